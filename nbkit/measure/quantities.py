@@ -88,14 +88,8 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
         return []
     verdicts: list[Verdict] = []
     left, right = _matched(left, right, verdicts)
-    if left and right:
-        if any(quantity.parts for quantity in left):
-            left = [part for quantity in left for part in quantity.parts or (quantity,)]
-            left, right = _matched(left, right, verdicts)
-        if any(quantity.parts for quantity in right) and left:
-            right_parts = [part for quantity in right for part in quantity.parts or (quantity,)]
-            left, rest = _matched(left, right_parts, verdicts)
-            right = _whole_again(right, rest)
+    left, right = _by_parts(left, right, verdicts)
+    right, left = _by_parts(right, left, verdicts, swapped=True)
     verdicts += _unmatched(left, right, verdicts)
     verdicts += _exchanged(source, target, verdicts)
     return sorted(verdicts, key=_place)
@@ -110,17 +104,25 @@ def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
     return all(verdict.grade == "same" if strict else verdict.grade != "wrong" for verdict in verdicts)
 
 
-def _whole_again(whole: Sequence[Quantity], rest: Sequence[Quantity]) -> list[Quantity]:
-    """The quantities of *whole* of which all parts are left, and the parts of the others."""
-    left = Counter(map(id, rest))
-    result: list[Quantity] = []
-    for quantity in whole:
-        parts = quantity.parts or (quantity,)
-        if all(left[id(part)] for part in parts):
-            result.append(quantity)
-        elif quantity.parts and quantity.kind not in ("clock", "cardinal"):
-            result += [part for part in parts if left[id(part)]]
-    return result
+def _by_parts(
+    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: list[Verdict], *, swapped: bool = False
+) -> tuple[list[Quantity], list[Quantity]]:
+    """Match what has no match as a whole by all of its parts (*5/11* by *11. Mai*); what is left on either side."""
+    kept, rest = [], list(right)
+    for quantity in left:
+        free, found = list(rest), []
+        for part in quantity.parts if len(rest) <= MOST_COMPARED else ():
+            match = next((other for other in free if _relation(part, other) is not None), None)
+            if match is None:
+                break
+            free.remove(match)
+            found.append((match, part) if swapped else (part, match))
+        if found and len(found) == len(quantity.parts):
+            rest = free
+            verdicts += [_verdict(a, b, _Relation("equivalent", quantity.kind)) for a, b in found]
+        else:
+            kept.append(quantity)
+    return kept, rest
 
 
 def _place(verdict: Verdict) -> tuple[int, int]:
@@ -209,17 +211,26 @@ _COUNTABLE = frozenset({"cardinal", "ordinal", "date", "identifier", "approximat
 def _relation(a: Quantity, b: Quantity) -> _Relation | None:
     """How *b* carries over *a*, or None if it does not."""
     if a.kind == "always" or b.kind == "always":
-        return _Relation("equivalent", "idiom") if a.kind == b.kind else None
+        said = {(24, "hour"), (7, "day"), (24, ""), (365, "day")}
+        other = b if a.kind == "always" else a
+        return _Relation("equivalent", "idiom") if a.kind == b.kind or (other.value, other.unit) in said else None
     if a.kind == "clock" or b.kind == "clock":
         return _clock_relation(a, b)
     if a.kind == "decade" and b.kind == "decade":
         short = min(a.value, b.value) < 100
         alike = a.value == b.value or (short and a.value % 100 == b.value % 100)
         return _Relation("equivalent", "decade") if alike else None
+    if {a.kind, b.kind} == {"decade", "ordinal"}:
+        decade, other = (a, b) if a.kind == "decade" else (b, a)
+        return _Relation("equivalent", "century") if decade.value == 100 * (other.value - 1) else None
     if a.kind == b.kind == "identifier" and _letters(a) and _letters(b) and a.value == b.value:
         return _Relation("equivalent", "identifier")
     if a.kind in _SHARES or b.kind in _SHARES:
         return _share_relation(a, b)
+    if "fraction" in (a.kind, b.kind) and a.kind != b.kind:
+        fraction, other = (a, b) if a.kind == "fraction" else (b, a)
+        if fraction.value.numerator == 1 and other.value == fraction.value.denominator > 2 and not other.unit:
+            return _Relation("equivalent", "one of so many")
     if a.kind == b.kind == "date" and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
         return None
     equal = _equal(a, b)
@@ -301,7 +312,7 @@ def _meanings(unit: str) -> Sequence[str]:
 @cache
 def _short(unit: str) -> str:
     """The first symbol of a unit, without the signs of a regular expression."""
-    return re.sub(r"\\.|[?\\ ]", "", _common()["symbols"].get(unit, [unit])[0])
+    return unit if unit.isupper() else re.sub(r"\\.|[?\\ ]", "", _common()["symbols"].get(unit, [unit])[0])
 
 
 def _unit_relation(a: Quantity, b: Quantity) -> _Relation | None:
@@ -311,6 +322,8 @@ def _unit_relation(a: Quantity, b: Quantity) -> _Relation | None:
     if not set(_meanings(a.unit)).isdisjoint(_meanings(b.unit)):
         return _Relation("same", "")
     units = {a.unit, b.unit}
+    if {unit.removesuffix("_per_hour") for unit in units} == {min(units, key=len)}:
+        return _Relation("tolerable", "per hour on one side only")
     if "" in units or "date" in (a.kind, b.kind) or a.lexical or b.lexical:
         (unit,) = units - {""} if len(units - {""}) == 1 else ("",)
         plain = a.kind in _COUNTABLE and b.kind in _COUNTABLE
@@ -341,7 +354,7 @@ def _converted(a: Quantity, b: Quantity) -> _Relation | None:
                 continue
             amount = _in_unit(a.value, one, other)
             if amount is not None and abs(amount - b.value) <= _tolerance(a, b) * abs(amount):
-                return _Relation("equivalent", f"≈ {float(amount):.4g}")
+                return _Relation("equivalent", f"≈ {float(amount):.6g}")
     return None
 
 
@@ -369,9 +382,15 @@ def _in_unit(value: Fraction, unit: str, other: str) -> Fraction | None:
     import pint
 
     try:
-        return Fraction(registry.Quantity(float(value), unit).to(other).magnitude)
+        return Fraction(registry.Quantity(float(value), _pint_name(unit)).to(_pint_name(other)).magnitude)
     except (pint.PintError, AttributeError, OverflowError, ValueError):
         return None
+
+
+def _pint_name(unit: str) -> str:
+    """``square_meter`` is ``meter ** 2``, ``mile_per_hour`` is ``mile / hour``."""
+    power = {"square": "** 2", "cubic": "** 3"}.get(unit.partition("_")[0])
+    return f"{unit.partition('_')[2]} {power}" if power else unit.replace("_per_", " / ")
 
 
 def _tolerance(a: Quantity, b: Quantity) -> Fraction:
@@ -506,7 +525,9 @@ def _is_range(text: str, a: Quantity, b: Quantity) -> int:
     """1 if *a* and *b* are the ends of a range, −1 if *b* and *a* are, 0 otherwise."""
     first, second = sorted((a, b), key=lambda quantity: quantity.span)
     gap = text[first.span[1] : second.span[0]]
-    if len(gap) > 8 or not re.fullmatch(r"\s?(?:[-–—~～至到]|to|bis|до|à|から)\s?", gap):
+    between = re.search(r"(?i)between|zwischen|entre|\bt?f?ra|между|介于", text[max(0, first.span[0] - 16) : first.span[0]])
+    joins = r"\s?(?:[-–—~～至到]|to|bis|до|à|から" + (r"|and|und|et|y|e|и|和" if between else "") + r")\s?"
+    if len(gap) > 8 or not re.fullmatch(joins, gap):
         return 0
     return 1 if first is a else -1
 

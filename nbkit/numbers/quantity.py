@@ -116,13 +116,13 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
                 kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
                 unit = "" if kind == "always" else unit
                 found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True))
-    found += [_quantity(text, number, rules) for number in numbers]
+    found += [_quantity(text, number, rules) for number in numbers if not _is_power_of_unit(text, number.span[0])]
     found.sort(key=lambda quantity: quantity.span)
     found = _joined(text, found, rules)
     if found and rules.idioms is not None:
         for match in rules.idioms.finditer(text):
             a, b = match.span()
-            found = [replace(q, certainty=WEAK) if q.span[0] < b and a < q.span[1] else q for q in found]
+            found = [replace(q, certainty=WEAK, lexical=True) if q.span[0] < b and a < q.span[1] else q for q in found]
     return found
 
 
@@ -147,6 +147,7 @@ class Rules:
     before_names: tuple[str, ...]
     scales: re.Pattern[str] | None
     permille: re.Pattern[str]
+    percent: re.Pattern[str] | None
     words: re.Pattern[str] | None
     meanings: tuple[tuple[Fraction, str], ...]
     idioms: re.Pattern[str] | None
@@ -172,7 +173,7 @@ def _rules(lang: str) -> Rules:
     common = _common()
     units = [(name, f"(?:{each})(?![A-Za-z0-9])") for name, all_ in common["symbols"].items() for each in all_]
     units += [(name, f"(?i:{each}){end}") for name, all_ in data.get("units", {}).items() for each in all_]
-    units.sort(key=lambda unit: -len(unit[1]))
+    units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -len(unit[1])))  # miles per hour before miles
     before = [(name, each) for name, all_ in common["before"].items() for each in all_]
     before.sort(key=lambda unit: -len(unit[1]))
     words = [(value, each) for value, all_ in data.get("words", {}).items() for each in all_]
@@ -184,12 +185,13 @@ def _rules(lang: str) -> Rules:
         data=data,
         present=re.compile(_trigger(data, months, numbers)),
         claims=(),
-        units=re.compile(f"{_SPACE}?-?(?:{_groups('u', [each for _, each in units])})"),
+        units=re.compile(f"\\.?{_SPACE}?-?(?:{_groups('u', [each for _, each in units])})"),
         unit_names=tuple(name for name, _ in units),
         before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
         before_names=tuple(name for name, _ in before),
-        scales=_alternatives(data.get("scales", {}), f"{_SPACE}?(?P<scale>", r")(?!\w)"),
+        scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])})(?!\\w)", re.IGNORECASE) if "scales" in data else None,
         permille=re.compile(f"{_SPACE}?(?:‰|{'|'.join(data.get('permille', ['‰']))})", re.IGNORECASE),
+        percent=_alternatives(data.get("percent", ()), f"{_SPACE}?-?(?:", ")"),
         words=re.compile(f"{start}(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE) if words else None,
         meanings=tuple(_meaning(value) for value, _ in words),
         idioms=_alternatives(data.get("idioms", ()), f"{start}(?:", f"){end}"),
@@ -303,7 +305,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield re.compile(rf"(?P<era>明治|大正|昭和|平成|令和){_SPACE}?(?P<y>\d{{1,2}}|元|[{_HAN}]{{1,3}})年度?"), _era
         yield re.compile(
             rf"(?:(?P<c>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?世[纪紀]{_SPACE}?)?"
-            rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?P<more>[{_HAN}]?)(?:{_SPACE}?年代|代(?=[のがにはで、前半後]))"
+            rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?:{_SPACE}?年代|代(?=[のがにはで、前半後]))"
         ), _han_decade
         yield re.compile(
             rf"(?<![\d{_HAN}个個か箇ヶカヵケ几数]){_SPACE}?(?P<all>(?P<m>1[0-2]|0?[1-9]|１[０-２]|[０１]?[１-９]|十[一二]?|[一二三四五六七八九])"
@@ -312,6 +314,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield re.compile(
             rf"(?P<d>[\d{_HAN}百千万]{{1,12}})分[之の](?P<n>[\d{_HAN}百千万]{{1,12}})"
         ), _han_fraction
+        yield re.compile(r"(?<=数)(?P<n>\d{1,3}(?:[,.]\d{1,3}){0,3})(?P<scale>[万億亿]?)"), _after_count
         yield re.compile(rf"(?P<n>\d|[{_HAN}])割(?:(?P<m>\d|[{_HAN}])分)?(?![りれ引安る])"), _tenths
     for pattern in data.get("decades", ()):
         yield re.compile(rf"(?<![\w.,$€£]){pattern}(?!\w)", re.IGNORECASE), _decade
@@ -398,7 +401,7 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
 def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     got = match.groupdict()
     hour = _integer(got.get("h") or got.get("w") or "", rules)
-    if hour is None or hour > 24:
+    if hour is None or hour > 24 or (got.get("h") == "一" and rules.lang == "ja" and not (got.get("am") or got.get("pm"))):
         return []
     minute_text = got.get("m") or got.get("mm")
     minute = _integer(minute_text, rules) if minute_text else 30 if got.get("half") else 15 if got.get("quarter") else 0
@@ -428,7 +431,7 @@ def _spoken_clock(sign: int) -> _Handler:
             minutes: int | None = sign
         else:
             said = match["minutes"].lower()
-            minutes = 15 if said in ("quarter", "viertel", "le quart", "cuarto") else _integer(said, rules)
+            minutes = 15 if said in ("quarter", "viertel", "dreiviertel", "le quart", "cuarto") else _integer(said, rules)
             if minutes is None or not 0 < minutes < 60:
                 return []
             minutes *= sign
@@ -476,15 +479,22 @@ def _version(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 def _telephone(match: re.Match[str], rules: Rules) -> list[Quantity]:
     digits = re.sub(r"\D", "", match[0])
-    if len(digits) < 7 or not re.search(r"[+(-]", match[0]) or re.fullmatch(r"\d{4} ?- ?\d{4}", match[0]):
+    if len(digits) < 7 or not re.search(r"[+(-]", match[0]) or (len(digits) < 9 and match[0][0] not in "+(0"):
         return []
-    return [_made(match, int(digits), "identifier")]
+    if re.fullmatch(r"\(?\d{4} ?- ?\d{4}", match[0]):
+        return []  # years
+    parts = tuple(_made(match, int(run), "cardinal") for run in re.findall(r"\d+", match[0]))
+    return [_made(match, int(digits), "identifier", parts=parts)]
 
 
 def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
     plain = unicodedata.normalize("NFKC", match[0])
     digits = re.search(r"\d{1,15}", plain)
-    return [_made(match, int(digits[0]), "identifier", certainty=WEAK)] if digits else []
+    if not digits:
+        return []
+    value = int(digits[0])
+    also = (Fraction(2000 + value),) if len(digits[0]) == 2 else ()
+    return [_made(match, value, "identifier", certainty=WEAK, also=also)]
 
 
 def _era(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -493,14 +503,16 @@ def _era(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 
 def _han_decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    year, century = _integer(match["y"], rules), _integer(match["c"], rules) if match["c"] else None
-    if year is None or (year % 10 and not match["more"]):
-        return []
+    century = _integer(match["c"], rules) if match["c"] else None
     start = 100 * (century - 1) if century else 0
-    found = [_made(match, start + year, "decade", parts=())]
-    if match["more"]:  # 六七十年代
+    tens = re.fullmatch(rf"([{_HAN}])([{_HAN}])十", match["y"])
+    if tens:  # 六七十年代
+        return [_made(match, start + 10 * _HAN_DIGITS.get(ten, 0), "decade") for ten in tens.groups()]
+    year = _integer(match["y"], rules)
+    if year is None or year % 10:
         return []
-    return found
+    young = year == 10 and not century
+    return [_made(match, start + year, "decade", certainty=WEAK if young else 1.0)]
 
 
 def _han_month(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -520,6 +532,12 @@ def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, Fraction(pair[0][0].value) / Fraction(pair[1][0].value), "fraction")]
 
 
+def _after_count(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*社数4.8万社*, where 数 is no *several*."""
+    found = find_numbers(match[0], rules.lang)
+    return [_measured(match.string, _made(match, Fraction(found[0].value), "cardinal"), rules)] if len(found) == 1 else []
+
+
 def _tenths(match: re.Match[str], rules: Rules) -> list[Quantity]:
     tens, ones = _integer(match["n"], rules), _integer(match["m"], rules) if match["m"] else 0
     return [_made(match, (tens or 0) * 10 + (ones or 0), "percent")]
@@ -537,9 +555,13 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     name = match["all"].lower()
     month = rules.months[name]
     near = match["near"] or match["after"]
-    doubtful = name in rules.data.get("months_ambiguous", ()) or len(name) < 4
+    titled = Locale.parse(rules.lang).months["format"]["wide"][1].istitle()
+    full = name in {*Locale.parse(rules.lang).months["stand-alone"]["wide"].values()} or len(name) > 4
+    doubtful = name in rules.data.get("months_ambiguous", ()) or not (full or name.title() in ("June", "July", "Juni", "Juli", "Mai", "März"))
+    if not near and not titled and match["all"].istitle() and match.start("all"):
+        doubtful = True  # Avril Lavigne
     if doubtful and not near:
-        return []
+        return [] if titled and match["all"].islower() else [_made(match, month, "date", "month", "all", certainty=WEAK, lexical=True)]
     return [_made(match, month, "date", "month", "all")]
 
 
@@ -555,7 +577,7 @@ def _slash(match: re.Match[str], rules: Rules) -> list[Quantity]:
     if not b or (a > 31 and b > 31):
         return []
     parts = tuple(_made(match, int(match[group]), "cardinal", "", group) for group in "ab")
-    return [_made(match, Fraction(a, b), "fraction", parts=parts)]
+    return list(parts) if a >= b else [_made(match, Fraction(a, b), "fraction", parts=parts)]
 
 
 def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...]) -> list[Quantity]:
@@ -564,8 +586,11 @@ def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...])
     if group is None or not group.startswith("d") or numerator is None or not 0 < numerator < 100:
         return []
     value = Fraction(numerator, denominators[int(group[1:])])
+    if numerator == 1 and value < Fraction(1, 4) and rules.lang in ("fr", "es", "it", "ru"):
+        return []  # an ordinal: une neuvième place
     weak = numerator == 1 or value >= 1
-    return [_made(match, value, "fraction", certainty=WEAK if weak else 1.0)]
+    quarters = (_made(match, numerator, "cardinal"),) if value.denominator in (1, 2, 4) else ()  # of a year
+    return [_made(match, value, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
 
 
 # ----------------------------------------------------------------------------
@@ -575,7 +600,7 @@ _ROUND = frozenset(map(Fraction, (12, 100, 1000, 10**4, 10**6, 10**8, 10**9)))
 #: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
 _JOIN = re.compile(
     rf"{_SPACE}?(?:[-–—~～〜/x×,、&]|to|and|or|bis|und|oder|auf|mal|à|a|et|ou|y|e|o|da|до|и|или|至|到|和|から|と|,{_SPACE}?)"
-    rf"{_SPACE}?",
+    rf"{_SPACE}?(?:(?:more than|mehr als|más de|plus de|più di|более|über|over){_SPACE})?",
     re.IGNORECASE,
 )
 _SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
@@ -588,18 +613,21 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     kind: Kind = number.kind
     also: tuple[Fraction, ...] = ()
     digits = any(character.isdecimal() for character in surface)
-    certainty = 1.0
+    certainty, part_of_word = 1.0, False
+    if digits and re.match(r"[.)）] ?\D", text[b : b + 3]) and not text[:a].strip(" (（"):
+        certainty = WEAK  # the mark of a list
     if not digits and kind != "percent":
         word = kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2)
         if word or (value in _ROUND and _is_vague(text, a, surface, rules)):
             certainty = WEAK
         if rules.han and b - a == 1 and text[b : b + 1] not in rules.data.get("counters", ""):
-            certainty = WEAK
+            certainty, part_of_word = WEAK, True
+    if kind == "ordinal" and digits and (value == 1 or _is_name(text, b, rules)):
+        certainty = WEAK
     if kind == "cardinal":
         scale = rules.scales.match(text, b) if rules.scales is not None and digits else None
         if scale is not None and number.form != "scale":
-            by = {str(k).lower(): v for k, v in rules.data["scales"].items()}
-            value *= by[scale["scale"].lower()]
+            value *= list(rules.data["scales"].values())[int((scale.lastgroup or "s0")[1:])]
             b = scale.end()
     if re.fullmatch(r"\d{1,3}[A-Z]", surface):
         also += (Fraction(int(surface[:-1])),)
@@ -610,9 +638,29 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     parts: tuple[Quantity, ...] = ()
     if re.fullmatch(r"\d{1,2}[.,]\d{1,2}", surface):
         halves = [int(half) for half in re.split("[.,]", surface)]
-        parts = tuple(Quantity(Fraction(half), "cardinal", "", (a, b), surface, WEAK) for half in halves)
-    made = Quantity(value, kind, "", (a, b), text[a:b], certainty, number.localised, also=also, parts=parts)
+        parts = tuple(Quantity(Fraction(half), "cardinal", "", (a, b), surface) for half in halves)
+    elif re.fullmatch(r"\d{1,3}(?: \d{3})+", surface):
+        parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
+    percent = rules.percent.match(text, b) if kind == "cardinal" and rules.percent is not None else None
+    kind = "percent" if percent else kind
+    if kind == "percent" and value == 100:
+        certainty = WEAK  # wholly
+    article = number.form == "article" or part_of_word or (value == 0 and not digits)
+    made = Quantity(
+        value, kind, "", (a, b), text[a:b], certainty, number.localised, also=also, parts=parts, lexical=article
+    )  # fmt: skip
     return _measured(text, made, rules) if kind in ("cardinal", "percent") else made
+
+
+def _is_power_of_unit(text: str, start: int) -> bool:
+    """The 2 of *135 m2*."""
+    return text[start - 1 : start] == "m" and re.search(r"\d ?[ckd]?m$", text[max(0, start - 5) : start]) is not None
+
+
+def _is_name(text: str, end: int, rules: Rules) -> bool:
+    """Whether an ordinal stands in a rank or a name (*3rd party*), which other languages say without it."""
+    following = re.match(r"[ -]?([^\W\d_]{1,20})", text[end : end + 24])
+    return following is not None and following[1].lower() in rules.data.get("ordinal_names", ())
 
 
 def _is_vague(text: str, start: int, surface: str, rules: Rules) -> bool:
@@ -663,7 +711,7 @@ def _joined(text: str, found: list[Quantity], rules: Rules) -> list[Quantity]:
     result: list[Quantity] = []
     for quantity in reversed(found):
         after = result[-1] if result else None
-        if after is None or after.span[0] - quantity.span[1] > 16 or quantity.lexical or after.lexical:
+        if after is None or after.span[0] - quantity.span[1] > 18 or quantity.lexical or after.lexical:
             result.append(quantity)
             continue
         gap = text[quantity.span[1] : after.span[0]]
@@ -701,6 +749,6 @@ def _shared(quantity: Quantity, after: Quantity, gap: str, text: str) -> Quantit
         thousands = "-" in gap and after.value % 1000 == 0
         steps = _SCALES if scaled else _SCALES[:1] if thousands else ()
         also += tuple(quantity.value * step for step in steps if step <= after.value)
-    if after.kind in ("percent", "permille", "money", "measure") and not quantity.unit:
+    if after.kind in ("percent", "permille", "money", "measure") and not quantity.unit and not _is_year(quantity):
         return replace(quantity, kind=after.kind, unit=after.unit, soft=True, also=also)
     return replace(quantity, also=also)
