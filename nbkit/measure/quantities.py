@@ -90,7 +90,7 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     left, right = _matched(left, right, verdicts)
     left, right = _by_parts(left, right, verdicts)
     right, left = _by_parts(right, left, verdicts, swapped=True)
-    verdicts += _unmatched(left, right, verdicts)
+    verdicts += _unmatched(left, right, verdicts, target)
     verdicts += _exchanged(source, target, verdicts)
     return sorted(verdicts, key=_place)
 
@@ -271,7 +271,7 @@ def _clock_relation(a: Quantity, b: Quantity) -> _Relation | None:
             return _Relation("equivalent" if not a.unit else "tolerable", "clock, half of the day unsaid")
         return None
     clock, other = (a, b) if a.kind == "clock" else (b, a)
-    if other.kind not in ("cardinal", "fraction") or other.unit:
+    if other.kind not in ("cardinal", "fraction", "measure") or other.unit not in ("", "hour"):
         return None
     hour, minute = divmod(clock.value, 60)
     if minute == 0 and other.value in (hour, hour - 12, hour or 24):
@@ -407,7 +407,9 @@ def _figures(quantity: Quantity) -> str:
 # What is wrong with those that have no match.
 
 
-def _unmatched(left: Sequence[Quantity], right: Sequence[Quantity], verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
+def _unmatched(
+    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: Sequence[Verdict], target: str
+) -> Iterator[Verdict]:
     """A verdict on each that has to be carried over and is not, and each that is not in the source."""
     said_left = {v.source.value for v in verdicts if v.source} | {x for v in verdicts if v.source for x in v.source.also}
     said_right = {v.target.value for v in verdicts if v.target}
@@ -432,6 +434,8 @@ def _unmatched(left: Sequence[Quantity], right: Sequence[Quantity], verdicts: Se
         if i not in gone_left and quantity.certainty == 1:
             if quantity.value in said_right and quantity.kind not in _SHARES:
                 yield Verdict("tolerable", "", quantity, None, "said less often")
+            elif quantity.span[0] and quantity.surface.istitle() and _has_word(target, quantity.surface):
+                yield Verdict("tolerable", "", quantity, None, "left as a name")
             else:
                 yield Verdict("wrong", "missing", quantity, None)
     for j, quantity in enumerate(rest):
@@ -440,6 +444,10 @@ def _unmatched(left: Sequence[Quantity], right: Sequence[Quantity], verdicts: Se
                 yield Verdict("tolerable", "", None, quantity, "said more often")
             else:
                 yield Verdict("wrong", "added", None, quantity)
+
+
+def _has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
@@ -452,7 +460,7 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
     if "identifier" in (a.kind, b.kind):
         same_name = a.kind == b.kind and _name(a) == _name(b) != ""
         return (1, "identifier changed") if same_name or (a.kind == b.kind and certain) else None
-    if not certain:
+    if not certain or ("ordinal" in (a.kind, b.kind) and (a.certainty < 1 or b.certainty < 1) and (a.unit or b.unit)):
         return None
     if a.kind in _SHARES and b.kind not in _SHARES:
         return (0, "percent lost") if a.value == b.value else (5, "value")

@@ -101,24 +101,27 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
     found: list[Quantity] = []
     masked = text
-    if rules.present.search(text):
-        for pattern, handler in rules.claims:
+    digits = _DIGIT.search(text) is not None
+    for pattern, handler in rules.claims:
+        if digits or handler not in _WITH_DIGITS:
             masked = _claimed(pattern, handler, text, masked, rules, found)
     numbers = find_numbers(masked, lang)
     spans = [number.span for number in numbers]
-    if rules.words is not None:
-        for match in rules.words.finditer(masked):
-            a, b = match.span()
-            overlapping = [s for s in spans if s[0] < b and a < s[1]]
-            if all(a <= s[0] and s[1] <= b and s != (a, b) for s in overlapping):
-                numbers = [n for n in numbers if n.span not in overlapping]
-                value, unit = rules.meanings[int((match.lastgroup or "w0")[1:])]
-                kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
-                unit = "" if kind == "always" else unit
-                found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True))
+    for match in rules.words.finditer(masked):
+        a, b = match.span()
+        which = rules.which.match(masked, a)
+        overlapping = [s for s in spans if s[0] < b and a < s[1]]
+        if which and which.lastgroup and all(a <= s[0] and s[1] <= b and s != (a, b) for s in overlapping):
+            numbers = [n for n in numbers if n.span not in overlapping]
+            value, unit = rules.meanings[int(which.lastgroup[1:])]
+            kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
+            unit = "" if kind == "always" else unit
+            found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True))
     found += [_quantity(text, number, rules) for number in numbers if not _is_power_of_unit(text, number.span[0])]
     found.sort(key=lambda quantity: quantity.span)
     found = _joined(text, found, rules)
+    if any(quantity.kind == "always" for quantity in found):
+        found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
     if found and rules.idioms is not None:
         for match in rules.idioms.finditer(text):
             a, b = match.span()
@@ -139,7 +142,6 @@ class Rules:
     lang: str
     han: bool
     data: Mapping[str, Any]
-    present: re.Pattern[str]
     claims: tuple[tuple[re.Pattern[str], _Handler], ...]
     units: re.Pattern[str]
     unit_names: tuple[str, ...]
@@ -148,7 +150,8 @@ class Rules:
     scales: re.Pattern[str] | None
     permille: re.Pattern[str]
     percent: re.Pattern[str] | None
-    words: re.Pattern[str] | None
+    words: re.Pattern[str]
+    which: re.Pattern[str]
     meanings: tuple[tuple[Fraction, str], ...]
     idioms: re.Pattern[str] | None
     vague: re.Pattern[str] | None
@@ -183,7 +186,6 @@ def _rules(lang: str) -> Rules:
         lang=lang,
         han=han,
         data=data,
-        present=re.compile(_trigger(data, months, numbers)),
         claims=(),
         units=re.compile(f"\\.?{_SPACE}?-?(?:{_groups('u', [each for _, each in units])})"),
         unit_names=tuple(name for name, _ in units),
@@ -192,13 +194,24 @@ def _rules(lang: str) -> Rules:
         scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])})(?!\\w)", re.IGNORECASE) if "scales" in data else None,
         permille=re.compile(f"{_SPACE}?(?:‰|{'|'.join(data.get('permille', ['‰']))})", re.IGNORECASE),
         percent=_alternatives(data.get("percent", ()), f"{_SPACE}?-?(?:", ")"),
-        words=re.compile(f"{start}(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE) if words else None,
+        words=re.compile(f"{start}{_begins(w for _, w in words)}(?:{'|'.join(w for _, w in words)}){end}", re.IGNORECASE),
+        which=re.compile(f"(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE),
         meanings=tuple(_meaning(value) for value, _ in words),
         idioms=_alternatives(data.get("idioms", ()), f"{start}(?:", f"){end}"),
         vague=_alternatives(data.get("vague_before", ()), r"(?<!\w)(?:", r")\s+$"),
         months=months,
     )
     return replace(rules, claims=tuple(_claims(rules)))
+
+
+def _begins(patterns: Iterable[str]) -> str:
+    """A look ahead at the first character, so that most places of a text are passed over at once."""
+    first = set()
+    for pattern in patterns:
+        if pattern[0] in "([\\.":
+            return ""
+        first |= {pattern[0].lower(), pattern[0].upper()}
+    return f"(?=[{''.join(sorted(map(re.escape, first)))}])"
 
 
 def _groups(letter: str, patterns: Iterable[str]) -> str:
@@ -215,18 +228,6 @@ def _meaning(said: str) -> tuple[Fraction, str]:
         return Fraction(0), "always"
     value, _, unit = str(said).partition(" ")
     return Fraction(value), unit
-
-
-def _trigger(data: Mapping[str, Any], months: Mapping[str, int], numbers: Mapping[str, Any]) -> str:
-    """Digits, and the words with which the claims of a language begin."""
-    clock = data.get("clock", {})
-    words = [*months, *clock.get("words", {})]
-    words += [each for all_ in data.get("decade_words", {}).values() for each in all_]
-    words += [each for all_ in data.get("denominators", {}).values() for each in all_]
-    words += ["halb ", "half[ -]past", " past ", "quarter to", "o['’]clock", " moins ", " y (?:media|cuarto)", "половин"]
-    if numbers.get("script") == "han":
-        words = ["月", "分[之の]", "年代", "[点點时時割成]", *clock.get("words", {})]
-    return rf"[\d{_VULGAR}]|(?i:{'|'.join(words)})"
 
 
 def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
@@ -314,17 +315,19 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield re.compile(
             rf"(?P<d>[\d{_HAN}百千万]{{1,12}})分[之の](?P<n>[\d{_HAN}百千万]{{1,12}})"
         ), _han_fraction
-        yield re.compile(r"(?<=数)(?P<n>\d{1,3}(?:[,.]\d{1,3}){0,3})(?P<scale>[万億亿]?)"), _after_count
+        yield re.compile(rf"(?<!\d)(?P<n>\d{{1,3}})分(?=の(?![\d{_HAN}]))"), _minute
+        yield re.compile(r"(?<=数)(?P<n>\d{1,12}(?:[,.]\d{1,12}){0,3})(?P<scale>[千万億亿]?)"), _after_count
         yield re.compile(rf"(?P<n>\d|[{_HAN}])割(?:(?P<m>\d|[{_HAN}])分)?(?![りれ引安る])"), _tenths
     for pattern in data.get("decades", ()):
         yield re.compile(rf"(?<![\w.,$€£]){pattern}(?!\w)", re.IGNORECASE), _decade
     for value, words in data.get("decade_words", {}).items():
         yield re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE), _decade_word(value)
     if rules.months:
-        names = "|".join(sorted(map(re.escape, rules.months), key=len, reverse=True))
+        written = {form for name in rules.months for form in (name, name.title(), name.upper())}
+        names = "|".join(sorted(map(re.escape, written), key=len, reverse=True))
         yield re.compile(
             rf"(?<!\w)(?P<near>\d{{1,2}}(?:st|nd|rd|th|\.|º|er)?{_SPACE}(?:(?:of|de|di){_SPACE})?)?"
-            rf"(?P<all>(?i:{names}))(?!\w)(?P<after>\.?,?{_SPACE}?(?:de {_SPACE}?)?\d)?"
+            rf"(?P<all>{names})(?!\w)(?P<after>\.?,?{_SPACE}?(?:de {_SPACE}?)?\d)?"
         ), _month
     yield re.compile(rf"(?P<whole>\d{{1,9}}{_SPACE}?)?(?P<sign>[{_VULGAR}])"), _vulgar
     yield re.compile(rf"(?<![\w/.,])(?P<a>\d{{1,4}}){_SPACE}?[/⁄]{_SPACE}?(?P<b>\d{{1,4}})(?![\d/]|[.,]\d)"), _slash
@@ -387,7 +390,7 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         ), _clock
         yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]){after}", re.IGNORECASE), _clock
         if rules.lang == "fr":
-            yield re.compile(r"(?<=à )(?P<h>1?\d|2[0-4]) ?h(?:eures?)?(?!\w)"), _clock
+            yield re.compile(r"(?:(?<=à )|(?<=de )|(?<=dès )|(?<=vers ))(?P<h>1?\d|2[0-4]) ?h(?:eures?)?(?!\w)"), _clock
         if oclock != "(?!)":
             yield re.compile(rf"(?<!\w)(?P<w>[^\W\d]{{2,12}}) (?P<oclock>{oclock})(?!\w)(?: {half}(?!\w))?", re.IGNORECASE), _clock
         for name, sign in (("half_past", 30), ("half_to", -30), ("past", 1), ("to", -1)):
@@ -489,11 +492,11 @@ def _telephone(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
     plain = unicodedata.normalize("NFKC", match[0])
-    digits = re.search(r"\d{1,15}", plain)
+    digits = re.search(r"\d{1,15}(?:\.\d{1,15})?", plain)
     if not digits:
         return []
-    value = int(digits[0])
-    also = (Fraction(2000 + value),) if len(digits[0]) == 2 else ()
+    value = Fraction(digits[0])
+    also = (2000 + value,) if len(digits[0]) == 2 else (Fraction(int(value)),) if value.denominator > 1 else ()
     return [_made(match, value, "identifier", certainty=WEAK, also=also)]
 
 
@@ -532,9 +535,15 @@ def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, Fraction(pair[0][0].value) / Fraction(pair[1][0].value), "fraction")]
 
 
+def _minute(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    return [_made(match, int(match["n"]), "measure", "minute")]
+
+
 def _after_count(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """*社数4.8万社*, where 数 is no *several*."""
     found = find_numbers(match[0], rules.lang)
+    if match["n"].strip("0") == "1":
+        return []  # 数10億
     return [_measured(match.string, _made(match, Fraction(found[0].value), "cardinal"), rules)] if len(found) == 1 else []
 
 
@@ -561,6 +570,8 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     if not near and not titled and match["all"].istitle() and match.start("all"):
         doubtful = True  # Avril Lavigne
     if doubtful and not near:
+        if find_numbers(match["all"], rules.lang):
+            return []  # sept
         return [] if titled and match["all"].islower() else [_made(match, month, "date", "month", "all", certainty=WEAK, lexical=True)]
     return [_made(match, month, "date", "month", "all")]
 
@@ -593,9 +604,18 @@ def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...])
     return [_made(match, value, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
 
 
+_DIGIT = re.compile(rf"[\d{_VULGAR}]")
+#: What nothing but digits can begin; without a digit in the text, these are passed over.
+_WITH_DIGITS = frozenset(
+    {_url, _power, _date, _short_date, _version, _telephone, _identifier, _decade, _vulgar, _slash, _after_count, _minute}
+)
+
+
 # ----------------------------------------------------------------------------
 # Plain numbers: the unit beside them, and what they share with their neighbours.
 
+#: Said beside *24/7*, or in its place.
+_ALWAYS = frozenset({(Fraction(24), "hour"), (Fraction(7), "day"), (Fraction(365), "day")})
 _ROUND = frozenset(map(Fraction, (12, 100, 1000, 10**4, 10**6, 10**8, 10**9)))
 #: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
 _JOIN = re.compile(
@@ -693,7 +713,7 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     also = quantity.also
     if after[0] == "m":
         also += (quantity.value * 10**6,)
-    return replace(quantity, kind=kind, unit=name, also=also)
+    return replace(quantity, kind=kind, unit=name, also=also, lexical=False)
 
 
 def _opens_nothing(text: str, start: int, mark: re.Match[str]) -> bool:
@@ -716,7 +736,7 @@ def _joined(text: str, found: list[Quantity], rules: Rules) -> list[Quantity]:
             continue
         gap = text[quantity.span[1] : after.span[0]]
         factor = _COMPOUND.get((quantity.unit, after.unit)) if quantity.kind == after.kind == "measure" else None
-        if factor and after.value < factor and len(gap) < 14 and not re.search("[,;.–—(]|bis|to ", gap):
+        if factor and after.value < factor and len(gap) < 14 and not re.search("[,;.–—(，、。]|bis|to ", gap):
             whole = (quantity.span[0], after.span[1])
             result[-1] = Quantity(
                 quantity.value + after.value / factor, "measure", quantity.unit, whole, text[slice(*whole)],
