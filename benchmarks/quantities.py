@@ -20,10 +20,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from babel import Locale
 from reporting import Report, cpu_seconds, data_folder, parse, parser
 
 
-from nbkit.measure.quantities import compare_quantities
+from nbkit.measure.quantities import Verdict, compare_quantities
+from nbkit.numbers.quantity import find_quantities
 
 BLOCK = 50
 GOLD = Path(__file__).with_name("gold") / "quantities.tsv"
@@ -56,12 +58,13 @@ def main() -> None:
     made.add_argument("--texts", type=Path, help="file that every flag goes to with its texts, outside the project")
     made.add_argument("--groups", nargs="*", default=[*BARS, "NLLB"], help="what is compared")
     made.add_argument("--every", type=int, default=1, help="only each so-manieth line of systems")
+    made.add_argument("--missed", type=Path, help="file that planted corruptions that were missed go to, with texts")
     made.add_argument("--corrupted", type=int, default=400, help="how many pairs are corrupted per kind")
     options = parse(made, every=10, corrupted=50)
     folder = data_folder()
     odd = options.blocks == "odd"
     report = Report(__file__, f"quantities, {options.blocks} blocks of {BLOCK} lines", options)
-    flags, counts, before = [], Counter(), Counter()
+    flags, correct, counts = [], [], Counter()
     seconds = 0.0
     for pair in pairs(folder, options.groups, odd=odd, every=options.every):
         counts[pair.group] += 1
@@ -71,8 +74,248 @@ def main() -> None:
         wrong = [verdict for verdict in found if verdict.grade == "wrong"]
         if wrong:
             flags.append((pair, wrong))
-    print(f"{sum(counts.values()) / seconds:.0f} pairs a second")
+        elif found and pair.group in ("references", "PUD"):
+            correct.append(pair)
     write_flags(flags, options.flags, options.texts)
+    read_before = gold()
+    for group, n in counts.items():
+        flagged = [pair for pair, _ in flags if pair.group == group]
+        read = [verdict for pair in flagged if (verdict := read_before.get((pair.file, pair.line, pair.digest)))]
+        wrongly = read.count("false alarm")
+        report.add(f"{group}: flagged, % of pairs", 100 * len(flagged) / n, "", note=f"{len(flagged)} of {n}")
+        share = 100 * (wrongly + len(flagged) - len(read)) / n
+        note = f"{wrongly} of {len(read)} read were false alarms; unread ones count as such"
+        report.add(f"{group}: flagged wrongly, % of pairs", share, "", bar=f"≤ {BARS[group]}" if group in BARS else "", note=note)
+    for name, (planted, found) in plant(correct, options.corrupted, options.missed).items():
+        bar = f"≥ {PLANTINGS[name][1]:g}"
+        report.add(f"{name}: detected, %", 100 * found / planted if planted else float("nan"), "", bar=bar, note=f"{found} of {planted}")
+    report.add("pairs a second", sum(counts.values()) / seconds, "")
+    report.write()
+
+
+def gold() -> dict[tuple[str, int, str], str]:
+    """What a reader found of flagged pairs, by file, line and digest."""
+    if not GOLD.exists():
+        return {}
+    with GOLD.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t")
+        return {(row["file"], int(row["line"]), row["digest"]): row["verdict"] for row in rows}
+
+
+
+
+# ----------------------------------------------------------------------------
+# Planted corruptions: one quantity of a target that carries all of its source's is changed, by its kind.
+
+Planting = Callable[[str, Verdict, Aligned, random.Random], str | None]
+ORDINALS = {
+    "en": "first second third fourth fifth sixth seventh eighth ninth tenth",
+    "de": "erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte",
+    "fr": "premier deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième",
+    "es": "primer segundo tercer cuarto quinto sexto séptimo octavo noveno décimo",
+}
+FRACTIONS = [
+    ("third", "quarter"), ("Drittel", "Viertel"), ("Viertel", "Fünftel"), ("tiers", "quarts"), ("tercio", "quinto"),
+    ("quarter", "third"), ("fifth", "sixth"), ("трет", "четверт"), ("четверт", "трет"), ("三分之", "四分之"),
+    ("四分之", "五分之"), ("五分之", "七分之"), ("十分之", "九分之"), ("3分の", "4分の"), ("4分の", "5分の"), ("2分の", "3分の"), ("½", "⅓"), ("¼", "¾"), ("1/2", "1/3"),
+    ("1/3", "2/3"), ("1/4", "1/5"), ("2/3", "1/3"), ("3/4", "1/4"), ("1/5", "1/6"),
+]  # fmt: skip
+UNITS = [
+    ("kilometers", "miles"), ("kilometres", "miles"), ("km", "m"), ("Kilometer", "Meilen"), ("miles", "kilometers"), ("Meilen", "Kilometer"),
+    ("公里", "英里"), ("英里", "公里"), ("キロ", "マイル"), ("мил", "км "), ("километров", "миль"), ("metros", "pies"), ("Meter", "Fuß"), ("feet", "metres"),
+    ("mètres", "pieds"), ("米", "英尺"), ("英尺", "米"), ("メートル", "フィート"), ("дюйм", "метр"), ("hours", "days"), ("Stunden", "Tage"), ("heures", "jours"),
+    ("horas", "días"), ("小时", "天"), ("時間", "日間"), ("часов", "дней"), ("minutes", "hours"), ("Minuten", "Stunden"), ("分钟", "小时"), ("分間", "時間"),
+    ("минут", "часов"), ("years", "months"), ("Jahre", "Monate"), ("Jahren", "Monaten"), ("ans", "mois"), ("años", "meses"), ("лет", "месяцев"), ("weeks", "days"),
+    ("Wochen", "Tage"), ("semaines", "jours"), ("周", "天"), ("週間", "日間"), ("months", "weeks"), ("Monate", "Wochen"), ("个月", "年"), ("か月", "年間"), ("ヶ月", "年間"),
+    ("€", "£"), ("$", "€"), ("£", "$"), ("euros", "dollars"), ("dollars", "euros"), ("Euro", "Dollar"), ("Dollar", "Euro"), ("dólares", "euros"), ("美元", "欧元"),
+    ("ドル", "ユーロ"), ("円", "ドル"), ("евро", "долларов"), ("руб", "долл"), ("英镑", "美元"), ("kg", "lb"), ("Pfund", "Tonnen"),
+]  # fmt: skip
+SCALES = [
+    ("million", "billion"), ("billion", "million"), ("Millionen", "Milliarden"), ("Milliarden", "Millionen"), ("Million", "Milliarde"), ("Mio", "Mrd"),
+    ("millions", "milliards"), ("milliards", "millions"), ("millones", "mil"), ("万亿", "亿"), ("亿", "万"), ("万", "亿"), ("億", "万"), ("млн", "млрд"), ("млрд", "млн"),
+    ("миллионов", "миллиардов"), ("миллиардов", "миллионов"), ("тысяч", "миллионов"), ("thousand", "million"), ("Tausend", "Millionen"), ("mille", "millions"),
+]  # fmt: skip
+PERCENT = re.compile(r"\s?(?:[%％]|Prozent|per ?cent|percent|pour cent|por ciento|процент\w*|パーセント)")
+
+
+def replaced(text: str, span: tuple[int, int], new: str) -> str:
+    return text[: span[0]] + new + text[span[1] :]
+
+
+def digits_of(target: str, verdict: Verdict) -> re.Match[str] | None:
+    found = verdict.target
+    return re.compile(r"[0-9][0-9.,]*").search(target, *found.span) if found is not None else None
+
+
+def digit_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+    run = digits_of(target, verdict)
+    if run is None or verdict.target.kind == "identifier":
+        return None
+    place = run.start() + rng.choice([i for i, c in enumerate(run[0]) if c.isdigit()])
+    return replaced(target, (place, place + 1), rng.choice([d for d in "123456789" if d != target[place]]))
+
+
+def digits_transposed(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+    run = digits_of(target, verdict)
+    places = [i for i in range(run.start(), run.end() - 1) if target[i : i + 2].isdigit() and target[i] != target[i + 1]] if run else []
+    if not places or verdict.target.kind == "identifier":
+        return None
+    i = rng.choice(places)
+    return target[:i] + target[i + 1] + target[i] + target[i + 2 :]
+
+
+def separators_swapped(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+    run = digits_of(target, verdict)
+    if run is None or not re.fullmatch(r"\d{1,3}[.,]\d{3}", run[0]) or verdict.target.kind != "cardinal" and not verdict.target.unit:
+        return None
+    return replaced(target, run.span(), run[0].translate(str.maketrans(".,", ",.")))
+
+
+def words_swapped(table: list[tuple[str, str]], kinds: tuple[str, ...], before: int, after: int) -> Planting:
+    def planted(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+        found = verdict.target
+        if found is None or (kinds and found.kind not in kinds):
+            return None
+        start, end = max(0, found.span[0] - before), found.span[1] + after
+        for old, new in sorted(table, key=lambda row: -len(row[0])):
+            match = re.compile(rf"(?<![^\W\d]){re.escape(old)}" if old[0].isascii() else re.escape(old)).search(target, start, end)
+            if match and (not old[-1].isascii() or not old[-1].isalpha() or not target[match.end() : match.end() + 1].isalpha()):
+                return replaced(target, match.span(), new)
+        return None
+
+    return planted
+
+
+def percent_to(sign: str) -> Planting:
+    def planted(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+        found = verdict.target
+        if found is None or found.kind != "percent" or found.value == 100:
+            return None
+        if target[found.span[0] - 4 : found.span[0]] == "百分之":
+            return replaced(target, (found.span[0] - 3, found.span[0]), "千分之" if sign else "")
+        match = PERCENT.match(target, found.span[1])
+        return replaced(target, match.span(), sign) if match else None
+
+    return planted
+
+
+def ordinal_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+    found = verdict.target
+    if found is None or found.kind != "ordinal":
+        return None
+    run = re.compile(r"\d+").search(target, *found.span)
+    if run:
+        return replaced(target, run.span(), str(int(run[0]) + rng.randint(1, 3)))
+    words = ORDINALS.get(pair.tgt, "").split()
+    if found.surface.strip("第") and pair.tgt in ("zh", "ja"):
+        return replaced(target, found.span, found.surface.translate(str.maketrans("一二三四五六七八九", "四五六七八九一二三")))
+    for i, word in enumerate(words):
+        if found.surface.lower().startswith(word):
+            new = words[(i + rng.randint(1, 5)) % 10] + found.surface[len(word) :]
+            return replaced(target, found.span, new)
+    return None
+
+
+def minus_added(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+    found = verdict.target
+    if found is None or found.kind not in ("cardinal", "percent", "measure", "money") or not found.surface[0].isdigit() or not found.value:
+        return None
+    before = target[: found.span[0]].rstrip()[-1:]
+    if before.isascii() or pair.tgt not in ("zh", "ja"):
+        return None
+    return replaced(target, (found.span[0], found.span[0]), "-")
+
+
+def clock_shifted(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+    found = verdict.target
+    if found is None or found.kind != "clock" or (verdict.source.unit, found.unit) != ("24", "24"):
+        return None
+    around = (found.span[0], found.span[1])
+    text = target[slice(*around)]
+    for old, new in (("下午", "上午"), ("上午", "下午"), ("午後", "午前"), ("午前", "午後"), ("pm", "am"), ("am", "pm"), ("PM", "AM"), ("AM", "PM"), ("p.m.", "a.m."), ("a.m.", "p.m."), ("晚上", "早上"), ("P.M.", "A.M.")):
+        if old in text:
+            return replaced(target, around, text.replace(old, new))
+    hour = re.match(r"\d{1,2}", text)
+    if hour is None:
+        return None
+    return replaced(target, around, str((int(hour[0]) + 12) % 24) + text[hour.end() :])
+
+
+def month_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+    found = verdict.target
+    if found is None or (found.kind, found.unit) != ("date", "month"):
+        return None
+    new = (int(found.value) + rng.randint(0, 10)) % 12 + 1
+    if new == found.value:
+        return None
+    if any(c.isdigit() for c in found.surface):
+        return replaced(target, found.span, re.sub(r"\d+", str(new), found.surface))
+    if pair.tgt in ("zh", "ja"):
+        return replaced(target, found.span, f"{new}月")
+    return replaced(target, found.span, Locale.parse(pair.tgt).months["format"]["wide"][new])
+
+
+def exchanged(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+    """Exchange with a second quantity beside another unit or of another kind."""
+    first, quantities = verdict.target, find_quantities(target, pair.tgt)
+    if first is None or first.certainty < 1 or first.kind not in ("cardinal", "percent", "measure", "money") or not first.surface.isdecimal():
+        return None
+    for second in quantities:
+        apart = (second.kind, second.unit) != (first.kind, first.unit)
+        if apart and not second.soft and not first.soft and second.kind in ("percent", "measure", "money") and first.kind in ("percent", "measure", "money") and second.surface.isdecimal() and second.value != first.value:
+            a, b = sorted((first, second), key=lambda quantity: quantity.span)
+            return replaced(replaced(target, b.span, a.surface), a.span, b.surface)
+    return None
+
+
+PLANTINGS: dict[str, tuple[Planting, float]] = {
+    "digit changed": (digit_changed, 99),
+    "order of digits": (digits_transposed, 99),
+    "separators swapped": (separators_swapped, 99),
+    "scale changed": (words_swapped(SCALES, ("cardinal", "money", "measure"), 0, 0), 99),
+    "percent sign dropped": (percent_to(""), 95),
+    "percent made ‰": (percent_to(" ‰"), 95),
+    "ordinal changed": (ordinal_changed, 95),
+    "fraction changed": (words_swapped(FRACTIONS, ("fraction",), 0, 0), 95),
+    "minus added (zh, ja)": (minus_added, 95),
+    "unit changed": (words_swapped(UNITS, ("measure", "money"), 4, 12), 95),
+    "clock shifted by 12 h": (clock_shifted, 95),
+    "month changed": (month_changed, 95),
+    "two exchanged": (exchanged, 80),
+}
+
+
+def plant(correct: list[Aligned], most: int, samples: Path | None) -> dict[str, tuple[int, int]]:
+    """How many of each kind were planted, and how many of these were found."""
+    counts: dict[str, tuple[int, int]] = {}
+    missed = []
+    for name, (planting, _) in PLANTINGS.items():
+        rng = random.Random(name)
+        order = list(correct)
+        rng.shuffle(order)
+        planted = found = 0
+        for pair in order:
+            if planted >= most:
+                break
+            verdicts = [v for v in compare_quantities(pair.source, pair.target, pair.src, pair.tgt) if v.source and v.target]
+            rng.shuffle(verdicts)
+            for verdict in verdicts:
+                if verdict.source.certainty < 1 and verdict.source.kind != "ordinal":
+                    continue
+                changed = planting(pair.target, verdict, pair, rng)
+                if changed is None or changed == pair.target:
+                    continue
+                planted += 1
+                caught = any(v.grade == "wrong" for v in compare_quantities(pair.source, changed, pair.src, pair.tgt))
+                found += caught
+                if not caught:
+                    missed.append((name, str(verdict), pair.source, changed))
+                break
+        counts[name] = (planted, found)
+    if samples is not None:
+        with samples.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, delimiter="\t", lineterminator="\n").writerows(missed)
+    return counts
 
 
 def write_flags(flags, plain: Path | None, texts: Path | None) -> None:

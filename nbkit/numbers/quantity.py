@@ -616,6 +616,8 @@ _WITH_DIGITS = frozenset(
 
 #: Said beside *24/7*, or in its place.
 _ALWAYS = frozenset({(Fraction(24), "hour"), (Fraction(7), "day"), (Fraction(365), "day")})
+#: After these a hyphen joins two dates or times, or two numbers.
+_DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
 _ROUND = frozenset(map(Fraction, (12, 100, 1000, 10**4, 10**6, 10**8, 10**9)))
 #: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
 _JOIN = re.compile(
@@ -649,6 +651,11 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         if scale is not None and number.form != "scale":
             value *= list(rules.data["scales"].values())[int((scale.lastgroup or "s0")[1:])]
             b = scale.end()
+    if digits and value > 0 and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－":
+        if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED:
+            a, value = a - 1, -value  # 距离-5米
+        elif text[a - 2].isalpha():
+            also += (-value,)  # iodine-131, 碘-131
     if re.fullmatch(r"\d{1,3}[A-Z]", surface):
         also += (Fraction(int(surface[:-1])),)
     if surface.isdecimal() and len(surface) == 2 and (text[a - 1 : a] in "'’‘" and a or text[b : b + 1] in "年后後"):
