@@ -89,6 +89,9 @@ def main() -> None:
     for name, (planted, found) in plant(correct, options.corrupted, options.missed).items():
         bar = f"≥ {PLANTINGS[name][1]:g}"
         report.add(f"{name}: detected, %", 100 * found / planted if planted else float("nan"), "", bar=bar, note=f"{found} of {planted}")
+    planted, found, alarms = plant_fractions()
+    note = f"{found} of {planted} in eight languages, {alarms} false alarms"
+    report.add("bare fraction changed: detected, %", 100 * found / planted, "", bar="≥ 95", note=note)
     report.add("pairs a second", sum(counts.values()) / seconds, "")
     report.write()
 
@@ -114,7 +117,18 @@ ORDINALS = {
     "fr": "premier deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième",
     "es": "primer segundo tercer cuarto quinto sexto séptimo octavo noveno décimo",
 }
-FRACTIONS = [
+#: Three quarters and others, as languages write them: each is planted in place of each.
+FRACTIONS = {
+    "en": "1/3|2/3|1/4|3/4|2/5|½|⅓|three quarters|two thirds|one fifth|four fifths|one third",
+    "de": "1/3|2/3|1/4|3/4|2/5|½|⅓|drei Viertel|zwei Drittel|ein Fünftel|vier Fünftel|ein Drittel",
+    "fr": "1/3|2/3|1/4|3/4|2/5|½|⅓|trois quarts|deux tiers|1/5|quatre cinquièmes|un tiers",
+    "es": "1/3|2/3|1/4|3/4|2/5|½|⅓|tres cuartos|dos tercios|1/5|cuatro quintos|un tercio",
+    "it": "1/3|2/3|1/4|3/4|2/5|½|⅓|tre quarti|due terzi|1/5|quattro quinti|un terzo",
+    "ru": "1/3|2/3|1/4|3/4|2/5|½|⅓|три четверти|две трети|1/5|четыре пятых|одна треть",
+    "zh": "1/3|2/3|1/4|3/4|2/5|½|⅓|四分之三|三分之二|五分之一|五分之四|三分之一",
+    "ja": "1/3|2/3|1/4|3/4|2/5|½|⅓|4分の3|三分の二|5分の1|五分の四|3分の1",
+}
+FRACTION_WORDS = [
     ("third", "quarter"), ("Drittel", "Viertel"), ("Viertel", "Fünftel"), ("tiers", "quarts"), ("tercio", "quinto"),
     ("quarter", "third"), ("fifth", "sixth"), ("трет", "четверт"), ("четверт", "трет"), ("三分之", "四分之"),
     ("四分之", "五分之"), ("五分之", "七分之"), ("十分之", "九分之"), ("3分の", "4分の"), ("4分の", "5分の"), ("2分の", "3分の"), ("½", "⅓"), ("¼", "¾"), ("1/2", "1/3"),
@@ -210,7 +224,7 @@ def ordinal_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Ra
     if found.surface.strip("第") and pair.tgt in ("zh", "ja"):
         return replaced(target, found.span, found.surface.translate(str.maketrans("一二三四五六七八九", "四五六七八九一二三")))
     for i, word in enumerate(words):
-        if found.surface.lower().startswith(word):
+        if re.fullmatch(f"{word}[nrsm]?" if pair.tgt == "de" else word, found.surface.lower()):
             new = words[(i + rng.randint(1, 5)) % 10] + found.surface[len(word) :]
             return replaced(target, found.span, new)
     return None
@@ -276,13 +290,32 @@ PLANTINGS: dict[str, tuple[Planting, float]] = {
     "percent sign dropped": (percent_to(""), 95),
     "percent made ‰": (percent_to(" ‰"), 95),
     "ordinal changed": (ordinal_changed, 95),
-    "fraction changed": (words_swapped(FRACTIONS, ("fraction",), 0, 0), 95),
+    "fraction changed": (words_swapped(FRACTION_WORDS, ("fraction",), 0, 0), 95),
     "minus added (zh, ja)": (minus_added, 95),
     "unit changed": (words_swapped(UNITS, ("measure", "money"), 4, 12), 95),
     "clock shifted by 12 h": (clock_shifted, 95),
     "month changed": (month_changed, 95),
     "two exchanged": (exchanged, 80),
 }
+
+
+def plant_fractions() -> tuple[int, int, int]:
+    """Of bare fractions: how many were exchanged for another value, how many of these were found, false alarms."""
+    planted = found = alarms = 0
+    for tgt, written in FRACTIONS.items():
+        for i, source in enumerate(FRACTIONS["en"].split("|")):
+            for j, target in enumerate(written.split("|")):
+                value = [q.value for q in find_quantities(source, "en")], [q.value for q in find_quantities(FRACTIONS["en"].split("|")[j], "en")]
+                wrong = any(v.grade == "wrong" for v in compare_quantities(source, target, "en", tgt))
+                if value[0] == value[1]:
+                    alarms += wrong
+                else:
+                    planted, found = planted + 1, found + wrong
+                if i == j and wrong:
+                    print(f"false alarm: {source} → {target} ({tgt})")
+                if value[0] != value[1] and not wrong:
+                    print(f"missed: {source} → {target} ({tgt})")
+    return planted, found, alarms
 
 
 def plant(correct: list[Aligned], most: int, samples: Path | None) -> dict[str, tuple[int, int]]:

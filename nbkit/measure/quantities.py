@@ -112,7 +112,7 @@ def _by_parts(
     for quantity in left:
         free, found = list(rest), []
         for part in quantity.parts if len(rest) <= MOST_COMPARED else ():
-            match = next((other for other in free if _relation(part, other) is not None), None)
+            match = next((o for o in free if o.kind not in ("clock", "fraction") and _relation(part, o) is not None), None)
             if match is None:
                 break
             free.remove(match)
@@ -267,8 +267,8 @@ def _clock_relation(a: Quantity, b: Quantity) -> _Relation | None:
     if a.kind == b.kind:
         if a.value == b.value:
             return _Relation("same" if _digits(a) == _digits(b) else "equivalent", "clock")
-        if abs(a.value - b.value) == 720 and not (a.unit and b.unit):
-            return _Relation("equivalent" if not a.unit else "tolerable", "clock, half of the day unsaid")
+        if abs(a.value - b.value) == 720 and (a.unit != "24" or b.unit == "12"):
+            return _Relation("equivalent" if a.unit != "24" else "tolerable", "clock, half of the day unsaid")
         return None
     clock, other = (a, b) if a.kind == "clock" else (b, a)
     if other.kind not in ("cardinal", "fraction", "measure") or other.unit not in ("", "hour"):
@@ -455,8 +455,9 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
     if a.lexical or b.lexical or "always" in (a.kind, b.kind):
         return None
     certain = a.certainty == 1 or b.certainty == 1
-    if a.kind == b.kind == "ordinal" or a.kind == b.kind == "fraction":
-        return (2, f"{a.kind} changed") if a.value != b.value else None
+    if {a.kind, b.kind} <= {"ordinal", "fraction"}:
+        alike = a.kind == b.kind or 1 in (a.value.numerator if a.kind == "fraction" else 0, b.value.numerator if b.kind == "fraction" else 0)
+        return (2, f"{a.kind} changed") if a.value != b.value and alike else None
     if "identifier" in (a.kind, b.kind):
         same_name = a.kind == b.kind and _name(a) == _name(b) != ""
         return (1, "identifier changed") if same_name or (a.kind == b.kind and certain) else None

@@ -154,6 +154,7 @@ class Rules:
     which: re.Pattern[str]
     meanings: tuple[tuple[Fraction, str], ...]
     idioms: re.Pattern[str] | None
+    day_parts: re.Pattern[str] | None
     vague: re.Pattern[str] | None
     months: Mapping[str, int]
 
@@ -198,6 +199,9 @@ def _rules(lang: str) -> Rules:
         which=re.compile(f"(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE),
         meanings=tuple(_meaning(value) for value, _ in words),
         idioms=_alternatives(data.get("idioms", ()), f"{start}(?:", f"){end}"),
+        day_parts=_alternatives(
+            (word for words in data.get("clock", {}).get("day_parts", {}).values() for word in words), f"{start}(?:", f"){end}"
+        ),
         vague=_alternatives(data.get("vague_before", ()), r"(?<!\w)(?:", r")\s+$"),
         months=months,
     )
@@ -422,7 +426,14 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     parts = (Quantity(Fraction(hour), "cardinal", "", match.span(), match[0], WEAK),)
     if minute_text:
         parts += (Quantity(Fraction(minute), "cardinal", "", match.span(), match[0], WEAK),)
-    return [_made(match, (hour % 24) * 60 + minute, "clock", "24" if exact else "", parts=parts)]
+    return [_made(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
+
+
+def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
+    """24: the time names the half of the day; 12: other words of the text do; empty: nothing does."""
+    if exact:
+        return "24"
+    return "12" if rules.day_parts is not None and rules.day_parts.search(match.string) else ""
 
 
 def _spoken_clock(sign: int) -> _Handler:
@@ -438,7 +449,7 @@ def _spoken_clock(sign: int) -> _Handler:
             if minutes is None or not 0 < minutes < 60:
                 return []
             minutes *= sign
-        return [_made(match, (hour * 60 + minutes) % _NOON, "clock")]
+        return [_made(match, (hour * 60 + minutes) % _NOON, "clock", _half_of_day(match, False, rules))]
 
     return handler
 
