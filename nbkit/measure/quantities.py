@@ -461,7 +461,7 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
     if "identifier" in (a.kind, b.kind):
         same_name = a.kind == b.kind and _name(a) == _name(b) != ""
         return (1, "identifier changed") if same_name or (a.kind == b.kind and certain) else None
-    if not certain or ("ordinal" in (a.kind, b.kind) and (a.certainty < 1 or b.certainty < 1) and (a.unit or b.unit)):
+    if not certain or (a.certainty != b.certainty and (a.unit or b.unit) and a.unit != b.unit):
         return None
     if a.kind in _SHARES and b.kind not in _SHARES:
         return (0, "percent lost") if a.value == b.value else (5, "value")
