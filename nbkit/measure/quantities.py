@@ -321,10 +321,12 @@ def _unit_relation(a: Quantity, b: Quantity) -> _Relation | None:
         return _Relation("same", "")
     if not set(_meanings(a.unit)).isdisjoint(_meanings(b.unit)):
         return _Relation("same", "")
+    if a.lexical or b.lexical:
+        return _Relation("same", "") if "" in (a.unit, b.unit) else None
     units = {a.unit, b.unit}
     if {unit.removesuffix("_per_hour") for unit in units} == {min(units, key=len)}:
         return _Relation("tolerable", "per hour on one side only")
-    if "" in units or "date" in (a.kind, b.kind) or a.lexical or b.lexical:
+    if "" in units or "date" in (a.kind, b.kind):
         (unit,) = units - {""} if len(units - {""}) == 1 else ("",)
         plain = a.kind in _COUNTABLE and b.kind in _COUNTABLE
         return _Relation("same", "") if plain or not unit else _Relation("tolerable", f"{_short(unit)} on one side only")
@@ -353,7 +355,7 @@ def _converted(a: Quantity, b: Quantity) -> _Relation | None:
                     return _Relation("equivalent", "duration")
                 continue
             amount = _in_unit(a.value, one, other)
-            if amount is not None and abs(amount - b.value) <= _tolerance(a, b) * abs(amount):
+            if amount is not None and abs(amount - b.value) <= _rounding(b.value):
                 return _Relation("equivalent", f"≈ {float(amount):.6g}")
     return None
 
@@ -393,14 +395,19 @@ def _pint_name(unit: str) -> str:
     return f"{unit.partition('_')[2]} {power}" if power else unit.replace("_per_", " / ")
 
 
-def _tolerance(a: Quantity, b: Quantity) -> Fraction:
-    """The relative rounding that the digits written allow: half a unit of the last place of the coarser of the two."""
-    places = min(len(re.sub(r"^0+|\D", "", _figures(q)).rstrip("0")) or 1 for q in (a, b))
-    return {1: Fraction(12, 100), 2: Fraction(5, 100)}.get(places, Fraction(1, 100))
+def _rounding(value: Fraction) -> Fraction:
+    """Half a unit of the last place that is written, of five where a five stands there; one percent at least.
 
-
-def _figures(quantity: Quantity) -> str:
-    return format(float(quantity.value), ".6g") if "e" not in format(float(quantity.value), ".6g") else "1"
+    >>> [float(_rounding(Fraction(value))) for value in ("15", "160", "24688", "1.83")]
+    [2.5, 5.0, 246.88, 0.0183]
+    """
+    place = Fraction(1)
+    while (value / place).denominator > 1 and place > Fraction(1, 10**9):
+        place /= 10
+    while value and (value / place) % 10 == 0 and place < 10**30:
+        place *= 10
+    steps = 5 if (value / place) % 10 == 5 else 1
+    return max(steps * place / 2, abs(value) / 100)
 
 
 # ----------------------------------------------------------------------------
@@ -429,21 +436,31 @@ def _unmatched(
             gone_left.add(i)
             gone_right.add(j)
             yield Verdict("wrong", wrong, left[i], rest[j])
+    verdicts = verdicts[:MOST_COMPARED]
     extra = Counter(q.value for j, q in enumerate(rest) if j not in gone_right)
     for i, quantity in enumerate(left):
         if i not in gone_left and quantity.certainty == 1:
             if quantity.value in said_right and quantity.kind not in _SHARES:
                 yield Verdict("tolerable", "", quantity, None, "said less often")
+            elif any(_beside(quantity, verdict.target) for verdict in verdicts if quantity.kind == "measure"):
+                yield Verdict("tolerable", "", quantity, None, "said in another unit")
             elif quantity.span[0] and quantity.surface.istitle() and _has_word(target, quantity.surface):
                 yield Verdict("tolerable", "", quantity, None, "left as a name")
             else:
                 yield Verdict("wrong", "missing", quantity, None)
     for j, quantity in enumerate(rest):
         if j not in gone_right and quantity.certainty == 1:
-            if quantity.value in said_left and extra[quantity.value] <= 2:
+            if any(_beside(quantity, verdict.source) for verdict in verdicts if quantity.kind == "measure"):
+                yield Verdict("tolerable", "", None, quantity, "converted beside")
+            elif quantity.value in said_left and extra[quantity.value] <= 2:
                 yield Verdict("tolerable", "", None, quantity, "said more often")
             else:
                 yield Verdict("wrong", "added", None, quantity)
+
+
+def _beside(quantity: Quantity, said: Quantity | None) -> bool:
+    """Whether a measure is another one that is carried over, in a second unit (*100 km (62 miles)*)."""
+    return said is not None and said.kind == "measure" and said.unit != quantity.unit and _converted(said, quantity) is not None
 
 
 def _has_word(text: str, word: str) -> bool:
@@ -474,7 +491,8 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
     if a.kind == b.kind == "date" and a.unit == b.unit == "month":
         return (1, "month changed")
     if a.value == b.value:
-        return (0, "unit changed")
+        unknown = a.kind == b.kind == "measure" and _pint() is None
+        return (0, "unit changed" + (", or not converted: pint is not installed" if unknown else ""))
     if a.value == -b.value:
         return (1, "sign")
     if a.value and b.value and _power_of_ten(a.value / b.value):

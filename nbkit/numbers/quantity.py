@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -107,25 +108,31 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
             masked = _claimed(pattern, handler, text, masked, rules, found)
     numbers = find_numbers(masked, lang)
     spans = [number.span for number in numbers]
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    covered: set[int] = set()
     for match in rules.words.finditer(masked):
         a, b = match.span()
         which = rules.which.match(masked, a)
-        overlapping = [s for s in spans if s[0] < b and a < s[1]]
+        first, after = bisect_right(ends, a), bisect_left(starts, b)
+        overlapping = spans[first:after]
         if which and which.lastgroup and all(a <= s[0] and s[1] <= b and s != (a, b) for s in overlapping):
-            numbers = [n for n in numbers if n.span not in overlapping]
+            covered.update(range(first, after))
             value, unit = rules.meanings[int(which.lastgroup[1:])]
             kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
             unit = "" if kind == "always" else unit
             found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True))
-    found += [_quantity(text, number, rules) for number in numbers if not _is_power_of_unit(text, number.span[0])]
+    for i, number in enumerate(numbers):
+        if i not in covered and not _is_power_of_unit(text, number.span[0]):
+            found.append(_quantity(text, number, rules))
     found.sort(key=lambda quantity: quantity.span)
     found = _joined(text, found, rules)
     if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
     if found and rules.idioms is not None:
+        starts, ends = [q.span[0] for q in found], [q.span[1] for q in found]
         for match in rules.idioms.finditer(text):
-            a, b = match.span()
-            found = [replace(q, certainty=WEAK, lexical=True) if q.span[0] < b and a < q.span[1] else q for q in found]
+            for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
+                found[i] = replace(found[i], certainty=WEAK, lexical=True)
     return found
 
 
@@ -302,7 +309,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         r"(?<![\w.,-])(?:\+|\(\d|\d)[\d]{0,4}\)?(?:(?:[ /-]|- | -| - )\(?\d{2,6}\)?){1,6}(?:-[A-Z]{2,8})?(?![\w,])"
     ), _telephone
     yield re.compile(
-        r"(?<![A-Za-zА-Яа-я0-9$€£])(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs|R|HK|A|C|NT)\d)"
+        r"(?<![A-Za-zА-Яа-я0-9$€£])(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
         r"(?=[A-Za-z]{0,15}[A-ZА-Я])[A-Za-zА-Я]{1,16}[-‐‑]?\d[A-Za-z0-9]{0,20}(?:[-./][A-Za-z0-9]{1,20}){0,4}"
         r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GD](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
     ), _identifier
@@ -369,7 +376,8 @@ def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
     power = int(re.sub(r"[\^{}]", "", match["power"]).translate(_SUPERSCRIPT).replace("−", "-"))
     if abs(power) > 300:
         return [_made(match, power, "identifier")]
-    return [_made(match, factor * Fraction(10) ** power, "power")]
+    made = _measured(match.string, _made(match, factor * Fraction(10) ** power, "power"), rules)
+    return [made]
 
 
 def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
@@ -433,7 +441,13 @@ def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
     """24: the time names the half of the day; 12: other words of the text do; empty: nothing does."""
     if exact:
         return "24"
-    return "12" if rules.day_parts is not None and rules.day_parts.search(match.string) else ""
+    return "12" if _says_half_of_day(match.string, rules.lang) else ""
+
+
+@lru_cache(4)
+def _says_half_of_day(text: str, lang: str) -> bool:
+    words = _rules(lang).day_parts
+    return words is not None and words.search(text) is not None
 
 
 def _spoken_clock(sign: int) -> _Handler:
@@ -647,8 +661,11 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     also: tuple[Fraction, ...] = ()
     digits = any(character.isdecimal() for character in surface)
     certainty, part_of_word = 1.0, False
-    if digits and re.match(r"[.)）] ?\D", text[b : b + 3]) and not text[:a].strip(" (（"):
-        certainty = WEAK  # the mark of a list
+    if digits and b - a < 3 and text[b : b + 1] in ".)）" and b < len(text):
+        if a < 8 and not text[:a].strip(" (（") and not text[b + 1 : b + 2].isdecimal():
+            certainty = WEAK  # the mark of a list
+        elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
+            certainty = WEAK
     if not digits and kind != "percent":
         word = kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2)
         if word or (value in _ROUND and _is_vague(text, a, surface, rules)):
@@ -667,7 +684,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
             a, value = a - 1, -value  # 距离-5米
         elif text[a - 2].isalpha():
             also += (-value,)  # iodine-131, 碘-131
-    if re.fullmatch(r"\d{1,3}[A-Z]", surface):
+    if re.fullmatch(r"\d{1,6}[A-Zk]", surface):
         also += (Fraction(int(surface[:-1])),)
     if surface.isdecimal() and len(surface) == 2 and (text[a - 1 : a] in "'’‘" and a or text[b : b + 1] in "年后後"):
         also += (1900 + value, 2000 + value)
@@ -692,7 +709,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
 
 def _is_power_of_unit(text: str, start: int) -> bool:
     """The 2 of *135 m2*."""
-    return text[start - 1 : start] == "m" and re.search(r"\d ?[ckd]?m$", text[max(0, start - 5) : start]) is not None
+    return re.search(r"(?:\d ?|[/.] ?)[ckdкс]?[mм]$", text[max(0, start - 5) : start]) is not None
 
 
 def _is_name(text: str, end: int, rules: Rules) -> bool:
@@ -737,7 +754,7 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
 def _opens_nothing(text: str, start: int, mark: re.Match[str]) -> bool:
     """Whether a quotation mark after a number closes nothing that was opened, and so is the sign of inches."""
     opening = {"”": "“", '"': '"', "'": "'", "''": "''"}[mark[0].strip()]
-    return text.count(opening, 0, start) % 2 == 0
+    return text.count(opening, max(0, start - 300), start) % 2 == 0
 
 
 _COMPOUND = {("foot", "inch"): 12, ("hour", "minute"): 60, ("minute", "second"): 60, ("pound", "ounce"): 16,
