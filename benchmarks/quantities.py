@@ -13,14 +13,17 @@ from __future__ import annotations
 import csv
 import random
 import re
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from babel import Locale
+from babel import Locale, dates, numbers, units
+from num2words import num2words
 from reporting import Report, cpu_seconds, data_folder, parse, parser
 
 
@@ -59,8 +62,10 @@ def main() -> None:
     made.add_argument("--groups", nargs="*", default=[*BARS, "NLLB"], help="what is compared")
     made.add_argument("--every", type=int, default=1, help="only each so-manieth line of systems")
     made.add_argument("--missed", type=Path, help="file that planted corruptions that were missed go to, with texts")
+    made.add_argument("--differences", type=Path, help="file that what is read otherwise than written goes to")
+    made.add_argument("--written", type=int, default=1000, help="how many values per kind and language are written")
     made.add_argument("--corrupted", type=int, default=400, help="how many pairs are corrupted per kind")
-    options = parse(made, every=10, corrupted=50)
+    options = parse(made, every=10, corrupted=50, written=50)
     folder = data_folder()
     odd = options.blocks == "odd"
     report = Report(__file__, f"quantities, {options.blocks} blocks of {BLOCK} lines", options)
@@ -92,6 +97,11 @@ def main() -> None:
     planted, found, alarms = plant_fractions()
     note = f"{found} of {planted} in eight languages, {alarms} false alarms"
     report.add("bare fraction changed: detected, %", 100 * found / planted, "", bar="≥ 95", note=note)
+    for kind, by_language in agreement(options.written, options.differences).items():
+        right = sum(n for (_, agreed), n in by_language.items() if agreed)
+        differing = {lang: n for (lang, agreed), n in by_language.items() if not agreed}
+        note = f"{right} of {by_language.total()}; differing: {differing or 'none'}"
+        report.add(f"{kind}: agreement, %", 100 * right / by_language.total(), "", bar="≥ 99.5", note=note)
     report.add("pairs a second", sum(counts.values()) / seconds, "")
     report.write()
 
@@ -192,12 +202,19 @@ def words_swapped(table: list[tuple[str, str]], kinds: tuple[str, ...], before: 
             return None
         start, end = max(0, found.span[0] - before), found.span[1] + after
         for old, new in sorted(table, key=lambda row: -len(row[0])):
-            match = re.compile(rf"(?<![^\W\d]){re.escape(old)}" if old[0].isascii() else re.escape(old)).search(target, start, end)
+            match = re.compile(rf"(?<![^\W\d])(?<!-){re.escape(old)}" if old[0].isascii() else re.escape(old)).search(target, start, end)
             if match and (not old[-1].isascii() or not old[-1].isalpha() or not target[match.end() : match.end() + 1].isalpha()):
                 return replaced(target, match.span(), new)
         return None
 
     return planted
+
+
+def unit_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+    """Another unit in place of one that both sides name."""
+    if verdict.source is None or verdict.target is None or verdict.source.unit != verdict.target.unit:
+        return None
+    return words_swapped(UNITS, ("measure", "money"), 4, 12)(target, verdict, pair, rng)
 
 
 def percent_to(sign: str) -> Planting:
@@ -292,11 +309,82 @@ PLANTINGS: dict[str, tuple[Planting, float]] = {
     "ordinal changed": (ordinal_changed, 95),
     "fraction changed": (words_swapped(FRACTION_WORDS, ("fraction",), 0, 0), 95),
     "minus added (zh, ja)": (minus_added, 95),
-    "unit changed": (words_swapped(UNITS, ("measure", "money"), 4, 12), 95),
+    "unit changed": (unit_changed, 95),
     "clock shifted by 12 h": (clock_shifted, 95),
     "month changed": (month_changed, 95),
     "two exchanged": (exchanged, 80),
 }
+
+
+# ----------------------------------------------------------------------------
+# Agreement with independent writers: num2words, and Babel with the formats of CLDR.
+
+SPOKEN = ("en", "de", "fr", "es", "it", "ru", "ja")
+LANGUAGES = (*SPOKEN, "zh", "ta", "ne")
+CLDR_UNITS = {
+    "length-kilometer": "kilometer", "length-mile": "mile", "length-foot": "foot", "mass-kilogram": "kilogram", "mass-pound": "pound",
+    "duration-hour": "hour", "duration-day": "day", "duration-week": "week", "duration-minute": "minute", "temperature-celsius": "degree_Celsius",
+    "area-hectare": "hectare", "volume-liter": "liter",
+}  # fmt: skip
+
+
+def written(n: int) -> Iterator[tuple[str, str, str, list[tuple[Fraction, str]]]]:
+    """Kind, language, text, and the values with units that it has to be read as."""
+    rng = random.Random(0)
+    for lang in LANGUAGES:
+        for _ in range(n):
+            whole = int(10 ** rng.uniform(0, 9))
+            cents = Fraction(rng.randint(1, 10**6), 100)
+            decimal = Decimal(cents.numerator) / Decimal(cents.denominator)
+            compact = rng.randint(11, 999) * 10 ** rng.choice([5, 8])
+            if lang in SPOKEN:
+                yield "cardinal in words", lang, num2words(whole, lang=lang), [(Fraction(whole), "")]
+                rank = rng.randint(2, 100)
+                yield "ordinal in words", lang, num2words(rank, lang=lang, to="ordinal"), [(Fraction(rank), "")]
+            yield "decimal", lang, numbers.format_decimal(decimal, locale=lang), [(cents, "")]
+            yield "percent", lang, numbers.format_percent(decimal / 100, "#,##0.## %", locale=lang), [(cents, "percent")]
+            style = "long" if "long" in Locale.parse(lang).compact_decimal_formats else "short"
+            text = numbers.format_compact_decimal(compact, format_type=style, locale=lang, fraction_digits=2)
+            yield "scale word", lang, text, [(Fraction(compact), "")]
+            yield "money", lang, numbers.format_currency(decimal, "EUR", locale=lang), [(cents, "EUR")]
+            unit, name = rng.choice(list(CLDR_UNITS.items()))
+            count = rng.randint(2, 500)
+            text = units.format_unit(count, unit, locale=lang)
+            if unit not in text:  # which Babel writes where it knows no name
+                yield "measure", lang, text, [(Fraction(count), name)]
+            moment = datetime(rng.randint(1900, 2099), rng.randint(1, 12), rng.randint(1, 28), rng.randint(0, 23), rng.randint(1, 59))
+            date = [(Fraction(moment.day), ""), (Fraction(moment.month), "month"), (Fraction(moment.year), "")]
+            yield "date", lang, dates.format_date(moment, "long", locale=lang), date
+            minutes = Fraction(moment.hour * 60 + moment.minute)
+            yield "clock time", lang, dates.format_time(moment, "short", locale=lang), [(minutes, "clock")]
+
+
+def agrees(lang: str, text: str, expected: list[tuple[Fraction, str]]) -> bool:
+    """Whether *text* is read as exactly these values, with the units that are named."""
+    found = [q for q in find_quantities(text, lang)]
+    wanted = list(expected)
+    for quantity in found:
+        fitting = [e for e in wanted if e[0] == quantity.value and e[1] in ("", quantity.unit, quantity.kind)]
+        match = max(fitting, key=lambda e: e[1], default=None)
+        if match is None:
+            return False
+        wanted.remove(match)
+    return not wanted
+
+
+def agreement(n: int, differences: Path | None) -> dict[str, Counter]:
+    """By kind, how many texts of each language are read as they were meant."""
+    counts: dict[str, Counter] = defaultdict(Counter)
+    rows = []
+    for kind, lang, text, expected in written(n):
+        right = agrees(lang, text, expected)
+        counts[kind][lang, right] += 1
+        if not right:
+            rows.append([kind, lang, text, *(f"{value} {unit}" for value, unit in expected)])
+    if differences is not None:
+        with differences.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, delimiter="\t", lineterminator="\n").writerows(rows)
+    return counts
 
 
 def plant_fractions() -> tuple[int, int, int]:

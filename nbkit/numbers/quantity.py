@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 import yaml
 from babel import Locale
+from babel.units import format_unit
 
 from nbkit.languages import base_language
 from nbkit.numbers.number import Number, language_data
@@ -184,8 +185,10 @@ def _rules(lang: str) -> Rules:
     common = _common()
     units = [(name, f"(?:{each})(?![A-Za-z0-9])") for name, all_ in common["symbols"].items() for each in all_]
     units += [(name, f"(?i:{each}){end}") for name, all_ in data.get("units", {}).items() for each in all_]
-    units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -len(unit[1])))  # miles per hour before miles
-    before = [(name, each) for name, all_ in common["before"].items() for each in all_]
+    units += [(name, f"(?i:{each}){end}") for name, each in _cldr_units(lang)]
+    units = list(dict.fromkeys(units))
+    units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -_length(unit[1])))  # miles per hour before miles
+    before = [(name, each.replace(" ", _SPACE)) for name, all_ in common["before"].items() for each in all_]
     before.sort(key=lambda unit: -len(unit[1]))
     words = [(value, each) for value, all_ in data.get("words", {}).items() for each in all_]
     words.sort(key=lambda word: -len(word[1]))
@@ -215,6 +218,11 @@ def _rules(lang: str) -> Rules:
     return replace(rules, claims=tuple(_claims(rules)))
 
 
+def _length(pattern: str) -> int:
+    """The length of a pattern without what it looks ahead for."""
+    return len(re.sub(r"\(\?[=!][^)]*\)", "", pattern))
+
+
 def _begins(patterns: Iterable[str]) -> str:
     """A look ahead at the first character, so that most places of a text are passed over at once."""
     first = set()
@@ -241,6 +249,17 @@ def _meaning(said: str) -> tuple[Fraction, str]:
     return Fraction(value), unit
 
 
+def _cldr_units(lang: str) -> Iterator[tuple[str, str]]:
+    """The names that CLDR has for units after a number, as regular expressions, by way of Babel."""
+    for name, cldr in _common()["cldr"].items():
+        for width in ("long", "short"):
+            for count in (1, 2, 5, 1.5):
+                said = format_unit(count, cldr, length=width, locale=lang)
+                word = re.sub(r"^\d(?:[.,]\d)?\s?", "", said)
+                if word != said and cldr not in word:  # which Babel writes where it knows no name
+                    yield name, re.escape(word)
+
+
 def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
     """Names of months, full and short, in lower case. Source: Unicode CLDR by way of Babel."""
     found: dict[str, int] = {}
@@ -253,7 +272,7 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
                 found.setdefault(name.rstrip(".").lower(), month)
     for month, names in data.get("months_more", {}).items():
         found.update(dict.fromkeys(names, month))
-    return {name: month for name, month in found.items() if len(name) > 2}
+    return {name: month for name, month in found.items() if len(name) > (2 if name.isascii() else 1)}
 
 
 # ----------------------------------------------------------------------------
@@ -366,7 +385,7 @@ def _integer(text: str, rules: Rules) -> int | None:
             return _HAN_DIGITS.get(ahead, 1) * 10 + _HAN_DIGITS.get(behind, 0)
         return int("".join(str(_HAN_DIGITS[c]) for c in text))
     found = find_numbers(text, rules.lang)
-    if len(found) == 1 and found[0].value == int(found[0].value):
+    if len(found) == 1 and found[0].kind == "cardinal" and found[0].value == int(found[0].value):
         return int(found[0].value)
     return None
 
@@ -621,6 +640,8 @@ def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...])
     numerator = _integer(match["n"], rules)
     if group is None or not group.startswith("d") or numerator is None or not 0 < numerator < 100:
         return []
+    if (numerator >= 20 and numerator % 10 == 0) or (rules.lang == "fr" and match.string[match.end("n")] == "-"):
+        return []  # sixty-sixth, dix-septième
     value = Fraction(numerator, denominators[int(group[1:])])
     if numerator == 1 and value < Fraction(1, 4) and rules.lang in ("fr", "es", "it", "ru"):
         return []  # an ordinal: une neuvième place
