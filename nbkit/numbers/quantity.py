@@ -252,12 +252,11 @@ def _meaning(said: str) -> tuple[Fraction, str]:
 def _cldr_units(lang: str) -> Iterator[tuple[str, str]]:
     """The names that CLDR has for units after a number, as regular expressions, by way of Babel."""
     for name, cldr in _common()["cldr"].items():
-        for width in ("long", "short"):
-            for count in (1, 2, 5, 1.5):
-                said = format_unit(count, cldr, length=width, locale=lang)
-                word = re.sub(r"^\d(?:[.,]\d)?\s?", "", said)
-                if word != said and cldr not in word:  # which Babel writes where it knows no name
-                    yield name, re.escape(word)
+        for count in (1, 2, 5, 1.5):
+            said = format_unit(count, cldr, length="long", locale=lang)
+            word = re.sub(r"^\d(?:[.,]\d)?\s?", "", said)
+            if word != said and cldr not in word:  # which Babel writes where it knows no name
+                yield name, re.escape(word)
 
 
 def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
