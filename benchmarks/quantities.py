@@ -80,7 +80,7 @@ def main() -> None:
         if wrong:
             flags.append((pair, wrong))
         elif found and pair.group in ("references", "PUD"):
-            correct.append(pair)
+            correct.append((pair, [verdict for verdict in found if verdict.source and verdict.target]))
     write_flags(flags, options.flags, options.texts)
     read_before = gold()
     for group, n in counts.items():
@@ -406,7 +406,7 @@ def plant_fractions() -> tuple[int, int, int]:
     return planted, found, alarms
 
 
-def plant(correct: list[Aligned], most: int, samples: Path | None) -> dict[str, tuple[int, int]]:
+def plant(correct: list[tuple[Aligned, list[Verdict]]], most: int, samples: Path | None) -> dict[str, tuple[int, int]]:
     """How many of each kind were planted, and how many of these were found."""
     counts: dict[str, tuple[int, int]] = {}
     missed = []
@@ -415,12 +415,10 @@ def plant(correct: list[Aligned], most: int, samples: Path | None) -> dict[str, 
         order = list(correct)
         rng.shuffle(order)
         planted = found = 0
-        for pair in order:
+        for pair, verdicts in order:
             if planted >= most:
                 break
-            verdicts = [v for v in compare_quantities(pair.source, pair.target, pair.src, pair.tgt) if v.source and v.target]
-            rng.shuffle(verdicts)
-            for verdict in verdicts:
+            for verdict in rng.sample(verdicts, len(verdicts)):
                 if verdict.source.certainty < 1 and verdict.source.kind != "ordinal":
                     continue
                 changed = planting(pair.target, verdict, pair, rng)

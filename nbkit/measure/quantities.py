@@ -312,7 +312,7 @@ def _meanings(unit: str) -> Sequence[str]:
 @cache
 def _short(unit: str) -> str:
     """The first symbol of a unit, without the signs of a regular expression."""
-    return unit if unit.isupper() else re.sub(r"\\.|[?\\ ]", "", _common()["symbols"].get(unit, [unit])[0])
+    return unit if unit.isupper() else re.sub(r"\\?.\?|\\", "", _common()["symbols"].get(unit, [unit])[0])
 
 
 def _unit_relation(a: Quantity, b: Quantity) -> _Relation | None:
