@@ -26,7 +26,6 @@ from babel import Locale, dates, numbers, units
 from num2words import num2words
 from reporting import Report, cpu_seconds, data_folder, parse, parser
 
-
 from nbkit.measure.quantities import Verdict, compare_quantities
 from nbkit.numbers.quantity import find_quantities
 
@@ -90,10 +89,22 @@ def main() -> None:
         report.add(f"{group}: flagged, % of pairs", 100 * len(flagged) / n, "", note=f"{len(flagged)} of {n}")
         share = 100 * (wrongly + len(flagged) - len(read)) / n
         note = f"{wrongly} of {len(read)} read were false alarms; unread ones count as such"
-        report.add(f"{group}: flagged wrongly, % of pairs", share, "", bar=f"≤ {BARS[group]}" if group in BARS else "", note=note)
+        report.add(
+            f"{group}: flagged wrongly, % of pairs",
+            share,
+            "",
+            bar=f"≤ {BARS[group]}" if group in BARS else "",
+            note=note,
+        )
     for name, (planted, found) in plant(correct, options.corrupted, options.missed).items():
         bar = f"≥ {PLANTINGS[name][1]:g}"
-        report.add(f"{name}: detected, %", 100 * found / planted if planted else float("nan"), "", bar=bar, note=f"{found} of {planted}")
+        report.add(
+            f"{name}: detected, %",
+            100 * found / planted if planted else float("nan"),
+            "",
+            bar=bar,
+            note=f"{found} of {planted}",
+        )
     planted, found, alarms = plant_fractions()
     note = f"{found} of {planted} in eight languages, {alarms} false alarms"
     report.add("bare fraction changed: detected, %", 100 * found / planted, "", bar="≥ 95", note=note)
@@ -113,8 +124,6 @@ def gold() -> dict[tuple[str, int, str], str]:
     with GOLD.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t")
         return {(row["file"], int(row["line"]), row["digest"]): row["verdict"] for row in rows}
-
-
 
 
 # ----------------------------------------------------------------------------
@@ -181,7 +190,11 @@ def digit_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Rand
 
 def digits_transposed(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
     run = digits_of(target, verdict)
-    places = [i for i in range(run.start(), run.end() - 1) if target[i : i + 2].isdigit() and target[i] != target[i + 1]] if run else []
+    places = (
+        [i for i in range(run.start(), run.end() - 1) if target[i : i + 2].isdigit() and target[i] != target[i + 1]]
+        if run
+        else []
+    )
     if not places or verdict.target.kind == "identifier":
         return None
     i = rng.choice(places)
@@ -190,7 +203,11 @@ def digits_transposed(target: str, verdict: Verdict, pair: Aligned, rng: random.
 
 def separators_swapped(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
     run = digits_of(target, verdict)
-    if run is None or not re.fullmatch(r"\d{1,3}[.,]\d{3}", run[0]) or verdict.target.kind != "cardinal" and not verdict.target.unit:
+    if (
+        run is None
+        or not re.fullmatch(r"\d{1,3}[.,]\d{3}", run[0])
+        or (verdict.target.kind != "cardinal" and not verdict.target.unit)
+    ):
         return None
     return replaced(target, run.span(), run[0].translate(str.maketrans(".,", ",.")))
 
@@ -202,8 +219,12 @@ def words_swapped(table: list[tuple[str, str]], kinds: tuple[str, ...], before: 
             return None
         start, end = max(0, found.span[0] - before), found.span[1] + after
         for old, new in sorted(table, key=lambda row: -len(row[0])):
-            match = re.compile(rf"(?<![^\W\d])(?<!-){re.escape(old)}" if old[0].isascii() else re.escape(old)).search(target, start, end)
-            if match and (not old[-1].isascii() or not old[-1].isalpha() or not target[match.end() : match.end() + 1].isalpha()):
+            match = re.compile(rf"(?<![^\W\d])(?<!-){re.escape(old)}" if old[0].isascii() else re.escape(old)).search(
+                target, start, end
+            )
+            if match and (
+                not old[-1].isascii() or not old[-1].isalpha() or not target[match.end() : match.end() + 1].isalpha()
+            ):
                 return replaced(target, match.span(), new)
         return None
 
@@ -239,7 +260,9 @@ def ordinal_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Ra
         return replaced(target, run.span(), str(int(run[0]) + rng.randint(1, 3)))
     words = ORDINALS.get(pair.tgt, "").split()
     if found.surface.strip("第") and pair.tgt in ("zh", "ja"):
-        return replaced(target, found.span, found.surface.translate(str.maketrans("一二三四五六七八九", "四五六七八九一二三")))
+        return replaced(
+            target, found.span, found.surface.translate(str.maketrans("一二三四五六七八九", "四五六七八九一二三"))
+        )
     for i, word in enumerate(words):
         if re.fullmatch(f"{word}[nrsm]?" if pair.tgt == "de" else word, found.surface.lower()):
             new = words[(i + rng.randint(1, 5)) % 10] + found.surface[len(word) :]
@@ -249,7 +272,12 @@ def ordinal_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Ra
 
 def minus_added(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
     found = verdict.target
-    if found is None or found.kind not in ("cardinal", "percent", "measure", "money") or not found.surface[0].isdigit() or not found.value:
+    if (
+        found is None
+        or found.kind not in ("cardinal", "percent", "measure", "money")
+        or not found.surface[0].isdigit()
+        or not found.value
+    ):
         return None
     before = target[: found.span[0]].rstrip()[-1:]
     if before.isascii() or pair.tgt not in ("zh", "ja"):
@@ -263,7 +291,20 @@ def clock_shifted(target: str, verdict: Verdict, pair: Aligned, rng: random.Rand
         return None
     around = (found.span[0], found.span[1])
     text = target[slice(*around)]
-    for old, new in (("下午", "上午"), ("上午", "下午"), ("午後", "午前"), ("午前", "午後"), ("pm", "am"), ("am", "pm"), ("PM", "AM"), ("AM", "PM"), ("p.m.", "a.m."), ("a.m.", "p.m."), ("晚上", "早上"), ("P.M.", "A.M.")):
+    for old, new in (
+        ("下午", "上午"),
+        ("上午", "下午"),
+        ("午後", "午前"),
+        ("午前", "午後"),
+        ("pm", "am"),
+        ("am", "pm"),
+        ("PM", "AM"),
+        ("AM", "PM"),
+        ("p.m.", "a.m."),
+        ("a.m.", "p.m."),
+        ("晚上", "早上"),
+        ("P.M.", "A.M."),
+    ):
         if old in text:
             return replaced(target, around, text.replace(old, new))
     hour = re.match(r"\d{1,2}", text)
@@ -289,11 +330,24 @@ def month_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Rand
 def exchanged(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
     """Exchange with a second quantity beside another unit or of another kind."""
     first, quantities = verdict.target, find_quantities(target, pair.tgt)
-    if first is None or first.certainty < 1 or first.kind not in ("cardinal", "percent", "measure", "money") or not first.surface.isdecimal():
+    if (
+        first is None
+        or first.certainty < 1
+        or first.kind not in ("cardinal", "percent", "measure", "money")
+        or not first.surface.isdecimal()
+    ):
         return None
     for second in quantities:
         apart = (second.kind, second.unit) != (first.kind, first.unit)
-        if apart and not second.soft and not first.soft and second.kind in ("percent", "measure", "money") and first.kind in ("percent", "measure", "money") and second.surface.isdecimal() and second.value != first.value:
+        if (
+            apart
+            and not second.soft
+            and not first.soft
+            and second.kind in ("percent", "measure", "money")
+            and first.kind in ("percent", "measure", "money")
+            and second.surface.isdecimal()
+            and second.value != first.value
+        ):
             a, b = sorted((first, second), key=lambda quantity: quantity.span)
             return replaced(replaced(target, b.span, a.surface), a.span, b.surface)
     return None
@@ -342,7 +396,12 @@ def written(n: int) -> Iterator[tuple[str, str, str, list[tuple[Fraction, str]]]
                 rank = rng.randint(2, 100)
                 yield "ordinal in words", lang, num2words(rank, lang=lang, to="ordinal"), [(Fraction(rank), "")]
             yield "decimal", lang, numbers.format_decimal(decimal, locale=lang), [(cents, "")]
-            yield "percent", lang, numbers.format_percent(decimal / 100, "#,##0.## %", locale=lang), [(cents, "percent")]
+            yield (
+                "percent",
+                lang,
+                numbers.format_percent(decimal / 100, "#,##0.## %", locale=lang),
+                [(cents, "percent")],
+            )
             style = "long" if "long" in Locale.parse(lang).compact_decimal_formats else "short"
             text = numbers.format_compact_decimal(compact, format_type=style, locale=lang, fraction_digits=2)
             yield "scale word", lang, text, [(Fraction(compact), "")]
@@ -352,7 +411,9 @@ def written(n: int) -> Iterator[tuple[str, str, str, list[tuple[Fraction, str]]]
             text = units.format_unit(count, unit, locale=lang)
             if unit not in text:  # which Babel writes where it knows no name
                 yield "measure", lang, text, [(Fraction(count), name)]
-            moment = datetime(rng.randint(1900, 2099), rng.randint(1, 12), rng.randint(1, 28), rng.randint(0, 23), rng.randint(1, 59))
+            moment = datetime(
+                rng.randint(1900, 2099), rng.randint(1, 12), rng.randint(1, 28), rng.randint(0, 23), rng.randint(1, 59)
+            )
             date = [(Fraction(moment.day), ""), (Fraction(moment.month), "month"), (Fraction(moment.year), "")]
             yield "date", lang, dates.format_date(moment, "long", locale=lang), date
             minutes = Fraction(moment.hour * 60 + moment.minute)
@@ -393,7 +454,10 @@ def plant_fractions() -> tuple[int, int, int]:
     for tgt, written in FRACTIONS.items():
         for i, source in enumerate(FRACTIONS["en"].split("|")):
             for j, target in enumerate(written.split("|")):
-                value = [q.value for q in find_quantities(source, "en")], [q.value for q in find_quantities(FRACTIONS["en"].split("|")[j], "en")]
+                value = (
+                    [q.value for q in find_quantities(source, "en")],
+                    [q.value for q in find_quantities(FRACTIONS["en"].split("|")[j], "en")],
+                )
                 wrong = any(v.grade == "wrong" for v in compare_quantities(source, target, "en", tgt))
                 if value[0] == value[1]:
                     alarms += wrong
@@ -493,7 +557,11 @@ def group_of(file: Path) -> str:
 
 
 def read(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines() if path.suffix == ".tsv" else path.read_text(encoding="utf-8").split("\n")[:-1]
+    return (
+        path.read_text(encoding="utf-8").splitlines()
+        if path.suffix == ".tsv"
+        else path.read_text(encoding="utf-8").split("\n")[:-1]
+    )
 
 
 def read_conllu(path: Path) -> list[str]:

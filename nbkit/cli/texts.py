@@ -25,6 +25,7 @@ from nbkit.store import Store
 from nbkit.text.parsers import check_parser, load_parser, parser_for
 from nbkit.text.sentences import Sentence, Text
 
+
 @click.command()
 @click.argument("text")
 @click.option("--lang", default="en", show_default=True, help="Language of the text.")

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import yaml
 
 import nbkit.numbers
-from nbkit.numbers.quantity import WEAK, Quantity, find_quantities
+from nbkit.numbers.quantity import Quantity, find_quantities
 
 Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
 #: Maximum number of unmatched quantities on one side that are compared one by one with those of the other.
@@ -112,7 +112,9 @@ def _by_parts(
     for quantity in left:
         free, found = list(rest), []
         for part in quantity.parts if len(rest) <= MOST_COMPARED else ():
-            match = next((o for o in free if o.kind not in ("clock", "fraction") and _relation(part, o) is not None), None)
+            match = next(
+                (o for o in free if o.kind not in ("clock", "fraction") and _relation(part, o) is not None), None
+            )
             if match is None:
                 break
             free.remove(match)
@@ -248,7 +250,9 @@ def _relation(a: Quantity, b: Quantity) -> _Relation | None:
 
 def _crossing(a: Quantity, b: Quantity) -> str:
     kinds = {a.kind, b.kind}
-    return next((kind for kind in ("ordinal", "date", "decade", "fraction", "identifier", "power") if kind in kinds), "notation")
+    return next(
+        (kind for kind in ("ordinal", "date", "decade", "fraction", "identifier", "power") if kind in kinds), "notation"
+    )
 
 
 def _letters(quantity: Quantity) -> bool:
@@ -329,7 +333,9 @@ def _unit_relation(a: Quantity, b: Quantity) -> _Relation | None:
     if "" in units or "date" in (a.kind, b.kind):
         (unit,) = units - {""} if len(units - {""}) == 1 else ("",)
         plain = a.kind in _COUNTABLE and b.kind in _COUNTABLE
-        return _Relation("same", "") if plain or not unit else _Relation("tolerable", f"{_short(unit)} on one side only")
+        return (
+            _Relation("same", "") if plain or not unit else _Relation("tolerable", f"{_short(unit)} on one side only")
+        )
     return None
 
 
@@ -418,7 +424,9 @@ def _unmatched(
     left: Sequence[Quantity], right: Sequence[Quantity], verdicts: Sequence[Verdict], target: str
 ) -> Iterator[Verdict]:
     """A verdict on each that has to be carried over and is not, and each that is not in the source."""
-    said_left = {v.source.value for v in verdicts if v.source} | {x for v in verdicts if v.source for x in v.source.also}
+    said_left = {v.source.value for v in verdicts if v.source} | {
+        x for v in verdicts if v.source for x in v.source.also
+    }
     said_right = {v.target.value for v in verdicts if v.target}
     rest = list(right)
     pairs = []
@@ -460,7 +468,12 @@ def _unmatched(
 
 def _beside(quantity: Quantity, said: Quantity | None) -> bool:
     """Whether a measure is another one that is carried over, in a second unit (*100 km (62 miles)*)."""
-    return said is not None and said.kind == "measure" and said.unit != quantity.unit and _converted(said, quantity) is not None
+    return (
+        said is not None
+        and said.kind == "measure"
+        and said.unit != quantity.unit
+        and _converted(said, quantity) is not None
+    )
 
 
 def _has_word(text: str, word: str) -> bool:
@@ -473,7 +486,10 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
         return None
     certain = a.certainty == 1 or b.certainty == 1
     if {a.kind, b.kind} <= {"ordinal", "fraction"}:
-        alike = a.kind == b.kind or 1 in (a.value.numerator if a.kind == "fraction" else 0, b.value.numerator if b.kind == "fraction" else 0)
+        alike = a.kind == b.kind or 1 in (
+            a.value.numerator if a.kind == "fraction" else 0,
+            b.value.numerator if b.kind == "fraction" else 0,
+        )
         return (2, f"{a.kind} changed") if a.value != b.value and alike else None
     if "identifier" in (a.kind, b.kind):
         same_name = a.kind == b.kind and _name(a) == _name(b) != ""
@@ -521,7 +537,9 @@ _SEEN = 0.8
 
 
 def _exchanged(source: str, target: str, verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
-    pairs = [(v.source, v.target) for v in verdicts if v.grade != "wrong" and v.source and v.target and not v.source.parts]
+    pairs = [
+        (v.source, v.target) for v in verdicts if v.grade != "wrong" and v.source and v.target and not v.source.parts
+    ]
     if not 2 <= len(pairs) <= MOST_COMPARED:
         return
     done: set[int] = set()
@@ -552,7 +570,9 @@ def _is_range(text: str, a: Quantity, b: Quantity) -> int:
     """1 if *a* and *b* are the ends of a range, −1 if *b* and *a* are, 0 otherwise."""
     first, second = sorted((a, b), key=lambda quantity: quantity.span)
     gap = text[first.span[1] : second.span[0]]
-    between = re.search(r"(?i)between|zwischen|entre|\bt?f?ra|между|介于", text[max(0, first.span[0] - 16) : first.span[0]])
+    between = re.search(
+        r"(?i)between|zwischen|entre|\bt?f?ra|между|介于", text[max(0, first.span[0] - 16) : first.span[0]]
+    )
     joins = r"\s?(?:[-–—~～至到]|to|bis|до|à|から" + (r"|and|und|et|y|e|и|和" if between else "") + r")\s?"
     if len(gap) > 8 or not re.fullmatch(joins, gap):
         return 0
@@ -562,5 +582,9 @@ def _is_range(text: str, a: Quantity, b: Quantity) -> int:
 def _neighbours(text: str, quantity: Quantity) -> set[str]:
     """The names and words beside a quantity."""
     start, end = quantity.span
-    found = {m[1].lower() for m in (_BESIDE.match(text[end : end + 60]), _BEFORE.search(text[max(0, start - 60) : start])) if m}
+    found = {
+        m[1].lower()
+        for m in (_BESIDE.match(text[end : end + 60]), _BEFORE.search(text[max(0, start - 60) : start]))
+        if m
+    }
     return {word for word in found if len(word) > 2}

@@ -202,15 +202,21 @@ def _rules(lang: str) -> Rules:
         unit_names=tuple(name for name, _ in units),
         before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
         before_names=tuple(name for name, _ in before),
-        scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])})(?!\\w)", re.IGNORECASE) if "scales" in data else None,
+        scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])})(?!\\w)", re.IGNORECASE)
+        if "scales" in data
+        else None,
         permille=re.compile(f"{_SPACE}?(?:‰|{'|'.join(data.get('permille', ['‰']))})", re.IGNORECASE),
         percent=_alternatives(data.get("percent", ()), f"{_SPACE}?-?(?:", ")"),
-        words=re.compile(f"{start}{_begins(w for _, w in words)}(?:{'|'.join(w for _, w in words)}){end}", re.IGNORECASE),
+        words=re.compile(
+            f"{start}{_begins(w for _, w in words)}(?:{'|'.join(w for _, w in words)}){end}", re.IGNORECASE
+        ),
         which=re.compile(f"(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE),
         meanings=tuple(_meaning(value) for value, _ in words),
         idioms=_alternatives(data.get("idioms", ()), f"{start}(?:", f"){end}"),
         day_parts=_alternatives(
-            (word for words in data.get("clock", {}).get("day_parts", {}).values() for word in words), f"{start}(?:", f"){end}"
+            (word for words in data.get("clock", {}).get("day_parts", {}).values() for word in words),
+            f"{start}(?:",
+            f"){end}",
         ),
         vague=_alternatives(data.get("vague_before", ()), r"(?<!\w)(?:", r")\s+$"),
         months=months,
@@ -310,40 +316,56 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     yield re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{1,4}(?![\w:])"), _url
     yield re.compile(r"(?<!\w)(?=[0-9a-f]{0,63}[a-f])(?=[0-9a-f]{0,63}\d)[0-9a-f]{16,64}(?!\w)"), _url
     yield re.compile(r"(?<![\d/])24 ?/ ?7(?![\d/])"), lambda m, r: [_made(m, 0, "always", certainty=WEAK)]
-    yield re.compile(
-        rf"(?<![\w.,])(?:(?P<factor>\d{{1,12}}(?:[.,]\d{{1,12}})?){_SPACE}?[×x·*]{_SPACE}?)?10"
-        r"(?P<power>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|\^\{?[-−+]?\d{1,4}\}?)"
-    ), _power
+    yield (
+        re.compile(
+            rf"(?<![\w.,])(?:(?P<factor>\d{{1,12}}(?:[.,]\d{{1,12}})?){_SPACE}?[×x·*]{_SPACE}?)?10"
+            r"(?P<power>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|\^\{?[-−+]?\d{1,4}\}?)"
+        ),
+        _power,
+    )
     yield re.compile(r"(?<![\w.,])(?P<factor>\d{1,12}(?:[.,]\d{1,12})?)[eE](?P<power>[-−+]?\d{1,4})(?!\w)"), _power
     if data:
         yield from _clock_claims(rules)
-    yield re.compile(
-        r"(?<![\d./-])(?P<a>\d{1,4})(?P<sign>[./-])(?P<b>\d{1,2})(?P=sign)(?P<c>\d{4}|\d{1,3})(?![\d/])(?![.-]\d)"
-    ), _date
+    yield (
+        re.compile(
+            r"(?<![\d./-])(?P<a>\d{1,4})(?P<sign>[./-])(?P<b>\d{1,2})(?P=sign)(?P<c>\d{4}|\d{1,3})(?![\d/])(?![.-]\d)"
+        ),
+        _date,
+    )
     if clock.get("norm") == 24:
         yield re.compile(r"(?<![\d.,:])(?P<a>[0-3]?\d)\.(?P<b>[01]?\d)\.(?!\d)"), _short_date
     yield re.compile(r"(?<![\w.,])\d{1,4}(?:\.\d{1,4}){2,6}(?!\w)(?!\.\d)"), _version
-    yield re.compile(
-        r"(?<![\w.,-])(?:\+|\(\d|\d)[\d]{0,4}\)?(?:(?:[ /-]|- | -| - )\(?\d{2,6}\)?){1,6}(?:-[A-Z]{2,8})?(?![\w,])"
-    ), _telephone
-    yield re.compile(
-        r"(?<![A-Za-zА-Яа-я0-9$€£])(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
-        r"(?=[A-Za-z]{0,15}[A-ZА-Я])[A-Za-zА-Я]{1,16}[-‐‑]?\d[A-Za-z0-9]{0,20}(?:[-./][A-Za-z0-9]{1,20}){0,4}"
-        r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GD](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
-    ), _identifier
+    yield (
+        re.compile(
+            r"(?<![\w.,-])(?:\+|\(\d|\d)[\d]{0,4}\)?(?:(?:[ /-]|- | -| - )\(?\d{2,6}\)?){1,6}(?:-[A-Z]{2,8})?(?![\w,])"
+        ),
+        _telephone,
+    )
+    yield (
+        re.compile(
+            r"(?<![A-Za-zА-Яа-я0-9$€£])(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
+            r"(?=[A-Za-z]{0,15}[A-ZА-Я])[A-Za-zА-Я]{1,16}[-‐‑]?\d[A-Za-z0-9]{0,20}(?:[-./][A-Za-z0-9]{1,20}){0,4}"
+            r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GD](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
+        ),
+        _identifier,
+    )
     if rules.han:
         yield re.compile(rf"(?P<era>明治|大正|昭和|平成|令和){_SPACE}?(?P<y>\d{{1,2}}|元|[{_HAN}]{{1,3}})年度?"), _era
-        yield re.compile(
-            rf"(?:(?P<c>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?世[纪紀]{_SPACE}?)?"
-            rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?:{_SPACE}?年代|代(?=[のがにはで、前半後]))"
-        ), _han_decade
-        yield re.compile(
-            rf"(?<![\d{_HAN}个個か箇ヶカヵケ几数]){_SPACE}?(?P<all>(?P<m>1[0-2]|0?[1-9]|１[０-２]|[０１]?[１-９]|十[一二]?|[一二三四五六七八九])"
-            rf"{_SPACE}?月份?)(?![球間])"
-        ), _han_month
-        yield re.compile(
-            rf"(?P<d>[\d{_HAN}百千万]{{1,12}})分[之の](?P<n>[\d{_HAN}百千万]{{1,12}})"
-        ), _han_fraction
+        yield (
+            re.compile(
+                rf"(?:(?P<c>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?世[纪紀]{_SPACE}?)?"
+                rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?:{_SPACE}?年代|代(?=[のがにはで、前半後]))"
+            ),
+            _han_decade,
+        )
+        yield (
+            re.compile(
+                rf"(?<![\d{_HAN}个個か箇ヶカヵケ几数]){_SPACE}?(?P<all>(?P<m>1[0-2]|0?[1-9]|１[０-２]|[０１]?[１-９]|十[一二]?|[一二三四五六七八九])"
+                rf"{_SPACE}?月份?)(?![球間])"
+            ),
+            _han_month,
+        )
+        yield re.compile(rf"(?P<d>[\d{_HAN}百千万]{{1,12}})分[之の](?P<n>[\d{_HAN}百千万]{{1,12}})"), _han_fraction
         yield re.compile(rf"(?<!\d)(?P<n>\d{{1,3}})分(?=の(?![\d{_HAN}]))"), _minute
         yield re.compile(r"(?<=数)(?P<n>\d{1,12}(?:[,.]\d{1,12}){0,3})(?P<scale>[千万億亿]?)"), _after_count
         yield re.compile(rf"(?P<n>\d|[{_HAN}])割(?:(?P<m>\d|[{_HAN}])分)?(?![りれ引安る])"), _tenths
@@ -354,10 +376,13 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     if rules.months:
         written = {form for name in rules.months for form in (name, name.title(), name.upper())}
         names = "|".join(sorted(map(re.escape, written), key=len, reverse=True))
-        yield re.compile(
-            rf"(?<!\w)(?P<near>\d{{1,2}}(?:st|nd|rd|th|\.|º|er)?{_SPACE}(?:(?:of|de|di){_SPACE})?)?"
-            rf"(?P<all>{names})(?!\w)(?P<after>\.?,?{_SPACE}?(?:de {_SPACE}?)?\d)?"
-        ), _month
+        yield (
+            re.compile(
+                rf"(?<!\w)(?P<near>\d{{1,2}}(?:st|nd|rd|th|\.|º|er)?{_SPACE}(?:(?:of|de|di){_SPACE})?)?"
+                rf"(?P<all>{names})(?!\w)(?P<after>\.?,?{_SPACE}?(?:de {_SPACE}?)?\d)?"
+            ),
+            _month,
+        )
     yield re.compile(rf"(?P<whole>\d{{1,9}}{_SPACE}?)?(?P<sign>[{_VULGAR}])"), _vulgar
     yield re.compile(rf"(?<![\w/.,])(?P<a>\d{{1,4}}){_SPACE}?[/⁄]{_SPACE}?(?P<b>\d{{1,4}})(?![\d/]|[.,]\d)"), _slash
     denominators = [(n, each) for n, all_ in data.get("denominators", {}).items() for each in all_]
@@ -406,23 +431,38 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     if rules.han:
         hour = rf"(?P<h>[01]?\d|2[0-4]|[{_HAN}]{{1,3}})"
         minutes = rf"(?:{_SPACE}?(?P<m>[0-5]?\d|[{_HAN}]{{1,3}}){_SPACE}?分|(?P<half>半)|(?P<quarter>一刻))"
-        yield re.compile(
-            rf"{half}{_SPACE}?の?{hour}(?:[:：](?P<mm>[0-5]\d)|{_SPACE}?[点點时時](?:钟|鐘)?(?:{minutes})?)(?!間|\d)"
-        ), _clock
-        yield re.compile(rf"(?<![\d.:]){hour}(?:[:：](?P<mm>[0-5]\d)(?![\d:：])|{_SPACE}?[点點时時]{minutes}(?!間))"), _clock
+        yield (
+            re.compile(
+                rf"{half}{_SPACE}?の?{hour}(?:[:：](?P<mm>[0-5]\d)|{_SPACE}?[点點时時](?:钟|鐘)?(?:{minutes})?)(?!間|\d)"
+            ),
+            _clock,
+        )
+        yield (
+            re.compile(rf"(?<![\d.:]){hour}(?:[:：](?P<mm>[0-5]\d)(?![\d:：])|{_SPACE}?[点點时時]{minutes}(?!間))"),
+            _clock,
+        )
         yield re.compile(rf"(?<![\d.:]){hour}{_SPACE}?(?:[点點](?:钟|鐘)(?!头)|時(?![間代計期点刻速価給差]))"), _clock
         yield re.compile(rf"{half}{_SPACE}?{hour}(?=[-~～〜至到から—–])"), _clock
     else:
         after = rf"(?:{_SPACE}?(?:{half}|(?P<oclock>{oclock}))(?!\w))"
-        yield re.compile(
-            rf"(?<![\d.,:])(?P<h>[01]?\d|2[0-4])(?::{_SPACE}?|(?P<dot>\.)|{_SPACE}?[hH]{_SPACE}?)(?P<m>[0-5]\d)"
-            rf"(?::[0-5]\d)?(?![\d:])(?!\.\d){after}?", re.IGNORECASE,
-        ), _clock
+        yield (
+            re.compile(
+                rf"(?<![\d.,:])(?P<h>[01]?\d|2[0-4])(?::{_SPACE}?|(?P<dot>\.)|{_SPACE}?[hH]{_SPACE}?)(?P<m>[0-5]\d)"
+                rf"(?::[0-5]\d)?(?![\d:])(?!\.\d){after}?",
+                re.IGNORECASE,
+            ),
+            _clock,
+        )
         yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]){after}", re.IGNORECASE), _clock
         if rules.lang == "fr":
             yield re.compile(r"(?:(?<=à )|(?<=de )|(?<=dès )|(?<=vers ))(?P<h>1?\d|2[0-4]) ?h(?:eures?)?(?!\w)"), _clock
         if oclock != "(?!)":
-            yield re.compile(rf"(?<!\w)(?P<w>[^\W\d]{{2,12}}) (?P<oclock>{oclock})(?!\w)(?: {half}(?!\w))?", re.IGNORECASE), _clock
+            yield (
+                re.compile(
+                    rf"(?<!\w)(?P<w>[^\W\d]{{2,12}}) (?P<oclock>{oclock})(?!\w)(?: {half}(?!\w))?", re.IGNORECASE
+                ),
+                _clock,
+            )
         for name, sign in (("half_past", 30), ("half_to", -30), ("past", 1), ("to", -1)):
             for pattern in clock.get(name, ()):
                 yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _spoken_clock(sign)
@@ -434,7 +474,11 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
 def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     got = match.groupdict()
     hour = _integer(got.get("h") or got.get("w") or "", rules)
-    if hour is None or hour > 24 or (got.get("h") == "一" and rules.lang == "ja" and not (got.get("am") or got.get("pm"))):
+    if (
+        hour is None
+        or hour > 24
+        or (got.get("h") == "一" and rules.lang == "ja" and not (got.get("am") or got.get("pm")))
+    ):
         return []
     minute_text = got.get("m") or got.get("mm")
     minute = _integer(minute_text, rules) if minute_text else 30 if got.get("half") else 15 if got.get("quarter") else 0
@@ -448,7 +492,9 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     elif got.get("am") and hour == 12:
         hour = 0
     exact = bool(marked) or hour > 12 or hour == 0
-    exact = exact or (rules.data["clock"]["norm"] == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex)
+    exact = exact or (
+        rules.data["clock"]["norm"] == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex
+    )
     parts = (Quantity(Fraction(hour), "cardinal", "", match.span(), match[0], WEAK),)
     if minute_text:
         parts += (Quantity(Fraction(minute), "cardinal", "", match.span(), match[0], WEAK),)
@@ -477,7 +523,9 @@ def _spoken_clock(sign: int) -> _Handler:
             minutes: int | None = sign
         else:
             said = match["minutes"].lower()
-            minutes = 15 if said in ("quarter", "viertel", "dreiviertel", "le quart", "cuarto") else _integer(said, rules)
+            minutes = (
+                15 if said in ("quarter", "viertel", "dreiviertel", "le quart", "cuarto") else _integer(said, rules)
+            )
             if minutes is None or not 0 < minutes < 60:
                 return []
             minutes *= sign
@@ -518,7 +566,11 @@ def _short_date(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 def _version(match: re.Match[str], rules: Rules) -> list[Quantity]:
     runs = match[0].split(".")
-    if all(len(run) == 3 for run in runs[1:]) and len(runs[0]) < 4 and not (len(runs) == 4 and max(map(int, runs)) < 256):
+    if (
+        all(len(run) == 3 for run in runs[1:])
+        and len(runs[0]) < 4
+        and not (len(runs) == 4 and max(map(int, runs)) < 256)
+    ):
         return []  # groups of three
     return [_made(match, int("".join(runs)), "identifier")]
 
@@ -587,7 +639,9 @@ def _after_count(match: re.Match[str], rules: Rules) -> list[Quantity]:
     found = find_numbers(match[0], rules.lang)
     if match["n"].strip("0") == "1":
         return []  # 数10億
-    return [_measured(match.string, _made(match, Fraction(found[0].value), "cardinal"), rules)] if len(found) == 1 else []
+    return (
+        [_measured(match.string, _made(match, Fraction(found[0].value), "cardinal"), rules)] if len(found) == 1 else []
+    )
 
 
 def _tenths(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -609,13 +663,17 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     near = match["near"] or match["after"]
     titled = Locale.parse(rules.lang).months["format"]["wide"][1].istitle()
     full = name in {*Locale.parse(rules.lang).months["stand-alone"]["wide"].values()} or len(name) > 4
-    doubtful = name in rules.data.get("months_ambiguous", ()) or not (full or name.title() in ("June", "July", "Juni", "Juli", "Mai", "März"))
+    doubtful = name in rules.data.get("months_ambiguous", ()) or not (
+        full or name.title() in ("June", "July", "Juni", "Juli", "Mai", "März")
+    )
     if not near and not titled and match["all"].istitle() and match.start("all"):
         doubtful = True  # Avril Lavigne
     if doubtful and not near:
         if find_numbers(match["all"], rules.lang):
             return []  # sept
-        return [] if titled and match["all"].islower() else [_made(match, month, "date", "month", "all", certainty=WEAK, lexical=True)]
+        if titled and match["all"].islower():
+            return []
+        return [_made(match, month, "date", "month", "all", certainty=WEAK, lexical=True)]
     return [_made(match, month, "date", "month", "all")]
 
 
@@ -652,7 +710,20 @@ def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...])
 _DIGIT = re.compile(rf"[\d{_VULGAR}]")
 #: What nothing but digits can begin; without a digit in the text, these are passed over.
 _WITH_DIGITS = frozenset(
-    {_url, _power, _date, _short_date, _version, _telephone, _identifier, _decade, _vulgar, _slash, _after_count, _minute}
+    {
+        _url,
+        _power,
+        _date,
+        _short_date,
+        _version,
+        _telephone,
+        _identifier,
+        _decade,
+        _vulgar,
+        _slash,
+        _after_count,
+        _minute,
+    }
 )
 
 
@@ -690,7 +761,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         word = kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2)
         if word or (value in _ROUND and _is_vague(text, a, surface, rules)):
             certainty = WEAK
-        if rules.han and b - a == 1 and text[b : b + 1] not in rules.data.get("counters", ""):
+        if rules.han and b - a == 1 and (text[b : b + 1] or " ") not in rules.data.get("counters", ""):
             certainty, part_of_word = WEAK, True
     if kind == "ordinal" and digits and (value == 1 or _is_name(text, b, rules)):
         certainty = WEAK
@@ -706,9 +777,10 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
             also += (-value,)  # iodine-131, 碘-131
     if re.fullmatch(r"\d{1,6}[A-Zk]", surface):
         also += (Fraction(int(surface[:-1])),)
-    if surface.isdecimal() and len(surface) == 2 and (text[a - 1 : a] in "'’‘" and a or text[b : b + 1] in "年后後"):
+    before, following = text[a - 1 : a] or " ", text[b : b + 1] or " "
+    if surface.isdecimal() and len(surface) == 2 and (before in "'’‘" or following in "年后後"):
         also += (1900 + value, 2000 + value)
-    elif text[b : b + 1] in "年" and b < len(text) and 1000 <= value < 2200 and value.denominator == 1:
+    elif following == "年" and 1000 <= value < 2200 and value.denominator == 1:
         return Quantity(value, "date", "year", (a, b), text[a:b], certainty, number.localised)
     parts: tuple[Quantity, ...] = ()
     if re.fullmatch(r"\d{1,2}[.,]\d{1,2}", surface):

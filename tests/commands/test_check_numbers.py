@@ -43,7 +43,9 @@ def test_good_translations_pass(files):
 
 
 def test_each_wrong_quantity_is_explained_in_a_line_and_the_exit_code_is_1(files):
-    arguments = files(SOURCE, [GOOD[0].replace("5", "6"), GOOD[1], "Es dauert 2,5 Stunden.", "Es waren zwölf und drei."])
+    arguments = files(
+        SOURCE, [GOOD[0].replace("5", "6"), GOOD[1], "Es dauert 2,5 Stunden.", "Es waren zwölf und drei."]
+    )
     result = check(arguments)
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
