@@ -1,10 +1,10 @@
-"""How well `compare_quantities` judges what people and systems wrote, measured on lines that its rules were not made from.
+"""How well `compare_quantities` judges what people and systems wrote, on lines that its rules were not made from.
 
     NBKIT_DATA=… python benchmarks/quantities.py [--blocks odd] [--flags FILE] [--groups …] [--quick]
 
 Each file is cut into blocks of 50 lines: the even ones (the first is 0) may be read to improve the rules, the odd ones
-are only counted. ``--flags FILE`` writes every flagged pair as file, line, digest and verdict; ``--texts FILE`` adds the
-two texts, which belong outside the project. A flag is a false alarm unless a reader found the quantity lost:
+are only counted. ``--flags FILE`` writes every flagged pair as file, line, digest and verdict; ``--texts FILE`` adds
+the two texts, which belong outside the project. A flag is a false alarm unless a reader found the quantity lost:
 ``gold/quantities.tsv`` holds file, line, digest, verdict and reason of those that were read.
 """
 
@@ -20,8 +20,9 @@ from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import yaml
 from babel import Locale, dates, numbers, units
 from num2words import num2words
 from reporting import Report, cpu_seconds, data_folder, parse, parser
@@ -130,44 +131,7 @@ def gold() -> dict[tuple[str, int, str], str]:
 # Planted corruptions: one quantity of a target that carries all of its source's is changed, by its kind.
 
 Planting = Callable[[str, Verdict, Aligned, random.Random], str | None]
-ORDINALS = {
-    "en": "first second third fourth fifth sixth seventh eighth ninth tenth",
-    "de": "erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte",
-    "fr": "premier deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième",
-    "es": "primer segundo tercer cuarto quinto sexto séptimo octavo noveno décimo",
-}
-#: Three quarters and others, as languages write them: each is planted in place of each.
-FRACTIONS = {
-    "en": "1/3|2/3|1/4|3/4|2/5|½|⅓|three quarters|two thirds|one fifth|four fifths|one third",
-    "de": "1/3|2/3|1/4|3/4|2/5|½|⅓|drei Viertel|zwei Drittel|ein Fünftel|vier Fünftel|ein Drittel",
-    "fr": "1/3|2/3|1/4|3/4|2/5|½|⅓|trois quarts|deux tiers|1/5|quatre cinquièmes|un tiers",
-    "es": "1/3|2/3|1/4|3/4|2/5|½|⅓|tres cuartos|dos tercios|1/5|cuatro quintos|un tercio",
-    "it": "1/3|2/3|1/4|3/4|2/5|½|⅓|tre quarti|due terzi|1/5|quattro quinti|un terzo",
-    "ru": "1/3|2/3|1/4|3/4|2/5|½|⅓|три четверти|две трети|1/5|четыре пятых|одна треть",
-    "zh": "1/3|2/3|1/4|3/4|2/5|½|⅓|四分之三|三分之二|五分之一|五分之四|三分之一",
-    "ja": "1/3|2/3|1/4|3/4|2/5|½|⅓|4分の3|三分の二|5分の1|五分の四|3分の1",
-}
-FRACTION_WORDS = [
-    ("third", "quarter"), ("Drittel", "Viertel"), ("Viertel", "Fünftel"), ("tiers", "quarts"), ("tercio", "quinto"),
-    ("quarter", "third"), ("fifth", "sixth"), ("трет", "четверт"), ("четверт", "трет"), ("三分之", "四分之"),
-    ("四分之", "五分之"), ("五分之", "七分之"), ("十分之", "九分之"), ("3分の", "4分の"), ("4分の", "5分の"), ("2分の", "3分の"), ("½", "⅓"), ("¼", "¾"), ("1/2", "1/3"),
-    ("1/3", "2/3"), ("1/4", "1/5"), ("2/3", "1/3"), ("3/4", "1/4"), ("1/5", "1/6"),
-]  # fmt: skip
-UNITS = [
-    ("kilometers", "miles"), ("kilometres", "miles"), ("km", "m"), ("Kilometer", "Meilen"), ("miles", "kilometers"), ("Meilen", "Kilometer"),
-    ("公里", "英里"), ("英里", "公里"), ("キロ", "マイル"), ("мил", "км "), ("километров", "миль"), ("metros", "pies"), ("Meter", "Fuß"), ("feet", "metres"),
-    ("mètres", "pieds"), ("米", "英尺"), ("英尺", "米"), ("メートル", "フィート"), ("дюйм", "метр"), ("hours", "days"), ("Stunden", "Tage"), ("heures", "jours"),
-    ("horas", "días"), ("小时", "天"), ("時間", "日間"), ("часов", "дней"), ("minutes", "hours"), ("Minuten", "Stunden"), ("分钟", "小时"), ("分間", "時間"),
-    ("минут", "часов"), ("years", "months"), ("Jahre", "Monate"), ("Jahren", "Monaten"), ("ans", "mois"), ("años", "meses"), ("лет", "месяцев"), ("weeks", "days"),
-    ("Wochen", "Tage"), ("semaines", "jours"), ("周", "天"), ("週間", "日間"), ("months", "weeks"), ("Monate", "Wochen"), ("个月", "年"), ("か月", "年間"), ("ヶ月", "年間"),
-    ("€", "£"), ("$", "€"), ("£", "$"), ("euros", "dollars"), ("dollars", "euros"), ("Euro", "Dollar"), ("Dollar", "Euro"), ("dólares", "euros"), ("美元", "欧元"),
-    ("ドル", "ユーロ"), ("円", "ドル"), ("евро", "долларов"), ("руб", "долл"), ("英镑", "美元"), ("kg", "lb"), ("Pfund", "Tonnen"),
-]  # fmt: skip
-SCALES = [
-    ("million", "billion"), ("billion", "million"), ("Millionen", "Milliarden"), ("Milliarden", "Millionen"), ("Million", "Milliarde"), ("Mio", "Mrd"),
-    ("millions", "milliards"), ("milliards", "millions"), ("millones", "mil"), ("万亿", "亿"), ("亿", "万"), ("万", "亿"), ("億", "万"), ("млн", "млрд"), ("млрд", "млн"),
-    ("миллионов", "миллиардов"), ("миллиардов", "миллионов"), ("тысяч", "миллионов"), ("thousand", "million"), ("Tausend", "Millionen"), ("mille", "millions"),
-]  # fmt: skip
+WORDS: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 PERCENT = re.compile(r"\s?(?:[%％]|Prozent|per ?cent|percent|pour cent|por ciento|процент\w*|パーセント)")
 
 
@@ -235,7 +199,7 @@ def unit_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Rando
     """Another unit in place of one that both sides name."""
     if verdict.source is None or verdict.target is None or verdict.source.unit != verdict.target.unit:
         return None
-    return words_swapped(UNITS, ("measure", "money"), 4, 12)(target, verdict, pair, rng)
+    return words_swapped(WORDS["units"], ("measure", "money"), 4, 12)(target, verdict, pair, rng)
 
 
 def percent_to(sign: str) -> Planting:
@@ -258,7 +222,7 @@ def ordinal_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Ra
     run = re.compile(r"\d+").search(target, *found.span)
     if run:
         return replaced(target, run.span(), str(int(run[0]) + rng.randint(1, 3)))
-    words = ORDINALS.get(pair.tgt, "").split()
+    words = WORDS["ordinals"].get(pair.tgt, "").split()
     if found.surface.strip("第") and pair.tgt in ("zh", "ja"):
         return replaced(
             target, found.span, found.surface.translate(str.maketrans("一二三四五六七八九", "四五六七八九一二三"))
@@ -291,20 +255,7 @@ def clock_shifted(target: str, verdict: Verdict, pair: Aligned, rng: random.Rand
         return None
     around = (found.span[0], found.span[1])
     text = target[slice(*around)]
-    for old, new in (
-        ("下午", "上午"),
-        ("上午", "下午"),
-        ("午後", "午前"),
-        ("午前", "午後"),
-        ("pm", "am"),
-        ("am", "pm"),
-        ("PM", "AM"),
-        ("AM", "PM"),
-        ("p.m.", "a.m."),
-        ("a.m.", "p.m."),
-        ("晚上", "早上"),
-        ("P.M.", "A.M."),
-    ):
+    for old, new in WORDS["halves_of_the_day"]:
         if old in text:
             return replaced(target, around, text.replace(old, new))
     hour = re.match(r"\d{1,2}", text)
@@ -357,11 +308,11 @@ PLANTINGS: dict[str, tuple[Planting, float]] = {
     "digit changed": (digit_changed, 99),
     "order of digits": (digits_transposed, 99),
     "separators swapped": (separators_swapped, 99),
-    "scale changed": (words_swapped(SCALES, ("cardinal", "money", "measure"), 0, 0), 99),
+    "scale changed": (words_swapped(WORDS["scales"], ("cardinal", "money", "measure"), 0, 0), 99),
     "percent sign dropped": (percent_to(""), 95),
     "percent made ‰": (percent_to(" ‰"), 95),
     "ordinal changed": (ordinal_changed, 95),
-    "fraction changed": (words_swapped(FRACTION_WORDS, ("fraction",), 0, 0), 95),
+    "fraction changed": (words_swapped(WORDS["fraction_words"], ("fraction",), 0, 0), 95),
     "minus added (zh, ja)": (minus_added, 95),
     "unit changed": (unit_changed, 95),
     "clock shifted by 12 h": (clock_shifted, 95),
@@ -375,11 +326,6 @@ PLANTINGS: dict[str, tuple[Planting, float]] = {
 
 SPOKEN = ("en", "de", "fr", "es", "it", "ru", "ja")
 LANGUAGES = (*SPOKEN, "zh", "ta", "ne")
-CLDR_UNITS = {
-    "length-kilometer": "kilometer", "length-mile": "mile", "length-foot": "foot", "mass-kilogram": "kilogram", "mass-pound": "pound",
-    "duration-hour": "hour", "duration-day": "day", "duration-week": "week", "duration-minute": "minute", "temperature-celsius": "degree_Celsius",
-    "area-hectare": "hectare", "volume-liter": "liter",
-}  # fmt: skip
 
 
 def written(n: int) -> Iterator[tuple[str, str, str, list[tuple[Fraction, str]]]]:
@@ -406,7 +352,7 @@ def written(n: int) -> Iterator[tuple[str, str, str, list[tuple[Fraction, str]]]
             text = numbers.format_compact_decimal(compact, format_type=style, locale=lang, fraction_digits=2)
             yield "scale word", lang, text, [(Fraction(compact), "")]
             yield "money", lang, numbers.format_currency(decimal, "EUR", locale=lang), [(cents, "EUR")]
-            unit, name = rng.choice(list(CLDR_UNITS.items()))
+            unit, name = rng.choice(list(WORDS["cldr_units"].items()))
             count = rng.randint(2, 500)
             text = units.format_unit(count, unit, locale=lang)
             if unit not in text:  # which Babel writes where it knows no name
@@ -422,7 +368,7 @@ def written(n: int) -> Iterator[tuple[str, str, str, list[tuple[Fraction, str]]]
 
 def agrees(lang: str, text: str, expected: list[tuple[Fraction, str]]) -> bool:
     """Whether *text* is read as exactly these values, with the units that are named."""
-    found = [q for q in find_quantities(text, lang)]
+    found = find_quantities(text, lang)
     wanted = list(expected)
     for quantity in found:
         fitting = [e for e in wanted if e[0] == quantity.value and e[1] in ("", quantity.unit, quantity.kind)]
@@ -451,12 +397,12 @@ def agreement(n: int, differences: Path | None) -> dict[str, Counter]:
 def plant_fractions() -> tuple[int, int, int]:
     """Of bare fractions: how many were exchanged for another value, how many of these were found, false alarms."""
     planted = found = alarms = 0
-    for tgt, written in FRACTIONS.items():
-        for i, source in enumerate(FRACTIONS["en"].split("|")):
+    for tgt, written in WORDS["fractions"].items():
+        for i, source in enumerate(WORDS["fractions"]["en"].split("|")):
             for j, target in enumerate(written.split("|")):
                 value = (
                     [q.value for q in find_quantities(source, "en")],
-                    [q.value for q in find_quantities(FRACTIONS["en"].split("|")[j], "en")],
+                    [q.value for q in find_quantities(WORDS["fractions"]["en"].split("|")[j], "en")],
                 )
                 wrong = any(v.grade == "wrong" for v in compare_quantities(source, target, "en", tgt))
                 if value[0] == value[1]:

@@ -1,11 +1,11 @@
 """Whether a translation carries the quantities of its source: a graded verdict on each, explained in one line.
 
-same: value, kind and unit in the target's own notation. equivalent: another notation or unit for the same amount (*10:26
-PM* and *22:26 Uhr*, *6 in* and *15 cm*). tolerable: readable, but not the target's notation, or said less or more often.
-wrong: anything else, with what is wrong.
+same: value, kind and unit in the target's own notation. equivalent: another notation or unit for the same amount
+(*10:26 PM* and *22:26 Uhr*, *6 in* and *15 cm*). tolerable: readable, but not the target's notation, or said less or
+more often. wrong: anything else, with what is wrong.
 
-Units are converted by pint (the extra ``units``); without it, measures in other units are compared by unit name only, and
-the verdict says so.
+Units are converted by pint (the extra ``units``); without it, measures in other units are compared by unit name only,
+and the verdict says so.
 """
 
 from __future__ import annotations

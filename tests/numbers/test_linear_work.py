@@ -196,7 +196,8 @@ def test_many_losses_are_told_but_not_explained():
 
 
 QUANTITIES = {
-    "en": ("5 km ", "6 ft 2 in ", "half past ", "10:26 PM ", "May 3 ", "two thirds ", "1/2", "10⁶ ", "24/7 ", "1970s ", '5" ', "A4-", "0-", "twice "),
+    "en": ("5 km ", "6 ft 2 in ", "half past ", "10:26 PM ", "May 3 ", "two thirds ", "1/2", "10⁶ "),
+    "it": ("24/7 ", "1970s ", '5" ', "A4-", "0-", "2 e 1,4 miliardi "),
     "de": ("halb drei ", "16.3. ", "70er Jahre ", "zweiflügelig ", "5 Mrd. ", "doppelt"),
     "fr": ("10h à ", "deux tiers ", "24 h sur 24 ", "trois heures moins "),
     "ru": ("полчаса ", "двух", "16-миллионного "),

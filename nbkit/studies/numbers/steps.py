@@ -68,8 +68,8 @@ def harvest(
 
     A sentence becomes a template where one of its numbers can be exchanged (a cardinal number or a percentage that is
     no part of a date, time, name or range, no year by its looks, not *one*, and not there twice) and its translation
-    carries all numbers and no other, with their kinds and units. Its first such number becomes [NUM]; its capability is that of the number's
-    writing.
+    carries all numbers and no other, by the paper's rules and with kinds and units. Its first such number becomes
+    [NUM]; its capability is that of the number's writing.
     places: what a template's place begins with, before the sentence's number.
 
     >>> copy = list
