@@ -439,11 +439,11 @@ def _unmatched(
     pairs.sort()
     gone_left: set[int] = set()
     gone_right: set[int] = set()
-    for _, _, i, j, wrong in pairs:
+    for _, _, i, j, what in pairs:
         if i not in gone_left and j not in gone_right:
             gone_left.add(i)
             gone_right.add(j)
-            yield Verdict("wrong", wrong, left[i], rest[j])
+            yield Verdict("wrong", what, left[i], rest[j])
     verdicts = verdicts[:MOST_COMPARED]
     extra = Counter(q.value for j, q in enumerate(rest) if j not in gone_right)
     for i, quantity in enumerate(left):

@@ -495,7 +495,7 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     exact = exact or (
         rules.data["clock"]["norm"] == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex
     )
-    parts = (Quantity(Fraction(hour), "cardinal", "", match.span(), match[0], WEAK),)
+    parts: tuple[Quantity, ...] = (Quantity(Fraction(hour), "cardinal", "", match.span(), match[0], WEAK),)
     if minute_text:
         parts += (Quantity(Fraction(minute), "cardinal", "", match.span(), match[0], WEAK),)
     return [_made(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
@@ -519,16 +519,14 @@ def _spoken_clock(sign: int) -> _Handler:
         hour = _integer(_genitive_hour(match["hour"]), rules)
         if hour is None or not 1 <= hour <= 24:
             return []
-        if abs(sign) == 30:
-            minutes: int | None = sign
-        else:
+        minutes = sign
+        if abs(sign) != 30:
             said = match["minutes"].lower()
-            minutes = (
-                15 if said in ("quarter", "viertel", "dreiviertel", "le quart", "cuarto") else _integer(said, rules)
-            )
-            if minutes is None or not 0 < minutes < 60:
+            quarter = said in ("quarter", "viertel", "dreiviertel", "le quart", "cuarto")
+            count = 15 if quarter else _integer(said, rules)
+            if count is None or not 0 < count < 60:
                 return []
-            minutes *= sign
+            minutes = sign * count
         return [_made(match, (hour * 60 + minutes) % _NOON, "clock", _half_of_day(match, False, rules))]
 
     return handler
@@ -553,9 +551,8 @@ def _date(match: re.Match[str], rules: Rules) -> list[Quantity]:
     if not (0 < first <= 31 and 0 < second <= 31 and min(first, second) <= 12):
         return []
     also = tuple(Fraction(century + year) for century in (1900, 2000)) if year < 100 else ()
-    year_group, *others = names
-    parts = [_date_part(match, group, "") for group in others]
-    return sorted([*parts, _date_part(match, year_group, "year", also)], key=lambda part: part.span)
+    parts = [_date_part(match, group, "") for group in names[1:]]
+    return sorted([*parts, _date_part(match, names[0], "year", also)], key=lambda part: part.span)
 
 
 def _short_date(match: re.Match[str], rules: Rules) -> list[Quantity]:
