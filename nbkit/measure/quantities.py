@@ -222,9 +222,10 @@ def _relation(a: Quantity, b: Quantity) -> _Relation | None:
         short = min(a.value, b.value) < 100
         alike = a.value == b.value or (short and a.value % 100 == b.value % 100)
         return _Relation("equivalent", "decade") if alike else None
-    if {a.kind, b.kind} == {"decade", "ordinal"}:
+    if "decade" in (a.kind, b.kind):
         decade, other = (a, b) if a.kind == "decade" else (b, a)
-        return _Relation("equivalent", "century") if decade.value == 100 * (other.value - 1) else None
+        if decade.value == 100 * (other.value - 1) and (other.kind == "ordinal" or other.unit == "century"):
+            return _Relation("equivalent", "century")
     if a.kind == b.kind == "identifier" and _letters(a) and _letters(b) and a.value == b.value:
         return _Relation("equivalent", "identifier")
     if a.kind in _SHARES or b.kind in _SHARES:

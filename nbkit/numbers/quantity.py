@@ -116,9 +116,11 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
         which = rules.which.match(masked, a)
         first, after = bisect_right(ends, a), bisect_left(starts, b)
         overlapping = spans[first:after]
-        if which and which.lastgroup and all(a <= s[0] and s[1] <= b and s != (a, b) for s in overlapping):
+        if not which or not which.lastgroup:
+            continue
+        value, unit = rules.meanings[int(which.lastgroup[1:])]
+        if all(a <= s[0] and s[1] <= b and (unit or s != (a, b)) for s in overlapping):
             covered.update(range(first, after))
-            value, unit = rules.meanings[int(which.lastgroup[1:])]
             kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
             unit = "" if kind == "always" else unit
             found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True))
@@ -345,7 +347,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         re.compile(
             r"(?<![A-Za-zА-Яа-я0-9$€£])(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
             r"(?=[A-Za-z]{0,15}[A-ZА-Я])[A-Za-zА-Я]{1,16}[-‐‑]?\d[A-Za-z0-9]{0,20}(?:[-./][A-Za-z0-9]{1,20}){0,4}"
-            r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GD](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
+            r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GDd](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
         ),
         _identifier,
     )
@@ -354,7 +356,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield (
             re.compile(
                 rf"(?:(?P<c>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?世[纪紀]{_SPACE}?)?"
-                rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?:{_SPACE}?年代|代(?=[のがにはで、前半後]))"
+                rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?:{_SPACE}?年代|代(?=[のがにはで、前半後若男女\d]))"
             ),
             _han_decade,
         )
@@ -368,6 +370,12 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield re.compile(rf"(?P<d>[\d{_HAN}百千万]{{1,12}})分[之の](?P<n>[\d{_HAN}百千万]{{1,12}})"), _han_fraction
         yield re.compile(rf"(?<!\d)(?P<n>\d{{1,3}})分(?=の(?![\d{_HAN}]))"), _minute
         yield re.compile(r"(?<=数)(?P<n>\d{1,12}(?:[,.]\d{1,12}){0,3})(?P<scale>[千万億亿]?)"), _after_count
+        yield (
+            re.compile(
+                rf"(?<![\d{_HAN}])(?P<n>[1-9]|[一二三四五六七八九])(?P<m>(?!))?成(?![立为為功员員本长長果绩績就都分熟人年交效型因])"
+            ),
+            _tenths,
+        )
         yield re.compile(rf"(?P<n>\d|[{_HAN}])割(?:(?P<m>\d|[{_HAN}])分)?(?![りれ引安る])"), _tenths
     for pattern in data.get("decades", ()):
         yield re.compile(rf"(?<![\w.,$€£]){pattern}(?!\w)", re.IGNORECASE), _decade
@@ -383,6 +391,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
             ),
             _month,
         )
+    yield re.compile(r"(?<![\w.,])(?P<n>[1-9]\d{0,2})(?: 000){1,3}(?![\d.,])"), _thousands
     yield re.compile(rf"(?P<whole>\d{{1,9}}{_SPACE}?)?(?P<sign>[{_VULGAR}])"), _vulgar
     yield re.compile(rf"(?<![\w/.,])(?P<a>\d{{1,4}}){_SPACE}?[/⁄]{_SPACE}?(?P<b>\d{{1,4}})(?![\d/]|[.,]\d)"), _slash
     denominators = [(n, each) for n, all_ in data.get("denominators", {}).items() for each in all_]
@@ -429,16 +438,16 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     oclock = "|".join(clock.get("oclock", ())) or "(?!)"
     half = rf"(?:(?P<am>{am})|(?P<pm>{pm}))"
     if rules.han:
-        hour = rf"(?P<h>[01]?\d|2[0-4]|[{_HAN}]{{1,3}})"
-        minutes = rf"(?:{_SPACE}?(?P<m>[0-5]?\d|[{_HAN}]{{1,3}}){_SPACE}?分|(?P<half>半)|(?P<quarter>一刻))"
+        hour = rf"(?P<h>\d{{1,2}}|[{_HAN}]{{1,3}})"
+        minutes = rf"(?:{_SPACE}?(?P<m>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?分|(?P<half>半)|(?P<quarter>一刻))"
         yield (
             re.compile(
-                rf"{half}{_SPACE}?の?{hour}(?:[:：](?P<mm>[0-5]\d)|{_SPACE}?[点點时時](?:钟|鐘)?(?:{minutes})?)(?!間|\d)"
+                rf"{half}{_SPACE}?の?{hour}(?:[:：](?P<mm>\d\d)|{_SPACE}?[点點时時](?:钟|鐘)?(?:{minutes})?)(?!間|\d)"
             ),
             _clock,
         )
         yield (
-            re.compile(rf"(?<![\d.:]){hour}(?:[:：](?P<mm>[0-5]\d)(?![\d:：])|{_SPACE}?[点點时時]{minutes}(?!間))"),
+            re.compile(rf"(?<![\d.:]){hour}(?:[:：](?P<mm>\d\d)(?![\d:：])|{_SPACE}?[点點时時]{minutes}(?!間))"),
             _clock,
         )
         yield re.compile(rf"(?<![\d.:]){hour}{_SPACE}?(?:[点點](?:钟|鐘)(?!头)|時(?![間代計期点刻速価給差]))"), _clock
@@ -665,13 +674,18 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     )
     if not near and not titled and match["all"].istitle() and match.start("all"):
         doubtful = True  # Avril Lavigne
+    if doubtful and titled and match["all"].islower():
+        return []
     if doubtful and not near:
         if find_numbers(match["all"], rules.lang):
             return []  # sept
-        if titled and match["all"].islower():
-            return []
         return [_made(match, month, "date", "month", "all", certainty=WEAK, lexical=True)]
     return [_made(match, month, "date", "month", "all")]
+
+
+def _thousands(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*2 000*, which is no list of numbers in any language."""
+    return [_measured(match.string, _made(match, int(match[0].replace(" ", "")), "cardinal"), rules)]
 
 
 def _vulgar(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -731,6 +745,7 @@ _WITH_DIGITS = frozenset(
 _ALWAYS = frozenset({(Fraction(24), "hour"), (Fraction(7), "day"), (Fraction(365), "day")})
 #: After these a hyphen joins two dates or times, or two numbers.
 _DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
+_MINUS = "-−－–"
 _ROUND = frozenset(map(Fraction, (12, 100, 1000, 10**4, 10**6, 10**8, 10**9)))
 #: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
 _JOIN = re.compile(
@@ -749,6 +764,11 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     also: tuple[Fraction, ...] = ()
     digits = any(character.isdecimal() for character in surface)
     certainty, part_of_word = 1.0, False
+    if value < 0 and surface[0] in _MINUS and text[a - 1 : a].isalpha() and text[a - 1] < "\u3040":
+        value, a = -value, a + 1  # VP−730
+    counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
+    if rules.han and digits and not a and b < 3 and text[b : b + 1] == " " and not counted:
+        certainty = WEAK
     if digits and b - a < 3 and text[b : b + 1] in ".)）" and b < len(text):
         if a < 8 and not text[:a].strip(" (（") and not text[b + 1 : b + 2].isdecimal():
             certainty = WEAK  # the mark of a list
