@@ -6,11 +6,12 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from pkgutil import resolve_name
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
 import click
 from click.core import ParameterSource
@@ -48,7 +49,6 @@ from nbkit.text.sentences import Sentence, Text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from nbkit.measure.numbers import Finding
     from nbkit.studies.disambiguation import DisambiguationParams
     from nbkit.studies.idioms import IdiomsParams
     from nbkit.studies.nli_permutation import NliPermutationParams
@@ -178,20 +178,29 @@ def _lines(file: str) -> list[str]:
 # `nbkit check-numbers`: a gate for translations, which fails where a number is lost.
 
 _STANDARD_INPUT = Path("/dev/stdin")
-_COLUMNS = ("line", "error", "expected", "found")
+
+
+_COLUMNS = {
+    "paper": ("line", "error", "expected", "found"),
+    "quantities": ("line", "error", "expected", "found", "grade", "explanation"),
+}
 
 
 @click.command("check-numbers")
 @click.argument("source", metavar="SOURCE")
 @click.argument("hypothesis", metavar="HYPOTHESIS")
 @pair_option
-@click.option("--lenient", is_flag=True, help="Accept notation that is not localised but unambiguous.")
+@click.option("--rules", type=click.Choice(["quantities", "paper"]), default="quantities", show_default=True,
+              help="Judge value, kind and unit; or values and notation, as the numbers study does.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="Accept no other notation or unit than the source's (quantities).")
+@click.option("--lenient", is_flag=True, help="Accept notation that is not localised but unambiguous (paper).")
 @click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
               help="Text, a table, or one JSON object per line.")  # fmt: skip
 @click.pass_context
 def check_numbers(
-    context: click.Context, source: str, hypothesis: str, pair: tuple[str, str], lenient: bool, style: str
-) -> None:
+    context: click.Context, source: str, hypothesis: str, pair: tuple[str, str], rules: str,
+    strict: bool, lenient: bool, style: str,
+) -> None:  # fmt: skip
     """Show each line of HYPOTHESIS that does not carry the numbers of the same line of SOURCE.
 
     Both files have one sentence per line; one of them may be `-`, standard input. The exit code is 1 if a number is
@@ -203,27 +212,63 @@ def check_numbers(
         forms(lang)  # raises for a language without number rules, before anything is read
     if source == hypothesis == "-":
         raise NbkitError("only one of SOURCE and HYPOTHESIS can be standard input")
+    if (strict and rules == "paper") or (lenient and rules == "quantities"):
+        option, other = ("--strict", "quantities") if strict else ("--lenient", "paper")
+        raise NbkitError(f"{option} belongs to --rules {other}")
     show = _STYLES[style]
     if style == "tsv":
-        click.echo("\t".join(_COLUMNS))
+        click.echo("\t".join(_COLUMNS[rules]))
+    judge = _by_paper(lenient) if rules == "paper" else _by_quantities(strict)
     lines = wrong = 0
-    for lines, findings in enumerate(_findings(source, hypothesis, *pair), start=1):
-        kept = [finding for finding in findings if not (lenient and finding.tolerable)]
-        wrong += bool(kept)
-        for finding in kept:
-            click.echo(show(hypothesis, lines, finding))
+    for lines, texts in enumerate(_texts(source, hypothesis), start=1):
+        rows = judge(*texts, *pair)
+        wrong += bool(rows)
+        for row in rows:
+            click.echo(show(hypothesis, lines, row))
     click.echo(f"numbers differ in {wrong} of {lines} lines", err=True)
     context.exit(1 if wrong else 0)
 
 
-def _findings(source: str, hypothesis: str, src: str, tgt: str) -> Iterator[list[Finding]]:
-    """What is wrong with each line, as the files are read."""
+_Row: TypeAlias = dict[str, Any]
+_Judge: TypeAlias = Callable[[str, str, str, str], list[_Row]]
+
+
+def _texts(source: str, hypothesis: str) -> Iterator[tuple[str, str]]:
+    """The two sides of each line, as the files are read."""
+    paths = [_STANDARD_INPUT if name == "-" else Path(name) for name in (source, hypothesis)]
+    for _, (left, right) in aligned_lines(*paths):
+        yield _good(left), _good(right)
+
+
+def _by_paper(lenient: bool) -> _Judge:
     from nbkit.measure.numbers import compare_numbers
 
-    paths = [_STANDARD_INPUT if name == "-" else Path(name) for name in (source, hypothesis)]
-    for _, lines in aligned_lines(*paths):
-        left, right = map(_good, lines)
-        yield compare_numbers(left, right, src, tgt)
+    def judge(source: str, hypothesis: str, src: str, tgt: str) -> list[_Row]:
+        found = compare_numbers(source, hypothesis, src, tgt)
+        return [asdict(finding) for finding in found if not (lenient and finding.tolerable)]
+
+    return judge
+
+
+def _by_quantities(strict: bool) -> _Judge:
+    from nbkit.measure.quantities import compare_quantities
+
+    def judge(source: str, hypothesis: str, src: str, tgt: str) -> list[_Row]:
+        found = compare_quantities(source, hypothesis, src, tgt)
+        return [
+            {
+                "error": verdict.wrong or verdict.note or verdict.grade,
+                "expected": verdict.source.surface if verdict.source else "",
+                "found": verdict.target.surface if verdict.target else "",
+                "tolerable": verdict.grade != "wrong",
+                "grade": verdict.grade,
+                "explanation": str(verdict),
+            }
+            for verdict in found
+            if verdict.grade == "wrong" or (strict and verdict.grade != "same")
+        ]
+
+    return judge
 
 
 def _good(line: str | DataError) -> str:
@@ -232,24 +277,25 @@ def _good(line: str | DataError) -> str:
     return line
 
 
-def _as_text(file: str, line: int, finding: Finding) -> str:
-    parts = [f"expected '{finding.expected}'" if finding.expected else ""]
-    parts += [f"found '{finding.found}'" if finding.found else ""]
-    return f"{file}:{line}: {finding.error}: {', '.join(filter(None, parts))}"
+def _as_text(file: str, line: int, row: _Row) -> str:
+    if "explanation" in row:
+        return f"{file}:{line}: {row['explanation']}"
+    parts = [f"expected '{row['expected']}'" if row["expected"] else ""]
+    parts += [f"found '{row['found']}'" if row["found"] else ""]
+    return f"{file}:{line}: {row['error']}: {', '.join(filter(None, parts))}"
 
 
-def _as_tsv(file: str, line: int, finding: Finding) -> str:
+def _as_tsv(file: str, line: int, row: _Row) -> str:
     # Numbers contain spaces of many kinds, but never a tab.
-    cells = (str(line), finding.error, finding.expected, finding.found)
+    cells = (str(line), *(row[name] for name in _COLUMNS["quantities" if "grade" in row else "paper"][1:]))
     return "\t".join(plain_text(" ".join(cell.split("\t"))) for cell in cells)
 
 
-def _as_json(file: str, line: int, finding: Finding) -> str:
-    row = {"file": file, "line": line, "error": finding.error, "expected": finding.expected, "found": finding.found}
-    return json.dumps(row | {"tolerable": finding.tolerable}, ensure_ascii=False)
+def _as_json(file: str, line: int, row: _Row) -> str:
+    return json.dumps({"file": file, "line": line, **row}, ensure_ascii=False)
 
 
-_STYLES: dict[str, Callable[[str, int, Finding], str]] = {"text": _as_text, "tsv": _as_tsv, "json": _as_json}
+_STYLES: dict[str, Callable[[str, int, _Row], str]] = {"text": _as_text, "tsv": _as_tsv, "json": _as_json}
 
 
 # ----------------------------------------------------------------------------

@@ -31,6 +31,10 @@ def check(arguments: list[str], **options) -> Result:
     return CliRunner().invoke(main, ["check-numbers", *arguments], **options)
 
 
+def check_by_paper(arguments: list[str]) -> Result:
+    return check([*arguments, "--rules", "paper"])
+
+
 def test_good_translations_pass(files):
     result = check(files(SOURCE, GOOD))
     assert (result.exit_code, result.stdout) == (0, "")
@@ -38,9 +42,44 @@ def test_good_translations_pass(files):
     assert check(files([], [])).exit_code == 0
 
 
-def test_each_lost_number_is_a_line_and_the_exit_code_is_1(files):
-    arguments = files(SOURCE, [GOOD[0].replace("5", "6"), GOOD[1], "Es wiegt 2.5 kg.", "Es waren zwölf und drei."])
+def test_each_wrong_quantity_is_explained_in_a_line_and_the_exit_code_is_1(files):
+    arguments = files(
+        SOURCE, [GOOD[0].replace("5", "6"), GOOD[1], "Es dauert 2,5 Stunden.", "Es waren zwölf und drei."]
+    )
     result = check(arguments)
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        f"{arguments[1]}:1: 1,234.5 EUR ≠ 1.234,6 EUR (value)",
+        f"{arguments[1]}:3: 2.5 kg ≠ 2,5 hour (unit changed)",
+        f"{arguments[1]}:4: 2019 ≠ drei (value)",
+    ]
+    assert result.stderr == "numbers differ in 3 of 4 lines\n"
+
+
+def test_equivalent_and_tolerable_pass_unless_strict(files):
+    pytest.importorskip("pint")
+    arguments = files(
+        ["It weighs 2.5 kg.", "At 10:26 PM.", "6 inches", "5 % of men"],
+        ["Es wiegt 2.5 kg.", "Um 22:26 Uhr.", "15,2 cm", "5 % der Männer"],
+    )
+    assert check(arguments).exit_code == 0
+    rows = [json.loads(line) for line in check([*arguments, "--strict", "--format", "json"]).stdout.splitlines()]
+    assert [(row["line"], row["grade"], row["explanation"]) for row in rows] == [
+        (1, "tolerable", "2.5 kg = 2.5 kg (notation not localised)"),
+        (2, "equivalent", "10:26 PM = 22:26 Uhr (clock)"),
+        (3, "equivalent", "6 ″ ≈ 15,2 cm (15.24)"),
+    ]
+
+
+@pytest.mark.parametrize(("option", "rules"), [("--strict", "paper"), ("--lenient", "quantities")])
+def test_an_option_of_the_other_rules_is_refused(files, option, rules):
+    result = check([*files(SOURCE, GOOD), option, "--rules", rules])
+    assert result.exit_code == 2 and f"{option} belongs to --rules" in result.stderr
+
+
+def test_by_the_papers_rules_each_lost_number_is_a_line(files):
+    arguments = files(SOURCE, [GOOD[0].replace("5", "6"), GOOD[1], "Es wiegt 2.5 kg.", "Es waren zwölf und drei."])
+    result = check_by_paper(arguments)
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
         f"{arguments[1]}:1: digit substituted: expected '1,234.5', found '1.234,6'",
@@ -53,19 +92,25 @@ def test_each_lost_number_is_a_line_and_the_exit_code_is_1(files):
 
 def test_lenient_lets_what_cannot_be_mistaken_pass(files):
     arguments = files(["It weighs 2.5 kg.", "It weighs 2.525 kg."], ["Es wiegt 2.5 kg.", "Es wiegt 2.525 kg."])
-    assert len(check(arguments).stdout.splitlines()) == 2
-    assert [line.split(":")[1] for line in check([*arguments, "--lenient"]).stdout.splitlines()] == ["2"]
+    assert len(check_by_paper(arguments).stdout.splitlines()) == 2
+    assert [line.split(":")[1] for line in check_by_paper([*arguments, "--lenient"]).stdout.splitlines()] == ["2"]
 
 
 def test_output_for_programs(files):
     arguments = files(["It cost 12345.", "Two\tmen."], ["Es kostete 1245.", "Drei\tMänner."])
-    table = [line.split("\t") for line in check([*arguments, "--format", "tsv"]).stdout.splitlines()]
+    found = check([*arguments, "--format", "tsv"]).stdout.splitlines()
+    assert [line.split("\t") for line in found] == [
+        ["line", "error", "expected", "found", "grade", "explanation"],
+        ["1", "value", "12345", "1245", "wrong", "12345 ≠ 1245 (value)"],
+        ["2", "value", "Two", "Drei", "wrong", "Two ≠ Drei (value)"],
+    ]
+    table = [line.split("\t") for line in check_by_paper([*arguments, "--format", "tsv"]).stdout.splitlines()]
     assert table == [
         ["line", "error", "expected", "found"],
         ["1", "digit dropped", "12345", "1245"],
         ["2", "digit substituted", "Two", "Drei"],
     ]
-    rows = [json.loads(line) for line in check([*arguments, "--format", "json"]).stdout.splitlines()]
+    rows = [json.loads(line) for line in check_by_paper([*arguments, "--format", "json"]).stdout.splitlines()]
     assert [list(row.values())[1:] for row in rows] == [
         [1, "digit dropped", "12345", "1245", False],
         [2, "digit substituted", "Two", "Drei", False],
@@ -110,7 +155,7 @@ def test_standard_input(files):
     command = [sys.executable, "-m", "nbkit", "check-numbers", arguments[0], "-", *arguments[2:]]
     ran = subprocess.run(command, input="\n".join([GOOD[0], *GOOD[:3]]), capture_output=True, text=True)
     assert ran.returncode == 1
-    assert ran.stdout.splitlines()[0] == "-:2: number missing: expected 'Two'"
+    assert ran.stdout.splitlines()[0] == "-:2: 1.234,5 EUR (added)"
 
 
 def test_it_loads_no_heavy_library(files):

@@ -15,8 +15,11 @@ from re import _parser  # type: ignore[attr-defined]
 import pytest
 
 from nbkit.measure.numbers import MOST_EXPLAINED, compare_numbers
+from nbkit.measure.quantities import MOST_COMPARED, compare_quantities
 from nbkit.numbers import find_numbers
 from nbkit.numbers.lexicon import EXACT, MOST_DIGITS, MOST_LETTERS, lexicon
+from nbkit.numbers.quantity import _rules as quantity_rules
+from nbkit.numbers.quantity import find_quantities
 from nbkit.numbers.reading import _TOKEN, unspaced_reader
 
 HAN = (
@@ -190,6 +193,43 @@ def test_many_losses_are_told_but_not_explained():
     assert errors == ["number missing"] * (MOST_EXPLAINED + 1) + ["extra number"] * (MOST_EXPLAINED + 1)
     few = [each.partition(", 50")[0] for each in (source, hypothesis)]
     assert {finding.error for finding in compare_numbers(*few, "en", "en")} == {"digit substituted"}
+
+
+QUANTITIES = {
+    "en": ("5 km ", "6 ft 2 in ", "half past ", "10:26 PM ", "May 3 ", "two thirds ", "1/2", "10⁶ "),
+    "it": ("24/7 ", "1970s ", '5" ', "A4-", "0-", "2 e 1,4 miliardi "),
+    "de": ("halb drei ", "16.3. ", "70er Jahre ", "zweiflügelig ", "5 Mrd. ", "doppelt"),
+    "fr": ("10h à ", "deux tiers ", "24 h sur 24 ", "trois heures moins "),
+    "ru": ("полчаса ", "двух", "16-миллионного "),
+    "zh": ("20世纪80年代", "三分之", "下午5点半", "12月", "两", "半年", "5-"),
+    "ja": ("平成２５年", "3割5分", "午後５時半", "数5万", "10代", "4分の1"),
+}  # fmt: skip
+QUANTITY_ATTACKS = [(lang, each) for lang, own in QUANTITIES.items() for each in own]
+
+
+@pytest.mark.parametrize(("lang", "unit"), QUANTITY_ATTACKS)
+def test_finding_and_comparing_quantities_is_linear(lang, unit):
+    def compared(length: int) -> int:
+        text = text_of(unit, length)
+        return steps(find_quantities, text, lang) + steps(compare_quantities, text, text_of("7; ", length), lang, "en")
+
+    compare_quantities(text_of(unit, 200), "1 km", lang, "en")
+    short, long = compared(500), compared(2_000)
+    assert long <= 4 * 1.2 * short + 5_000 + 20 * MOST_COMPARED**2
+
+
+@pytest.mark.parametrize("lang", sorted(QUANTITIES))
+def test_no_pattern_of_quantities_goes_back_without_a_limit(lang):
+    rules = quantity_rules(lang)
+    for pattern in (rules.units, rules.before, rules.permille, *(pattern for pattern, _ in rules.claims)):
+        assert limitless(pattern.pattern, pattern.flags) == [], pattern.pattern[:200]
+
+
+@pytest.mark.parametrize("lang", sorted(WORDS))
+def test_a_hundred_thousand_characters_of_digits_have_no_quantity(lang):
+    digits = "7" * 100_000
+    assert find_quantities(digits, lang) == []
+    assert [verdict.wrong for verdict in compare_quantities("5 men", digits, "en", lang)] == ["missing"]
 
 
 def limitless(pattern: str, flags: int = 0) -> list[str]:

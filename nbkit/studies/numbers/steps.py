@@ -19,6 +19,7 @@ from nbkit.corpora.templates import PLACEHOLDER, Template, load_templates
 from nbkit.errors import NbkitError
 from nbkit.languages import is_unspaced
 from nbkit.measure.numbers import Judgement, compare_numbers, judge_number, template_numbers
+from nbkit.measure.quantities import compare_quantities, passes
 from nbkit.models import label
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.translators.lifecycle import carry_remembered
@@ -66,8 +67,8 @@ def harvest(
 
     A sentence becomes a template where one of its numbers can be exchanged (a cardinal number or a percentage that is
     no part of a date, time, name or range, no year by its looks, not *one*, and not there twice) and its translation
-    carries all numbers and no other. Its first such number becomes [NUM]; its capability is that of the number's
-    writing.
+    carries all numbers and no other, by the paper's rules and with kinds and units. Its first such number becomes
+    [NUM]; its capability is that of the number's writing.
     places: what a template's place begins with, before the sentence's number.
 
     >>> copy = list
@@ -81,7 +82,8 @@ def harvest(
     while batch := list(islice(usable, _BATCH)):
         hypotheses = translate([text for _, text, _ in batch])
         for (number, text, slot), hypothesis in zip(batch, hypotheses, strict=True):
-            if not compare_numbers(text, hypothesis, src, tgt):
+            carried = passes(compare_quantities(text, hypothesis, src, tgt))
+            if carried and not compare_numbers(text, hypothesis, src, tgt):
                 start, end = slot.span
                 sentence = text[:start] + PLACEHOLDER + text[end:]
                 yield Template(sentence, src, _capability(slot), f"{places}:{number}")

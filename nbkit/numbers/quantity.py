@@ -1,0 +1,918 @@
+"""`find_quantities`: the amounts of a text with what they count, on top of `nbkit.numbers.find_numbers`.
+
+Three readers, one after the other, each of which hides what it read from the next: notation that means more than its
+digits (clock times, dates, decades, fractions, powers, identifiers); plain numbers with the unit beside them; words
+that hold an amount (*fortnight*, *doppelt*, 半年). The words of a language are data: ``quantities/<language>.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import yaml
+from babel import Locale
+from babel.units import format_unit
+
+from nbkit.languages import base_language
+from nbkit.numbers.number import Number, language_data
+from nbkit.numbers.reading import find_numbers
+
+_DATA = Path(__file__).parent / "quantities"
+
+Kind: TypeAlias = Literal[
+    "cardinal", "ordinal", "fraction", "percent", "permille", "date", "clock", "decade", "money", "measure",
+    "identifier", "approximate", "power", "always",
+]  # fmt: skip
+
+#: Certainty of what a translator may leave unsaid or say in other words.
+WEAK = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """An amount in a text.
+
+    Parameters
+    ----------
+    value : Fraction
+        The exact value: minutes after midnight of a clock time, the first year of a decade, 5 of *5 %*.
+    kind : str
+        What it is: cardinal, ordinal, fraction, percent, permille, date (a part of one), clock, decade, money, measure,
+        identifier, approximate, power, or always (*24/7*).
+    unit : str
+        The unit as pint names it, an ISO 4217 code, "day", "month" or "year" of a date, "24" of a clock time that
+        names the half of the day; empty if there is none.
+    span : tuple of (int, int)
+        Half-open range of characters.
+    surface : str
+        The text at *span*.
+    certainty : float
+        1 for an amount that a translation has to carry, `WEAK` for one that may be left unsaid.
+    localised : bool
+        False if the notation is another language's.
+    soft : bool
+        Whether kind and unit are those of a neighbour (the first number of *3 to 5 %*).
+    also : tuple of Fraction
+        Other values that the notation can have (21 for the year 2021).
+    parts : tuple of Quantity
+        What the notation falls into where its whole has no match (day and month of *5/11*).
+
+    Examples
+    --------
+    >>> [(str(q.value), q.kind, q.unit) for q in find_quantities("It rose 5 % to $5 bn at 3 pm.", "en")]
+    [('5', 'percent', ''), ('5000000000', 'money', 'USD'), ('900', 'clock', '24')]
+    """
+
+    value: Fraction
+    kind: Kind
+    unit: str
+    span: tuple[int, int]
+    surface: str
+    certainty: float = 1.0
+    localised: bool = True
+    soft: bool = False
+    also: tuple[Fraction, ...] = ()
+    parts: tuple[Quantity, ...] = ()
+    lexical: bool = False
+
+
+def find_quantities(text: str, lang: str) -> list[Quantity]:
+    """Find the quantities of *text*, left to right, by the conventions of *lang*.
+
+    Raises
+    ------
+    UnknownNameError
+        For a language without number rules.
+
+    Examples
+    --------
+    >>> def found(text, lang): return [(str(q.value), q.kind, q.unit) for q in find_quantities(text, lang)]
+    >>> found("⅔ der 12,5 km langen Strecke", "de")
+    [('2/3', 'fraction', ''), ('25/2', 'measure', 'kilometer')]
+    >>> found("20世纪80年代下午5点半", "zh")
+    [('1980', 'decade', ''), ('1050', 'clock', '24')]
+    """
+    rules = _rules(base_language(lang))
+    found: list[Quantity] = []
+    masked = text
+    digits = _DIGIT.search(text) is not None
+    for pattern, handler in rules.claims:
+        if digits or handler not in _WITH_DIGITS:
+            masked = _claimed(pattern, handler, text, masked, rules, found)
+    numbers = find_numbers(masked, lang)
+    spans = [number.span for number in numbers]
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    covered: set[int] = set()
+    for match in rules.words.finditer(masked):
+        a, b = match.span()
+        which = rules.which.match(masked, a)
+        first, after = bisect_right(ends, a), bisect_left(starts, b)
+        overlapping = spans[first:after]
+        if not which or not which.lastgroup:
+            continue
+        value, unit = rules.meanings[int(which.lastgroup[1:])]
+        if all(a <= s[0] and s[1] <= b and (unit or s != (a, b)) for s in overlapping):
+            covered.update(range(first, after))
+            kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
+            unit = "" if kind == "always" else unit
+            found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True))
+    for i, number in enumerate(numbers):
+        if i not in covered and not _is_power_of_unit(text, number.span[0]):
+            found.append(_quantity(text, number, rules))
+    found.sort(key=lambda quantity: quantity.span)
+    found = _joined(text, found, rules)
+    if any(quantity.kind == "always" for quantity in found):
+        found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
+    if found and rules.idioms is not None:
+        starts, ends = [q.span[0] for q in found], [q.span[1] for q in found]
+        for match in rules.idioms.finditer(text):
+            for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
+                found[i] = replace(found[i], certainty=WEAK, lexical=True)
+    return found
+
+
+# ----------------------------------------------------------------------------
+# The rules of a language.
+
+_Handler: TypeAlias = "Callable[[re.Match[str], Rules], list[Quantity]]"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What surrounds and replaces numbers in one language."""
+
+    lang: str
+    han: bool
+    data: Mapping[str, Any]
+    claims: tuple[tuple[re.Pattern[str], _Handler], ...]
+    units: re.Pattern[str]
+    unit_names: tuple[str, ...]
+    before: re.Pattern[str]
+    before_names: tuple[str, ...]
+    scales: re.Pattern[str] | None
+    permille: re.Pattern[str]
+    percent: re.Pattern[str] | None
+    words: re.Pattern[str]
+    which: re.Pattern[str]
+    meanings: tuple[tuple[Fraction, str], ...]
+    idioms: re.Pattern[str] | None
+    day_parts: re.Pattern[str] | None
+    vague: re.Pattern[str] | None
+    months: Mapping[str, int]
+
+
+@cache
+def _common() -> dict[str, Any]:
+    return yaml.safe_load((_DATA / "common.yaml").read_text(encoding="utf-8"))
+
+
+_SPACE = "[ \u00a0\u2009\u202f\u3000]"
+
+
+@cache
+def _rules(lang: str) -> Rules:
+    numbers = language_data(lang)
+    path = _DATA / f"{lang}.yaml"
+    data = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
+    han = numbers.get("script") == "han"
+    start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
+    common = _common()
+    units = [(name, f"(?:{each})(?![A-Za-z0-9])") for name, all_ in common["symbols"].items() for each in all_]
+    units += [(name, f"(?i:{each}){end}") for name, all_ in data.get("units", {}).items() for each in all_]
+    units += [(name, f"(?i:{each}){end}") for name, each in _cldr_units(lang)]
+    units = list(dict.fromkeys(units))
+    units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -_length(unit[1])))  # miles per hour before miles
+    before = [(name, each.replace(" ", _SPACE)) for name, all_ in common["before"].items() for each in all_]
+    before.sort(key=lambda unit: -len(unit[1]))
+    words = [(value, each) for value, all_ in data.get("words", {}).items() for each in all_]
+    words.sort(key=lambda word: -len(word[1]))
+    months = _months(lang, data)
+    rules = Rules(
+        lang=lang,
+        han=han,
+        data=data,
+        claims=(),
+        units=re.compile(f"\\.?{_SPACE}?-?(?:{_groups('u', [each for _, each in units])})"),
+        unit_names=tuple(name for name, _ in units),
+        before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
+        before_names=tuple(name for name, _ in before),
+        scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])})(?!\\w)", re.IGNORECASE)
+        if "scales" in data
+        else None,
+        permille=re.compile(f"{_SPACE}?(?:‰|{'|'.join(data.get('permille', ['‰']))})", re.IGNORECASE),
+        percent=_alternatives(data.get("percent", ()), f"{_SPACE}?-?(?:", ")"),
+        words=re.compile(
+            f"{start}{_begins(w for _, w in words)}(?:{'|'.join(w for _, w in words)}){end}", re.IGNORECASE
+        ),
+        which=re.compile(f"(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE),
+        meanings=tuple(_meaning(value) for value, _ in words),
+        idioms=_alternatives(data.get("idioms", ()), f"{start}(?:", f"){end}"),
+        day_parts=_alternatives(
+            (word for words in data.get("clock", {}).get("day_parts", {}).values() for word in words),
+            f"{start}(?:",
+            f"){end}",
+        ),
+        vague=_alternatives(data.get("vague_before", ()), r"(?<!\w)(?:", r")\s+$"),
+        months=months,
+    )
+    return replace(rules, claims=tuple(_claims(rules)))
+
+
+def _length(pattern: str) -> int:
+    """The length of a pattern without what it looks ahead for."""
+    return len(re.sub(r"\(\?[=!][^)]*\)", "", pattern))
+
+
+def _begins(patterns: Iterable[str]) -> str:
+    """A look ahead at the first character, so that most places of a text are passed over at once."""
+    first = set()
+    for pattern in patterns:
+        if pattern[0] in "([\\.":
+            return ""
+        first |= {pattern[0].lower(), pattern[0].upper()}
+    return f"(?=[{''.join(sorted(map(re.escape, first)))}])"
+
+
+def _groups(letter: str, patterns: Iterable[str]) -> str:
+    return "|".join(f"(?P<{letter}{i}>{pattern})" for i, pattern in enumerate(patterns))
+
+
+def _alternatives(patterns: Iterable[str], before: str, after: str) -> re.Pattern[str] | None:
+    ordered = sorted(map(str, patterns), key=len, reverse=True)
+    return re.compile(f"{before}{'|'.join(ordered)}{after}", re.IGNORECASE) if ordered else None
+
+
+def _meaning(said: str) -> tuple[Fraction, str]:
+    if said == "always":
+        return Fraction(0), "always"
+    value, _, unit = str(said).partition(" ")
+    return Fraction(value), unit
+
+
+def _cldr_units(lang: str) -> Iterator[tuple[str, str]]:
+    """The names that CLDR has for units after a number, as regular expressions, by way of Babel."""
+    for name, cldr in _common()["cldr"].items():
+        for count in (1, 2, 5, 1.5):
+            said = format_unit(count, cldr, length="long", locale=lang)
+            word = re.sub(r"^\d(?:[.,]\d)?\s?", "", said)
+            if word != said and cldr not in word:  # which Babel writes where it knows no name
+                yield name, re.escape(word)
+
+
+def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
+    """Names of months, full and short, in lower case. Source: Unicode CLDR by way of Babel."""
+    found: dict[str, int] = {}
+    if language_data(lang).get("script") == "han":
+        return found
+    months = Locale.parse(lang).months
+    for width in ("wide", "abbreviated"):
+        for form in ("format", "stand-alone"):
+            for month, name in months[form][width].items():
+                found.setdefault(name.rstrip(".").lower(), month)
+    for month, names in data.get("months_more", {}).items():
+        found.update(dict.fromkeys(names, month))
+    return {name: month for name, month in found.items() if len(name) > (2 if name.isascii() else 1)}
+
+
+# ----------------------------------------------------------------------------
+# Notation that means more than its digits. Every repeat is bounded, so that the work is linear.
+
+_VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
+_SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_HAN = "〇零一二两兩三四五六七八九十"
+_HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
+_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
+_FULL_DAY, _NOON = 1440, 720
+
+
+def _claimed(
+    pattern: re.Pattern[str], handler: _Handler, text: str, masked: str, rules: Rules, found: list[Quantity]
+) -> str:
+    """*masked* with what *handler* takes as its own hidden as well."""
+    pieces, done = [], 0
+    for match in pattern.finditer(masked):
+        quantities = handler(match, rules)
+        if quantities:
+            found += quantities
+            a, b = match.span("all") if "all" in pattern.groupindex else match.span()
+            pieces += [masked[done:a], "\x01" * (b - a)]
+            done = b
+    return "".join([*pieces, masked[done:]]) if pieces else masked
+
+
+def _made(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "", group: str | int = 0, **more: Any):
+    return Quantity(Fraction(value), kind, unit, match.span(group), match[group], **more)
+
+
+def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
+    data, clock = rules.data, rules.data.get("clock", {})
+    yield re.compile(r"(?:https?://|www\.)[^\s<>\"，。）]{1,300}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{1,60}"), _url
+    yield re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{1,4}(?![\w:])"), _url
+    yield re.compile(r"(?<!\w)(?=[0-9a-f]{0,63}[a-f])(?=[0-9a-f]{0,63}\d)[0-9a-f]{16,64}(?!\w)"), _url
+    yield re.compile(r"(?<![\d/])24 ?/ ?7(?![\d/])"), lambda m, r: [_made(m, 0, "always", certainty=WEAK)]
+    yield (
+        re.compile(
+            rf"(?<![\w.,])(?:(?P<factor>\d{{1,12}}(?:[.,]\d{{1,12}})?){_SPACE}?[×x·*]{_SPACE}?)?10"
+            r"(?P<power>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|\^\{?[-−+]?\d{1,4}\}?)"
+        ),
+        _power,
+    )
+    yield re.compile(r"(?<![\w.,])(?P<factor>\d{1,12}(?:[.,]\d{1,12})?)[eE](?P<power>[-−+]?\d{1,4})(?!\w)"), _power
+    if data:
+        yield from _clock_claims(rules)
+    yield (
+        re.compile(
+            r"(?<![\d./-])(?P<a>\d{1,4})(?P<sign>[./-])(?P<b>\d{1,2})(?P=sign)(?P<c>\d{4}|\d{1,3})(?![\d/])(?![.-]\d)"
+        ),
+        _date,
+    )
+    if clock.get("norm") == 24:
+        yield re.compile(r"(?<![\d.,:])(?P<a>[0-3]?\d)\.(?P<b>[01]?\d)\.(?!\d)"), _short_date
+    yield re.compile(r"(?<![\w.,])\d{1,4}(?:\.\d{1,4}){2,6}(?!\w)(?!\.\d)"), _version
+    yield (
+        re.compile(
+            r"(?<![\w.,-])(?:\+|\(\d|\d)[\d]{0,4}\)?(?:(?:[ /-]|- | -| - )\(?\d{2,6}\)?){1,6}(?:-[A-Z]{2,8})?(?![\w,])"
+        ),
+        _telephone,
+    )
+    yield (
+        re.compile(
+            r"(?<![A-Za-zА-Яа-я0-9$€£])(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
+            r"(?=[A-Za-z]{0,15}[A-ZА-Я])[A-Za-zА-Я]{1,16}[-‐‑]?\d[A-Za-z0-9]{0,20}(?:[-./][A-Za-z0-9]{1,20}){0,4}"
+            r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GDd](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
+        ),
+        _identifier,
+    )
+    if rules.han:
+        yield re.compile(rf"(?P<era>明治|大正|昭和|平成|令和){_SPACE}?(?P<y>\d{{1,2}}|元|[{_HAN}]{{1,3}})年度?"), _era
+        yield (
+            re.compile(
+                rf"(?:(?P<c>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?世[纪紀]{_SPACE}?)?"
+                rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?:{_SPACE}?年代|代(?=[のがにはで、前半後若男女\d]))"
+            ),
+            _han_decade,
+        )
+        yield (
+            re.compile(
+                rf"(?<![\d{_HAN}个個か箇ヶカヵケ几数]){_SPACE}?(?P<all>(?P<m>1[0-2]|0?[1-9]|１[０-２]|[０１]?[１-９]|十[一二]?|[一二三四五六七八九])"
+                rf"{_SPACE}?月份?)(?![球間])"
+            ),
+            _han_month,
+        )
+        yield re.compile(rf"(?P<d>[\d{_HAN}百千万]{{1,12}})分[之の](?P<n>[\d{_HAN}百千万]{{1,12}})"), _han_fraction
+        yield re.compile(rf"(?<!\d)(?P<n>\d{{1,3}})分(?=の(?![\d{_HAN}]))"), _minute
+        yield re.compile(r"(?<=数)(?P<n>\d{1,12}(?:[,.]\d{1,12}){0,3})(?P<scale>[千万億亿]?)"), _after_count
+        yield (
+            re.compile(
+                rf"(?<![\d{_HAN}])(?P<n>[1-9]|[一二三四五六七八九])(?P<m>(?!))?成(?![立为為功员員本长長果绩績就都分熟人年交效型因])"
+            ),
+            _tenths,
+        )
+        yield re.compile(rf"(?P<n>\d|[{_HAN}])割(?:(?P<m>\d|[{_HAN}])分)?(?![りれ引安る])"), _tenths
+    for pattern in data.get("decades", ()):
+        yield re.compile(rf"(?<![\w.,$€£]){pattern}(?!\w)", re.IGNORECASE), _decade
+    for value, words in data.get("decade_words", {}).items():
+        yield re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE), _decade_word(value)
+    if rules.months:
+        written = {form for name in rules.months for form in (name, name.title(), name.upper())}
+        names = "|".join(sorted(map(re.escape, written), key=len, reverse=True))
+        yield (
+            re.compile(
+                rf"(?<!\w)(?P<near>\d{{1,2}}(?:st|nd|rd|th|\.|º|er)?{_SPACE}(?:(?:of|de|di){_SPACE})?)?"
+                rf"(?P<all>{names})(?!\w)(?P<after>\.?,?{_SPACE}?(?:de {_SPACE}?)?\d)?"
+            ),
+            _month,
+        )
+    yield re.compile(r"(?<![\w.,])(?P<n>[1-9]\d{0,2})(?: 000){1,3}(?![\d.,])"), _thousands
+    yield re.compile(rf"(?P<whole>\d{{1,9}}{_SPACE}?)?(?P<sign>[{_VULGAR}])"), _vulgar
+    yield re.compile(rf"(?<![\w/.,])(?P<a>\d{{1,4}}){_SPACE}?[/⁄]{_SPACE}?(?P<b>\d{{1,4}})(?![\d/]|[.,]\d)"), _slash
+    denominators = [(n, each) for n, all_ in data.get("denominators", {}).items() for each in all_]
+    if denominators:
+        words = _groups("d", [each for _, each in denominators])
+        values = tuple(int(n) for n, _ in denominators)
+        yield (
+            re.compile(rf"(?<!\w)(?P<n>\w{{1,16}})[ -](?:{words})(?!\w)", re.IGNORECASE),
+            lambda match, rules: _fraction(match, rules, values),
+        )
+
+
+def _url(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    return [_made(match, 0, "identifier", certainty=WEAK)] if re.search(r"\d", match[0]) else []
+
+
+def _integer(text: str, rules: Rules) -> int | None:
+    """A small whole number in digits or words."""
+    if text.isdecimal():
+        return int(text)
+    if text and all(c in _HAN for c in text):
+        ahead, ten, behind = text.partition("十")
+        if ten:
+            return _HAN_DIGITS.get(ahead, 1) * 10 + _HAN_DIGITS.get(behind, 0)
+        return int("".join(str(_HAN_DIGITS[c]) for c in text))
+    found = find_numbers(text, rules.lang)
+    if len(found) == 1 and found[0].kind == "cardinal" and found[0].value == int(found[0].value):
+        return int(found[0].value)
+    return None
+
+
+def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    factor = Fraction((match["factor"] or "1").replace(",", "."))
+    power = int(re.sub(r"[\^{}]", "", match["power"]).translate(_SUPERSCRIPT).replace("−", "-"))
+    if abs(power) > 300:
+        return [_made(match, power, "identifier")]
+    made = _measured(match.string, _made(match, factor * Fraction(10) ** power, "power"), rules)
+    return [made]
+
+
+def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
+    clock = rules.data.get("clock", {})
+    am, pm = "|".join(clock.get("am", ["(?!)"])), "|".join(clock.get("pm", ["(?!)"]))
+    oclock = "|".join(clock.get("oclock", ())) or "(?!)"
+    half = rf"(?:(?P<am>{am})|(?P<pm>{pm}))"
+    if rules.han:
+        hour = rf"(?P<h>\d{{1,2}}|[{_HAN}]{{1,3}})"
+        minutes = rf"(?:{_SPACE}?(?P<m>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?分|(?P<half>半)|(?P<quarter>一刻))"
+        yield (
+            re.compile(
+                rf"{half}{_SPACE}?の?{hour}(?:[:：](?P<mm>\d\d)|{_SPACE}?[点點时時](?:钟|鐘)?(?:{minutes})?)(?!間|\d)"
+            ),
+            _clock,
+        )
+        yield (
+            re.compile(rf"(?<![\d.:]){hour}(?:[:：](?P<mm>\d\d)(?![\d:：])|{_SPACE}?[点點时時]{minutes}(?!間))"),
+            _clock,
+        )
+        yield re.compile(rf"(?<![\d.:]){hour}{_SPACE}?(?:[点點](?:钟|鐘)(?!头)|時(?![間代計期点刻速価給差]))"), _clock
+        yield re.compile(rf"{half}{_SPACE}?{hour}(?=[-~～〜至到から—–])"), _clock
+    else:
+        after = rf"(?:{_SPACE}?(?:{half}|(?P<oclock>{oclock}))(?!\w))"
+        yield (
+            re.compile(
+                rf"(?<![\d.,:])(?P<h>[01]?\d|2[0-4])(?::{_SPACE}?|(?P<dot>\.)|{_SPACE}?[hH]{_SPACE}?)(?P<m>[0-5]\d)"
+                rf"(?::[0-5]\d)?(?![\d:])(?!\.\d){after}?",
+                re.IGNORECASE,
+            ),
+            _clock,
+        )
+        yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]){after}", re.IGNORECASE), _clock
+        if rules.lang == "fr":
+            yield re.compile(r"(?:(?<=à )|(?<=de )|(?<=dès )|(?<=vers ))(?P<h>1?\d|2[0-4]) ?h(?:eures?)?(?!\w)"), _clock
+        if oclock != "(?!)":
+            yield (
+                re.compile(
+                    rf"(?<!\w)(?P<w>[^\W\d]{{2,12}}) (?P<oclock>{oclock})(?!\w)(?: {half}(?!\w))?", re.IGNORECASE
+                ),
+                _clock,
+            )
+        for name, sign in (("half_past", 30), ("half_to", -30), ("past", 1), ("to", -1)):
+            for pattern in clock.get(name, ()):
+                yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _spoken_clock(sign)
+    for word, minute in clock.get("words", {}).items():
+        boundary = "" if rules.han else r"\b"
+        yield re.compile(rf"{boundary}{word}{boundary}", re.IGNORECASE), _clock_word(minute)
+
+
+def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    got = match.groupdict()
+    hour = _integer(got.get("h") or got.get("w") or "", rules)
+    if (
+        hour is None
+        or hour > 24
+        or (got.get("h") == "一" and rules.lang == "ja" and not (got.get("am") or got.get("pm")))
+    ):
+        return []
+    minute_text = got.get("m") or got.get("mm")
+    minute = _integer(minute_text, rules) if minute_text else 30 if got.get("half") else 15 if got.get("quarter") else 0
+    if minute is None or minute > 59:
+        return []
+    marked, spoken = got.get("am") or got.get("pm"), got.get("oclock")
+    if got.get("dot") and not (marked or spoken):
+        return []
+    if got.get("pm") and hour < 12 and not (hour < 6 and re.search("ночи|nachts", got["pm"])):
+        hour += 12
+    elif got.get("am") and hour == 12:
+        hour = 0
+    exact = bool(marked) or hour > 12 or hour == 0
+    exact = exact or (
+        rules.data["clock"]["norm"] == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex
+    )
+    parts: tuple[Quantity, ...] = (Quantity(Fraction(hour), "cardinal", "", match.span(), match[0], WEAK),)
+    if minute_text:
+        parts += (Quantity(Fraction(minute), "cardinal", "", match.span(), match[0], WEAK),)
+    return [_made(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
+
+
+def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
+    """24: the time names the half of the day; 12: other words of the text do; empty: nothing does."""
+    if exact:
+        return "24"
+    return "12" if _says_half_of_day(match.string, rules.lang) else ""
+
+
+@lru_cache(4)
+def _says_half_of_day(text: str, lang: str) -> bool:
+    words = _rules(lang).day_parts
+    return words is not None and words.search(text) is not None
+
+
+def _spoken_clock(sign: int) -> _Handler:
+    def handler(match: re.Match[str], rules: Rules) -> list[Quantity]:
+        hour = _integer(_genitive_hour(match["hour"]), rules)
+        if hour is None or not 1 <= hour <= 24:
+            return []
+        minutes = sign
+        if abs(sign) != 30:
+            said = match["minutes"].lower()
+            quarter = said in ("quarter", "viertel", "dreiviertel", "le quart", "cuarto")
+            count = 15 if quarter else _integer(said, rules)
+            if count is None or not 0 < count < 60:
+                return []
+            minutes = sign * count
+        return [_made(match, (hour * 60 + minutes) % _NOON, "clock", _half_of_day(match, False, rules))]
+
+    return handler
+
+
+def _genitive_hour(word: str) -> str:
+    return "один" if word.lower() == "первого" else word
+
+
+def _clock_word(minute: int) -> _Handler:
+    return lambda match, rules: [_made(match, minute, "clock", "24", certainty=WEAK)]
+
+
+def _date_part(match: re.Match[str], group: str, unit: str, also: tuple[Fraction, ...] = ()) -> Quantity:
+    return _made(match, int(match[group]), "date", unit, group, also=also)
+
+
+def _date(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    a, b, c = (int(match[group]) for group in "abc")
+    names = "cba" if len(match["a"]) < 3 else "abc"
+    first, second, year = (a, b, c) if names == "cba" else (b, c, a)
+    if not (0 < first <= 31 and 0 < second <= 31 and min(first, second) <= 12):
+        return []
+    also = tuple(Fraction(century + year) for century in (1900, 2000)) if year < 100 else ()
+    parts = [_date_part(match, group, "") for group in names[1:]]
+    return sorted([*parts, _date_part(match, names[0], "year", also)], key=lambda part: part.span)
+
+
+def _short_date(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    if not (0 < int(match["a"]) <= 31 and 0 < int(match["b"]) <= 12):
+        return []
+    return [_date_part(match, "a", "day"), _date_part(match, "b", "month")]
+
+
+def _version(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    runs = match[0].split(".")
+    if (
+        all(len(run) == 3 for run in runs[1:])
+        and len(runs[0]) < 4
+        and not (len(runs) == 4 and max(map(int, runs)) < 256)
+    ):
+        return []  # groups of three
+    return [_made(match, int("".join(runs)), "identifier")]
+
+
+def _telephone(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    digits = re.sub(r"\D", "", match[0])
+    if len(digits) < 7 or not re.search(r"[+(-]", match[0]) or (len(digits) < 9 and match[0][0] not in "+(0"):
+        return []
+    if re.fullmatch(r"\(?\d{4} ?- ?\d{4}", match[0]):
+        return []  # years
+    parts = tuple(_made(match, int(run), "cardinal") for run in re.findall(r"\d+", match[0]))
+    return [_made(match, int(digits), "identifier", parts=parts)]
+
+
+def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    plain = unicodedata.normalize("NFKC", match[0])
+    digits = re.search(r"\d{1,15}(?:\.\d{1,15})?", plain)
+    if not digits:
+        return []
+    value = Fraction(digits[0])
+    also = (2000 + value,) if len(digits[0]) == 2 else (Fraction(int(value)),) if value.denominator > 1 else ()
+    return [_made(match, value, "identifier", certainty=WEAK, also=also)]
+
+
+def _era(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    year = 1 if match["y"] == "元" else _integer(match["y"], rules)
+    return [_made(match, _ERAS[match["era"]] + (year or 0), "date", "year", also=(Fraction(year or 0),))]
+
+
+def _han_decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    century = _integer(match["c"], rules) if match["c"] else None
+    start = 100 * (century - 1) if century else 0
+    tens = re.fullmatch(rf"([{_HAN}])([{_HAN}])十", match["y"])
+    if tens:  # 六七十年代
+        return [_made(match, start + 10 * _HAN_DIGITS.get(ten, 0), "decade") for ten in tens.groups()]
+    year = _integer(match["y"], rules)
+    if year is None or year % 10:
+        return []
+    young = year == 10 and not century
+    return [_made(match, start + year, "decade", certainty=WEAK if young else 1.0)]
+
+
+def _han_month(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    month = _integer(match["m"], rules)
+    return [_made(match, month, "date", "month", "all")] if month else []
+
+
+def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    if match["d"] in ("百", "千"):
+        if match["d"] == "千":
+            value = find_numbers(match["n"], rules.lang)
+            return [_made(match, Fraction(value[0].value), "permille")] if value else []
+        return []
+    pair = [find_numbers(match[group], rules.lang) for group in "nd"]
+    if not all(len(found) == 1 and found[0].value for found in pair):
+        return []
+    return [_made(match, Fraction(pair[0][0].value) / Fraction(pair[1][0].value), "fraction")]
+
+
+def _minute(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    return [_made(match, int(match["n"]), "measure", "minute")]
+
+
+def _after_count(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*社数4.8万社*, where 数 is no *several*."""
+    found = find_numbers(match[0], rules.lang)
+    if match["n"].strip("0") == "1":
+        return []  # 数10億
+    return (
+        [_measured(match.string, _made(match, Fraction(found[0].value), "cardinal"), rules)] if len(found) == 1 else []
+    )
+
+
+def _tenths(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    tens, ones = _integer(match["n"], rules), _integer(match["m"], rules) if match["m"] else 0
+    return [_made(match, (tens or 0) * 10 + (ones or 0), "percent")]
+
+
+def _decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    return [_made(match, int(match["y"]), "decade")]
+
+
+def _decade_word(value: int) -> _Handler:
+    return lambda match, rules: [_made(match, value, "decade", certainty=WEAK)]
+
+
+def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    name = match["all"].lower()
+    month = rules.months[name]
+    near = match["near"] or match["after"]
+    titled = Locale.parse(rules.lang).months["format"]["wide"][1].istitle()
+    full = name in {*Locale.parse(rules.lang).months["stand-alone"]["wide"].values()} or len(name) > 4
+    doubtful = name in rules.data.get("months_ambiguous", ()) or not (
+        full or name.title() in ("June", "July", "Juni", "Juli", "Mai", "März")
+    )
+    if not near and not titled and match["all"].istitle() and match.start("all"):
+        doubtful = True  # Avril Lavigne
+    if doubtful and titled and match["all"].islower():
+        return []
+    if doubtful and not near:
+        if find_numbers(match["all"], rules.lang):
+            return []  # sept
+        return [_made(match, month, "date", "month", "all", certainty=WEAK, lexical=True)]
+    return [_made(match, month, "date", "month", "all")]
+
+
+def _thousands(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*2 000*, which is no list of numbers in any language."""
+    return [_measured(match.string, _made(match, int(match[0].replace(" ", "")), "cardinal"), rules)]
+
+
+def _vulgar(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    value = Fraction(unicodedata.numeric(match["sign"])).limit_denominator(20)
+    if match["whole"]:
+        value += int(match["whole"])
+    return [_measured(match.string, _made(match, value, "fraction"), rules)]
+
+
+def _slash(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    a, b = int(match["a"]), int(match["b"])
+    if not b or (a > 31 and b > 31):
+        return []
+    parts = tuple(_made(match, int(match[group]), "cardinal", "", group) for group in "ab")
+    return list(parts) if a >= b else [_made(match, Fraction(a, b), "fraction", parts=parts)]
+
+
+def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...]) -> list[Quantity]:
+    group = match.lastgroup
+    numerator = _integer(match["n"], rules)
+    if group is None or not group.startswith("d") or numerator is None or not 0 < numerator < 100:
+        return []
+    if (numerator >= 20 and numerator % 10 == 0) or (rules.lang == "fr" and match.string[match.end("n")] == "-"):
+        return []  # sixty-sixth, dix-septième
+    value = Fraction(numerator, denominators[int(group[1:])])
+    if numerator == 1 and value < Fraction(1, 4) and rules.lang in ("fr", "es", "it", "ru"):
+        return []  # an ordinal: une neuvième place
+    weak = numerator == 1 or value >= 1
+    quarters = (_made(match, numerator, "cardinal"),) if value.denominator in (1, 2, 4) else ()  # of a year
+    return [_made(match, value, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
+
+
+_DIGIT = re.compile(rf"[\d{_VULGAR}]")
+#: What nothing but digits can begin; without a digit in the text, these are passed over.
+_WITH_DIGITS = frozenset(
+    {
+        _url,
+        _power,
+        _date,
+        _short_date,
+        _version,
+        _telephone,
+        _identifier,
+        _decade,
+        _vulgar,
+        _slash,
+        _after_count,
+        _minute,
+    }
+)
+
+
+# ----------------------------------------------------------------------------
+# Plain numbers: the unit beside them, and what they share with their neighbours.
+
+#: Said beside *24/7*, or in its place.
+_ALWAYS = frozenset({(Fraction(24), "hour"), (Fraction(7), "day"), (Fraction(365), "day")})
+#: After these a hyphen joins two dates or times, or two numbers.
+_DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
+_MINUS = "-−－–"
+_ROUND = frozenset(map(Fraction, (12, 100, 1000, 10**4, 10**6, 10**8, 10**9)))
+#: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
+_JOIN = re.compile(
+    rf"{_SPACE}?(?:[-–—~～〜/x×,、&]|to|and|or|bis|und|oder|auf|mal|à|a|et|ou|y|e|o|da|до|и|или|至|到|和|から|と|,{_SPACE}?)"
+    rf"{_SPACE}?(?:(?:more than|mehr als|más de|plus de|più di|более|über|over){_SPACE})?",
+    re.IGNORECASE,
+)
+_SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
+
+
+def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
+    a, b = number.span
+    value = Fraction(number.value)
+    surface = text[a:b]
+    kind: Kind = number.kind
+    also: tuple[Fraction, ...] = ()
+    digits = any(character.isdecimal() for character in surface)
+    certainty, part_of_word = 1.0, False
+    if value < 0 and surface[0] in _MINUS and text[a - 1 : a].isalpha() and text[a - 1] < "\u3040":
+        value, a = -value, a + 1  # VP−730
+    counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
+    if rules.han and digits and not a and b < 3 and text[b : b + 1] == " " and not counted:
+        certainty = WEAK
+    if digits and b - a < 3 and text[b : b + 1] in ".)）" and b < len(text):
+        if a < 8 and not text[:a].strip(" (（") and not text[b + 1 : b + 2].isdecimal():
+            certainty = WEAK  # the mark of a list
+        elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
+            certainty = WEAK
+    if not digits and kind != "percent":
+        word = kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2)
+        if word or (value in _ROUND and _is_vague(text, a, surface, rules)):
+            certainty = WEAK
+        if rules.han and b - a == 1 and (text[b : b + 1] or " ") not in rules.data.get("counters", ""):
+            certainty, part_of_word = WEAK, True
+    if kind == "ordinal" and digits and (value == 1 or _is_name(text, b, rules)):
+        certainty = WEAK
+    if kind == "cardinal":
+        scale = rules.scales.match(text, b) if rules.scales is not None and digits else None
+        if scale is not None and number.form != "scale":
+            value *= list(rules.data["scales"].values())[int((scale.lastgroup or "s0")[1:])]
+            b = scale.end()
+    if digits and value > 0 and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－":
+        if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED:
+            a, value = a - 1, -value  # 距离-5米
+        elif text[a - 2].isalpha():
+            also += (-value,)  # iodine-131, 碘-131
+    if re.fullmatch(r"\d{1,6}[A-Zk]", surface):
+        also += (Fraction(int(surface[:-1])),)
+    before, following = text[a - 1 : a] or " ", text[b : b + 1] or " "
+    if surface.isdecimal() and len(surface) == 2 and (before in "'’‘" or following in "年后後"):
+        also += (1900 + value, 2000 + value)
+    elif following == "年" and 1000 <= value < 2200 and value.denominator == 1:
+        return Quantity(value, "date", "year", (a, b), text[a:b], certainty, number.localised)
+    parts: tuple[Quantity, ...] = ()
+    if re.fullmatch(r"\d{1,2}[.,]\d{1,2}", surface):
+        halves = [int(half) for half in re.split("[.,]", surface)]
+        parts = tuple(Quantity(Fraction(half), "cardinal", "", (a, b), surface) for half in halves)
+    elif re.fullmatch(r"\d{1,3}(?: \d{3})+", surface):
+        parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
+    percent = rules.percent.match(text, b) if kind == "cardinal" and rules.percent is not None else None
+    kind = "percent" if percent else kind
+    if kind == "percent" and value == 100:
+        certainty = WEAK  # wholly
+    article = number.form == "article" or part_of_word or (value == 0 and not digits)
+    made = Quantity(
+        value, kind, "", (a, b), text[a:b], certainty, number.localised, also=also, parts=parts, lexical=article
+    )  # fmt: skip
+    return _measured(text, made, rules) if kind in ("cardinal", "percent") else made
+
+
+def _is_power_of_unit(text: str, start: int) -> bool:
+    """The 2 of *135 m2*."""
+    return re.search(r"(?:\d ?|[/.] ?)[ckdкс]?[mм]$", text[max(0, start - 5) : start]) is not None
+
+
+def _is_name(text: str, end: int, rules: Rules) -> bool:
+    """Whether an ordinal stands in a rank or a name (*3rd party*), which other languages say without it."""
+    following = re.match(r"[ -]?([^\W\d_]{1,20})", text[end : end + 24])
+    return following is not None and following[1].lower() in rules.data.get("ordinal_names", ())
+
+
+def _is_vague(text: str, start: int, surface: str, rules: Rules) -> bool:
+    """*hundred* after *several*, and alone: a number word that stands for many."""
+    if rules.vague is not None and rules.vague.search(text[max(0, start - 24) : start]):
+        return True
+    return len(surface.split()) <= 2
+
+
+def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
+    """*quantity* with the unit that stands beside it."""
+    a, b = quantity.span
+    if quantity.kind == "percent":
+        return quantity
+    permille = rules.permille.match(text, b)
+    if permille:
+        return replace(quantity, kind="permille")
+    before = rules.before.search(text[max(0, a - 8) : a])
+    if before is not None and before.lastgroup is not None:
+        name = rules.before_names[int(before.lastgroup[1:])]
+        also = tuple(quantity.value * s for s in (1000, 10**6)) if re.match(r"[mk](?!\w)", text[b : b + 2]) else ()
+        return replace(quantity, kind="money", unit=name, also=(*quantity.also, *also))
+    after = rules.units.match(text, b)
+    if after is None or after.lastgroup is None:
+        return quantity
+    name = rules.unit_names[int(after.lastgroup[1:])]
+    kind: Kind = "money" if name.isupper() or name == "yen" else "measure"
+    if name in ("inch", "foot") and after[0].strip() in ('"', "'", "”", "''") and not _opens_nothing(text, a, after):
+        return quantity  # a closing quotation mark
+    also = quantity.also
+    if after[0] == "m":
+        also += (quantity.value * 10**6,)
+    return replace(quantity, kind=kind, unit=name, also=also, lexical=False)
+
+
+def _opens_nothing(text: str, start: int, mark: re.Match[str]) -> bool:
+    """Whether a quotation mark after a number closes nothing that was opened, and so is the sign of inches."""
+    opening = {"”": "“", '"': '"', "'": "'", "''": "''"}[mark[0].strip()]
+    return text.count(opening, max(0, start - 300), start) % 2 == 0
+
+
+_COMPOUND = {("foot", "inch"): 12, ("hour", "minute"): 60, ("minute", "second"): 60, ("pound", "ounce"): 16,
+             ("stone", "pound"): 14, ("year", "month"): 12, ("meter", "centimeter"): 100}  # fmt: skip
+
+
+def _joined(text: str, found: list[Quantity], rules: Rules) -> list[Quantity]:
+    """Neighbours that share a unit or a scale (*3 to 5 million km*), and amounts in two units (*6 ft 2 in*)."""
+    result: list[Quantity] = []
+    for quantity in reversed(found):
+        after = result[-1] if result else None
+        if after is None or after.span[0] - quantity.span[1] > 18 or quantity.lexical or after.lexical:
+            result.append(quantity)
+            continue
+        gap = text[quantity.span[1] : after.span[0]]
+        factor = _COMPOUND.get((quantity.unit, after.unit)) if quantity.kind == after.kind == "measure" else None
+        if factor and after.value < factor and len(gap) < 14 and not re.search("[,;.–—(，、。]|bis|to ", gap):
+            whole = (quantity.span[0], after.span[1])
+            result[-1] = Quantity(
+                quantity.value + after.value / factor, "measure", quantity.unit, whole, text[slice(*whole)],
+                parts=(quantity, after),
+            )  # fmt: skip
+            continue
+        if quantity.unit == "meter" and not after.unit and re.fullmatch(r" \w{1,8} ", gap) and after.value < 100:
+            whole = (quantity.span[0], after.span[1])
+            result[-1] = Quantity(quantity.value + after.value / 100, "measure", "meter", whole, text[slice(*whole)])
+            continue
+        if _is_year(quantity) and gap.strip() in ("-", "–", "—", "/") and re.fullmatch(r"\d\d", after.surface):
+            full = quantity.value // 100 * 100 + after.value  # 1981-87
+            result[-1] = replace(after, also=(*after.also, full))
+        result.append(_shared(quantity, after, gap, text) if _JOIN.fullmatch(gap) else quantity)
+    return result[::-1]
+
+
+def _is_year(quantity: Quantity) -> bool:
+    return quantity.unit in ("", "year") and quantity.value.denominator == 1 and 1000 <= quantity.value < 2200
+
+
+def _shared(quantity: Quantity, after: Quantity, gap: str, text: str) -> Quantity:
+    if quantity.kind not in ("cardinal", "money") or (quantity.unit and quantity.kind != "money"):
+        return quantity
+    if after.kind == "clock" and quantity.value.denominator == 1 and quantity.value <= 24:
+        return replace(quantity, kind="clock", value=quantity.value * 60, unit="", parts=(quantity,))
+    also = quantity.also
+    if after.value > quantity.value:
+        scaled = any(character.isalpha() for character in after.surface)
+        thousands = "-" in gap and after.value % 1000 == 0
+        steps = _SCALES if scaled else _SCALES[:1] if thousands else ()
+        also += tuple(quantity.value * step for step in steps if step <= after.value)
+    if after.kind in ("percent", "permille", "money", "measure") and not quantity.unit and not _is_year(quantity):
+        return replace(quantity, kind=after.kind, unit=after.unit, soft=True, also=also)
+    return replace(quantity, also=also)

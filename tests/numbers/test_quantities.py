@@ -1,0 +1,122 @@
+"""Quantities: what the words beside a number mean, and graded verdicts on pairs from real sentences."""
+
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from nbkit.languages import LanguageDataError
+from nbkit.measure import quantities
+from nbkit.measure.quantities import compare_quantities, passes
+from nbkit.numbers.quantity import find_quantities
+
+HERE = Path(__file__).parent
+LANGUAGES = ["de", "en", "es", "fr", "it", "ja", "ne", "ru", "ta", "zh"]
+
+
+def cases(name: str) -> list[dict[str, str]]:
+    with (HERE / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@pytest.mark.parametrize("case", cases("quantities.tsv"), ids=lambda case: f"{case['source']} → {case['target']}")
+def test_pairs(case):
+    pytest.importorskip("pint")
+    verdicts = compare_quantities(case["source"], case["target"], case["src"], case["tgt"])
+    shown = [str(verdict) for verdict in verdicts]
+    expected = case["verdict"].split("|")
+    if expected == ["pass"]:
+        assert passes(verdicts), shown
+    elif set(expected) & {"same", "equivalent", "tolerable", "pass"}:
+        grades = {verdict.grade for verdict in verdicts}
+        assert verdicts and passes(verdicts), shown
+        assert "pass" in expected or grades & set(expected), shown
+    else:
+        assert {verdict.wrong for verdict in verdicts} & set(expected), shown
+
+
+@pytest.mark.parametrize("case", cases("not_numbers.tsv"), ids=lambda case: case["text"])
+def test_what_need_not_be_said(case):
+    """Words that look like numbers, each in a real sentence: nothing that a translation would have to carry."""
+    found = [quantity for quantity in find_quantities(case["text"], case["lang"]) if quantity.certainty == 1]
+    assert [quantity.surface for quantity in found] == case["demanded"].split()
+
+
+def test_a_verdict_explains_itself_in_one_line():
+    def said(source, target):
+        return [str(verdict) for verdict in compare_quantities(source, target, "en", "de")]
+
+    assert said("at 10:26 PM", "um 22:26 Uhr") == ["10:26 PM = 22:26 Uhr (clock)"]
+    assert said("6 in.", "15,24 cm")[0].endswith("(15.24)")
+    assert said("5 % of men", "5 Männer") == ["5 % ≠ 5 (percent lost)"]
+    assert said("between 3 and 5", "zwischen 5 und 3")[1] == "3 ≠ 5 (exchanged, certainty 0.8)"
+
+
+def test_values_are_exact():
+    (third,) = find_quantities("⅓", "en")
+    assert third.value == Fraction(1, 3)
+    (tenth,) = find_quantities("0.1", "en")
+    assert tenth.value == Fraction(1, 10)
+
+
+def test_without_pint_measures_are_compared_by_name_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(quantities, "_pint", lambda: None)
+    assert passes(compare_quantities("6 inches", "6 Zoll", "en", "de"))
+    assert passes(compare_quantities("a fortnight", "zwei Wochen", "en", "de"))
+    (verdict,) = compare_quantities("6 inches", "6 cm", "en", "de")
+    assert verdict.wrong == "unit changed, or not converted: pint is not installed"
+
+
+def test_a_language_without_rules_is_named():
+    with pytest.raises(LanguageDataError, match="Swahili"):
+        compare_quantities("5", "5", "en", "sw")
+
+
+STRANGE = [
+    "",
+    "\0" * 9 + "5\0",
+    "\ud800 5",
+    "\u202e5\u202c %",
+    "٣ ५ ௩ ３ 𝟓",
+    "10" + "⁵" * 9,
+    "10⁻",
+    "1e999999",
+    "1e9999",
+    "۱۲۳٫۴",
+    "31.2.2020 and 99/99/9999 or 0.0.0000",
+    "25:61, 24:00 and 00:00:00",
+    "2001:db8::8a2e:370:7334",
+    "ISBN 978-3-16-148410-0, IBAN DE89 3704 0044 0532 0130 00",
+    "https://a.b/c?d=1&e=2.3 4a7d1ed414474e4033ac29ccb8653d9b",
+    "for (i = 0; i < 10; ++i) x[i] += 1.5e-3;",
+    r"$\frac{1}{2} \times 10^{-3}$",
+    "½½½ ⅓/⅔ 1/0 0/0",
+    "第第一 百分之 分之一 分の1 半半 点半 月月",
+    "halb halb drei Viertel vor",
+    "10^500 10⁹⁹⁹",
+    "9" * 400,
+    "0 % of 0 km = 0",
+    "-0 −0 – 0",
+    "III IIII XXXX",
+]
+
+
+@pytest.mark.parametrize("text", STRANGE, ids=lambda text: ascii(text[:20]))
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_any_text_is_read_and_carries_itself(text, lang):
+    found = find_quantities(text, lang)
+    assert all(text[slice(*quantity.span)] == quantity.surface for quantity in found)
+    assert passes(compare_quantities(text, text, lang, lang))
+    compare_quantities(text, "5 km", lang, "en")
+    compare_quantities("5 km", text, "en", lang)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_text_of_all_kinds_carries_itself(lang):
+    texts = [case[side] for case in cases("quantities.tsv") for side in ("source", "target")
+             if case[{"source": "src", "target": "tgt"}[side]] == lang]  # fmt: skip
+    text = ". ".join(texts) + "."
+    assert passes(compare_quantities(text, text, lang, lang))
