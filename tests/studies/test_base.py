@@ -99,10 +99,12 @@ def test_every_number_has_a_range(study):
         kinds, limits = {field.annotation}, [*field.metadata]
         for part in get_args(field.annotation) if get_origin(field.annotation) in (Union, UnionType) else ():
             kinds.add(get_args(part)[0] if get_origin(part) is Annotated else part)
-            limits += [each for info in get_args(part)[1:] for each in info.metadata]
+            limits += [each for info in get_args(part)[1:] if get_origin(part) is Annotated for each in info.metadata]
+        if dict in map(get_origin, kinds):  # checked by the study, see the next test
+            continue
         if kinds & {int, float}:
             assert any(isinstance(limit, Le | Lt) for limit in limits), f"{study}: {name} has no upper end"
-        if int in kinds and dict not in map(get_origin, kinds):
+        if int in kinds:
             with pytest.raises(ParamsError, match=rf"{name}: must be at most \d+, found 1{'0' * 26}"):
                 schema(**{name: 10**26})
 

@@ -189,7 +189,7 @@ def entropies(params: NliPermutationParams, store: Store | None = None) -> Itera
 def control_entropies(params: NliPermutationParams, store: Store | None = None) -> Iterator[Any]:
     """The median entropy, in nats, of the pairs re-joined in their own order: that of a model blind to word order.
 
-    Such a model, a bag of words, is as sure of every permutation as it is of the control. Refusals are left out.
+    Such a model, a bag of words, is as sure of every permutation as it is of the control. Refusals are excluded.
     Columns: model, corpus, value (NaN where the model answered none).
     """
     for model, corpus, found in _scored(params, store):
@@ -232,7 +232,7 @@ def max_entropy(params: NliPermutationParams, store: Store | None = None) -> Ite
 
     Columns: model (the usual one), corpus, training ("V", "ME"), measure, value, low, high, n. The measures are the
     five of `results`, and beyond the paper "entropy" and "control_entropy": the mean entropy, in nats, of the answers
-    to permuted pairs, accepted or not, and to the pairs re-joined in their own order. Refusals are left out of both.
+    to permuted pairs, accepted or not, and to the pairs re-joined in their own order. Both exclude refusals.
     Empty where the run names no model trained so (parameter max_entropy).
     """
     for (model, twin), corpus in product(params.max_entropy.items(), params.corpora):
