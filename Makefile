@@ -24,6 +24,7 @@ demo: setup  ## a tour on the built-in sandbox: the card of one tiny model, of a
 	OMP_NUM_THREADS=1 $(BIN)/nbkit card "sandbox#1" --pair en-de --output outputs/demo-card-again \
 	  >outputs/demo-card-again.log 2>&1 & \
 	OMP_NUM_THREADS=1 $(BIN)/nbkit card sandbox --pair en-de --classifier sandbox-convnet --output outputs/demo-card && wait $$!
+	$(BIN)/nbkit compare outputs/demo-card outputs/demo-card-again --output outputs/demo-compare
 	$(BIN)/nbkit run params/demo.yaml
 
 sandbox: setup  ## the full sandbox grid: four studies, up to seven languages

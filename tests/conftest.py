@@ -100,8 +100,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def hubs_put_back(monkeypatch: pytest.MonkeyPatch):
-    """What ``--offline`` sets for this process and its children holds for one test."""
-    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
+    """What ``--offline`` and ``--plugin`` set for this process and its children holds for one test."""
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE", "NBKIT_PLUGINS"):
         if (value := os.environ.get(name)) is None:
             monkeypatch.setenv(name, "")  # so that it is put back to nothing
             monkeypatch.delenv(name)

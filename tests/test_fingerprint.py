@@ -365,7 +365,7 @@ def reached() -> dict[str, set[str]]:
         ("measure/literal.py:Litter", {"idioms"}),
         ("measure/acceptance.py", {"nli_permutation"}),
         ("measure/numbers.py", {"numbers"}),
-        ("perturb/reorderings.py", {"word_order"}),
+        ("perturb/reorderings.py:tree_mirror_pre", {"word_order"}),
         ("perturb/derangements.py", {"nli_permutation"}),
         ("measure/statistics.py:share_bounds", set(STUDIES)),
         ("figures/theme.yaml", set(STUDIES)),

@@ -105,7 +105,7 @@ def run(
     Notebooks are executed in processes of this machine, one kernel each.
     address: of the Dask scheduler that *executor* "dask" is to use; without it one is started here.
     force: execute finished notebooks again (stored results are not computed again).
-    watch: called once with the report's index, as soon as it has a page; it is kept fresh from then on.
+    watch: called once with the report's index, as soon as it has a page; it is rebuilt from then on.
 
     A notebook that fails keeps its traceback, and the rest goes on; `RunSummary.failures` lists it.
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -160,6 +161,20 @@ def pack(entries: Sequence[Mapping[str, Any]], files: Mapping[str, Path], most: 
             below = "~" if share[name] == len(ids) else sorted(ids)[share[name]]
             made.add(entry, read_outcomes(files[name]), below)
     return made
+
+
+def is_readable(path: Path) -> bool:
+    """Whether *path* is a Parquet file, by what it ends with: a report does without a broken one.
+
+    >>> is_readable(Path("nowhere.parquet"))
+    False
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(-4, os.SEEK_END)
+            return file.read() == b"PAR1"
+    except OSError:
+        return False
 
 
 def _ids(path: Path) -> set[str]:

@@ -208,10 +208,10 @@ class Run(_Record):
 
     @property
     def outcomes(self) -> dict[str, Path]:
-        """The files of outcomes that are there, by entry of the run file."""
+        """The files of outcomes that can be read, by entry of the run file."""
         names = [grid.name or grid.study for grid in self.runs]
         files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_plain(name)}
-        return {name: path for name, path in files.items() if path.is_file()}
+        return {name: path for name, path in files.items() if sentences.is_readable(path)}
 
     @property
     def is_sandbox(self) -> bool:
@@ -559,7 +559,7 @@ class _Section:
     pages: list[tuple[Entry, Excerpt]] = field(default_factory=list)
 
     def page(self, notebook: str) -> str:
-        """The file of the page that a notebook has over the whole grid; "" where there is none."""
+        """The file of the page that a notebook has over the whole grid; "" if there is none."""
         return next((entry.file for entry, _ in self.pages if entry.is_summary and entry.page == notebook), "")
 
     @property

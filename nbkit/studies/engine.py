@@ -27,7 +27,7 @@ from nbkit import models
 from nbkit.errors import NbkitError
 from nbkit.fingerprint import KEYED, digest
 from nbkit.models.lifecycle import is_missing
-from nbkit.models.services.names import LABEL_FILE, RemoteModel
+from nbkit.models.services.names import RemoteModel
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Notebook, StudyParams, TranslatorParams, Unit, cell_label, no_device
 
@@ -150,11 +150,6 @@ class Use:
     def remote(self) -> RemoteModel | None:
         """The model behind a service that it is, None if it is loaded here."""
         return self.kind.remote(self.name, *self.langs)
-
-    def remark(self) -> str | None:
-        """What a page says of it beside its name and costs."""
-        src, tgt = (*self.langs, LABEL_FILE)[:2]
-        return None if self.remote is None else self.remote.remark(src, tgt)
 
     def problem(self) -> str | None:
         """Why it cannot be used here, or None; loads nothing."""

@@ -101,7 +101,7 @@ def decide(found: pd.DataFrame, finding: Finding) -> list[Decided]:
     The difference of two means over clusters has an interval of the two means' intervals: its ends are as far from it
     as theirs are, by Pythagoras (Zou and Donner 2008; Newcombe 1998 for shares). It takes the two for independent:
     where they share sentences the interval is wider than it had to be. *not sure*: it contains what is compared with.
-    A system without both sides of a comparison is left out.
+    A system without both sides of a comparison is skipped.
     """
     rows = scored(found, finding.measured)
     rows = rows.loc[rows.index.repeat(rows["count"])]

@@ -23,9 +23,10 @@ from nbkit.corpora import CORPORA
 from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
-from nbkit.models import costs
+from nbkit.models import costs, resolve, resolve_classifier
 from nbkit.models.catalogue import BY_RULE, weights_licence
 from nbkit.models.python import remarked
+from nbkit.models.services.names import LABEL_FILE
 from nbkit.store import Store
 from nbkit.studies.paper import Paper
 
@@ -51,6 +52,7 @@ def footer(
     key: Callable[[str], Any] = lambda name: None,
     *,
     pairs: Iterable[tuple[str, str]] = (),
+    language: str = "",
     licensed: Iterable[str] = (),
     shown: Mapping[str, Any] | None = None,
 ) -> provenance.Footer:
@@ -58,27 +60,35 @@ def footer(
 
     facts: what else the results depend on, such as aligners and metric settings, by what it is called. models: names,
     each with its *key* in the store; shown with them is what is to be said of programs and files of translations.
-    pairs: languages that they translate between, where they do. licensed: more models whose licences are shown. shown:
-    the parameters as they are shown, where they read differently.
+    pairs: languages that they translate between; language: of classifiers. licensed: more models whose licences are
+    shown. shown: the parameters as they are shown, where they read differently.
     """
     names = list(dict.fromkeys(models))
-    charged = costs(names, list(pairs), params.decoding, store=Store()) if names and pairs else {}
+    pairs = list(pairs)
+    charged = costs(names, pairs, params.decoding, store=Store()) if names and pairs else {}
     return provenance.footer(
         shown or params,
         signatures=facts or {},
         models=remarked(names, key),
-        systems=systems(params) if names else [],
+        systems=systems(names, pairs, language),
         costs=charged,
         licences=licences(params, [*names, *licensed]),
     )
 
 
-def systems(params: Any) -> list[str]:
-    """The programs and files among the systems of a run, each with what is to be said of it (`RemoteModel.remark`)."""
+def systems(names: Iterable[str], pairs: Sequence[tuple[str, str]], language: str = "") -> list[str]:
+    """The programs and files among the systems *names*, each with what is to be said of it (`RemoteModel.remark`).
+
+    pairs: as translators; language: as classifiers, where there are no pairs.
+    """
     said: dict[str, dict[str, None]] = {}
-    for use in params.study.uses(params):
-        if remark := use.remark():
-            said.setdefault(use.name.removeprefix(BY_RULE), {})[remark] = None
+    for name in (each.removeprefix(BY_RULE) for each in names):
+        asked = [(resolve(name, *pair).remote, *pair) for pair in pairs]
+        if language:
+            asked = [(resolve_classifier(name, language).remote, language, LABEL_FILE)]
+        for remote, src, tgt in asked:
+            if remote is not None and (remark := remote.remark(src, tgt)):
+                said.setdefault(name, {})[remark] = None
     return [f"{name} ({'; '.join(remarks)})" for name, remarks in said.items()]
 
 

@@ -42,7 +42,9 @@ def made(tmp_path_factory):
         plan = plan_card(["parrot"], ("en", "de"), overrides=SMALL, max_texts=120, command="nbkit card parrot")
         lines: list[str] = []
         card = make_card(plan, folder, lines.append)
-    return plan, card, folder, seen, lines
+    yield plan, card, folder, seen, lines
+    MODELS._entries.pop("parrot")
+    MODELS._summaries.pop("parrot")
 
 
 def test_every_behaviour_is_answered_or_says_why_not(made):

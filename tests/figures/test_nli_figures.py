@@ -264,10 +264,10 @@ def test_a_bag_of_words_stands_beside_each_model():
 
 def test_bold_and_means_are_explained_where_there_are_any():
     caption = styled.results_table(results()).caption
-    assert "Bold: the highest of a column. " in caption and "means" not in caption
+    assert "Bold: the highest of all models on a set. " in caption and "of means" not in caption
     assert "Bold" not in styled.results_table(results().iloc[:5]).caption
     means = results().assign(corpus="Mean", low=np.nan, high=np.nan)
-    assert "means apart" in styled.results_table(pd.concat([results(), means.iloc[:5]])).caption
+    assert "of means, sets" in styled.results_table(pd.concat([results(), means.iloc[:5]])).caption
 
 
 def test_annotators_of_this_run_stand_above_those_of_the_paper():

@@ -35,7 +35,7 @@ def test_the_idioms_study_has_commands_as_values():
         ({"comand": ["rev"]}, "unknown option 'comand'; did you mean 'command'?"),
         ({"stay": True}, "no program; write command:PROGRAM ARGUMENT"),
         ({"command": "rev -x"}, "command: 'rev -x' given, expected a list"),
-        ({"command": ["rev"], "workers": 0.5}, "workers: 0.5 given, expected a int"),
+        ({"command": ["rev"], "workers": 0.5}, "workers: 0.5 given, expected a whole number"),
         ({"command": ["rev"], "version": __import__("datetime").date(2024, 5, 1)}, "put text in quotes"),
         (3, "expected text"),
     ],

@@ -48,7 +48,7 @@ def footer(params: NliPermutationParams) -> provenance.Footer:
     """Where the page's results come from: parameters, what cut the texts into tokens, models, versions, device."""
     corpora = dict.fromkeys([*params.corpora, params.training_corpus])
     tokens = {f"tokens of {corpus_label(corpus)}": params.tokenizer(corpus)[0] for corpus in corpora}
-    return page.footer(params, tokens, params.scored_models, params.model_key)
+    return page.footer(params, tokens, params.scored_models, params.model_key, language=params.language)
 
 
 def annotator_accuracy(judged: pd.DataFrame) -> pd.DataFrame:

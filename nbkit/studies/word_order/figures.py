@@ -205,7 +205,7 @@ def fig8_robustness_and_faithfulness(rows: pd.DataFrame, metric: str = "bleu", s
 
 
 def fig8_average(table: pd.DataFrame, metric: str = "bleu", spacing: str = "joined") -> Figure:
-    """β₁ and β₂ of every perturbation averaged over models, a panel a language (Figures 8 to 11, as the paper's).
+    """β₁ and β₂ of every perturbation averaged over models, one panel per language (Figures 8 to 11, as the paper's).
 
     table: `word_order.by_perturbation_of_models`.
     """
