@@ -98,9 +98,9 @@ def test_columns_of_outcomes_are_checked_before_a_run_and_by_it(folder, tmp_path
     message = r"study 'length', outcomes \(length_study.py:\d+\): "
     missing = "the study's code never names the column 'source_language'; add it to each table that the function yields"
     assert re.search(message + missing, said := fails("validate")), said
-    assert re.search(message + missing, said := fails("run")), said
+    strange = "'{}' is not a column of outcomes; did you mean '{}'"  # the page is finished, its outcomes are not
+    assert re.search(message + strange.format("language", "source_language"), said := fails("run")), said
     file.write_text(code.replace("reason=fails", "raison=fails"), encoding="utf-8")
-    strange = "'raison' is not a column of outcomes; did you mean 'reason'"
-    assert re.search(message + strange, said := fails("run")), said
+    assert re.search(message + strange.format("raison", "reason"), said := fails("run")), said
     record = json.loads((tmp_path / "outputs/length/run.json").read_text(encoding="utf-8"))
     assert record["status"] == "failed" and [each["label"] for each in record["failures"]] == ["outcomes of length"]

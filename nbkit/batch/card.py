@@ -38,7 +38,7 @@ from nbkit.report.card import (
 )
 from nbkit.studies import STUDIES, outcomes, write_outcomes
 from nbkit.studies.base import StudyParams, told_apart
-from nbkit.studies.behaviours import FEW, Behaviour, Fit, Measure, answer, behaviours, estimates, scored, telling
+from nbkit.studies.behaviours import FEW, Behaviour, Fit, Measure, answer, behaviours, estimates, revealing, scored
 from nbkit.studies.engine import Study
 from nbkit.studies.page import licences
 
@@ -351,7 +351,7 @@ def _number(value: float) -> float | None:
 
 def _items(rows: pd.DataFrame, measure: Measure) -> Iterator[Item]:
     for system, own in rows.groupby("system", sort=False):
-        for role, place in telling(own, measure).items():
+        for role, place in revealing(own, measure).items():
             row = own.loc[place]
             texts = {name: _text(row[name]) for name in ("source", "changed", "reference", "output")}
             yield Item(

@@ -281,7 +281,7 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
         raise NbkitError(f"the answer of '{measure.label}' names {error}, which this measure does not have") from None
 
 
-def telling(rows: pd.DataFrame, measure: Measure) -> dict[str, Any]:
+def revealing(rows: pd.DataFrame, measure: Measure) -> dict[str, Any]:
     """Positions of the worst, a typical and the best of one system's scored *rows*; where nothing is better, by value.
 
     A typical one has the score nearest to the mean; among equals the one with the smallest item id is taken, so that

@@ -112,17 +112,18 @@ def test_a_footer_says_what_programs_and_files_are(tmp_path: Path) -> None:
     (tmp_path / "1.en-de.de").write_text("Eins.\n\n", encoding="utf-8")
     command, files = "command:cat -u {src}", f"outputs:{tmp_path}"
     params = NumbersParams(models=[command, f"placeholder:{command}", files, "sandbox-numbers"])
-    assert footer(params, models=params.models).facts["systems"] == [
+    shown = footer(params, models=params.models, pairs=[("en", "de")])
+    assert shown.facts["systems"] == [
         f"{command} (cat -u en; version: not given; noticed is a change of the command, its version or the file cat, "
         "but not of anything else that it uses)",
         f"{files} (en→de: round 1, 2 lines, 1 empty)",
     ]
-    charged = footer(params, models=params.models, pairs=[("en", "de")]).facts["costs"]
-    assert list(charged) == [command]  # files cost nothing
+    assert list(shown.facts["costs"]) == [command]  # files cost nothing
     classified = NliPermutationParams(models=[files])
     (tmp_path / "1.en-labels.en").write_text("One. ||| Two.\n", encoding="utf-8")
     (tmp_path / "1.en-labels.labels").write_text("neutral\n", encoding="utf-8")
-    assert footer(classified, models=[files]).facts["systems"] == [f"{files} (en→labels: round 1, 1 lines, 0 empty)"]
+    of_files = footer(classified, models=[files], language="en").facts["systems"]
+    assert of_files == [f"{files} (en→labels: round 1, 1 lines, 0 empty)"]
 
 
 def test_one_call_shows_saves_and_puts_the_printed_value_beside(
