@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 explain_moved_modules()
 
 #: What a notebook begins with, and its module, without ``nbkit.`` (a digest of code follows names in full).
-_FRONT = {"card": "batch.card", "compare": "report.compare"}
+_FRONT = {"card": "batch.card", "compare": "report.compare", "sentences": "report.browse"}
 
 
 def __getattr__(name: str) -> Any:

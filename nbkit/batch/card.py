@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,15 +19,20 @@ from typing import TYPE_CHECKING, Any, cast
 import yaml
 
 import nbkit
-from nbkit.errors import NbkitError, ParamsError, closest
+from nbkit.errors import NbkitError, ParamsError, UnknownNameError, closest
 from nbkit.files import atomic_write
 from nbkit.languages import split_pair
-from nbkit.models import classifier_label, label
+from nbkit.models import classifier_label, label, resolve, resolve_classifier
 from nbkit.models.caps import Caps, capped
-from nbkit.models.catalogue import BY_RULE
+from nbkit.models.catalogue import BY_RULE, ClassifierReference, Reference
+from nbkit.models.services.commands import CommandModel
+from nbkit.models.services.outputs import OutputsModel
+from nbkit.report.browse import sentences
 from nbkit.report.card import (
     OUTCOMES,
+    PAGE,
     RUN,
+    SENTENCES,
     BehaviourOf,
     Card,
     Item,
@@ -38,7 +43,17 @@ from nbkit.report.card import (
 )
 from nbkit.studies import STUDIES, outcomes, write_outcomes
 from nbkit.studies.base import StudyParams, told_apart
-from nbkit.studies.behaviours import FEW, Behaviour, Fit, Measure, answer, behaviours, estimates, revealing, scored
+from nbkit.studies.behaviours import (
+    FEW,
+    Behaviour,
+    Fit,
+    Measure,
+    answer,
+    behaviours,
+    revealing,
+    scored,
+    whole_and_groups,
+)
 from nbkit.studies.engine import Study
 from nbkit.studies.page import licences
 
@@ -89,6 +104,11 @@ class CardPlan:
     max_requests: int
     command: str = field(default="", compare=False)
 
+    @property
+    def measurable(self) -> bool:
+        """Whether there is anything to run."""
+        return any(each.params is not None for each in self.behaviours)
+
 
 def plan_card(
     systems: Sequence[str],
@@ -116,6 +136,9 @@ def plan_card(
     if min(max_texts, max_requests) < 1:
         raise NbkitError("--max-texts and --max-requests: at least 1 expected")
     reading = {"translator": named, "classifier": judges}
+    for reads, names in reading.items():
+        for name in names.values():
+            _check_name(name, reads, pair)
     share = max(1, max_requests // max(1, len(declared)))
     planned = tuple(
         _planned(STUDIES.get(name), behaviour, behaviour.fit, reading[behaviour.fit.reads], pair, max_texts, share,
@@ -151,7 +174,7 @@ def _planned(
         params = sized(1.0)
         if problems := study.problems(params):
             return _without(made, problems[0])
-        remote = any(_is_service(name, *pair) for name in systems.values())
+        remote = any(_is_service(name, fit.reads, *pair) for name in systems.values())
         cap = min(most, requests) if remote else most
         scale = 1.0
         for _ in range(6):  # texts grow with the sizes, if not always in proportion
@@ -172,16 +195,30 @@ def _without(made: Planned, reason: str) -> Planned:
     return Planned(made.study, made.behaviour, made.systems, None, " ".join(reason.split()))
 
 
-def _is_service(name: str, src: str, tgt: str) -> bool:
-    """Whether texts for a system are requests."""
-    from nbkit.models import resolve
+def _resolved(name: str, reads: str, src: str, tgt: str) -> Reference | ClassifierReference:
+    name = name.removeprefix(BY_RULE)
+    return resolve_classifier(name, src) if reads == "classifier" else resolve(name, src, tgt)
 
-    with suppress(NbkitError):
-        return getattr(resolve(name.removeprefix(BY_RULE), src, tgt), "remote", None) is not None
+
+def _check_name(name: str, reads: str, pair: tuple[str, str]) -> None:
+    """Raise `UnknownNameError` for a name that is none; what a system cannot do, its behaviours say."""
+    try:
+        _resolved(name, reads, *pair)
+    except UnknownNameError:
+        raise
+    except NbkitError:
+        pass
+
+
+def _is_service(name: str, reads: str, src: str, tgt: str) -> bool:
+    """Whether texts for a system are requests; programs and files are not asked over a network."""
+    with suppress(NbkitError):  # of a name that the study refuses
+        remote = _resolved(name, reads, src, tgt).remote
+        return remote is not None and not isinstance(remote, CommandModel | OutputsModel)
     return False
 
 
-def _corpora(fit: Fit, systems: Iterator[str] | Any, pair: tuple[str, str]) -> tuple[str, dict[str, Any]]:
+def _corpora(fit: Fit, systems: Iterable[str], pair: tuple[str, str]) -> tuple[str, dict[str, Any]]:
     """Which corpora a run reads: the sandbox's for its own systems, else what ``$NBKIT_DATA`` offers for the pair."""
     if all(name.removeprefix(BY_RULE).startswith(_SANDBOX) for name in systems) or not os.environ.get("NBKIT_DATA"):
         return "sandbox", fit.sandbox
@@ -220,8 +257,12 @@ def _asked(study: Study, params: StudyParams) -> int:
 def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda line: None) -> Card:
     """Compute the card of *plan* and write it into *folder*: page, data, Markdown, outcomes, and a run file.
 
-    said: gets a line before and after each behaviour. A behaviour that fails is "not measurable because …".
+    said: gets a line before and after each behaviour. A behaviour that fails is "not measurable because …". Raises
+    `NbkitError`, before anything is asked, where no behaviour can be measured.
     """
+    if not plan.measurable:
+        reasons = dict.fromkeys(each.reason for each in plan.behaviours if each.systems)
+        raise NbkitError(f"no behaviour can be measured: {'; '.join(reasons)}")
     began = time.time()
     parts: list[BehaviourOf] = []
     tables: list[pd.DataFrame] = []
@@ -234,13 +275,13 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
         reason = each.reason
         if each.params is not None:
             with capped(texts=plan.max_texts, requests=left) as caps:
-                found, reason = _found(each.params)
+                found, reason = _found(each.params, each.systems)
             left -= caps.requested
             _count(asked, caps)
             if found is not None:
                 tables.append(found)
             said(f"{each.behaviour.title}: {time.time() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
-        parts.append(_behaviour(each, found, reason))
+        parts.append(_behaviour(each, found, reason, plan.pair))
     card = Card(
         nbkit=nbkit.__version__,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -266,15 +307,19 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
         write_outcomes(tables, Path(temporary), "parquet")
     with atomic_write(folder / RUN) as temporary:
         temporary.write_text(run_file(plan, folder.name), encoding="utf-8")
+    if tables:
+        with atomic_write(folder / SENTENCES) as temporary:
+            temporary.write_text(sentences(folder).page(home=PAGE), encoding="utf-8")
     return card
 
 
-def _found(params: StudyParams) -> tuple[pd.DataFrame | None, str]:
-    """All outcomes of a run with their texts, or why there are none."""
+def _found(params: StudyParams, systems: Collection[str]) -> tuple[pd.DataFrame | None, str]:
+    """The outcomes of *systems* with their texts, without a study's own controls, or why there are none."""
     import pandas as pd
 
     try:
-        found = [table for table in outcomes(params, texts=True) if len(table)]
+        every = (table[table["system"].isin(systems)] for table in outcomes(params, texts=True))
+        found = [table for table in every if len(table)]
     except NbkitError as error:
         return None, " ".join(str(error).split())
     return (pd.concat(found, ignore_index=True), "") if found else (None, "its run has no items")
@@ -285,18 +330,16 @@ def _count(asked: dict[str, int], caps: Caps) -> None:
         asked[name] = asked.get(name, 0) + n
 
 
-def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str) -> BehaviourOf:
+def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: tuple[str, str]) -> BehaviourOf:
     behaviour, params = planned.behaviour, planned.params
     measures: list[MeasureOf] = []
     answers: dict[str, list[str]] = {}
     items: list[Item] = []
     warnings: list[str] = []
     if found is not None:
-        found = found[found["system"].isin(planned.systems)]  # without a study's own controls
         for name, measure in behaviour.measures.items():
-            whole = estimates(found, measure)
-            groups = estimates(found, measure, ["group"]) if measure.by else whole.iloc[:0].assign(group="")
-            measures.append(_measure(name, measure, whole, groups))
+            whole, groups = whole_and_groups(found, measure)
+            measures.append(_measure(name, measure, whole, groups, pair))
             for row in cast(list[dict[str, Any]], whole.to_dict("records")):
                 if row["n"]:
                     parts = groups[groups["system"] == row["system"]]
@@ -323,17 +366,21 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str) -> Beh
     )
 
 
-def _measure(name: str, measure: Measure, whole: pd.DataFrame, groups: pd.DataFrame) -> MeasureOf:
+def _measure(
+    name: str, measure: Measure, whole: pd.DataFrame, groups: pd.DataFrame, pair: tuple[str, str]
+) -> MeasureOf:
     marks = [measure.floor, measure.ceiling, measure.zero]
     return MeasureOf(
         name=name,
         label=measure.label,
+        measure=measure.measure,
+        by="" if measure.names else measure.by,
         reading=measure.reading,
         better=measure.better,
         share=measure.share,
         range=measure.range,
         marks=tuple(dict.fromkeys(mark for mark in marks if mark is not None)),
-        published=measure.published,
+        published=tuple(each for each in measure.published if each.pair in ("", "-".join(pair))),
         values=tuple(_value(row) for row in whole.to_dict("records")),
         groups=tuple(_value(row) for row in groups.to_dict("records")),
     )

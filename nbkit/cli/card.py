@@ -46,7 +46,7 @@ def card(
     command = shlex.join(["nbkit", *sys.argv[1:]])
     plan = plan_card(systems, pair, classifiers=classifiers, overrides=_overrides(params_file), command=command, **caps)
     width = max((len(each.behaviour.title) for each in plan.behaviours), default=0)
-    for each in plan.behaviours:
+    for each in plan.behaviours if dry_run or plan.measurable else ():
         click.echo(f"{each.behaviour.title:{width}}  {each.sureness}")
     if dry_run:
         return

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -209,18 +208,10 @@ def outcomes(
 def _params(run: Path, settings: Mapping[str, str]) -> dict[str, StudyParams]:
     """The parameters of each entry of a run file, or of an output folder."""
     if run.is_dir():
-        return dict(_of_folder(run))
+        from nbkit.report.browse import params_of
+
+        return params_of(run)
     return {each.name: each.params for each in entries(read(run, settings))}
-
-
-def _of_folder(folder: Path) -> Iterator[tuple[str, Any]]:
-    try:
-        record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        runs = [(each["name"], studies.STUDIES.get(each["study"]), each["params"]) for each in record["runs"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NbkitError(f"{folder} is not the output folder of a run: run.json cannot be read ({error})") from None
-    for name, study, params in runs:
-        yield name, study.params.checked(params, f"{folder}/run.json")
 
 
 # ----------------------------------------------------------------------------

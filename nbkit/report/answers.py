@@ -17,7 +17,7 @@ from markupsafe import Markup
 from nbkit.errors import NbkitError
 from nbkit.languages import language_name
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import FEW, Behaviour, Measure, answer, behaviour_of, estimates
+from nbkit.studies.behaviours import FEW, Behaviour, Measure, answer, behaviour_of, whole_and_groups
 from nbkit.studies.findings import Decided, decide, findings_of
 from nbkit.studies.results import COLUMNS, read_outcomes
 
@@ -216,8 +216,8 @@ def _read(path: Path, name: str, study: str, title: str, state: tuple[int, int])
 def _values(found: Any, measure: Measure) -> Iterator[Value]:
     """The headline of each system and direction."""
     of = ["system", "source_language", "target_language"]
-    groups = estimates(found, measure, ["group"]) if measure.by else estimates(found, measure).head(0)
-    for row in cast(list[dict[str, Any]], estimates(found, measure).to_dict("records")):
+    whole, groups = whole_and_groups(found, measure)
+    for row in cast(list[dict[str, Any]], whole.to_dict("records")):
         own = groups[(groups[of] == [row[name] for name in of]).all(axis=1)]
         own = own[own["value"].notna()].sort_values("value", kind="stable") if len(own) else own
         parts: Any = tuple(own.to_dict("records"))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import ceil, floor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,11 +18,12 @@ from nbkit.figures.styles import marked_by
 from nbkit.files import atomic_write
 from nbkit.languages import language_name
 from nbkit.report.site import rendered, source_digest
-from nbkit.studies.behaviours import FEW, Mark, Published
+from nbkit.studies.behaviours import FEW, Mark, Published, written
 
 #: Goes up when a field changes its name or its meaning.
 CARD_VERSION = 1
 DATA, PAGE, MARKDOWN, OUTCOMES, RUN = "card.json", "card.html", "card.md", "outcomes.parquet", "run.yaml"
+SENTENCES = "sentences.html"
 
 
 class _Part(BaseModel):
@@ -46,6 +48,8 @@ class MeasureOf(_Part):
 
     name: str
     label: str
+    measure: str = Field(default="", description="Its name in outcomes.")
+    by: str = Field(default="", description="What its groups are of in outcomes, if named alike there.")
     reading: str
     better: Literal["higher", "lower"] | None
     share: bool
@@ -57,9 +61,7 @@ class MeasureOf(_Part):
 
     def written(self, value: float | None) -> str:
         """*value* as it is shown."""
-        if value is None:
-            return "–"
-        return f"{value:.1%}" if self.share else f"{value:.2f}".replace("-", "−")
+        return written(float("nan") if value is None else value, self.share)
 
     def with_interval(self, value: Value) -> str:
         """A value with its interval."""
@@ -149,7 +151,7 @@ class Card(_Part):
 def write_card(card: Card, folder: Path) -> Path:
     """Write *card* as page, data and Markdown into *folder*; the path of the page."""
     folder.mkdir(parents=True, exist_ok=True)
-    page = rendered("card.html.j2", **_values(card))
+    page = rendered("card.html.j2", **_values(card, linked=True))
     for name, text in ((DATA, card.model_dump_json(indent=1)), (MARKDOWN, markdown(card)), (PAGE, page)):
         with atomic_write(folder / name) as temporary:
             temporary.write_text(text + "\n", encoding="utf-8")
@@ -201,8 +203,10 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _values(card: Card) -> dict[str, Any]:
+def _values(card: Card, *, linked: bool = False) -> dict[str, Any]:
+    """What the template reads. linked: whether numbers and items lead to the sentences beside the page."""
     return {
+        "link": address if linked else lambda *of, **filters: "",
         "card": card,
         "digest": source_digest().hex(),
         "run": SimpleNamespace(is_sandbox=card.sandbox),
@@ -210,6 +214,19 @@ def _values(card: Card) -> dict[str, Any]:
         "marked": _marked,
         "few": FEW,
     }
+
+
+def address(study: str, measure: MeasureOf | None = None, value: Value | None = None, **filters: str) -> str:
+    """Where the sentences behind a value are: the page beside the card, with its filters.
+
+    >>> address("numbers", item="0af1")
+    'sentences.html#study=numbers&item=0af1'
+    """
+    found = {"study": study, **filters}
+    if measure is not None and value is not None:
+        found |= {"system": value.system, "measure": measure.measure}
+        found |= {measure.by: value.group} if measure.by and value.group else {}
+    return f"{SENTENCES}#{urlencode(found)}"
 
 
 def _marked(item: Item, text: str) -> Markup:
@@ -225,17 +242,22 @@ def _marked(item: Item, text: str) -> Markup:
 _WIDTH, _LEFT, _ROW, _TOP = 640, 170, 24, 22
 
 
-def picture(measure: MeasureOf) -> Markup:
-    """An SVG with a row for each system: value and interval; floor and ceiling as lines, published systems in grey."""
+def picture(measure: MeasureOf, study: str = "", link: Callable[..., str] = lambda *of: "") -> Markup:
+    """An SVG with a row for each system: value and interval; floor and ceiling as lines, published systems in grey.
+
+    link: where the sentences behind a value are (`address`), "" for nowhere.
+    """
     known = [value for value in measure.values if value.value is not None]
     if not known:
         return Markup("")
     low, high = _ends(measure, known)
     height = _TOP + _ROW * len(known) + 26
     summary = "; ".join(f"{value.system}: {measure.with_interval(value)}" for value in known)
-    parts = list(_drawn(measure, known, lambda value: _LEFT + (value - low) / (high - low) * (_WIDTH - _LEFT - 24)))
+    to = [link(study, measure, value) for value in known]
+    parts = _drawn(measure, known, lambda value: _LEFT + (value - low) / (high - low) * (_WIDTH - _LEFT - 24), to)
+    role = "group" if any(to) else "img"
     return Markup(
-        f'<svg class="measure" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(measure.label)}: '
+        f'<svg class="measure" viewBox="0 0 {_WIDTH} {height}" role="{role}" aria-label="{escape(measure.label)}: '
         f'{escape(summary)}"><title>{escape(measure.label)}</title>{"".join(parts)}</svg>'
     )
 
@@ -251,7 +273,7 @@ def _ends(measure: MeasureOf, known: list[Value]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _drawn(measure: MeasureOf, known: list[Value], x: Any) -> Iterator[str]:
+def _drawn(measure: MeasureOf, known: list[Value], x: Any, to: list[str]) -> Iterator[str]:
     bottom = _TOP + _ROW * len(known)
     ends = _ends(measure, known)
     yield f'<line class="axis" x1="{x(ends[0]):.1f}" x2="{x(ends[1]):.1f}" y1="{bottom}" y2="{bottom}"/>'
@@ -265,15 +287,16 @@ def _drawn(measure: MeasureOf, known: list[Value], x: Any) -> Iterator[str]:
     for each in measure.published:
         said = escape(f"{each.label}: {measure.written(each.value)} ({each.source})")
         yield f'<circle class="published" cx="{x(each.value):.1f}" cy="{bottom}" r="4"><title>{said}</title></circle>'
-    for row, value in enumerate(known):
+    for row, (value, address) in enumerate(zip(known, to, strict=True)):
         y = _TOP + _ROW * row + _ROW / 2
         name = value.system if len(value.system) <= 24 else f"{value.system[:23]}…"
+        yield f'<a href="{escape(address)}">' if address else ""
         yield f'<text class="name" x="{_LEFT - 12}" y="{y + 4}">{escape(name)}</text>'
         if value.low is not None and value.high is not None:
             yield f'<line class="interval" x1="{x(value.low):.1f}" x2="{x(value.high):.1f}" y1="{y}" y2="{y}"/>'
         yield (
             f'<circle class="value" cx="{x(value.value):.1f}" cy="{y}" r="5">'
-            f"<title>{escape(measure.with_interval(value))}</title></circle>"
+            f"<title>{escape(measure.with_interval(value))}</title></circle>{'</a>' if address else ''}"
         )
 
 

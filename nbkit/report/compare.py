@@ -18,10 +18,12 @@ import numpy as np
 from markupsafe import Markup, escape
 
 import nbkit
-from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.errors import UnknownNameError
+from nbkit.figures.styles import marked_by
 from nbkit.files import atomic_write
-from nbkit.report.site import read_run, rendered
-from nbkit.studies import STUDIES, outcomes, read_outcomes
+from nbkit.report.browse import is_sandbox, outcomes_at
+from nbkit.report.site import rendered
+from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import FEW, Behaviour, Measure, behaviours
 from nbkit.studies.comparison import CHANGES, LEVEL, POWER, Compared, compared
 
@@ -245,17 +247,17 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
         one, other = _name(a), _name(b)
         if one == other:  # the whole paths, where their last parts are the same
             one, other = ("A", "B") if hasattr(a, "columns") else (str(a), str(b))
-        found = compared(_outcomes(a), _outcomes(b), declared)
+        found = compared(outcomes_at(a), outcomes_at(b), declared)
     else:
         one, other = str(a), str(b)
-        whole = _outcomes(run)
+        whole = outcomes_at(run)
         known = sorted(set(whole["system"]))
         for name in (one, other):
             if name not in known:
                 raise UnknownNameError("system", name, known, way_out=f" (in {_name(run)})")
         found = compared(whole[whole["system"] == one], whole[whole["system"] == other], declared)
-    is_sandbox = any(_is_sandbox(each) for each in ((a, b) if run is None else (run,)))
-    return Comparison(one, other, found, declared, is_sandbox)
+    sandbox = any(is_sandbox(each) for each in ((a, b) if run is None else (run,)))
+    return Comparison(one, other, found, declared, sandbox)
 
 
 def _name(place: Any) -> str:
@@ -263,48 +265,6 @@ def _name(place: Any) -> str:
         return ", ".join(sorted(set(place["system"])))
     path = Path(place)
     return f"{path.parent.parent.name}/{path.stem}" if path.parent.name == "outcomes" else path.name or str(place)
-
-
-def _outcomes(place: Any) -> pd.DataFrame:
-    """The outcomes at *place* (see `compare`), with their texts where they have some."""
-    import pandas as pd
-
-    if isinstance(place, pd.DataFrame):
-        return place
-    path = Path(place)
-    if not path.exists():
-        raise NbkitError(f"{path}: no such file or folder; outcomes, a run's output folder or a card are expected")
-    if path.is_dir():
-        files = sorted((path / "outcomes").glob("*.parquet")) or list(path.glob("outcomes.parquet"))
-        if not files:
-            return _of_run(path)
-    else:
-        files = [path]
-    tables = [table for file in files for table in read_outcomes(file)]
-    if not tables:
-        raise NbkitError(f"{path}: there are no outcomes in it")
-    return pd.concat(tables, ignore_index=True)
-
-
-def _of_run(folder: Path) -> pd.DataFrame:
-    """The outcomes of a run that did not write them, computed from what is stored."""
-    import pandas as pd
-
-    tables: list[pd.DataFrame] = []
-    for entry in read_run(folder).runs:
-        study = STUDIES.get(entry.study)
-        if entry.params is not None and study.results is not None:
-            tables += outcomes(study.params.checked(entry.params, f"{folder}/run.json"), texts=True)
-    if not tables:
-        raise NbkitError(f"{folder}: the run has no outcomes")
-    return pd.concat(tables, ignore_index=True)
-
-
-def _is_sandbox(place: Any) -> bool:
-    if hasattr(place, "columns"):
-        return False
-    folder = Path(place)
-    return (folder / "run.json").is_file() and read_run(folder).is_sandbox
 
 
 # ----------------------------------------------------------------------------
@@ -438,13 +398,10 @@ def with_spans(text: str, spans: Sequence[Mapping[Any, Any]], of: str) -> Markup
     >>> with_spans("a < 12", [{"text": "source", "start": 4, "end": 6, "label": "number"}], "source")
     Markup('a &lt; <mark title="number">12</mark>')
     """
-    parts, done = [], 0
-    for span in sorted((span for span in spans if span["text"] == of), key=lambda span: span["start"]):
-        if span["start"] >= done:
-            inside = Markup('<mark title="{}">{}</mark>').format(span["label"], text[span["start"] : span["end"]])
-            parts += [escape(text[done : span["start"]]), inside]
-            done = span["end"]
-    return Markup("").join([*parts, escape(text[done:])])
+    marks = [
+        (each["start"], each["end"], f'mark title="{escape(each["label"])}"') for each in spans if each["text"] == of
+    ]
+    return Markup(marked_by(text, marks))
 
 
 def marked(a: str, b: str) -> tuple[Markup, Markup]:

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -366,8 +367,8 @@ def _is_sandbox(parameters: Mapping[str, Any]) -> bool:
 def _models(value: Any) -> str:
     """Models as pages call them, with the names in the catalogue that they have in the run file.
 
-    >>> _models(["opus-mt", "/home/me/m30k"]), _models({"random": "sandbox-idioms-{condition}"})
-    ('Helsinki-OPUS (opus-mt), m30k', 'random: sandbox-idioms-…')
+    >>> _models(["opus-mt", "mine/m30k"]), _models({"random": "sandbox-idioms-{condition}"})
+    ('Helsinki-OPUS (opus-mt), mine/m30k', 'random: sandbox-idioms-…')
     """
     if not isinstance(value, list):
         return _shown(value)
@@ -444,6 +445,18 @@ def archive_without_text(output_folder: Path) -> Path:
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
 
 
+def sentences_page(
+    pack: sentences.Pack, title: str, *, home: str = "", is_sandbox: bool = False,
+    provenance: Mapping[str, Any] | None = None, digest: str = "",
+) -> str:  # fmt: skip
+    """The browser of sentences as a page. home: the page that it leads back to, "" for none."""
+    return rendered(
+        "sentences.html.j2", run=SimpleNamespace(title=title, is_sandbox=is_sandbox), home=home, digest=digest,
+        packed=Markup(b64encode(pack.packed()).decode()), entries=pack.entries, items=pack.items,
+        left_out=pack.left_out, provenance=Footer(provenance)._repr_html_() if provenance else "",
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class _Site:
     """A run as pages. files: its saved figures and tables. with_text: False for `archive_without_text`."""
@@ -470,10 +483,9 @@ class _Site:
         if _recorded_digest(page) == told.hexdigest():
             return
         pack = sentences.pack([sentences.described(*grid) for grid in grids], files)
-        content = rendered(
-            "sentences.html.j2", run=run, digest=told.hexdigest(), packed=Markup(b64encode(pack.packed()).decode()),
-            entries=pack.entries, items=pack.items, left_out=pack.left_out,
-            provenance=Footer(run.provenance)._repr_html_() if run.provenance else "",
+        content = sentences_page(
+            pack, run.title, home="index.html", is_sandbox=run.is_sandbox, provenance=run.provenance,
+            digest=told.hexdigest(),
         )  # fmt: skip
         _write(page, content.encode())
 

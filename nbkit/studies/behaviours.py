@@ -6,6 +6,7 @@ Everything that looks across studies (a system's card, comparisons, the report's
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -62,6 +63,8 @@ class Published(Mark):
 class Answers(Declared):
     """A sentence for each case: the interval lies above the measure's `zero`, below it, or contains it.
 
+    What stands in [brackets] is said only where groups have different values.
+
     Fields: system, value, interval, zero, n, clusters; where the measure has groups also lowest, highest (names),
     lowest_value, highest_value, n_groups, and n_above: how many groups' intervals lie above `zero`.
     """
@@ -113,13 +116,16 @@ class Measure(Declared):
         >>> measure.written(0.935), measure.written(float("nan"))
         ('93.5%', '–')
         """
-        if np.isnan(value):
-            return "–"
-        return (f"{value:.1%}" if self.share else f"{value:.2f}").replace("-", "−")
+        return written(value, self.share)
 
     def interval(self, low: float, high: float) -> str:
         """An interval as pages write it, "" if there is none."""
         return "" if np.isnan(low) else f"[{self.written(low)}, {self.written(high)}]"
+
+
+def written(value: float, share: bool) -> str:
+    """*value* as pages write it: a *share* in per cent, any other to two places, "–" for NaN."""
+    return "–" if np.isnan(value) else (f"{value:.1%}" if share else f"{value:.2f}").replace("-", "−")
 
 
 class Fit(Declared):
@@ -219,11 +225,21 @@ def estimates(found: pd.DataFrame, measure: Measure, by: Sequence[str] = ()) -> 
     by: "group" for the parts that the measure is broken down by.
     Columns: system, source_language, target_language, *by, value, low, high, n (scores), clusters, undecided.
     """
+    return _estimated(scored(found, measure), measure, by)
+
+
+def whole_and_groups(found: pd.DataFrame, measure: Measure) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """`estimates` over all items, and by group; the second is empty where the measure has no groups."""
+    rows = scored(found, measure)
+    return _estimated(rows, measure, ()), _estimated(rows if measure.by else rows.iloc[:0], measure, ["group"])
+
+
+def _estimated(scores: pd.DataFrame, measure: Measure, by: Sequence[str]) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
     of = [*_OF, *by]
-    for key, part in scored(found, measure).groupby(of, sort=False):
+    for key, part in scores.groupby(of, sort=False):
         times = part.loc[part.index.repeat(part["count"])]
         known = times[times["score"].notna()]
         value, low, high, _ = interval_of(known, measure)
@@ -264,6 +280,8 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
         "n": f"{whole['n']:,}",
         "clusters": f"{whole['clusters']:,}",
     }
+    differ = parts["value"].nunique() > 1
+    sentence = re.sub(r"\[(.*?)\]", r"\1" if differ else "", sentence)
     known = parts[parts["value"].notna()].sort_values("value", kind="stable")
     if len(known):
         first, last = known.iloc[0], known.iloc[-1]

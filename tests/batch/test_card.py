@@ -1,20 +1,23 @@
 """A system's card: what it asks, what it says, and what it writes."""
 
 import json
+import re
 import threading
+from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from nbkit.batch.card import make_card, plan_card
+from nbkit.batch.card import _is_service, make_card, plan_card
 from nbkit.batch.params import read
-from nbkit.errors import NbkitError, ParamsError
+from nbkit.errors import NbkitError, ParamsError, UnknownNameError
 from nbkit.models import MODELS
 from nbkit.models.caps import CapError, capped, take_request, take_texts
 from nbkit.report.card import read_card, schema
-from nbkit.studies import read_outcomes
+from nbkit.studies import STUDIES, read_outcomes
+from nbkit.studies.behaviours import behaviours
 
 #: As little of each study as says anything.
 SMALL = {
@@ -42,7 +45,7 @@ def made(tmp_path_factory):
         plan = plan_card(["parrot"], ("en", "de"), overrides=SMALL, max_texts=120, command="nbkit card parrot")
         lines: list[str] = []
         card = make_card(plan, folder, lines.append)
-    yield plan, card, folder, seen, lines
+        yield plan, card, folder, seen, lines
     MODELS._entries.pop("parrot")
     MODELS._summaries.pop("parrot")
 
@@ -90,6 +93,9 @@ def test_the_files_of_a_card(made):
     assert "There is no overall score" in page and "<svg" in page and "{{" not in page
     text = (folder / "card.md").read_text(encoding="utf-8")
     assert "| numbers carried over | parrot |" in text
+    assert 'href="sentences.html#study=numbers&amp;system=parrot&amp;measure=strict"' in page
+    browsed = (folder / "sentences.html").read_text(encoding="utf-8")
+    assert 'href="card.html"' in browsed and "sandbox" in browsed
     again = read(folder / "run.yaml")
     assert {each.study for each in again.runs} == {each.study for each in card.behaviours if each.params}
 
@@ -107,11 +113,67 @@ def test_a_card_of_another_version_is_refused(tmp_path):
         read_card(tmp_path / "nowhere")
 
 
+def test_outcomes_are_of_the_cards_systems_alone(made):
+    """A study's own controls would make two cards look as if each had several systems."""
+    *_, folder, _, _ = made
+    assert set(pd.concat(read_outcomes(folder / "outcomes.parquet"))["system"]) == {"parrot"}
+
+
+def test_published_systems_are_those_of_the_direction(made):
+    _, card, *_ = made
+    for behaviour in card.behaviours:
+        for measure in behaviour.measures:
+            assert all(each.pair in ("", "en-de") for each in measure.published)
+    declared = behaviours(STUDIES)["idioms"]
+    marks = [mark for measure in declared.measures.values() for mark in measure.published]
+    assert any(mark.pair not in ("", "en-de") for mark in marks)  # there was something to leave away
+
+
+@pytest.mark.parametrize(
+    ("name", "reads", "asked"),
+    [("command:cat", "translator", False), ("openai:some-model", "translator", True), ("sandbox", "translator", False),
+     ("sandbox-bilstm", "classifier", False), ("openai:some-model", "classifier", True)],
+)  # fmt: skip
+def test_only_services_are_asked_by_requests(name, reads, asked, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    assert _is_service(name, reads, "en", "de") is asked
+
+
+@pytest.mark.browser
+def test_a_card_prints_on_two_pages(made, browser):
+    from selenium.webdriver.common.print_page_options import PrintOptions
+
+    _, _, folder, *_ = made
+    browser.get((folder / "card.html").as_uri())
+    printed = b64decode(browser.print_page(PrintOptions()))
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 2
+
+
+@pytest.mark.browser
+def test_a_value_leads_to_its_sentences(made, browser):
+    _, card, folder, *_ = made
+    browser.get((folder / "card.html").as_uri())
+    browser.find_element("css selector", "#numbers svg a").click()
+    assert "sentences.html#study=numbers" in browser.current_url
+    numbers = next(each for each in card.behaviours if each.study == "numbers")
+    shown = browser.find_element("id", "count").text
+    assert shown.startswith(f"{numbers.measures[0].values[0].n} "), shown
+
+
 def test_what_is_wrong_with_the_request(monkeypatch):
     with pytest.raises(ParamsError, match="unknown behaviour 'number'; did you mean 'numbers'"):
         plan_card(["sandbox-marian"], ("en", "de"), overrides={"number": {}})
-    (bad,) = {each.reason for each in plan_card(["no-such-model"], ("en", "de")).behaviours if "no-such" in each.reason}
-    assert "no-such-model" in bad
+    for names, classifiers in ((["no-such"], []), (["sandbox", "no-such"], []), (["sandbox"], ["no-such"])):
+        with pytest.raises(UnknownNameError, match="'no-such'"):
+            plan_card(names, ("en", "de"), classifiers=classifiers)
+
+
+def test_a_card_that_could_say_nothing_is_refused_before_anything_is_written(tmp_path):
+    plan = plan_card([str(tmp_path / "empty")], ("en", "de"))
+    assert not plan.measurable
+    with pytest.raises(NbkitError, match=r"no behaviour can be measured: .*empty"):
+        make_card(plan, tmp_path / "card")
+    assert not (tmp_path / "card").exists()
 
 
 def test_caps_hold_for_all_threads():

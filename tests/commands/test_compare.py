@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 import nbkit
 from nbkit.cli import main
 from nbkit.errors import NbkitError, ParamsError
+from nbkit.report.card import Card
 from nbkit.report.compare import Comparison, compare, marked, with_spans
 from nbkit.studies import write_outcomes
 from nbkit.studies.comparison import CHANGES
@@ -116,7 +117,7 @@ def test_runs_cards_tables_and_systems_of_one_run(files):
 def test_what_cannot_be_compared_is_a_clear_error(files):
     for arguments, said in (
         (("before.parquet", "nothing"), "nothing: no such file or folder"),
-        (("before.parquet", "."), "not the output of a run"),
+        (("before.parquet", "."), "not the output folder of a run"),
         (("before.parquet", "after.parquet", "--junit", "x.xml"), "--junit requires --gate"),
     ):
         done = command(*arguments)
@@ -279,3 +280,32 @@ def test_a_measure_without_a_better_side_takes_no_worse_by(files):
     with pytest.raises(ParamsError, match="worse_by: neither more nor less numbers carried over is better"):
         check(read_gates(gate(files, "gates:\n- {behaviour: numbers, worse_by: 0.1}\n")), other)
     assert other.answer.startswith("B is different at numbers carried over")
+
+
+def test_cards_of_the_sandbox_are_compared_with_its_notice(files, monkeypatch):
+    """Where a card stands, what it says of itself is read; a run's record is not there."""
+    for name, found in (("one", before()), ("two", after())):
+        (files / name).mkdir()
+        write_outcomes([found], files / name / "outcomes.parquet", "parquet")
+        card = Card(
+            nbkit="0", made="2026-01-01T00:00:00+00:00", seconds=1, command="nbkit card mine", source_language="en",
+            target_language="de", sandbox=name == "two", systems=(), behaviours=(),
+        )  # fmt: skip
+        (files / name / "card.json").write_text(card.model_dump_json(), encoding="utf-8")
+    assert compare("one", "two").is_sandbox and not compare("one", "one").is_sandbox
+    assert "<strong>Sandbox:</strong>" in compare("one", "two").page()
+
+
+def test_sentences_of_a_file_a_table_and_a_card(files):
+    every = nbkit.sentences("before.parquet")
+    assert len(every) == 100 and "100 items (numbers)" in repr(every)
+    few = every.where(**{next(iter(every.table["groups"][0])): GROUPS[0]})
+    assert 0 < len(few) < 100 and len(every.where(verdict=["pass", "fail"])) == 100
+    assert len(nbkit.sentences(few.table)) == len(few)
+    shown = few._repr_html_()
+    assert shown.startswith("<iframe") and "sandbox=" in shown and "&lt;!doctype html&gt;" in shown
+    assert "<nav" not in few.page() and 'href="card.html"' in few.page(home="card.html")
+    with pytest.raises(NbkitError, match="items have no 'verdicts'; did you mean 'verdict'"):
+        every.where(verdicts="fail")
+    with pytest.raises(NbkitError, match="no such file or folder"):
+        nbkit.sentences("nowhere")

@@ -36,6 +36,32 @@ def test_the_headline_follows_from_outcomes_alone(run, found):  # noqa: F811
         assert (own.loc[own["verdict"] == "fail", "count"].sum()) == rates.loc[model, "successes"]
 
 
+def test_of_many_test_pairs_some_are_drawn_the_same_ones_in_every_run(run, found):  # noqa: F811
+    params, store, _ = run
+    few = params.model_copy(update={"n_test": 50})
+    drawn, every = study.pool(few, store), study.pool(params, store)
+    assert (
+        len(drawn) == 50
+        and set(drawn["key"]) < set(every["key"])
+        and drawn["key"].is_monotonic_increasing == (every["key"].is_monotonic_increasing)
+    )
+    fewer = study.pool(params.model_copy(update={"n_test": 20}), store)
+    assert set(fewer["key"]) < set(drawn["key"])
+    other = study.pool(few.model_copy(update={"seed": 1}), store)
+    assert set(other["key"]) != set(drawn["key"])
+    counted = study.pool_left_out(few, store).set_index("reason")["n"]
+    assert counted["in the pool"] == 50 and counted["not drawn"] == len(every) - 50
+    assert study.STUDY.used(few, store)["n_test"] == [50]
+
+
+def test_the_homograph_is_marked_in_the_source(found):
+    pairs = found[found["measure"] == "sense"]
+    for source, spans, groups in zip(pairs["source"], pairs["spans"], pairs["groups"], strict=True):
+        (span,) = [span for span in spans if span["text"] == "source"]
+        assert span["label"] == groups["homograph"]
+        assert source[span["start"] : span["end"]].lower().startswith(groups["homograph"][:3])
+
+
 def test_verdicts_and_texts_belong_together(run, found):  # noqa: F811
     params, store, _ = run
     told = study.pool(params, store).set_index(["source", "reference", "homograph"])
@@ -44,11 +70,11 @@ def test_verdicts_and_texts_belong_together(run, found):  # noqa: F811
     for row in senses.head(40).itertuples():
         pair = told.loc[(row.source, row.reference, row.groups["homograph"])]
         pair = pair.iloc[0] if isinstance(pair, pd.DataFrame) else pair
-        (span,) = row.spans
+        (span,) = [each for each in row.spans if each["text"] != "source"]
         assert row.reference[span["start"] : span["end"]] == pair["word"]
         assert (row.reason == "") == (row.verdict == "pass")
     for row in found[found["measure"] == "attack"].head(40).itertuples():
-        (span,) = row.spans
+        (span,) = [each for each in row.spans if each["text"] != "source"]
         assert row.changed != row.source and row.changed[span["start"] : span["end"]]
 
 

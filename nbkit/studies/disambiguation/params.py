@@ -80,6 +80,9 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         default=["sandbox-homographs:test"], description="Corpora that the test pairs come from."
     )
     n_pairs: Count | None = Field(default=1000, description="Pairs read from each test corpus; None: all.")
+    n_test: Count | None = Field(
+        default=None, description="Test pairs that are translated, drawn at random of those found; None: all."
+    )
     folds: int = Field(
         default=0,
         ge=0,

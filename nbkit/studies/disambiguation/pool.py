@@ -353,7 +353,7 @@ def pool_starts(params: DisambiguationParams, corpus: str, store: Store, *, keep
 
 
 def pool(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
-    """All test pairs of the run, one row per pair and homograph.
+    """All test pairs of the run, one row per pair and homograph; of more than `n_test`, as many as are drawn.
 
     Columns: key (unique), corpus, pair, homograph, token (its place in the source), sense (the reference's), word (that
     the homograph is linked to), source, reference, start, end (characters of that word), length (tokens of the source),
@@ -361,8 +361,11 @@ def pool(params: DisambiguationParams, store: Store | None = None) -> pd.DataFra
     ``{measure}_{side}_{how}``: one of `MEASURES`; right or wrong; mean or sum; parse (of the source, JSON).
     """
     table = _shards(params, params.corpora, store or Store())
-    table = table[table["left_out"] == ""].drop(columns=["left_out", "n"]).reset_index(drop=True)
-    return table.astype(dict.fromkeys(_WHOLE, "int64"))
+    table = table[table["left_out"] == ""].drop(columns=["left_out", "n"])
+    if params.n_test is not None and len(table) > params.n_test:
+        drawn = sorted(table.index, key=lambda row: address(params.seed, "test pair", table.at[row, "key"]))
+        table = table.loc[sorted(drawn[: params.n_test])]
+    return table.reset_index(drop=True).astype(dict.fromkeys(_WHOLE, "int64"))
 
 
 def pool_left_out(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
@@ -370,12 +373,15 @@ def pool_left_out(params: DisambiguationParams, store: Store | None = None) -> p
     import pandas as pd
 
     store = store or Store()
+    drawn = pool(params, store)["corpus"].value_counts()
     rows: list[tuple[str, str, int]] = []
     for corpus in params.corpora:
         table = _shards(params, [corpus], store)
         summed = table[table["left_out"] != ""].groupby("left_out", sort=False)["n"].sum()
         rows += [(corpus, str(reason), int(n)) for reason, n in summed.items()]
-        rows.append((corpus, "in the pool", int((table["left_out"] == "").sum())))
+        n = int(drawn.get(corpus, 0))
+        rows += [(corpus, "not drawn", more)] if (more := int((table["left_out"] == "").sum()) - n) else []
+        rows.append((corpus, "in the pool", n))
     return pd.DataFrame(rows, columns=["corpus", "reason", "n"])
 
 

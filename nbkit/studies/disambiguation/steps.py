@@ -498,7 +498,8 @@ def _counts(params: DisambiguationParams, translator: str, store: Store) -> tupl
     """The texts of the pool and for BLEU, and how many are translated; of pairs not found yet, how many at most."""
     if any(pool_shard.rows(params, store=store, **at) is None for at in _test_points(params)):
         corpora = (tested(params, corpus, store, keep=False) for corpus in params.corpora)
-        return sum(n_pairs(mining, store, keep=False) for mining in corpora), 0
+        found = sum(n_pairs(mining, store, keep=False) for mining in corpora)
+        return min(found, params.n_test + params.bleu_pairs * len(params.test_corpora)) if params.n_test else found, 0
     texts = set(pool(params, store)["source"])
     for corpus in params.test_corpora if params.bleu_pairs else []:
         texts.update(source for source, _ in bleu_texts(params, corpus))
@@ -546,6 +547,19 @@ _VERDICTS = {RIGHT: "pass", WRONG: "fail", KEPT: "pass", SUCCESS: "fail"}
 #: What was done to a source by an attack, and what a test pair is one of.
 _TREATMENT = ["kind", "attractor", "noun", "replaced", "homograph", "token"]
 _OF_PAIR = ["corpus", "homograph", "sense"]
+
+
+def _homograph(params: DisambiguationParams, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Where the homograph of a test pair stands in its source, as a span."""
+    end = 0
+    for number, token in enumerate(source_of(params, row).tokens):
+        start = row["source"].find(token, end)
+        if start < 0:  # a parser that writes tokens otherwise
+            return
+        end = start + len(token)
+        if number == row["token"]:
+            yield {"text": "source", "start": start, "end": end, "label": row["homograph"]}
+            return
 
 
 @STUDY.outcomes(headline="nbkit.studies.disambiguation.tables:errors")
@@ -603,5 +617,7 @@ def _outcomes(
         [{"text": marked, "start": int(start), "end": int(end), "label": mark}]
         for start, end in zip(rows["start"], rows["end"], strict=True)
     )
+    if measure == "sense":
+        spans = ([*_homograph(params, row), *marks] for row, marks in zip(records(rows), spans, strict=True))
     shown = rows[[column for column in ("source", "changed", "reference") if column in rows]]
     return found.assign(**shown, output=rows["hypothesis"], spans=objects(spans))
