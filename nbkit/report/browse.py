@@ -29,7 +29,7 @@ def outcomes_at(place: Any) -> pd.DataFrame:
 
     place: the output folder of a run, the folder of a card, a file of outcomes (.parquet, .jsonl), or a table, which
     is returned as it is. The outcomes of a run that did not write them are computed from what is stored.
-    Raises `NbkitError` where there are none.
+    Raises `NbkitError` if nothing was found.
     """
     import pandas as pd
 
