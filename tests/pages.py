@@ -147,3 +147,22 @@ def html(shown: Any) -> str:
     if isinstance(shown, Styler):
         return shown.to_html()
     return (shown._repr_html_() or "") if hasattr(shown, "_repr_html_") else ""
+
+
+def violations(browser: Any, address: str) -> list[str]:
+    """What axe-core finds wrong with a page, light and dark, with all that is folded opened.
+
+    Of what is folded it cannot see the colours, so it would take them for the page's.
+    """
+    from axe_core_python.selenium import Axe
+
+    found = []
+    for scheme in ("light", "dark"):
+        shown = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", shown)
+        browser.get(address)
+        browser.execute_script("document.querySelectorAll('details').forEach(each => { each.open = true })")
+        result = Axe().run(browser)
+        found += [f"{scheme}: {each['id']}: {each['nodes'][0]['html'][:200]}" for each in result["violations"]]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    return found

@@ -302,6 +302,8 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
 def revealing(rows: pd.DataFrame, measure: Measure) -> dict[str, Any]:
     """Positions of the worst, a typical and the best of one system's scored *rows*; where nothing is better, by value.
 
+    If all scores are equal, none is worse or better.
+
     A typical one has the score nearest to the mean; among equals the one with the smallest item id is taken, so that
     the choice is the same in every run. Items without a score are not considered.
     """
@@ -309,6 +311,8 @@ def revealing(rows: pd.DataFrame, measure: Measure) -> dict[str, Any]:
     if known.empty:
         return {}
     ranked = known.assign(far=(known["score"] - known["score"].mean()).abs()).sort_values("item", kind="stable")
+    if ranked["score"].nunique() == 1:
+        return {"typical": ranked.index[0]}
     low, high = ranked["score"].idxmin(), ranked["score"].idxmax()
     typical = ranked[~ranked.index.isin([low, high])]["far"]
     found = {"lowest": low, "typical": typical.idxmin() if len(typical) else None, "highest": high}

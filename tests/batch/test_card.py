@@ -18,6 +18,7 @@ from nbkit.models.caps import CapError, capped, take_request, take_texts
 from nbkit.report.card import read_card, schema
 from nbkit.studies import STUDIES, read_outcomes
 from nbkit.studies.behaviours import behaviours
+from tests.pages import violations
 
 #: As little of each study as says anything.
 SMALL = {
@@ -147,6 +148,13 @@ def test_a_card_prints_on_two_pages(made, browser):
     browser.get((folder / "card.html").as_uri())
     printed = b64decode(browser.print_page(PrintOptions()))
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 2
+
+
+@pytest.mark.browser
+def test_a_card_and_its_sentences_are_accessible(made, browser):
+    _, _, folder, *_ = made
+    for name in ("card.html", "sentences.html"):
+        assert not violations(browser, (folder / name).as_uri()), name
 
 
 @pytest.mark.browser

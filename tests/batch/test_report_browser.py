@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nbkit.report import site as report
+from tests.pages import violations
 
 pytestmark = pytest.mark.browser
 
@@ -42,6 +43,10 @@ def test_no_page_asks_for_anything_or_violates_its_policy(pages: dict[str, str],
     asked = {m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"}
     assert {url for url in asked if not url.startswith("data:")} == set(pages.values())
     assert browser.get_log("browser") == []  # no broken picture, no script that was stopped, no error in ours
+
+
+def test_pages_are_accessible(pages: dict[str, str], browser):
+    assert not {name: found for name, address in pages.items() if (found := violations(browser, address))}
 
 
 def test_nothing_that_stands_in_corpus_text_is_run(pages: dict[str, str], browser):

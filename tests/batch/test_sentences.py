@@ -268,6 +268,8 @@ def test_filters_narrow_and_stand_in_the_address(page: Browser):
     assert page.count() == "7 of 43 items" and page.text("#chosen") == ""
     page.driver.find_element("id", "clear").click()
     page.until(lambda: page.count() == "43 of 43 items")
+    page.choose("reason", "wrong")
+    assert page.count() == "22 of 43 items" and page.driver.current_url.endswith("#reason=wrong")
     page.open("#entry=numbers&from=0.4&to=0.505")
     assert page.count() == "1 of 43 items"
     page.open("#entry=captions&language=de&model=beta&column=bleu&mystery=7")  # as a cell of a table leads here

@@ -19,6 +19,7 @@ from nbkit.report.card import Card
 from nbkit.report.compare import Comparison, compare, marked, with_spans
 from nbkit.studies import write_outcomes
 from nbkit.studies.comparison import CHANGES
+from tests.pages import violations
 from tests.studies.comparison_cases import changed, numbers_of
 
 GROUPS = ("integers", "decimals")
@@ -309,3 +310,9 @@ def test_sentences_of_a_file_a_table_and_a_card(files):
         every.where(verdicts="fail")
     with pytest.raises(NbkitError, match="no such file or folder"):
         nbkit.sentences("nowhere")
+
+
+@pytest.mark.browser
+def test_a_comparison_is_accessible(files, browser):
+    page = compare("before.parquet", "after.parquet").write(files / "out")
+    assert not violations(browser, page.as_uri())

@@ -79,6 +79,7 @@
       direction: data.directions.map((name) => [name, name.replace("-", " → ")]),
       measure: [...data.measures].sort().map((name) => [name, name]),
       verdict: data.verdicts.slice(1).map((name) => [name, name]),
+      reason: data.reasons.filter(Boolean).sort().slice(0, 500).map((name) => [name, name]),
       sort: [["", "order of the run"], ["lowest", "lowest score first"], ["highest", "highest score first"],
              ["disagreement", "systems disagree most"]],
     };
@@ -102,7 +103,7 @@
     };
 
     // ---- What is chosen: fields of one value, groups of several, parts of the measure's name, what nothing is known of.
-    const FIELDS = ["study", "system", "direction", "measure", "verdict", "from", "to", "text", "sort"];
+    const FIELDS = ["study", "system", "direction", "measure", "verdict", "reason", "from", "to", "text", "sort"];
     const ALIASES = { model: "system", classifier: "system", pair: "direction" };
     let chosen;
     const nothing = () => ({ fields: {}, language: "", item: "", groups: new Map(), parts: [], unknown: [] });
@@ -156,7 +157,7 @@
       .map((term) => low(term.replaceAll('"', ""))).filter(Boolean);
     const mask = (list, is) => Uint8Array.from(list, (each, i) => is(each, i));
     const filtered = () => {
-      const { study, system, direction, measure, verdict, from, to, sort } = chosen.fields;
+      const { study, system, direction, measure, verdict, reason, from, to, sort } = chosen.fields;
       const entries = mask(data.entries, (entry) => !study || study === entry.study || study === `entry:${entry.name}`);
       const directions = mask(data.directions, (name, i) => (!direction || name === direction) &&
         (!chosen.language || pairs[i].includes(chosen.language)));
@@ -164,6 +165,7 @@
       const measures = mask(data.measures, (name) => (!measure || name === measure) &&
         chosen.parts.every((part) => name.split("/").includes(part)));
       const verdicts = mask(data.verdicts, (name) => !verdict || name === verdict);
+      const reasons = mask(data.reasons, (name) => !reason || name === reason);
       const wanted = [...chosen.groups];
       const groups = mask(data.groups, (each) => wanted.every(([key, list]) => list.includes(each[key])));
       const least = from ? Number(from) : -Infinity, most = to ? Number(to) : Infinity;
@@ -185,7 +187,7 @@
           if (!systems[data.system[a]] || !groups[data.groupsOf[a]]) continue;
           for (let r = data.results[a]; r < data.results[a + 1]; r++) {
             const value = data.value[r];
-            if (!measures[data.measure[r]] || !verdicts[data.verdict[r]]) continue;
+            if (!measures[data.measure[r]] || !verdicts[data.verdict[r]] || !reasons[data.reason[r]]) continue;
             if (!anyScore && !(value >= least && value <= most)) continue;
             is = true;
             if (!sort) break;

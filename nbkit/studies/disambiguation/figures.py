@@ -183,8 +183,9 @@ def undecided_figure(undecided: pd.DataFrame) -> Figure:
         width = 0.8 / len(models)
         for i, (model, look) in enumerate(models.items()):
             own = undecided[undecided["model"] == model].set_index("reason")["n"].reindex(reasons, fill_value=0)
-            panel.barh([place - 0.4 + (i + 0.5) * width for place in range(len(reasons))], own, width * 0.9,
-                       color=look.colour)  # fmt: skip
+            bars = panel.barh([place - 0.4 + (i + 0.5) * width for place in range(len(reasons))], own, width * 0.9,
+                              color=look.colour)  # fmt: skip
+            panels.lead(bars, pd.DataFrame({"model": model, "verdict": "undecided", "reason": reasons}))
         _rows(panel, reasons)
         panel.set_xlabel("translations")
         panels.legend(figure, models.values())

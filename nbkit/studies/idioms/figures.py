@@ -93,7 +93,7 @@ def frequencies_figure(frequencies: pd.DataFrame) -> Figure:
         figure, axes = panels.grid(len(languages), 1, theme.WIDTH, (3.3 if named else 2.5) * len(languages))
         for language, (panel,) in zip(languages, axes, strict=True):
             own = frequencies[frequencies["language"] == language]
-            panel.bar(own["rank"], own["test"], width=0.8, color=_TEST, linewidth=0)
+            panels.lead(panel.bar(own["rank"], own["test"], width=0.8, color=_TEST, linewidth=0), own)
             panel.hlines(own["train"], own["rank"] - 0.4, own["rank"] + 0.4, color=_TRAIN, linewidth=1.6)
             panel.set_title(f"into {theme.language_label(language)}: {len(own)} idioms")
             panel.set_ylabel("sentence pairs")

@@ -320,7 +320,8 @@ def _binned_lines(panel: Axes, table: pd.DataFrame, looks: Mapping[str, Look]) -
     for model, look in looks.items():
         line = table[(table["model"] == model) & (table["examples"] >= FEW_PAIRS)].sort_values("left")
         middle = (line["left"] + line["right"]) / 2
-        panel.plot(middle, line["rate"], color=look.colour, marker=look.marker, markersize=4, linewidth=1.2)
+        panel.plot(middle, line["rate"], color=look.colour, marker=look.marker, markersize=4, linewidth=1.2,
+                   url=styles.common_link(line))  # fmt: skip
         panel.vlines(middle, line["low"], line["high"], color=look.colour, linewidth=1.2, alpha=0.7)
         panels.hollow(panel, middle, line["rate"], line["examples"])
     panel.set_ylim(-0.02, 1.02)

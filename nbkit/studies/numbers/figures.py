@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from nbkit.figures import panels, theme
+from nbkit.figures import panels, styles, theme
 from nbkit.figures.theme import Look
 from nbkit.studies.numbers import styled
 from nbkit.studies.numbers.styled import TABLES, capability
@@ -83,7 +83,9 @@ def errors_figure(results: pd.DataFrame) -> Figure:
             shares = _error_shares(results[results["capability"] == name], keys, list(types))
             start = pd.Series(0.0, index=shares.index)
             for error, look in types.items():
-                panel.barh(range(len(keys)), shares[error], 0.66, left=start, color=look.colour)
+                bars = panel.barh(range(len(keys)), shares[error], 0.66, left=start, color=look.colour)
+                of = shares.index.to_frame(index=False).assign(capability=name, reason=error)
+                panels.lead(bars, of)
                 start = start + shares[error]
         panels.legend(figure, types.values(), columns=4)
     return figure
@@ -135,7 +137,7 @@ def _lengths(rates: pd.DataFrame, seen: pd.DataFrame, column: str, what: str) ->
 def _line(panel: Axes, line: pd.DataFrame, places: pd.Series, look: Look, style: Any) -> None:
     panel.vlines(places, line["strict_low"], line["strict_high"], color=look.colour, linewidth=1.2, alpha=0.6)
     panel.plot(places, line["strict"], color=look.colour, marker=look.marker, markersize=5, linewidth=1.2,
-               linestyle=style)  # fmt: skip
+               linestyle=style, url=styles.common_link(line))  # fmt: skip
     panels.hollow(panel, places, line["strict"], line["n"])
 
 
