@@ -43,18 +43,39 @@ def output_folder() -> Path:
 
 
 def save_figure(figure: Figure, name: str) -> Figure:
-    """Keep *figure* as ``figures/<name>.pdf``; returns the figure, to be shown.
+    """Keep *figure* as ``figures/<name>.pdf``, and where it fits a column as ``<name>.column.pdf``; returns the figure.
 
-    It is laid out anew to fit the width of a page of text, so that its writing has the size that it was given.
+    It is laid out anew to fit the width of a page of text, or of its column, so that its writing has the size that it
+    was given. A figure whose panels stand beside each other does not fit a column.
     """
-    path, size = _path("figures", name, ".pdf"), figure.get_size_inches()
-    with theme.style(), atomic_write(path) as temporary:
+    size = figure.get_size_inches()
+    beside = len({panel.get_position().x0.round(2) for panel in figure.axes if panel.get_visible()}) > 1
+    legends = [(legend, legend._ncols) for legend in figure.legends]  # type: ignore[attr-defined]
+    with theme.style():
         try:
-            figure.set_size_inches(min(size[0], theme.PAGE), size[1])
-            figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+            _save(figure, _path("figures", name, ".pdf"), min(size[0], theme.PAGE), size[1])
+            if not beside and figure.axes:
+                for legend, columns in legends:
+                    legend.set_ncols(min(columns, 2))
+                _save(figure, _path("figures", name, ".column.pdf"), theme.COLUMN, size[1], most=theme.COLUMN + 0.2)
         finally:
             figure.set_size_inches(*size)
+            for legend, columns in legends:
+                legend.set_ncols(columns)
     return figure
+
+
+def _save(figure: Figure, path: Path, width: float, height: float, most: float | None = None) -> None:
+    """Write a PDF of this width, unless what is drawn is wider than *most*."""
+    figure.set_size_inches(width, height)
+    if most is not None:
+        figure.draw_without_rendering()
+        box = figure.get_tightbbox()
+        if box.width > most:
+            path.unlink(missing_ok=True)
+            return
+    with atomic_write(path) as temporary:
+        figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
 
 
 def described(figure: Figure) -> str:

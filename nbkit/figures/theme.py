@@ -27,6 +27,8 @@ from nbkit.seeding import address
 WIDTH = 9.6
 #: Width in inches of the text of a page, such as ACL's; copies of figures for a paper fit it.
 PAGE = 6.3
+#: Width in inches of a column of such a page.
+COLUMN = 3.03
 
 
 _MESSAGE = "message"

@@ -69,14 +69,35 @@ def test_the_default_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert save.output_folder() == Path("outputs/explore")
 
 
+def width(path: Path) -> float:
+    """The width of a PDF's page in inches."""
+    box = re.search(rb"/MediaBox \[ ?([\d. ]+)\]", path.read_bytes())
+    assert box is not None
+    return float(box[1].split()[2]) / 72
+
+
+def test_what_does_not_fit_a_column_has_no_copy_for_one(folder: Path) -> None:
+    with theme.style():
+        figure, ((left, right),) = save.grid(1, 2, theme.WIDTH, 3)
+        left.plot([1, 2])
+        right.plot([2, 1])
+        save.save_figure(figure, "beside")
+        figure, ((panel,),) = save.grid(1, 1, theme.WIDTH, 3)
+        marks = panel.plot([1, 2], label="a name of a system that is as long as names of systems are, and then some")
+        legend = figure.legend(handles=marks, loc="outside lower center", ncols=3)
+        save.save_figure(figure, "long")
+    assert files(folder) == ["figures/beside.pdf", "figures/long.pdf"]
+    assert legend._ncols == 1 and figure.get_size_inches().tolist() == [theme.WIDTH, 3]
+
+
 def test_copies_for_a_paper_fit_its_page_and_the_figure_keeps_its_size(folder: Path) -> None:
     with theme.style():
         figure, ((panel,),) = save.grid(1, 1, theme.WIDTH, 3)
         panel.plot([1, 2])
         panel.set_xlabel("tokens")
     save.save_figure(figure, "fig1")
-    box = re.search(rb"/MediaBox \[ ?([\d. ]+)\]", (folder / "figures/fig1.pdf").read_bytes())
-    assert box is not None and float(box[1].split()[2]) / 72 <= theme.PAGE + 0.3
+    assert width(folder / "figures/fig1.pdf") <= theme.PAGE + 0.3
+    assert 2.5 < width(folder / "figures/fig1.column.pdf") <= theme.COLUMN + 0.3
     assert figure.get_size_inches().tolist() == [theme.WIDTH, 3]
     assert 7 <= panel.xaxis.label.get_fontsize() <= 9
 
