@@ -1,6 +1,6 @@
 """How long it takes to read 85,000 translations again, against making them: a finished grid that is run again.
 
-    NBKIT_DATA=… python benchmarks/rerun.py [--results 85000] [--sample 200] [--repeat 3] [--quick]
+    NBKIT_DATA=… python benchmarks/rerun.py [--rows 85000] [--sample 200] [--repeat 3] [--quick]
 
 A store is filled under the address of the small real Marian model's translations. A process of its own then asks for
 all of them, as a notebook or another run would: its start, imports and the reading are timed together, and it fails
@@ -46,7 +46,7 @@ def filled(model: str, texts: list[str]) -> None:
 
 def main() -> None:
     made = parser(__doc__)
-    made.add_argument("--results", type=int, default=85_000, help="translations that are read again")
+    made.add_argument("--rows", type=int, default=85_000, help="translations that are read again")
     made.add_argument("--sample", type=int, default=200, help="captions that the first run is timed on")
     options = parse(made, sample=32)
     captions = (data_folder() / "multi30k" / "test_2016_flickr.en").read_text(encoding="utf-8").splitlines()
@@ -57,7 +57,7 @@ def main() -> None:
 
     torch.set_num_threads(1)
     report = Report(__file__, "A finished grid run again, against its first run", options)
-    texts = [f"Sentence {i} of a corpus, as long as sentences tend to be there." for i in range(options.results)]
+    texts = [f"Sentence {i} of a corpus, as long as sentences tend to be there." for i in range(options.rows)]
     systems = {"transformers": MODEL, "@ct2": f"{MODEL}@ct2"}
     with tempfile.TemporaryDirectory() as cache:
         os.environ["NBKIT_CACHE"] = cache
@@ -66,7 +66,7 @@ def main() -> None:
         asked.write_text("\n".join(texts) + "\n", encoding="utf-8")
         command = [sys.executable, "-c", AGAIN, MODEL, str(asked)]
         again = in_turn({"again": lambda: subprocess.run(command, check=True)}, options.repeat, child_seconds)["again"]
-        report.add(f"{options.results:,} results read by a new process", again.median, "s", bar="≤ 3",
+        report.add(f"{options.rows:,} results read by a new process", again.median, "s", bar="≤ 3",
                    note="start and imports included; no torch, transformers or CTranslate2 imported")  # fmt: skip
         sample = captions[: options.sample]
         loaded = {name: load_translator(model, "en", "de", device="cpu") for name, model in systems.items()}
@@ -78,7 +78,7 @@ def main() -> None:
             options.repeat,
         )
     for name in systems:
-        seconds = first[name].median / len(sample) * options.results
+        seconds = first[name].median / len(sample) * options.rows
         report.add("run again", seconds / again.median, against=f"first run, {name}", bar="≥ 500",
                    note=f"first run {seconds:,.0f} s, from {len(sample)} captions")  # fmt: skip
     report.write()

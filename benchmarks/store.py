@@ -1,6 +1,6 @@
 """How fast 85,000 remembered results are read, beside reading the same rows as JSON lines.
 
-    python benchmarks/store.py [--results 85000] [--repeat 3] [--quick]
+    python benchmarks/store.py [--rows 85000] [--repeat 3] [--quick]
 
 What a stream of results takes in memory is measured in ``memory.py``.
 """
@@ -39,9 +39,9 @@ def read_json_lines(path: Path, texts: list[tuple[str, ...]]) -> list[dict[str, 
 
 def main() -> None:
     made = parser(__doc__)
-    made.add_argument("--results", type=int, default=85_000)
-    options = parse(made, results=20_000)
-    texts = inputs(options.results)
+    made.add_argument("--rows", type=int, default=85_000)
+    options = parse(made, rows=20_000)
+    texts = inputs(options.rows)
     report = Report(__file__, "Store", options)
     with tempfile.TemporaryDirectory() as folder:
         store = Store(folder)
@@ -58,8 +58,8 @@ def main() -> None:
             "missing": lambda: Store(folder).missing(CONFIG, texts),
         }
         seconds = {name: turn.median for name, turn in in_turn(sides, options.repeat).items()}
-    report.add("written, in shards of 2,000", written, "s", note=f"{size / options.results:.0f} bytes a result")
-    bar = f"≤ {BAR_SECONDS * options.results / 85_000:.2g}"
+    report.add("written, in shards of 2,000", written, "s", note=f"{size / options.rows:.0f} bytes a result")
+    bar = f"≤ {BAR_SECONDS * options.rows / 85_000:.2g}"
     report.add("read, another process's", seconds["cold"], "s", bar=bar)
     report.add("read, another process's", seconds["plain"] / seconds["cold"], against="JSON lines, which check nothing")
     report.add("read again", seconds["warm"], "s")

@@ -57,6 +57,17 @@ def test_a_table_says_what_was_measured_where_and_against_what(module, tmp_path,
     ]
 
 
+SCRIPTS = sorted(path.stem for path in BENCHMARKS.glob("*.py") if "parser(" in path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if name not in SHARED])
+def test_options_of_a_script_do_not_clash_with_those_of_all(module, name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", "--help"])
+    with pytest.raises(SystemExit) as stopped:
+        module(name).main()
+    assert stopped.value.code == 0 and "--results RESULTS" in capsys.readouterr().out
+
+
 def test_what_cannot_run_here_is_skipped_and_says_why(tmp_path):
     """And `make bench` goes on after it."""
     code = "import reporting; reporting.data_folder()"
