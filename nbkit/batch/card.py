@@ -25,8 +25,6 @@ from nbkit.languages import split_pair
 from nbkit.models import classifier_label, label, resolve, resolve_classifier
 from nbkit.models.caps import Caps, capped
 from nbkit.models.catalogue import BY_RULE, ClassifierReference, Reference
-from nbkit.models.services.commands import CommandModel
-from nbkit.models.services.outputs import OutputsModel
 from nbkit.report.browse import sentences
 from nbkit.report.card import (
     OUTCOMES,
@@ -214,7 +212,7 @@ def _is_service(name: str, reads: str, src: str, tgt: str) -> bool:
     """Whether texts for a system are requests; programs and files are not asked over a network."""
     with suppress(NbkitError):  # of a name that the study refuses
         remote = _resolved(name, reads, src, tgt).remote
-        return remote is not None and not isinstance(remote, CommandModel | OutputsModel)
+        return remote is not None and remote.requested
     return False
 
 

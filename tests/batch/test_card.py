@@ -13,9 +13,10 @@ import pytest
 from nbkit.batch.card import _is_service, make_card, plan_card
 from nbkit.batch.params import read
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
-from nbkit.models import MODELS
+from nbkit.models import MODELS, Decoding, translate_remembered
 from nbkit.models.caps import CapError, capped, take_request, take_texts
 from nbkit.report.card import read_card, schema
+from nbkit.store import Store
 from nbkit.studies import STUDIES, read_outcomes
 from nbkit.studies.behaviours import behaviours
 from tests.pages import violations
@@ -138,6 +139,17 @@ def test_published_systems_are_those_of_the_direction(made):
 def test_only_services_are_asked_by_requests(name, reads, asked, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     assert _is_service(name, reads, "en", "de") is asked
+
+
+def test_programs_answer_more_texts_than_requests_may_be_sent(tmp_path, monkeypatch):
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path))
+    monkeypatch.setenv("NBKIT_COMMANDS", "allow")
+    texts = [f"Text {number}." for number in range(5)]
+    with capped(texts=5, requests=1) as caps:
+        assert (
+            translate_remembered("command:cat", texts, "en", "de", Decoding(), store=Store(), progress=False) == texts
+        )
+    assert caps.asked == {"command:cat": 5} and caps.requested == 0
 
 
 @pytest.mark.browser

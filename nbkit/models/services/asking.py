@@ -253,7 +253,8 @@ class RemoteTranslator(ABC):
 
         def attempt() -> Answer:
             self._gate.enter(stop)
-            take_request(self.name)
+            if self.model.requested:
+                take_request(self.name)
             return self.ask(line, src, tgt, decoding)
 
         import tenacity  # which loads asyncio: a tenth of the start of a command

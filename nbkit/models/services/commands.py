@@ -102,6 +102,7 @@ class CommandModel(RemoteModel):
     prefix: ClassVar[str] = "command:"
     client: ClassVar[str] = "nbkit.models.services.commands:CommandTranslator"
     plain: ClassVar[bool] = True
+    requested: ClassVar[bool] = False
 
     @classmethod
     def parsed(cls, name: str) -> Self:

@@ -79,6 +79,8 @@ class RemoteModel(ABC):
     stored: ClassVar[bool] = True
     #: Whether an answer is the translation, of which nothing is taken off.
     plain: ClassVar[bool] = False
+    #: Whether each attempt is a request to somebody else's machine, of which a card sends so many at most.
+    requested: ClassVar[bool] = True
 
     @classmethod
     @abstractmethod

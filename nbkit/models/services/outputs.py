@@ -67,6 +67,7 @@ class OutputsModel(RemoteModel):
     client: ClassVar[str] = "nbkit.models.services.outputs:OutputsTranslator"
     stored: ClassVar[bool] = False
     plain: ClassVar[bool] = True
+    requested: ClassVar[bool] = False
 
     @classmethod
     def parsed(cls, name: str) -> Self:
