@@ -71,6 +71,7 @@ class Planned:
     """One behaviour of a card: the run that fits the systems, or why there is none.
 
     texts: those that each system is asked, of which stored ones are not asked again. corpora: "sandbox" or "data".
+    services: how many of the systems are asked by requests.
     """
 
     study: Study
@@ -80,6 +81,7 @@ class Planned:
     reason: str = ""
     texts: int = 0
     corpora: str = ""
+    services: int = 0
 
     @property
     def sureness(self) -> str:
@@ -137,13 +139,19 @@ def plan_card(
     for reads, names in reading.items():
         for name in names.values():
             _check_name(name, reads, pair)
-    share = max(1, max_requests // max(1, len(declared)))
-    planned = tuple(
-        _planned(STUDIES.get(name), behaviour, behaviour.fit, reading[behaviour.fit.reads], pair, max_texts, share,
-                 (overrides or {}).get(name, {}))
-        for name, behaviour in declared.items()
-        if behaviour.fit is not None
-    )  # fmt: skip
+
+    def plan(requests: int) -> tuple[Planned, ...]:
+        return tuple(
+            _planned(STUDIES.get(name), behaviour, behaviour.fit, reading[behaviour.fit.reads], pair, max_texts,
+                     requests, (overrides or {}).get(name, {}))
+            for name, behaviour in declared.items()
+            if behaviour.fit is not None
+        )  # fmt: skip
+
+    planned = plan(max_texts)
+    services = sum(each.services for each in planned)  # each with its share of the requests
+    if services:
+        planned = plan(max_requests // services)
     return CardPlan(pair, named, judges, planned, max_texts, max_requests, command)
 
 
@@ -172,8 +180,8 @@ def _planned(
         params = sized(1.0)
         if problems := study.problems(params):
             return _without(made, problems[0])
-        remote = any(_is_service(name, fit.reads, *pair) for name in systems.values())
-        cap = min(most, requests) if remote else most
+        services = sum(_is_service(name, fit.reads, *pair) for name in systems.values())
+        cap = min(most, requests) if services else most
         scale = 1.0
         for _ in range(6):  # texts grow with the sizes, if not always in proportion
             texts = _asked(study, sized(scale, one=True))
@@ -181,8 +189,9 @@ def _planned(
                 break
             scale *= (0.97 * cap / texts) ** (1 / max(1, len(sizes)))
         if texts > cap:
-            return _without(made, f"even the smallest run asks {texts:,} texts, the cap is {cap:,}")
-        return Planned(study, behaviour, systems, sized(scale), "", texts, corpora)
+            option = "--max-requests" if cap < most else "--max-texts"
+            return _without(made, f"even the smallest run asks {texts:,} texts, the cap is {cap:,}: raise {option}")
+        return Planned(study, behaviour, systems, sized(scale), "", texts, corpora, services)
     except NbkitError as error:
         if more and isinstance(error, ParamsError):  # somebody wrote what is wrong
             raise
@@ -219,10 +228,12 @@ def _is_service(name: str, reads: str, src: str, tgt: str) -> bool:
 def _corpora(fit: Fit, systems: Iterable[str], pair: tuple[str, str]) -> tuple[str, dict[str, Any]]:
     """Which corpora a run reads: the sandbox's for its own systems, else what ``$NBKIT_DATA`` offers for the pair."""
     if all(name.removeprefix(BY_RULE).startswith(_SANDBOX) for name in systems) or not os.environ.get("NBKIT_DATA"):
-        return "sandbox", fit.sandbox
+        known, kind = fit.sandbox, "sandbox"
+    else:
+        known, kind = fit.data, "data"
     for key in ("-".join(pair), pair[0], ""):
-        if key in fit.data:
-            return "data", fit.data[key]
+        if key in known:
+            return kind, known[key]
     raise NbkitError(f"$NBKIT_DATA has no texts of this kind for {'-'.join(pair)}; name some with --params")
 
 

@@ -138,7 +138,7 @@ class Fit(Declared):
 
     reads: Literal["translator", "classifier"] = "translator"
     params: dict[str, Any]
-    sandbox: dict[str, Any] = {}
+    sandbox: dict[str, dict[str, Any]] = {"": {}}
     data: dict[str, dict[str, Any]] = {}
     sizes: dict[str, int] = {}
     least: dict[str, int] = {}

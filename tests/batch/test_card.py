@@ -180,6 +180,57 @@ def test_a_value_leads_to_its_sentences(made, browser):
     assert shown.startswith(f"{numbers.measures[0].values[0].n} "), shown
 
 
+def table_of(first: str) -> list[dict[str, str]]:
+    """The rows of the table in docs/cards.md whose first column has this name."""
+    text = (Path(__file__).parents[2] / "docs/cards.md").read_text(encoding="utf-8")
+    lines = [line.strip("| ").split(" | ") for line in text.partition(f"\n| {first} |")[2].split("\n\n")[0].splitlines()]
+    return [dict(zip([first, *lines[0]], row, strict=True)) for row in lines[2:]]
+
+
+@pytest.fixture
+def alone(monkeypatch, tmp_path):
+    """Without data of the machine, with a function and a service."""
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path))
+    monkeypatch.delenv("NBKIT_DATA", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    MODELS.register("parrot", lambda texts: texts)
+    yield
+    MODELS._entries.pop("parrot")
+    MODELS._summaries.pop("parrot")
+
+
+@pytest.mark.parametrize("row", table_of("system"), ids=lambda row: row["system"])
+def test_the_table_of_systems_is_what_a_plan_says(row, alone):
+    name = row["system"].partition("`")[2].partition("`")[0]
+    chosen = {"classifiers": [name]} if row["system"].startswith("classifier") else {"systems": [name]}
+    plan = plan_card(**{"systems": [], **chosen}, pair=("en", "de"))
+    assert {each.behaviour.title: "yes" if each.params else "no" for each in plan.behaviours} == {
+        title: said for title, said in row.items() if title != "system"
+    }
+
+
+@pytest.mark.parametrize("row", table_of("direction"), ids=lambda row: row["direction"])
+def test_the_table_of_directions_is_what_a_plan_says(row, alone):
+    plan = plan_card(["parrot"], tuple(row["direction"].split("-")), classifiers=["sandbox-bilstm"])
+    assert {each.behaviour.title: "yes" if each.params else "no" for each in plan.behaviours} == {
+        title: said for title, said in row.items() if title != "direction"
+    }
+
+
+def test_services_share_the_requests(alone):
+    two = ["openai:one", "openai:two"]
+    for most in (300, 600):
+        plan = plan_card(two, ("en", "de"), max_requests=most)
+        asked = sum(each.texts * each.services for each in plan.behaviours)
+        assert most / 3 < asked <= most
+    (reason,) = {
+        each.reason
+        for each in plan_card(two, ("en", "de"), max_requests=8).behaviours
+        if each.systems and (each.study.name == "numbers")
+    }
+    assert "the cap is 1: raise --max-requests" in reason
+
+
 def test_what_is_wrong_with_the_request(monkeypatch):
     with pytest.raises(ParamsError, match="unknown behaviour 'number'; did you mean 'numbers'"):
         plan_card(["sandbox-marian"], ("en", "de"), overrides={"number": {}})
