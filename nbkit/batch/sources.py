@@ -64,7 +64,7 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        if problems := validate(run_file):
+        if problems := validate(run_file, untranslated=False):
             raise ParamsError(listing(problems))
         known, waiting = _known(folder)
         errors = list(_missing(run_file))

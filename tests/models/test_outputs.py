@@ -70,7 +70,7 @@ def test_what_editors_do_to_files_is_forgiven(files, data):
 
 def test_a_text_without_a_translation_is_named(files):
     with pytest.raises(
-        MissingOutputsError, match=r"no translation en→de of 2 texts, the first: 'Another.'; a file answers"
+        MissingOutputsError, match=r"no translation en→de of 2 of 3 texts, such as 'Another.'; not measurable with outputs alone: a file"
     ):
         translate(files(LINES), [SOURCES[0], "Another.", "More."])
 
@@ -117,7 +117,7 @@ def test_a_file_that_is_a_folder_holds_no_round(tmp_path, files):
     name = files(LINES)
     (tmp_path / "mine.de").unlink()
     (tmp_path / "mine.de").mkdir()
-    with pytest.raises(MissingOutputsError, match="no translation en→de of 120 texts"):
+    with pytest.raises(MissingOutputsError, match="no translation en→de of 120 of 120 texts"):
         translate(name, SOURCES)
     with pytest.raises(ModelError, match=r"no source file .*source\.en.*; say which one"):
         (tmp_path / "mine.de").rmdir()
@@ -165,15 +165,15 @@ def test_rounds_of_a_folder(tmp_path):
     for number, texts in (("1", SOURCES[:3]), ("2", ["New."])):
         (tmp_path / f"{number}.en-de.en").write_text("\n".join(texts) + "\n", encoding="utf-8")
     name = f"outputs:{tmp_path}"
-    with pytest.raises(MissingOutputsError, match=f"'nbkit sources RUN.yaml {tmp_path}' writes what a run needs"):
+    with pytest.raises(MissingOutputsError, match=r"/1.en-de.de is missing: write the translations of 1.en-de.en there"):
         translate(name, SOURCES[:1])
     (tmp_path / "1.en-de.de").write_text("\n".join(LINES[:3]) + "\n", encoding="utf-8")
     assert translate(name, SOURCES[:3]) == LINES[:3]
-    with pytest.raises(MissingOutputsError):
-        translate(name, ["New."])
+    with pytest.raises(MissingOutputsError, match=r"of 1 of 2 texts, such as 'New.'; .*/2.en-de.de is missing"):
+        translate(name, ["New.", SOURCES[0]])
     (tmp_path / "2.en-de.de").write_text("Neu.\n", encoding="utf-8")
     assert translate(name, [SOURCES[1], "New."]) == [LINES[1], "Neu."]
-    with pytest.raises(ModelError):
+    with pytest.raises(MissingOutputsError, match=f"'nbkit sources RUN.yaml {tmp_path}' writes what a run needs"):
         translate(name, ["Newer."])
 
 

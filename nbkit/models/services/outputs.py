@@ -22,6 +22,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -39,17 +40,26 @@ ROUND = re.compile(r"(?P<number>\d+)\.(?P<src>[\w-]+?)-(?P<tgt>[\w-]+)\.(?P<lang
 
 
 class MissingOutputsError(ModelError):
-    """Texts that no file has a translation of. texts: all of them, for `nbkit sources`. way_out: how to get one."""
+    """Texts that no file has a translation of.
 
-    def __init__(self, name: str, texts: Sequence[str], src: str, tgt: str, way_out: str):
+    texts: all of them, for `nbkit sources`; wanted: how many are needed. way_out: how to get translations. partly:
+    whether only some texts were looked up.
+    """
+
+    def __init__(
+        self, name: str, texts: Sequence[str], src: str, tgt: str, way_out: str, wanted: int, partly: bool = False
+    ):
         self.name, self.texts, self.src, self.tgt, self.way_out = name, list(texts), src, tgt, way_out
+        self.wanted, self.partly = wanted, partly
+        least, most = ("at least ", "up to ") if partly else ("", "")
         super().__init__(
-            f"model '{name}' has no translation {src}→{tgt} of {len(self.texts):,} texts, "
-            f"the first: {self.texts[0]!r:.60}; {way_out}"
+            f"model '{name}' has no {'label' if tgt == LABEL_FILE else f'translation {src}→{tgt}'} of "
+            f"{least}{len(self.texts):,} of {most}{wanted:,} texts, such as "
+            f"{shorten(self.texts[0], 60, placeholder='…')!r}; {way_out}"
         )
 
     def __reduce__(self):
-        return type(self), (self.name, self.texts, self.src, self.tgt, self.way_out)
+        return type(self), (self.name, self.texts, self.src, self.tgt, self.way_out, self.wanted, self.partly)
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,11 @@ class OutputsModel(RemoteModel):
     def path(self) -> Path:
         return Path(self.place)
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it answers for the lines of its source alone, and no round can add to them."""
+        return not self.path.is_dir()
+
     def files(self, src: str, tgt: str) -> list[tuple[Path, Path]]:
         """The pairs of files with sources and translations. Raises `ModelError` if there are none."""
         if self.path.is_dir():
@@ -118,20 +133,45 @@ class OutputsModel(RemoteModel):
         return [(found, self.path)]
 
     def _rounds(self, src: str, tgt: str) -> list[tuple[Path, Path]]:
-        pairs = []
-        for path in sorted(self.path.iterdir(), key=lambda each: (len(each.name), each.name)):
-            found = ROUND.fullmatch(path.name)
-            if found and (found["src"], found["tgt"], found["lang"]) == (src, tgt, src):
-                translated = path.with_name(f"{found['number']}.{src}-{tgt}.{tgt}")
-                if translated.is_file():
-                    pairs.append((path, translated))
-        return pairs
+        rounds = ([self.path / f"{n}.{src}-{tgt}.{lang}" for lang in (src, tgt)] for n in self._sources(src, tgt))
+        return [(source, lines) for source, lines in rounds if lines.is_file()]
+
+    def _sources(self, src: str, tgt: str) -> list[str]:
+        """The numbers of the rounds whose sources are there, in order."""
+        found = (ROUND.fullmatch(path.name) for path in self.path.iterdir())
+        wanted = (src, tgt, src)
+        return sorted(
+            (each["number"] for each in found if each and (each["src"], each["tgt"], each["lang"]) == wanted), key=int
+        )
 
     def read(self, src: str, tgt: str) -> list[Lines]:
         """The checked translations of each file, of the first round first. Raises `ModelError` and `DataError`."""
         manifest = self.path / MANIFEST
         files = tuple((_stamp(source), _stamp(lines)) for source, lines in self.files(src, tgt))
         return _read_all(files, tgt, _stamp(manifest) if manifest.is_file() else None)
+
+    def missing(self, texts: Sequence[str], src: str, tgt: str) -> list[str]:
+        """Those of *texts* that have no translation. Raises as `read`."""
+        known = ChainMap(*(lines.translations for lines in self.read(src, tgt)))
+        return [text for text in texts if text.strip() and as_key(text) not in known]
+
+    def lacking(
+        self, texts: Sequence[str], src: str, tgt: str, wanted: int, partly: bool = False
+    ) -> MissingOutputsError:
+        """The error that says that *texts*, of so many *wanted* ones, have no translation, and how to get them."""
+        return MissingOutputsError(self.name, texts, src, tgt, self._way_out(src, tgt), wanted, partly)
+
+    def _way_out(self, src: str, tgt: str) -> str:
+        if self.is_fixed:
+            return (
+                "not measurable with outputs alone: a file answers only for the lines of its source; name a folder, "
+                "outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes the texts of this study"
+            )
+        for number in self._sources(src, tgt):
+            source, lines = (f"{number}.{src}-{tgt}.{lang}" for lang in (src, tgt))
+            if not (self.path / lines).is_file():
+                return f"{self.path / lines} is missing: write the translations of {source} there, one per line"
+        return f"'nbkit sources RUN.yaml {shlex.quote(self.place)}' writes what a run needs translated"
 
     def identity(self) -> dict[str, Any]:
         """The digests of all files that can be read."""
@@ -183,24 +223,14 @@ class OutputsTranslator(RemoteTranslator):
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
     ) -> Iterator[tuple[str, Answer]]:
         """Every distinct text that is not blank with its translation; `MissingOutputsError` for those without."""
-        known = ChainMap(*(lines.translations for lines in self.model.read(src, tgt)))
         wanted = [text for text in dict.fromkeys(texts) if text.strip()]
-        missing = [text for text in wanted if as_key(text) not in known]
-        if missing:
-            raise MissingOutputsError(self.model.name, missing, src, tgt, self._way_out())
+        if missing := self.model.missing(wanted, src, tgt):
+            raise self.model.lacking(missing, src, tgt, len(wanted))
+        known = ChainMap(*(lines.translations for lines in self.model.read(src, tgt)))
         for text in wanted:
             answer = Answer(known[as_key(text)])
             self.usage.add(text, answer, line_of(self.model, answer, text, src, tgt))
             yield text, answer
-
-    def _way_out(self) -> str:
-        place = self.model.place
-        if self.model.path.is_dir():
-            return f"'nbkit sources RUN.yaml {shlex.quote(place)}' writes what a run needs translated"
-        return (
-            "a file answers for the texts of its source file alone; name a folder, outputs:FOLDER, for texts that a "
-            "study makes, which 'nbkit sources RUN.yaml FOLDER' writes"
-        )
 
 
 def as_key(text: str) -> str:

@@ -20,8 +20,9 @@ from nbkit.errors import NbkitError
 from nbkit.languages import is_unspaced
 from nbkit.measure.numbers import Judgement, compare_numbers, judge_number, template_numbers
 from nbkit.measure.quantities import compare_quantities, passes
-from nbkit.models import label
+from nbkit.models import label, resolve
 from nbkit.models.catalogue import BY_RULE
+from nbkit.models.services.outputs import MissingOutputsError, OutputsModel
 from nbkit.models.translators.lifecycle import carry_remembered
 from nbkit.models.translators.placeholder import masked_texts
 from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
@@ -31,7 +32,7 @@ from nbkit.perturb.shrink_numbers import Shrunk, shrink_number
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.engine import TRANSLATOR, Axis, Study, Use, asked_translations
+from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Study, Use, asked_translations
 from nbkit.studies.numbers.params import Direction, NumbersParams
 from nbkit.studies.results import item_id, objects
 
@@ -316,14 +317,19 @@ def _key(params: NumbersParams, pair: Direction, model: str) -> dict[str, Any]:
     return {**params.cases_key(pair), **params.model_key(pair, model)}
 
 
-def _counts(params: NumbersParams, pair: Direction, model: str, store: Store) -> tuple[int, int]:
+def _counts(params: NumbersParams, pair: Direction, model: str, store: Store) -> Counts:
     """The texts of the cases, and how many are translated; shrinking asks for more, as it needs them."""
-    if params.harvest_by == "system" and params.template_corpus is not None:
-        return 0, 0  # which sentences there are is known only after the model has translated the corpus
-    texts = [case.source for case in cases(params, pair, model, store)]
+    name = model.removeprefix(BY_RULE)
+    by_system = params.harvest_by == "system" and params.template_corpus is not None
+    if by_system and not isinstance(resolve(name, pair.src, pair.tgt).remote, OutputsModel):
+        return Counts(0, 0)  # which sentences there are is known only after the model has translated the corpus
+    try:
+        texts = [case.source for case in cases(params, pair, model, store)]
+    except MissingOutputsError as error:
+        return Counts(error.wanted, 0, error.texts)
     if model.startswith(BY_RULE):
         texts = masked_texts(texts, pair.src)
-    return asked_translations(params, model.removeprefix(BY_RULE), pair.src, pair.tgt, texts, store)
+    return asked_translations(params, name, pair.src, pair.tgt, texts, store)
 
 
 @STUDY.step(per=("pair", "model"), key=_key, uses=_uses)
