@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from inspect import signature
@@ -403,11 +403,11 @@ class Study:
         found = [no_device(device)] if uses and device is not None else []
         found += [*self.check(params), *(use.problem() for use in uses)]
         problems = list(dict.fromkeys(problem for problem in found if problem))
-        files = [use for use in uses if isinstance(use.remote, OutputsModel)] if untranslated else []
-        return problems or [str(error) for error in self._missing(params, files)]
+        return problems or ([str(error) for error in self.missing(params)] if untranslated else [])
 
-    def _missing(self, params: Any, files: Collection[Use]) -> Iterator[MissingOutputsError]:
-        """What each of *files* lacks of the texts that are known before anything is translated."""
+    def missing(self, params: Any) -> Iterator[MissingOutputsError]:
+        """What each system of files (`outputs:`) lacks of the texts that are known before anything is translated."""
+        files = [use for use in dict.fromkeys(self.uses(params)) if isinstance(use.remote, OutputsModel)]
         found: dict[Use, list[Counts]] = {}
         store = Store()
         for work in self._works if files else ():

@@ -16,7 +16,7 @@ import math
 import re
 import shlex
 from collections import ChainMap, Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -267,7 +267,7 @@ def read_lines(path: Path) -> list[str]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"not UTF-8: {error.reason}", path, data.count(b"\n", 0, error.start) + 1) from None
+        raise DataError(f"not UTF-8 ({error.reason}): save it as UTF-8", path, data.count(b"\n", 0, error.start) + 1) from None
     if "\0" in text:
         raise DataError("a NUL character", path, text.count("\n", 0, text.index("\0")) + 1)
     lines = text.split("\n")
@@ -291,7 +291,7 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
         difference = len(lines) - len(texts)
         what = f"{abs(difference):,} line{'s' * (abs(difference) != 1)} {'too many' if difference > 0 else 'missing'}"
         raise DataError(
-            f"{len(lines):,} lines for the {len(texts):,} of {source}: {what}{where}", translated,
+            f"{len(lines):,} line{'s' * (len(lines) != 1)} for the {len(texts):,} of {source}: {what}{where}", translated,
             shift.line if shift else min(len(lines), len(texts)) + 1,
         )  # fmt: skip
     if shift:
@@ -300,6 +300,10 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
             f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
             translated, shift.line,
         )  # fmt: skip
+    if aligned and (first := first_exchange(texts, lines)):
+        raise DataError(
+            f"lines {first} and {first + 1} are exchanged: each fits the other's source in {source}", translated, first
+        )
     found: dict[str, str] = {}
     ambiguous = empty = 0
     for text, line in zip(texts, lines, strict=True):
@@ -370,6 +374,8 @@ def _source_lines(file: _Stamp) -> tuple[str, ...]:
 #: Evidence, in nats, from which on lines are called shifted: no file of WMT 2022 and 2023 reaches 10, of planted shifts
 #: 99 % pass 25 (`benchmarks/shifts.py`).
 _EVIDENCE = 15.0
+#: The same for two lines that are exchanged, of each and together: no file reaches X, of planted exchanges Y % pass.
+_EACH, _BOTH = 1.0, 8.0
 _REACH = 2
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _DIGITS = re.compile(r"\d+")
@@ -396,12 +402,45 @@ def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
     >>> first_shift(sources, lines) is None, first_shift(sources, [*lines[:20], *lines[21:], lines[0]])
     (True, Shift(line=21, last=58, by=1))
     """
+    fits, best, found = _fits(tuple(sources), tuple(lines)), _EVIDENCE, None
+    for by, fit in fits.items():
+        gain, start = 0.0, 0
+        for i, more in enumerate((np.clip(np.nan_to_num(fit - fits[0], nan=-1.0), -6.0, 6.0) - 0.3).tolist()):
+            if gain <= 0:
+                gain, start = 0.0, i
+            gain += more
+            if gain > best:
+                best, found = gain, Shift(start + 1, i + 1, by)
+    return found
+
+
+def first_exchange(sources: Sequence[str], lines: Sequence[str]) -> int | None:
+    """The first line (counted from 1) that is exchanged with the next one; None if there is none that shows it.
+
+    Both lines fit the other's source better than their own, by the measure of `first_shift`, and the sum of what they
+    gain passes a threshold: of two lines alike in length that share no number or name with their sources nothing shows.
+
+    >>> sources = [f"Item {n} costs {n * 7} euros{' or more' * (n % 4)}." for n in range(1, 60)]
+    >>> lines = [f"Posten {n} kostet {n * 7} Euro{' oder mehr' * (n % 4)}." for n in range(1, 60)]
+    >>> first_exchange(sources, lines), first_exchange(sources, [*lines[:20], lines[21], lines[20], *lines[22:]])
+    (None, 21)
+    """
+    if not (fits := _fits(tuple(sources), tuple(lines))):
+        return None
+    gains = (fits[1] - fits[0])[:-1], (fits[-1] - fits[0])[1:]
+    found = np.flatnonzero((np.minimum(*gains) > _EACH) & (np.add(*gains) > _BOTH))
+    return int(found[0]) + 1 if len(found) else None
+
+
+@lru_cache(maxsize=1)
+def _fits(sources: tuple[str, ...], lines: tuple[str, ...]) -> Mapping[int, np.ndarray]:
+    """How well line i fits source i + by, for each i, by the latter; NaN where there is no such source."""
     n = min(len(sources), len(lines))
-    texts, answers = _features(tuple(sources)), _features(tuple(lines))
+    texts, answers = _features(sources), _features(lines)
     lengths, others = (np.array([length for length, _ in each], dtype=float) for each in (texts, answers))
     both = (lengths[:n] > 0) & (others[:n] > 0)
     if n < 2 or not both.any():
-        return None
+        return {}
     ratios = np.log(others[:n] + 3) - np.log(lengths[:n] + 3)
     ratio = float(np.median(ratios[both]))
     spread = max(0.15, 1.4826 * float(np.median(np.abs(ratios[both] - ratio))))
@@ -411,7 +450,6 @@ def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
     asked, given = ([words & shared for _, words in each] for each in (texts, answers))
 
     def fits(by: int) -> np.ndarray:
-        """How well line i fits source i + by, for each i; NaN where there is no such source."""
         fit = np.full(n, np.nan)
         first, last = max(0, -by), min(n, len(texts) - by)
         there, here = lengths[first + by : last + by], others[first:last]
@@ -423,16 +461,7 @@ def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
         fit[first:last] = np.where((there > 0) & (here > 0), alike - np.minimum(apart * apart, 9.0) / 2, 0.0)
         return fit
 
-    own, best, found = fits(0), _EVIDENCE, None
-    for by in [k for k in range(-_REACH, _REACH + 1) if k]:
-        gain, start = 0.0, 0
-        for i, more in enumerate((np.clip(np.nan_to_num(fits(by) - own, nan=-1.0), -6.0, 6.0) - 0.3).tolist()):
-            if gain <= 0:
-                gain, start = 0.0, i
-            gain += more
-            if gain > best:
-                best, found = gain, Shift(start + 1, i + 1, by)
-    return found
+    return {by: fits(by) for by in range(-_REACH, _REACH + 1)}
 
 
 @lru_cache(maxsize=2)

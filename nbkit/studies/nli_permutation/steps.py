@@ -361,9 +361,7 @@ def scores_chunk(
         yield *pair, *answers[:2].tolist(), float(unsure[0]), answers[2:], unsure[1:]
 
 
-def _counts(
-    params: NliPermutationParams, corpus: str, classifier: str, start: int | None, store: Store
-) -> Counts:
+def _counts(params: NliPermutationParams, corpus: str, classifier: str, start: int | None, store: Store) -> Counts:
     """The texts of one part of a set (of all of it where *start* is None), and how many of them are classified.
 
     Permuting them all to look each of them up would take minutes. What is scored has been classified; elsewhere the
