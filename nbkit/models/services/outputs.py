@@ -15,8 +15,9 @@ import json
 import math
 import re
 import shlex
+import unicodedata
 from collections import ChainMap, Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -267,7 +268,9 @@ def read_lines(path: Path) -> list[str]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"not UTF-8 ({error.reason}): save it as UTF-8", path, data.count(b"\n", 0, error.start) + 1) from None
+        raise DataError(
+            f"not UTF-8 ({error.reason}): save it as UTF-8", path, data.count(b"\n", 0, error.start) + 1
+        ) from None
     if "\0" in text:
         raise DataError("a NUL character", path, text.count("\n", 0, text.index("\0")) + 1)
     lines = text.split("\n")
@@ -289,14 +292,14 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
     if len(texts) != len(lines):
         where = f"; the first line that does not fit is about {shift.line}" if shift else ""
         difference = len(lines) - len(texts)
-        what = f"{abs(difference):,} line{'s' * (abs(difference) != 1)} {'too many' if difference > 0 else 'missing'}"
+        what = f"{_counted(abs(difference))} {'too many' if difference > 0 else 'missing'}"
         raise DataError(
-            f"{len(lines):,} line{'s' * (len(lines) != 1)} for the {len(texts):,} of {source}: {what}{where}", translated,
+            f"{_counted(len(lines))} for the {len(texts):,} of {source}: {what}{where}", translated,
             shift.line if shift else min(len(lines), len(texts)) + 1,
         )  # fmt: skip
     if shift:
         raise DataError(
-            f"from here on the lines fit the sources {abs(shift.by)} line{'s' * (abs(shift.by) != 1)} "
+            f"from here on the lines fit the sources {_counted(abs(shift.by))} "
             f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
             translated, shift.line,
         )  # fmt: skip
@@ -311,6 +314,10 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
         ambiguous += found.setdefault(key, answer) != answer
         empty += not answer and bool(key)
     return Lines(found, len(lines), empty, ambiguous)
+
+
+def _counted(lines: int) -> str:
+    return f"{lines:,} line{'s' * (lines != 1)}"
 
 
 def text_digest(text: str) -> str:
@@ -374,11 +381,12 @@ def _source_lines(file: _Stamp) -> tuple[str, ...]:
 #: Evidence, in nats, from which on lines are called shifted: no file of WMT 2022 and 2023 reaches 10, of planted shifts
 #: 99 % pass 25 (`benchmarks/shifts.py`).
 _EVIDENCE = 15.0
-#: The same for two lines that are exchanged, of each and together: no file reaches X, of planted exchanges Y % pass.
-_EACH, _BOTH = 1.0, 8.0
+#: The same for two lines that are exchanged: no file reaches 9.5.
+_EXCHANGED = 10.5
 _REACH = 2
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _DIGITS = re.compile(r"\d+")
+_MARKS = re.compile(r"[?!:;()%&#@/*+=<>\[\]|~$€£]")
 
 
 class Shift(NamedTuple):
@@ -393,16 +401,17 @@ def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
     """Where *lines* begin to fit the sources before or after their own better than these; None if they do not.
 
     A line fits a source by its length (normal in the logarithm, with the file's own ratio and spread) and by the
-    numbers and word beginnings that both have (rare ones weigh more). The evidence for a shift by k is the sum over
-    lines of how much better the source k lines on fits; the stretch of lines with the largest sum is a shift if that
-    passes a threshold. Languages in different scripts share numbers and names; where nothing is shared, lengths decide.
+    numbers, word beginnings and marks that both have (rare ones weigh more). The evidence for a shift by k is the sum
+    over lines of how much better the source k lines on fits; the stretch of lines with the largest sum is a shift if
+    that passes a threshold. Languages in different scripts share numbers and names; otherwise lengths decide.
 
     >>> sources = [f"Item {n} costs {n * 7} euros{' or more' * (n % 4)}." for n in range(1, 60)]
     >>> lines = [f"Posten {n} kostet {n * 7} Euro{' oder mehr' * (n % 4)}." for n in range(1, 60)]
     >>> first_shift(sources, lines) is None, first_shift(sources, [*lines[:20], *lines[21:], lines[0]])
     (True, Shift(line=21, last=58, by=1))
     """
-    fits, best, found = _fits(tuple(sources), tuple(lines)), _EVIDENCE, None
+    fits = _fits(sources, lines, _REACH, lambda rare: 0.7 * min(4.0, max(0.0, rare - 1)), lambda z: z.clip(0, 9) / 2)
+    best, found = _EVIDENCE, None
     for by, fit in fits.items():
         gain, start = 0.0, 0
         for i, more in enumerate((np.clip(np.nan_to_num(fit - fits[0], nan=-1.0), -6.0, 6.0) - 0.3).tolist()):
@@ -425,18 +434,26 @@ def first_exchange(sources: Sequence[str], lines: Sequence[str]) -> int | None:
     >>> first_exchange(sources, lines), first_exchange(sources, [*lines[:20], lines[21], lines[20], *lines[22:]])
     (None, 21)
     """
-    if not (fits := _fits(tuple(sources), tuple(lines))):
+    if not (fits := _fits(sources, lines, 1, lambda rare: min(8.0, rare), lambda z: z.clip(0, 32) / 4)):
         return None
     gains = (fits[1] - fits[0])[:-1], (fits[-1] - fits[0])[1:]
-    found = np.flatnonzero((np.minimum(*gains) > _EACH) & (np.add(*gains) > _BOTH))
+    found = np.flatnonzero((np.minimum(*gains) > 0) & (np.add(*gains) > _EXCHANGED))
     return int(found[0]) + 1 if len(found) else None
 
 
-@lru_cache(maxsize=1)
-def _fits(sources: tuple[str, ...], lines: tuple[str, ...]) -> Mapping[int, np.ndarray]:
-    """How well line i fits source i + by, for each i, by the latter; NaN where there is no such source."""
+def _fits(
+    sources: Sequence[str],
+    lines: Sequence[str],
+    reach: int,
+    worth: Callable[[float], float],
+    penalty: Callable[[np.ndarray], np.ndarray],
+) -> dict[int, np.ndarray]:
+    """How well line i fits source i + by, for each i, by the latter up to *reach*; NaN where there is no such source.
+
+    worth: of a shared word, of the logarithm of how rare it is. penalty: for lengths, of their squared z-score.
+    """
     n = min(len(sources), len(lines))
-    texts, answers = _features(sources), _features(lines)
+    texts, answers = _features(tuple(sources)), _features(tuple(lines))
     lengths, others = (np.array([length for length, _ in each], dtype=float) for each in (texts, answers))
     both = (lengths[:n] > 0) & (others[:n] > 0)
     if n < 2 or not both.any():
@@ -446,7 +463,7 @@ def _fits(sources: tuple[str, ...], lines: tuple[str, ...]) -> Mapping[int, np.n
     spread = max(0.15, 1.4826 * float(np.median(np.abs(ratios[both] - ratio))))
     seen = Counter(word for _, words in texts for word in words)
     shared = seen.keys() & set().union(*(words for _, words in answers))
-    weight = {word: 0.7 * min(4.0, max(0.0, math.log(len(texts) / seen[word]) - 1)) for word in shared}
+    weight = {word: worth(math.log(len(texts) / seen[word])) for word in shared}
     asked, given = ([words & shared for _, words in each] for each in (texts, answers))
 
     def fits(by: int) -> np.ndarray:
@@ -458,16 +475,20 @@ def _fits(sources: tuple[str, ...], lines: tuple[str, ...]) -> Mapping[int, np.n
             sum(weight[word] for word in words & some) if words and some else 0.0
             for words, some in zip(asked[first + by : last + by], given[first:last], strict=True)
         ]
-        fit[first:last] = np.where((there > 0) & (here > 0), alike - np.minimum(apart * apart, 9.0) / 2, 0.0)
+        fit[first:last] = np.where((there > 0) & (here > 0), alike - penalty(apart * apart), 0.0)
         return fit
 
-    return {by: fits(by) for by in range(-_REACH, _REACH + 1)}
+    return {by: fits(by) for by in range(-reach, reach + 1)}
 
 
 @lru_cache(maxsize=2)
 def _features(lines: tuple[str, ...]) -> list[tuple[int, frozenset[str]]]:
-    """The length of each line without white space around it, and its numbers and the beginnings of its words."""
+    """The length of each line without white space around it, with its numbers, beginnings of words, and marks."""
+    plain = (line if line.isascii() else unicodedata.normalize("NFKC", line) for line in lines)
     return [
-        (len(line.strip()), frozenset([word[:5].lower() for word in _WORD.findall(line)] + _DIGITS.findall(line)))
-        for line in lines
+        (
+            len(line.strip()),
+            frozenset([w[:5].lower() for w in _WORD.findall(text)] + _DIGITS.findall(text) + _MARKS.findall(text)),
+        )
+        for line, text in zip(lines, plain, strict=True)
     ]
