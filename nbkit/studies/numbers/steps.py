@@ -28,6 +28,7 @@ from nbkit.models.translators.placeholder import masked_texts
 from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
 from nbkit.numbers import Number, find_numbers, forms
 from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format
+from nbkit.numbers.quantity import find_quantities
 from nbkit.perturb.shrink_numbers import Shrunk, shrink_number
 from nbkit.seeding import address
 from nbkit.store import Store
@@ -59,6 +60,9 @@ _BATCH = 500
 
 #: What may not touch a number that another is put in place of: it would be part of a time, a score, a name or a range.
 _ATTACHED = re.compile(r"[\w:/+*=#@–-]")
+#: What may stand between a day and the name of its month, and the eras that follow a year.
+_TO_MONTH = re.compile(r"[.º]?\s(?:(?:of|the|de|di)\s)?")
+_ERA = re.compile(r"\s(?:BCE?|CE|AD|[vn]\.\s?(?:Chr|u\.\s?Z)|(?:av|apr)\.\s?J|[ad]\.\s?C)\b")
 
 
 def harvest(
@@ -130,6 +134,7 @@ def _exchangeable(text: str, src: str) -> Number | None:
             and number.value != 1
             and values.count(number.value) == 1
             and _stands_alone(text, number, src)
+            and not _of_a_date(text, number, src)
         ):
             return number
     return None
@@ -141,6 +146,14 @@ def _stands_alone(text: str, number: Number, src: str) -> bool:
     if is_unspaced(src):  # letters touch every number there
         before, after = (mark if not mark.isalpha() or mark.isascii() else "" for mark in (before, after))
     return not _ATTACHED.match(before) and not _ATTACHED.match(after)
+
+
+def _of_a_date(text: str, number: Number, src: str) -> bool:
+    """Whether a number is the day beside the name of a month, or a year with its era (*18 June*, *59 BC*)."""
+    start, end = number.span
+    months = (each.span for each in find_quantities(text, src) if each.kind == "date")
+    gaps = (text[end:first] if end <= first else text[last:start] for first, last in months)
+    return bool(_ERA.match(text, end)) or any(_TO_MONTH.fullmatch(gap) for gap in gaps)
 
 
 def _capability(number: Number) -> str:
