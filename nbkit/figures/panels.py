@@ -266,8 +266,6 @@ def rows_axis(panel: Axes, names: Sequence[str], looks: Collection[Look] = ()) -
         each = list(product(enumerate(names), zip(dodge(len(looks)), looks, strict=True)))
         labels = [f"{name}  {look.label}" if len(names) > 1 else look.label for (_, name), (_, look) in each]
         panel.set_yticks([row + offset for (row, _), (offset, _) in each], labels)
-        for tick, (_, (_, look)) in zip(panel.get_yticklabels(), each, strict=True):
-            tick.set_color(look.colour)
     else:
         panel.set_yticks(range(len(names)), names)
     panel.set_ylim(len(names) - 0.5, -0.5)

@@ -119,7 +119,7 @@ class OutputsModel(RemoteModel):
         if self.path.is_dir():
             return self._rounds(src, tgt)
         if not self.path.is_file():
-            way_out = f"'nbkit sources RUN.yaml {shlex.quote(self.place)}' makes a folder of what a run needs translated"
+            way_out = f"'nbkit sources RUN.yaml {shlex.quote(self.place)}' writes what a run needs translated"
             raise ModelError(f"model '{self.name}': there is no file or folder {self.path}; {way_out}")
         if self.source is not None:
             wanted = [Path(self.source)]

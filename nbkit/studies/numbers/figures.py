@@ -109,7 +109,11 @@ def _lengths(rates: pd.DataFrame, seen: pd.DataFrame, column: str, what: str) ->
     longest = seen.groupby(["pair", "model"])["length"].max()
     shown = [(pair, pair, every) for pair in pairs]
     if not panels.few(every.values()):
-        shown = [(f"{pair}  {look.label}", pair, {name: look}) for pair in pairs for name, look in every.items()]
+        shown = [
+            (f"{pair}  {look.label}" if len(pairs) > 1 else look.label, pair, {name: look})
+            for pair in pairs
+            for name, look in every.items()
+        ]
     per_line = min(len(shown), 3)
     with theme.style():
         width, each = min(theme.WIDTH, 1.6 + 3.6 * per_line), 2.4 if panels.few(every.values()) else 1.7
@@ -122,7 +126,13 @@ def _lengths(rates: pd.DataFrame, seen: pd.DataFrame, column: str, what: str) ->
             for offset, (model, look) in zip(panels.dodge(len(models)), models.items(), strict=True):
                 line = rates[(rates["pair"] == pair) & (rates["model"] == model)].sort_values(column)
                 _line(panel, line, line[column] + 0.6 * offset, look, _DASHED[styled.is_by_rule(model)])
-            panel.set(title=title, xlabel=what, ylabel="" if place % per_line else "pass rate (%)", ylim=(-0.04, 1.04))
+            below = len(every) > panels.MANY and place + per_line < len(shown)
+            panel.set(
+                title=title,
+                xlabel="" if below else what,
+                ylabel="" if place % per_line else "pass rate (%)",
+                ylim=(-0.04, 1.04),
+            )
             panel.xaxis.set_major_locator(MaxNLocator(integer=True))
             panel.yaxis.set_major_formatter(panels.PER_CENT)
         handles = [
