@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -149,8 +150,9 @@ def _planned(
             return study.params.checked(_filled({**values, **sizes_now}, named, *pair), study.name)
 
         params = sized(1.0)
-        if problems := study.problems(params):
-            return _without(made, problems[0])
+        never = (str(error) for error in study.missing(params) if error.final)
+        if problem := next(chain(study.problems(params, untranslated=False), never), None):
+            return _without(made, problem)
         remote = any(_is_service(name, *pair) for name in systems.values())
         cap = min(most, requests) if remote else most
         scale = 1.0
@@ -173,11 +175,12 @@ def _without(made: Planned, reason: str) -> Planned:
 
 
 def _is_service(name: str, src: str, tgt: str) -> bool:
-    """Whether texts for a system are requests."""
+    """Whether texts for a system are requests; those that files answer are not."""
     from nbkit.models import resolve
 
     with suppress(NbkitError):
-        return getattr(resolve(name.removeprefix(BY_RULE), src, tgt), "remote", None) is not None
+        remote = getattr(resolve(name.removeprefix(BY_RULE), src, tgt), "remote", None)
+        return remote is not None and remote.stored
     return False
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from nbkit.batch.card import plan_card
 from nbkit.batch.params import read, validate
 from nbkit.batch.run import dry_run
 from nbkit.batch.sources import write_sources
@@ -202,7 +203,8 @@ def test_missing_translations_are_named_before_any_work(study, params, counts, f
         assert re.search(f"model 'outputs:{name}' has no {of} of {counts}, such as .*; {way_out}", problem.message)
         with pytest.raises(NbkitError, match=f"has no {of} of {counts}"):
             dry_run(path)
-    assert not list((folder / "cache").rglob("*.parquet"))
+    stored = (folder / "cache").rglob("*.parquet")  # how many pairs there are, and nothing that was asked
+    assert not [path for path in stored if "extent" not in str(path)]
 
 
 def test_what_other_systems_lack_is_not_written(folder):
@@ -245,3 +247,23 @@ def test_sources_that_were_changed_are_found_by_their_digests(folder, change, me
     assert re.search(message, problem.message)
     with pytest.raises(NbkitError, match=message):
         write_sources(read(path), Path("there"))
+
+
+def test_a_card_plans_what_outputs_allow(folder, monkeypatch):
+    """A folder can be filled for all that a card asks, without a cap on requests; a file answers nothing new."""
+    monkeypatch.delenv("NBKIT_DATA", raising=False)
+    (folder / "there").mkdir()
+    for name in ("source.en", "mine.de"):
+        (folder / name).write_text("".join(f"Line {n}.\n" for n in range(9)))
+    sizes = {"word_order": {"n_pairs": 20}, "numbers": {"n_numbers": 1}, "disambiguation": {"n_pairs": 30}}
+    plans = {
+        name: {
+            each.study.name: each
+            for each in plan_card([f"outputs:{name}"], ("en", "de"), max_requests=5, overrides=sizes).behaviours
+        }
+        for name in ("there", "mine.de")
+    }
+    for study in sizes:
+        assert plans["there"][study].params is not None and plans["there"][study].texts > 5
+        assert plans["mine.de"][study].params is None
+        assert "not measurable with outputs alone: a file answers only" in plans["mine.de"][study].sureness

@@ -19,7 +19,7 @@ import unicodedata
 from collections import ChainMap, Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
@@ -43,15 +43,16 @@ ROUND = re.compile(r"(?P<number>\d+)\.(?P<src>[\w-]+?)-(?P<tgt>[\w-]+)\.(?P<lang
 class MissingOutputsError(ModelError):
     """Texts that no file has a translation of.
 
-    texts: all of them, for `nbkit sources`; wanted: how many are needed. way_out: how to get translations. partly:
-    whether only some texts were looked up.
+    texts: all of them, for `nbkit sources`; wanted: how many are needed. way_out: how to get translations, and final:
+    whether there is none with this name. partly: whether only some texts were looked up.
     """
 
     def __init__(
-        self, name: str, texts: Sequence[str], src: str, tgt: str, way_out: str, wanted: int, partly: bool = False
-    ):
+        self, name: str, texts: Sequence[str], src: str, tgt: str, way_out: str, wanted: int, *,
+        final: bool = False, partly: bool = False,
+    ):  # fmt: skip
         self.name, self.texts, self.src, self.tgt, self.way_out = name, list(texts), src, tgt, way_out
-        self.wanted, self.partly = wanted, partly
+        self.wanted, self.final, self.partly = wanted, final, partly
         least, most = ("at least ", "up to ") if partly else ("", "")
         super().__init__(
             f"model '{name}' has no {'label' if tgt == LABEL_FILE else f'translation {src}→{tgt}'} of "
@@ -60,7 +61,8 @@ class MissingOutputsError(ModelError):
         )
 
     def __reduce__(self):
-        return type(self), (self.name, self.texts, self.src, self.tgt, self.way_out, self.wanted, self.partly)
+        given = (self.name, self.texts, self.src, self.tgt, self.way_out, self.wanted)
+        return partial(type(self), final=self.final, partly=self.partly), given
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,8 @@ class OutputsModel(RemoteModel):
         self, texts: Sequence[str], src: str, tgt: str, wanted: int, partly: bool = False
     ) -> MissingOutputsError:
         """The error that says that *texts*, of so many *wanted* ones, have no translation, and how to get them."""
-        return MissingOutputsError(self.name, texts, src, tgt, self._way_out(src, tgt), wanted, partly)
+        way_out = self._way_out(src, tgt)
+        return MissingOutputsError(self.name, texts, src, tgt, way_out, wanted, final=self.is_fixed, partly=partly)
 
     def _way_out(self, src: str, tgt: str) -> str:
         if self.is_fixed:
