@@ -1,22 +1,24 @@
-"""Lines shifted against their sources, on the outputs of WMT: alarms on real files, planted shifts found, seconds.
+"""Lines shifted against their sources, on the outputs of WMT: alarms on real files, planted faults found, seconds.
 
     python benchmarks/shifts.py [--quick]
 
 Needs NBKIT_DATA. In every system's and reference's file of WMT 2022 and 2023, one line is lost or put in at a random
-place. A planted shift counts as found if the line named is at most 20 lines from the place.
+place; a planted shift counts as found if the line named is at most 20 lines from the place. In each, five times two
+neighbouring lines that differ are exchanged, anywhere.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import resource
 import sys
 import time
 from pathlib import Path
 
 from reporting import Report, parse, parser
 
-from nbkit.models.services.outputs import first_shift, read_lines, read_pairs
+from nbkit.models.services.outputs import first_exchange, first_shift, read_lines, read_pairs
 
 
 def main() -> None:
@@ -44,11 +46,15 @@ def main() -> None:
     seconds = time.process_time() - started
     report.add(f"{files} files, {lines_read:,} lines: alarms", alarms, "", bar="≤ 0")
     report.add("loaded and checked", lines_read / seconds, "lines/s", note=f"{seconds:.1f} s of CPU time")
-    draw, found = random.Random(0), []
+    draw, found, exchanged = random.Random(0), [], []
     for source, path in pairs:
         texts, lines = read_lines(source), read_lines(path)
         if len(lines) > 5000:
             continue
+        for place in (draw.randrange(len(lines) - 1) for _ in range(1 if options.quick else 5)):
+            if lines[place] != lines[place + 1]:
+                planted = [*lines[:place], lines[place + 1], lines[place], *lines[place + 2 :]]
+                exchanged.append(first_exchange(texts, planted) == place + 1)
         place, extra = draw.randrange(len(lines) - 1), draw.choice(lines)
         planted = [*lines[:place], *lines[place + 1 :], extra]
         shift = first_shift(texts, planted if draw.random() < 0.5 else [*lines[:place], extra, *lines[place:-1]])
@@ -56,6 +62,9 @@ def main() -> None:
         if not found[-1]:
             print(f"missed: {path} at line {place + 1} of {len(lines)}: {shift}")
     report.add(f"{len(found)} planted shifts: found", 100 * sum(found) / len(found), "%", bar="≥ 95")
+    report.add(f"{len(exchanged)} planted exchanges of neighbours: found", 100 * sum(exchanged) / len(exchanged), "%")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    report.add("peak memory", peak, "MB", note="of all of the above")
     report.write()
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -178,8 +179,9 @@ def _planned(
             return study.params.checked(_filled({**values, **sizes_now}, named, *pair), study.name)
 
         params = sized(1.0)
-        if problems := study.problems(params):
-            return _without(made, problems[0])
+        never = (str(error) for error in study.missing(params) if error.final)
+        if problem := next(chain(study.problems(params, untranslated=False), never), None):
+            return _without(made, problem)
         services = sum(_is_service(name, fit.reads, *pair) for name in systems.values())
         cap = min(most, requests) if services else most
         scale = 1.0

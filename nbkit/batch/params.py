@@ -267,10 +267,10 @@ def params_of(run: RunFile, study: str, entry: str | None = None) -> Any:
     return own[entry] if entry is not None else next(iter(own.values()))
 
 
-def validate(run: RunFile) -> list[Problem]:
+def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
     """Everything that prevents *run*: the schema, the cache, and what each study finds missing here.
 
-    Loads no model.
+    Loads no model. untranslated: see `nbkit.studies.engine.Study.problems`.
     """
     checked, problems = _check(run)
     if refusal := cache_problem():
@@ -283,7 +283,7 @@ def validate(run: RunFile) -> list[Problem]:
             except NbkitError as error:
                 found.append(f"study '{entry.study.name}': {error}")
         try:
-            found += entry.study.problems(entry.params)
+            found += entry.study.problems(entry.params, untranslated=untranslated)
         except OSError as error:  # a name too long for a file, a folder that may not be read
             found.append(f"{str(error.filename)[:200]}: {error.strerror}")
         problems += [Problem(f"{entry.place} ({entry.name})", text) for text in found]

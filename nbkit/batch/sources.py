@@ -64,7 +64,7 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        if problems := validate(run_file):
+        if problems := validate(run_file, untranslated=False):
             raise ParamsError(listing(problems))
         known, waiting = _known(folder)
         errors = list(_missing(run_file))
@@ -74,7 +74,8 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
         raise
     number = 1 + max((number for number, *_ in known), default=0)
     missing: dict[tuple[str, str], dict[str, None]] = {}
-    for error in errors:
+    known_now = (error for entry in entries(run_file) for error in entry.study.missing(entry.params))
+    for error in [*errors, *known_now]:
         if error.name in names:
             missing.setdefault((error.src, error.tgt), {}).update(dict.fromkeys(map(as_key, error.texts)))
     written = []

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,6 +31,8 @@ from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, label
 # ----------------------------------------------------------------------------
 # Copies of figures and tables beside the report: PDF, CSV and LaTeX.
 
+#: Models above which each is named where it is drawn: a legend would be searched in vain.
+MANY = 8
 #: What mathtext is written with, and a tick that is a number.
 _MATH = re.compile(r"[$\\{}^]|\\(?:mathrm|mathcal)")
 _NUMBER = re.compile(r"[−-]?[\d.,]+(?:\$\\mathdefault.*)?|\$.*\$")
@@ -207,7 +210,7 @@ def dodge(n: int) -> np.ndarray:
     >>> dodge(1).tolist(), dodge(2).tolist()
     ([0.0], [-0.15, 0.15])
     """
-    reach = min(0.35, 0.15 * (n - 1))
+    reach = min(0.35 if n <= MANY else 0.44, 0.15 * (n - 1))
     return np.linspace(-reach, reach, n) if n > 1 else np.zeros(1)
 
 
@@ -275,14 +278,28 @@ def ticks(panel: Axes, values: Iterable[float], heights: Iterable[float], look: 
     panel.scatter(list(values), list(heights), color=look.colour, marker="|", s=60, linewidth=1.4, zorder=2)
 
 
-def rows_axis(panel: Axes, names: Sequence[str]) -> None:
-    """The vertical axis of a panel whose rows, from the top, are *names*; a thin line between two rows."""
-    panel.set_yticks(range(len(names)), names)
+def rows_axis(panel: Axes, names: Sequence[str], looks: Collection[Look] = ()) -> None:
+    """The vertical axis of a panel whose rows, from the top, are *names*; a thin line between two rows.
+
+    looks: what shares each row (`dodge`): where these are many, each is named on the axis, not in a legend (`few`).
+    """
+    if looks and not few(looks):
+        each = list(product(enumerate(names), zip(dodge(len(looks)), looks, strict=True)))
+        labels = [f"{name}  {look.label}" if len(names) > 1 else look.label for (_, name), (_, look) in each]
+        panel.set_yticks([row + offset for (row, _), (offset, _) in each], labels)
+    else:
+        panel.set_yticks(range(len(names)), names)
     panel.set_ylim(len(names) - 0.5, -0.5)
     panel.tick_params(axis="y", length=0)
     panel.grid(axis="y", visible=False)
     for edge in range(1, len(names)):
         panel.axhline(edge - 0.5, color="#EDEDED", linewidth=0.8)
+
+
+def few(looks: Iterable[Look]) -> list[Look]:
+    """*looks* as a legend's entries; none where they are so many that each has to be named where it is drawn."""
+    entries = list(looks)
+    return entries if len(entries) <= MANY else []
 
 
 def share_axis(panel: Axes, what: str) -> None:
@@ -346,7 +363,8 @@ def legend(figure: Figure, looks: Iterable[Look], *, columns: int = 5) -> None:
         )
         for look in looks
     ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), columns), handletextpad=0.3)
+    if handles:
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), columns), handletextpad=0.3)
 
 
 def score_legend(score: str, metric: str) -> Look:

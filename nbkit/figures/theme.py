@@ -72,7 +72,7 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
     """Name, colour and marker of each model, in the order given; a model goes by its name or its label.
 
     Known models always look the same; another takes the colour that its name stands for, or the next one
-    where that is taken, whatever the order in which they were given.
+    where that is taken, whatever the order in which they were given. Up to 24 others look different.
 
     >>> model_looks(["zebra", "opus-mt"])["opus-mt"].label
     'Helsinki-OPUS'
@@ -82,7 +82,7 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
     known = {}
     for name, look in theme_data()["models"].items():
         known[name] = known[model_label(name)] = {"label": model_label(name), **look}
-    return _looks(models, known, theme_data()["more_models"])
+    return _looks(models, known, theme_data()["more_models"], theme_data()["many_models"])
 
 
 def language_looks(languages: Iterable[str]) -> dict[str, Look]:
@@ -96,11 +96,15 @@ def language_looks(languages: Iterable[str]) -> dict[str, Look]:
     return {code: Look(language_label(code), look.colour, look.marker) for code, look in looks.items()}
 
 
-def _looks(names: Iterable[str], known: Mapping[str, Any], more: Sequence[Any]) -> dict[str, Look]:
+def _looks(
+    names: Iterable[str], known: Mapping[str, Any], more: Sequence[Any], many: Sequence[Any] = ()
+) -> dict[str, Look]:
     names = list(dict.fromkeys(names))
+    others = sorted(name for name in names if name not in known)
+    more = [*more, *many] if len(others) > len(more) else more
     rest: dict[str, dict[str, Any]] = {}
     free = list(range(len(more)))
-    for name in sorted(name for name in names if name not in known):
+    for name in others:
         free = free or list(range(len(more)))  # more names than colours: they begin again
         wanted = address("look", name)
         slot = next(i % len(more) for i in range(wanted, wanted + len(more)) if i % len(more) in free)

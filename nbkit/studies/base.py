@@ -172,12 +172,12 @@ def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
     names = sorted(set().union(*found.values()))
     if pairs and not names:
         raise ValueError(f"model '{pattern}': no file matches for {', '.join(map('-'.join, pairs))}")
-    for name in names:
-        if lacking := [pair for pair in pairs if name not in found[pair]]:
-            raise ValueError(
-                f"model '{pattern}': system '{name}' has no file for {', '.join(map('-'.join, lacking))}; write one "
-                "entry of the run file per direction, each with the systems that it has"
-            )
+    lacking = {name: ", ".join("-".join(pair) for pair in pairs if name not in found[pair]) for name in names}
+    if said := [f"system '{name}' has no file for {pair}" for name, pair in lacking.items() if pair]:
+        raise ValueError(
+            f"model '{pattern}': {', '.join(said)}; write one entry of the run file per direction, each with the "
+            "systems that it has"
+        )
     return [f"{by_rule}{prefix}{place.replace('*', name)}{mark}{options}" for name in names]
 
 

@@ -19,15 +19,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from inspect import signature
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from nbkit import models
 from nbkit.errors import NbkitError
 from nbkit.fingerprint import KEYED, digest
 from nbkit.models.lifecycle import is_missing
-from nbkit.models.services.names import RemoteModel
+from nbkit.models.services.names import LABEL_FILE, RemoteModel
+from nbkit.models.services.outputs import MissingOutputsError, OutputsModel
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Notebook, StudyParams, TranslatorParams, Unit, cell_label, no_device
 
@@ -151,6 +152,11 @@ class Use:
         """The model behind a service that it is, None if it is loaded here."""
         return self.kind.remote(self.name, *self.langs)
 
+    @property
+    def asked_in(self) -> tuple[str, str]:
+        """The languages of its texts and of its answers; a classifier answers in labels."""
+        return self.langs[0], self.langs[1] if len(self.langs) > 1 else LABEL_FILE
+
     def problem(self) -> str | None:
         """Why it cannot be used here, or None; loads nothing."""
         wanted = {} if self.wanted is None else {"kind": self.wanted}
@@ -172,6 +178,17 @@ class Use:
         return "download" if "hub" in self.kind.identity(self.name, *self.langs) else "train"
 
 
+class Counts(NamedTuple):
+    """How many texts a unit of work handles, how many of these are remembered, and what is known to be missing.
+
+    missing: texts that files of translations (`outputs:`) lack; of texts that are not all known yet, some of these.
+    """
+
+    texts: int
+    stored: int
+    missing: Sequence[str] = ()
+
+
 @dataclass(frozen=True)
 class Work:
     """A unit of work of a study, at every point of its axes.
@@ -179,8 +196,8 @@ class Work:
     name: what it does, with the labels of its axes, and fields of the parameters that are no axis:
     ``"translate {model} {source}→{language}"``. per: its axes, the outermost first.
     function: called with parameters, store and the values of its axes. after: what has to be done before. uses: the
-    models it asks, of the parameters and its axes. counts: how many texts it
-    handles and how many of them are remembered. points: where it is needed, if not at all points of its axes.
+    models it asks, of the parameters and its axes. counts: its `Counts`, or the
+    first two of them. points: where it is needed, if not at all points of its axes.
     """
 
     study: Study
@@ -189,7 +206,7 @@ class Work:
     function: Callable[..., Any]
     after: tuple[Work, ...] = ()
     uses: Callable[..., Iterable[Use]] | None = None
-    counts: Callable[..., tuple[int, int]] | None = None
+    counts: Callable[..., tuple[Any, ...]] | None = None
     points: Callable[[Any], Iterable[Point]] | None = None
     runs_models: bool = False
 
@@ -209,9 +226,9 @@ class Work:
             return sum(done)
         return None if self.counts is None else before[0] - before[1]
 
-    def counted(self, params: Any, at: Point, store: Store) -> tuple[int, int]:
-        """How many texts it handles at a point, and how many of these are remembered."""
-        return (0, 0) if self.counts is None else self.counts(params, store=store, **at)
+    def counted(self, params: Any, at: Point, store: Store) -> Counts:
+        """What it has to do at a point, as far as that is known."""
+        return Counts(0, 0) if self.counts is None else Counts(*self.counts(params, store=store, **at))
 
     def where(self, params: Any) -> Iterator[Point]:
         """The points at which there is a unit of it."""
@@ -223,7 +240,7 @@ class Work:
         where = f"{self.function.__module__}:{self.function.__name__}"
         for at in points:
             labels = {name: self.study.label(name, value) for name, value in at.items()}
-            texts, stored = self.counted(params, at, store) if count else (0, 0)
+            texts, stored, _ = self.counted(params, at, store) if count else Counts(0, 0)
             yield Unit(
                 label=" ".join(self.name.format(**{**dump, **labels}).split()),
                 function=where,
@@ -376,13 +393,35 @@ class Study:
             found += work.units(params, points, stage, count, store)
         return [*absent, *sorted(found, key=lambda unit: unit.stage)]
 
-    def problems(self, params: Any) -> list[str]:
-        """Problems of this run here, one message each; loads no model."""
+    def problems(self, params: Any, *, untranslated: bool = True) -> list[str]:
+        """Problems of this run here, one message each; loads no model.
+
+        untranslated: also texts that systems of files (`outputs:`) have no translation of, if nothing else is wrong.
+        """
         uses = list(dict.fromkeys(self.uses(params)))
         device = params.model_dump().get("device")
         found = [no_device(device)] if uses and device is not None else []
         found += [*self.check(params), *(use.problem() for use in uses)]
-        return list(dict.fromkeys(problem for problem in found if problem))
+        problems = list(dict.fromkeys(problem for problem in found if problem))
+        return problems or ([str(error) for error in self.missing(params)] if untranslated else [])
+
+    def missing(self, params: Any) -> Iterator[MissingOutputsError]:
+        """What each system of files (`outputs:`) lacks of the texts that are known before anything is translated."""
+        files = [use for use in dict.fromkeys(self.uses(params)) if isinstance(use.remote, OutputsModel)]
+        found: dict[Use, list[Counts]] = {}
+        store = Store()
+        for work in self._works if files else ():
+            if work.uses is None or work.counts is None:
+                continue
+            for at in work.where(params):
+                asked = list(work.uses(params, **at))
+                for use in (each for each in files if each in asked):
+                    found.setdefault(use, []).append(work.counted(params, at, store))
+        for use, parts in found.items():
+            texts = list(chain.from_iterable(part.missing for part in parts))
+            if texts and isinstance(use.remote, OutputsModel):
+                wanted, known = (sum(getattr(part, name) for part in parts) for name in ("texts", "stored"))
+                yield use.remote.lacking(texts, *use.asked_in, max(wanted, len(texts)), wanted != known + len(texts))
 
     def _absent(self, params: Any) -> Iterator[Unit]:
         """A unit for each model that has to be trained or downloaded; what serves most languages comes first.
@@ -442,7 +481,7 @@ class Study:
         unit: str | None = None,
         after: Sequence[Step | Work] = (),
         uses: Callable[..., Iterable[Use]] | None = None,
-        counts: Callable[..., tuple[int, int]] | None = None,
+        counts: Callable[..., tuple[Any, ...]] | None = None,
         code: Sequence[str] = (),
         without: Sequence[str] = KEYED,
         but: Sequence[str] = (),
@@ -475,7 +514,7 @@ class Study:
         per: Sequence[str] = (),
         after: Sequence[Step | Work] = (),
         uses: Callable[..., Iterable[Use]] | None = None,
-        counts: Callable[..., tuple[int, int]] | None = None,
+        counts: Callable[..., tuple[Any, ...]] | None = None,
         points: Callable[[Any], Iterable[Point]] | None = None,
         runs_models: bool | None = None,
     ) -> Callable[[Callable[..., Any]], Work]:
@@ -483,7 +522,7 @@ class Study:
 
         name: with the labels of the axes and fields of the parameters, ``"translate {model} {source}→{language}"``.
         after: what has to be done before, which decides the stage; models come before all that uses them. uses: the
-        models that it asks, of the parameters and the point. counts: its texts, and how many of them are remembered
+        models that it asks, of the parameters and the point. counts: its `Counts`, or the first two of them
         (see `asked`). points: where it is needed, if not everywhere. runs_models: whether it wants a GPU where there is
         one; by default where it uses models.
         """
@@ -500,7 +539,7 @@ class Study:
         per: Sequence[str],
         after: Sequence[Step | Work],
         uses: Callable[..., Iterable[Use]] | None,
-        counts: Callable[..., tuple[int, int]] | None,
+        counts: Callable[..., tuple[Any, ...]] | None,
         points: Callable[[Any], Iterable[Point]] | None,
         runs_models: bool | None,
     ) -> Work:
@@ -577,9 +616,14 @@ def asked(config: Mapping[str, Any], texts: Iterable[Any], store: Store) -> tupl
 
 def asked_translations(
     params: TranslatorParams, name: str, src: str, tgt: str, texts: Iterable[str], store: Store
-) -> tuple[int, int]:
-    """The same of a translator with the settings of a run."""
-    return asked(models.translation_config(name, src, tgt, params.decoding, **params.running), texts, store)
+) -> Counts:
+    """The same of a translator with the settings of a run; of files of translations, with the texts they lack."""
+    remote = models.resolve(name, src, tgt).remote
+    if isinstance(remote, OutputsModel):
+        distinct = [text for text in dict.fromkeys(texts) if text.strip()]
+        missing = remote.missing(distinct, src, tgt)
+        return Counts(len(distinct), len(distinct) - len(missing), missing)
+    return Counts(*asked(models.translation_config(name, src, tgt, params.decoding, **params.running), texts, store))
 
 
 def as_table(*columns: str) -> Callable[[Callable[P, Iterable[Any]]], Callable[P, pd.DataFrame]]:

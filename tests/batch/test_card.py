@@ -183,7 +183,9 @@ def test_a_value_leads_to_its_sentences(made, browser):
 def table_of(first: str) -> list[dict[str, str]]:
     """The rows of the table in docs/cards.md whose first column has this name."""
     text = (Path(__file__).parents[2] / "docs/cards.md").read_text(encoding="utf-8")
-    lines = [line.strip("| ").split(" | ") for line in text.partition(f"\n| {first} |")[2].split("\n\n")[0].splitlines()]
+    lines = [
+        line.strip("| ").split(" | ") for line in text.partition(f"\n| {first} |")[2].split("\n\n")[0].splitlines()
+    ]
     return [dict(zip([first, *lines[0]], row, strict=True)) for row in lines[2:]]
 
 
@@ -193,10 +195,10 @@ def alone(monkeypatch, tmp_path):
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path))
     monkeypatch.delenv("NBKIT_DATA", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    MODELS.register("parrot", lambda texts: texts)
+    MODELS.register("mine", lambda texts: texts)
     yield
-    MODELS._entries.pop("parrot")
-    MODELS._summaries.pop("parrot")
+    MODELS._entries.pop("mine")
+    MODELS._summaries.pop("mine")
 
 
 @pytest.mark.parametrize("row", table_of("system"), ids=lambda row: row["system"])
@@ -211,7 +213,7 @@ def test_the_table_of_systems_is_what_a_plan_says(row, alone):
 
 @pytest.mark.parametrize("row", table_of("direction"), ids=lambda row: row["direction"])
 def test_the_table_of_directions_is_what_a_plan_says(row, alone):
-    plan = plan_card(["parrot"], tuple(row["direction"].split("-")), classifiers=["sandbox-bilstm"])
+    plan = plan_card(["mine"], tuple(row["direction"].split("-")), classifiers=["sandbox-bilstm"])
     assert {each.behaviour.title: "yes" if each.params else "no" for each in plan.behaviours} == {
         title: said for title, said in row.items() if title != "direction"
     }

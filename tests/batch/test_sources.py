@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from nbkit.batch.card import plan_card
 from nbkit.batch.params import read, validate
+from nbkit.batch.run import dry_run
 from nbkit.batch.sources import write_sources
 from nbkit.errors import NbkitError
 from nbkit.models import CLASSIFIERS, MODELS, load_translator
@@ -93,6 +95,9 @@ def test_exported_outputs_give_the_results_of_the_system_itself(study, folder):
         rounds = 0
         while (sources := write_sources(read(path), Path("translated"))).written:
             rounds += 1
+            if rounds == 1:  # all that is known beforehand; what depends on answers is for later rounds
+                assert all("translated/1." in each.message for each in validate(read(path)))
+                assert len(validate(read(path))) >= 1
             assert rounds < 60
             for each in sources.written:
                 pair, lang = each.source.name.split(".")[1:]
@@ -102,6 +107,7 @@ def test_exported_outputs_give_the_results_of_the_system_itself(study, folder):
                 assert len(lines) == len(set(lines)) == each.texts
                 translated = load_translator("exported", src, tgt).translate(lines, src, tgt, progress=False)
                 each.target.write_text("".join(f"{line}\n" for line in translated), encoding="utf-8")
+            assert not validate(read(path))
         assert rounds >= 1
         exported = found(study, path)
     finally:
@@ -129,6 +135,7 @@ def test_exported_labels_give_the_results_of_the_classifier_itself(folder):
     rounds = 0
     while written := write_sources(read(path), Path("labelled")).written:
         (wanted,), rounds = written, rounds + 1
+        assert rounds > 1 or "no label of at least" in validate(read(path))[0].message
         assert wanted.target.name == f"{rounds}.en-labels.labels" and rounds < 6
         pairs = [line.split(" ||| ") for line in wanted.source.read_text(encoding="utf-8").splitlines()]
         rows = (" ".join(map(repr, map(float, models.bag(*pair)))) for pair in pairs)
@@ -165,6 +172,39 @@ def test_a_run_file_that_does_not_fit_leaves_nothing_behind(folder):
     by_rule = run_file("numbers", {"languages": ["de"], "n_numbers": 1, "n_templates": 1, "n_shrunk": 0}, "x/../there")
     by_rule.write_text(by_rule.read_text().replace("x/../there", "placeholder:outputs:./there"))
     assert write_sources(read(by_rule), folder / "there").written
+
+
+LACKING = {
+    "word_order": ("word_order", {"languages": ["de"], "n_pairs": 8}, r"at least \d\d of up to 144 texts"),
+    "numbers": ("numbers", {"languages": ["de"], "n_numbers": 1, "n_templates": 2}, "50 of 50 texts"),
+    "numbers, harvested by the system": (
+        "numbers", {"languages": ["de"], "harvest_by": "system", "harvest_pairs": 40}, "39 of 39 texts",
+    ),
+    "disambiguation": ("disambiguation", {"n_pairs": 60, "bleu_pairs": 8}, "at least 8 of up to 60 texts"),
+    "nli_permutation": ("nli_permutation", {"n_pairs": 12, "permutations": 4}, r"at least \d+ of up to \d+ texts"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("study", "params", "counts"), LACKING.values(), ids=LACKING)
+def test_missing_translations_are_named_before_any_work(study, params, counts, folder):
+    """Of a folder with the way out; of a file, which can answer for its source alone, that this is not measurable."""
+    texts = "".join(f"Line {n}.\n" for n in range(9))
+    for name in ("source.en", "mine.de", "mine.labels"):
+        (folder / name).write_text(texts)
+    (folder / "there").mkdir()
+    suffix = "labels" if study == "nli_permutation" else "de"
+    of = "label" if study == "nli_permutation" else "translation en→de"
+    for name, way_out in (
+        ("there", "'nbkit sources RUN.yaml there' writes what a run needs translated"),
+        (f"mine.{suffix}", "not measurable with outputs alone: a file answers only for the lines of its source"),
+    ):
+        path = run_file(study, params, f"outputs:{name}")
+        (problem,) = validate(read(path))
+        assert re.search(f"model 'outputs:{name}' has no {of} of {counts}, such as .*; {way_out}", problem.message)
+        with pytest.raises(NbkitError, match=f"has no {of} of {counts}"):
+            dry_run(path)
+    stored = (folder / "cache").rglob("*.parquet")  # how many pairs there are, and nothing that was asked
+    assert not [path for path in stored if "extent" not in str(path)]
 
 
 def test_what_other_systems_lack_is_not_written(folder):
@@ -207,3 +247,23 @@ def test_sources_that_were_changed_are_found_by_their_digests(folder, change, me
     assert re.search(message, problem.message)
     with pytest.raises(NbkitError, match=message):
         write_sources(read(path), Path("there"))
+
+
+def test_a_card_plans_what_outputs_allow(folder, monkeypatch):
+    """A folder can be filled for all that a card asks, without a cap on requests; a file answers nothing new."""
+    monkeypatch.delenv("NBKIT_DATA", raising=False)
+    (folder / "there").mkdir()
+    for name in ("source.en", "mine.de"):
+        (folder / name).write_text("".join(f"Line {n}.\n" for n in range(9)))
+    sizes = {"word_order": {"n_pairs": 20}, "numbers": {"n_numbers": 1}, "disambiguation": {"n_pairs": 30}}
+    plans = {
+        name: {
+            each.study.name: each
+            for each in plan_card([f"outputs:{name}"], ("en", "de"), max_requests=5, overrides=sizes).behaviours
+        }
+        for name in ("there", "mine.de")
+    }
+    for study in sizes:
+        assert plans["there"][study].params is not None and plans["there"][study].texts > 5
+        assert plans["mine.de"][study].params is None
+        assert "not measurable with outputs alone: a file answers only" in plans["mine.de"][study].sureness

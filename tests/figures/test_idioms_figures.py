@@ -98,6 +98,17 @@ def test_a_bar_a_system_and_a_line_a_control():
     assert {text.get_text() for text in figure.legends[-1].get_texts()} == {*MODELS, *CONTROLS}
 
 
+def test_each_of_many_systems_is_named_below_its_bar():
+    table = errors()
+    one = table[table["model"] == MODELS[0]]
+    names = [f"system {n}" for n in range(21)]
+    figure = figures.litter_figure(pd.concat([one.assign(model=name) for name in names]))
+    ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
+    assert len(ticks) == 3 * 21 and ticks[:2] == ["system 0, zero", "system 1, zero"]
+    assert not {text.get_text() for legend in figure.legends for text in legend.get_texts()} & set(names)
+    assert len({patch.get_facecolor() for patch in figure.axes[0].patches}) == 21
+
+
 def test_every_figure_can_be_drawn():
     two = ("fr", "es")
     printed = study.published_results(study.IdiomsParams(languages=["fr", "es"]))

@@ -256,3 +256,20 @@ def test_a_model_behind_the_step_has_the_colour_of_the_model() -> None:
     plain, by_rule = looks[MODELS[0]], looks[MODELS[1]]
     assert plain.colour == by_rule.colour and plain.marker != by_rule.marker
     assert by_rule.label == MODELS[1]
+
+
+def test_each_of_many_models_is_named_where_it_is_drawn():
+    """A legend of seventeen would be searched in vain; no two of them look the same."""
+    names = [f"system {n}" for n in range(17)]
+    one = rates()[lambda table: (table["pair"] == "en→de") & (table["model"] == MODELS[2])]
+    many = pd.concat([one.assign(model=name) for name in names])
+    looks = theme.model_looks(names).values()
+    assert len({(look.colour, look.marker) for look in looks}) == len({look.colour for look in looks}) == 17
+    figure = figures.rates_figure(many, copies())
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == names
+    shown = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
+    assert not shown & set(names) and styled.copied().label in shown
+    by_length = rates("digits", (1, 2, 3))
+    by_length = pd.concat([by_length[by_length["model"] == MODELS[2]].assign(model=name) for name in names])
+    panels = [panel for panel in figures.digits_figure(by_length, in_training()).axes if panel.get_visible()]
+    assert [panel.get_title() for panel in panels] == [f"{pair}  {name}" for pair in PAIRS for name in names]

@@ -70,15 +70,15 @@ def test_context_that_is_carried_over_is_found(program, options):
 
 
 FAULTS = {
-    "print('a'); print('b')": r"wrote 2 lines for 1",
-    "pass": r"wrote 0 lines for 1",
+    "print('a'); print('b')": r"program '.*' wrote 2 lines for 1 text",
+    "pass": r"wrote 0 lines for 1 text",
     "sys.exit('no such pair')": r"exit code 1 after 0 of 1 lines; it says: no such pair",
     "print('x'); sys.exit(3)": r"exit code 3",
     "time.sleep(60)": r"wrote 0 of 1 lines in 1 s and did not end",
     "sys.stdout.buffer.write(b'caf\\xe9\\n')": r"not UTF-8: b'\\xe9",
-    "while True: sys.stdout.write('x' * 65536)": r"wrote more than 1,000,000 bytes",
+    "while True: sys.stdout.write('x' * 65536)": r"wrote more than 1,000,000 bytes for 1 text",
     "os.close(1); os.close(0); time.sleep(60)": r"closed its output and did not end",
-    "os.kill(os.getpid(), 9)": r"exit code -9",
+    "os.kill(os.getpid(), 9)": r"exit code -9 \(SIGKILL\) after 0 of 1 lines",
 }
 
 

@@ -16,7 +16,7 @@ from nbkit.models import (
     translate_remembered,
     translation_config,
 )
-from nbkit.models.services.outputs import MissingOutputsError, first_shift, read_lines, read_pairs
+from nbkit.models.services.outputs import MissingOutputsError, first_exchange, first_shift, read_lines, read_pairs
 from nbkit.store import Store
 
 SOURCES = [f"Line {n} has {n * 7} words{' and more' * (n % 5)}." for n in range(1, 121)]
@@ -69,9 +69,8 @@ def test_what_editors_do_to_files_is_forgiven(files, data):
 
 
 def test_a_text_without_a_translation_is_named(files):
-    with pytest.raises(
-        MissingOutputsError, match=r"no translation en→de of 2 texts, the first: 'Another.'; a file answers"
-    ):
+    said = "no translation en→de of 2 of 3 texts, such as 'Another.'; not measurable with outputs alone: a file answers"
+    with pytest.raises(MissingOutputsError, match=said):
         translate(files(LINES), [SOURCES[0], "Another.", "More."])
 
 
@@ -89,8 +88,12 @@ FAULTS = {
         [*LINES[:50], "x", *LINES[50:-1]],
         r"mine.de:5\d: from here on the lines fit the sources 1 line earlier",
     ),
+    "two exchanged": (
+        [*LINES[:50], LINES[51], LINES[50], *LINES[52:]],
+        r"mine.de:51: lines 51 and 52 are exchanged: each fits the other's source in .*source.en",
+    ),
     "empty": (b"", "mine.de: empty, but .*source.en has 120 lines"),
-    "latin-1": ("\n".join(LINES).encode("latin-1"), "mine.de:1: not UTF-8"),
+    "latin-1": ("\n".join(LINES).encode("latin-1"), "mine.de:1: not UTF-8 .*: save it as UTF-8"),
     "NUL": ("\n".join([*LINES[:9], "\x00", *LINES[10:]]).encode(), "mine.de:10: a NUL character"),
 }
 
@@ -117,7 +120,7 @@ def test_a_file_that_is_a_folder_holds_no_round(tmp_path, files):
     name = files(LINES)
     (tmp_path / "mine.de").unlink()
     (tmp_path / "mine.de").mkdir()
-    with pytest.raises(MissingOutputsError, match="no translation en→de of 120 texts"):
+    with pytest.raises(MissingOutputsError, match="no translation en→de of 120 of 120 texts"):
         translate(name, SOURCES)
     with pytest.raises(ModelError, match=r"no source file .*source\.en.*; say which one"):
         (tmp_path / "mine.de").rmdir()
@@ -165,15 +168,15 @@ def test_rounds_of_a_folder(tmp_path):
     for number, texts in (("1", SOURCES[:3]), ("2", ["New."])):
         (tmp_path / f"{number}.en-de.en").write_text("\n".join(texts) + "\n", encoding="utf-8")
     name = f"outputs:{tmp_path}"
-    with pytest.raises(MissingOutputsError, match=f"'nbkit sources RUN.yaml {tmp_path}' writes what a run needs"):
+    with pytest.raises(MissingOutputsError, match=r"/1.en-de.de is missing: write the translations of 1.en-de.en"):
         translate(name, SOURCES[:1])
     (tmp_path / "1.en-de.de").write_text("\n".join(LINES[:3]) + "\n", encoding="utf-8")
     assert translate(name, SOURCES[:3]) == LINES[:3]
-    with pytest.raises(MissingOutputsError):
-        translate(name, ["New."])
+    with pytest.raises(MissingOutputsError, match=r"of 1 of 2 texts, such as 'New.'; .*/2.en-de.de is missing"):
+        translate(name, ["New.", SOURCES[0]])
     (tmp_path / "2.en-de.de").write_text("Neu.\n", encoding="utf-8")
     assert translate(name, [SOURCES[1], "New."]) == [LINES[1], "Neu."]
-    with pytest.raises(ModelError):
+    with pytest.raises(MissingOutputsError, match=f"'nbkit sources RUN.yaml {tmp_path}' writes what a run needs"):
         translate(name, ["Newer."])
 
 
@@ -183,9 +186,12 @@ def test_lines_of_unicode_separators_are_one(tmp_path):
     assert read_lines(path) == ["a\u2028b\x0cc", "d"]
 
 
-def test_no_alarm_on_real_outputs_and_planted_shifts_are_found(data_folder):
-    """Systems and references of all directions of WMT; in four of each, one line lost or put in, anywhere."""
-    found, draw = [], random.Random(0)
+def test_no_alarm_on_real_outputs_and_planted_faults_are_found(data_folder):
+    """Systems and references of all directions of WMT; in four of each, one line lost, put in or exchanged, anywhere.
+
+    Where two lines alike in length share no number or name with their sources, an exchange of them cannot be seen.
+    """
+    found, exchanged, draw = [], [], random.Random(0)
     for folder in sorted(data_folder.glob("wmt/wmt2[23]/*")):
         src, tgt = folder.name.split("-")
         paths = [*folder.glob(f"systems/*.{tgt}"), *folder.glob(f"reference-*.{tgt}")]
@@ -199,4 +205,21 @@ def test_no_alarm_on_real_outputs_and_planted_shifts_are_found(data_folder):
             lost = [*lines[:place], *lines[place + 1 :], extra]
             shift = first_shift(sources, lost if draw.random() < 0.5 else [*lines[:place], extra, *lines[place:-1]])
             found.append(shift is not None and abs(shift.line - 1 - place) <= 20)
+            swapped = [*lines[:place], lines[place + 1], lines[place], *lines[place + 2 :]]
+            exchanged.append(first_exchange(sources, swapped) == place + 1)
     assert len(found) == 72 and sum(found) >= 0.95 * len(found)
+    assert sum(exchanged) >= 0.4 * len(exchanged)
+
+
+def test_an_exchange_needs_both_lines_to_say_so():
+    """One line that fits the other's source as well as its own is no exchange; neither are equal lines."""
+    sources = [f"Number {n} and {n * n}, {'long ' * (n % 7)}." for n in range(1, 90)]
+    assert first_exchange(sources, sources) is None
+    for lines in (
+        [*sources[:40], sources[41], *sources[41:]],  # the same translation twice
+        [*sources[:40], f"{sources[40]} {sources[41]}", *sources[41:]],
+        [*sources[:40], "", *sources[41:]],
+    ):
+        assert first_exchange(sources, lines) is None
+    assert first_exchange(sources, [*sources[:40], sources[41], sources[40], *sources[42:]]) == 41
+    assert first_exchange([], []) is None and first_exchange(["a", "b"], ["b", "a"]) is None

@@ -20,6 +20,7 @@ def texts(sentences: list[str], src: str = "en", tgt: str = "zh", translate=list
         ("About 1,234 of 2,000 came.", "About [NUM] of 2,000 came."),
         ("(12) is the answer.", "([NUM]) is the answer."),
         ("It grew by 12%.", "It grew by [NUM]%."),
+        ("In May, 18 people came.", "In May, [NUM] people came."),
     ],
 )
 def test_sentences_with_a_place_for_a_number(sentence, template):
@@ -35,6 +36,9 @@ def test_sentences_with_a_place_for_a_number(sentence, template):
         ("It came 3rd.", "an ordinal"),
         ("We met in 1998.", "a year"),
         ("We met at 10:30.", "a time"),
+        ("They will play on Saturday, 18 June.", "a day of a month"),
+        ("On June 18 they met.", "a day of a month"),
+        ("He lived during 59 BC.", "a year of an era"),
         ("They won 3-2.", "a score"),
         ("He drives a B52 home.", "a name"),
         ("From 5 to 5.", "there twice, so that nobody knows which was carried"),
@@ -43,6 +47,15 @@ def test_sentences_with_a_place_for_a_number(sentence, template):
 )
 def test_sentences_without_one(sentence, why):
     assert texts([sentence]) == []
+
+
+@pytest.mark.parametrize(
+    ("lang", "sentence"),
+    [("de", "Er kam am 18. Juni."), ("es", "Vino el 18 de junio."), ("fr", "Il est venu le 18 juin."),
+     ("de", "Er lebte um 59 v. Chr. in Rom.")],
+)  # fmt: skip
+def test_dates_of_other_languages(lang, sentence):
+    assert texts([sentence], lang, "en") == []
 
 
 def test_only_what_is_carried_over_becomes_a_template():

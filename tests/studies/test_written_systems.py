@@ -90,10 +90,11 @@ def test_labels_of_the_idioms_study_are_filled_as_well(systems):
 
 
 def test_a_system_that_lacks_a_pair_is_named(systems):
-    systems("en-de", "A", "B")
+    systems("en-de", "A", "B", "C")
     systems("de-en", "A")
     with pytest.raises(
-        ParamsError, match="system 'B' has no file for de-en; write one entry of the run file per direc"
+        ParamsError,
+        match="system 'B' has no file for de-en, system 'C' has no file for de-en; write one entry of the run file per",
     ):
         NumbersParams(languages=["de"], directions=["out", "back"], models=[systems.pattern])
     assert len(NumbersParams(languages=["de"], directions=["back"], models=[systems.pattern]).models) == 1

@@ -223,7 +223,7 @@ class Program:
     def _start(self) -> subprocess.Popen[bytes]:
         if not commands_allowed():
             raise ModelError(
-                f"model '{self.model.name:.120}' would start the program: {self.model.shown}; "
+                f"model '{self.model.label}' would start the program: {self.model.shown}; "
                 "to allow this, give --allow-commands"
             )
         self._errors, self._read = bytearray(), bytearray()
@@ -233,7 +233,7 @@ class Program:
                 self.model.words, stdin=pipe, stdout=pipe, stderr=pipe, env=public_environment(), start_new_session=True
             )
         except OSError as error:
-            raise ModelError(f"model '{self.model.name:.120}': {self.model.shown} cannot be started: {error}") from None
+            raise ModelError(f"program '{self.model.shown:.120}' cannot be started: {error}") from None
 
     def lines(self, texts: Sequence[str]) -> list[str]:
         """The line that a new process writes for each text. Raises `ModelError` unless there is one line each."""
@@ -244,9 +244,10 @@ class Program:
             code = process.wait(timeout=_GRACE) if process.poll() is None else process.returncode
             written = self._lines_of(bytes(self._read))
             if code:
-                raise self._error(f"ended with exit code {code} after {len(written)} of {len(texts)} lines")
+                killed = f" ({signal.Signals(-code).name})" if -code in set(signal.Signals) else ""
+                raise self._error(f"ended with exit code {code}{killed} after {len(written)} of {len(texts)} lines")
             if len(written) != len(texts):
-                raise self._error(f"wrote {len(written)} lines for {len(texts)}")
+                raise self._error(f"wrote {_counted(len(written), 'line')} for {_counted(len(texts), 'text')}")
             return written
         except subprocess.TimeoutExpired:
             raise self._error("closed its output and did not end") from None
@@ -283,7 +284,7 @@ class Program:
         try:
             return _LINE_BREAKS.sub(" ", text).encode("utf-8") + b"\n"
         except UnicodeEncodeError:
-            raise ModelError(f"model '{self.model.name:.120}': {text!r:.60} is not valid Unicode") from None
+            raise ModelError(f"program '{self.model.shown:.120}': {text!r:.60} is not valid Unicode") from None
 
     def _exchange(self, data: bytes, lines: int, timeout: float, *, keep: bool = False) -> None:
         """Write *data* and read until the output ends or, with *keep*, *lines* lines are there; neither side waits."""
@@ -325,7 +326,7 @@ class Program:
                     elif key.fileobj is process.stdout:
                         self._read += chunk
                         if len(self._read) > most:
-                            raise self._error(f"wrote more than {most:,} bytes for {lines} lines")
+                            raise self._error(f"wrote more than {most:,} bytes for {_counted(lines, 'text')}")
                     else:
                         self._errors = (self._errors + chunk)[-4000:]
 
@@ -358,7 +359,7 @@ class Program:
         lines = bytes(self._errors).decode("utf-8", "replace").strip().splitlines()
         shown = lines if len(lines) < 5 else [lines[0], "…", *lines[-3:]]  # what is wrong, or what to do, comes first
         said = f"; it says: {' / '.join(line.strip()[:200] for line in shown)}" if shown else ""
-        return ModelError(f"model '{self.model.name:.120}': {self.model.shown:.120} {what}{said}")
+        return ModelError(f"program '{self.model.shown:.120}' {what}{said}")
 
     def close(self) -> None:
         """End the process and all that it started."""
@@ -372,6 +373,10 @@ class Program:
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' * (n != 1)}"
 
 
 class CommandTranslator(RemoteTranslator):
@@ -445,7 +450,7 @@ class CommandTranslator(RemoteTranslator):
             if found[text] != line:
                 where = "stay" if self.model.stay else "isolate: batch"
                 raise ModelError(
-                    f"model '{self.model.name:.120}' translates {text!r:.80} in two ways: {found[text]!r:.80} among "
+                    f"program '{self.model.shown:.120}' translates {text!r:.80} in two ways: {found[text]!r:.80} among "
                     f"other texts, {line!r:.80} {how}; one text influences the next: give each its own process, "
                     f"omit {where}"
                 )

@@ -15,13 +15,15 @@ import json
 import math
 import re
 import shlex
+import unicodedata
 from collections import ChainMap, Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -39,17 +41,28 @@ ROUND = re.compile(r"(?P<number>\d+)\.(?P<src>[\w-]+?)-(?P<tgt>[\w-]+)\.(?P<lang
 
 
 class MissingOutputsError(ModelError):
-    """Texts that no file has a translation of. texts: all of them, for `nbkit sources`. way_out: how to get one."""
+    """Texts that no file has a translation of.
 
-    def __init__(self, name: str, texts: Sequence[str], src: str, tgt: str, way_out: str):
+    texts: all of them, for `nbkit sources`; wanted: how many are needed. way_out: how to get translations, and final:
+    whether there is none with this name. partly: whether only some texts were looked up.
+    """
+
+    def __init__(
+        self, name: str, texts: Sequence[str], src: str, tgt: str, way_out: str, wanted: int, *,
+        final: bool = False, partly: bool = False,
+    ):  # fmt: skip
         self.name, self.texts, self.src, self.tgt, self.way_out = name, list(texts), src, tgt, way_out
+        self.wanted, self.final, self.partly = wanted, final, partly
+        least, most = ("at least ", "up to ") if partly else ("", "")
         super().__init__(
-            f"model '{name}' has no translation {src}→{tgt} of {len(self.texts):,} texts, "
-            f"the first: {self.texts[0]!r:.60}; {way_out}"
+            f"model '{name}' has no {'label' if tgt == LABEL_FILE else f'translation {src}→{tgt}'} of "
+            f"{least}{len(self.texts):,} of {most}{wanted:,} texts, such as "
+            f"{shorten(self.texts[0], 60, placeholder='…')!r}; {way_out}"
         )
 
     def __reduce__(self):
-        return type(self), (self.name, self.texts, self.src, self.tgt, self.way_out)
+        given = (self.name, self.texts, self.src, self.tgt, self.way_out, self.wanted)
+        return partial(type(self), final=self.final, partly=self.partly), given
 
 
 @dataclass(frozen=True)
@@ -99,12 +112,18 @@ class OutputsModel(RemoteModel):
     def path(self) -> Path:
         return Path(self.place)
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it answers for the lines of its source alone, and no round can add to them."""
+        return not self.path.is_dir()
+
     def files(self, src: str, tgt: str) -> list[tuple[Path, Path]]:
         """The pairs of files with sources and translations. Raises `ModelError` if there are none."""
         if self.path.is_dir():
             return self._rounds(src, tgt)
         if not self.path.is_file():
-            raise ModelError(f"model '{self.name}': there is no file or folder {self.path}")
+            way_out = f"'nbkit sources RUN.yaml {shlex.quote(self.place)}' writes what a run needs translated"
+            raise ModelError(f"model '{self.name}': there is no file or folder {self.path}; {way_out}")
         if self.source is not None:
             wanted = [Path(self.source)]
         else:
@@ -119,20 +138,46 @@ class OutputsModel(RemoteModel):
         return [(found, self.path)]
 
     def _rounds(self, src: str, tgt: str) -> list[tuple[Path, Path]]:
-        pairs = []
-        for path in sorted(self.path.iterdir(), key=lambda each: (len(each.name), each.name)):
-            found = ROUND.fullmatch(path.name)
-            if found and (found["src"], found["tgt"], found["lang"]) == (src, tgt, src):
-                translated = path.with_name(f"{found['number']}.{src}-{tgt}.{tgt}")
-                if translated.is_file():
-                    pairs.append((path, translated))
-        return pairs
+        rounds = ([self.path / f"{n}.{src}-{tgt}.{lang}" for lang in (src, tgt)] for n in self._sources(src, tgt))
+        return [(source, lines) for source, lines in rounds if lines.is_file()]
+
+    def _sources(self, src: str, tgt: str) -> list[str]:
+        """The numbers of the rounds whose sources are there, in order."""
+        found = (ROUND.fullmatch(path.name) for path in self.path.iterdir())
+        wanted = (src, tgt, src)
+        return sorted(
+            (each["number"] for each in found if each and (each["src"], each["tgt"], each["lang"]) == wanted), key=int
+        )
 
     def read(self, src: str, tgt: str) -> list[Lines]:
         """The checked translations of each file, of the first round first. Raises `ModelError` and `DataError`."""
         manifest = self.path / MANIFEST
         files = tuple((_stamp(source), _stamp(lines)) for source, lines in self.files(src, tgt))
         return _read_all(files, tgt, _stamp(manifest) if manifest.is_file() else None)
+
+    def missing(self, texts: Sequence[str], src: str, tgt: str) -> list[str]:
+        """Those of *texts* that have no translation. Raises as `read`."""
+        known = ChainMap(*(lines.translations for lines in self.read(src, tgt)))
+        return [text for text in texts if text.strip() and as_key(text) not in known]
+
+    def lacking(
+        self, texts: Sequence[str], src: str, tgt: str, wanted: int, partly: bool = False
+    ) -> MissingOutputsError:
+        """The error that says that *texts*, of so many *wanted* ones, have no translation, and how to get them."""
+        way_out = self._way_out(src, tgt)
+        return MissingOutputsError(self.name, texts, src, tgt, way_out, wanted, final=self.is_fixed, partly=partly)
+
+    def _way_out(self, src: str, tgt: str) -> str:
+        if self.is_fixed:
+            return (
+                "not measurable with outputs alone: a file answers only for the lines of its source; name a folder, "
+                "outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes the texts of this study"
+            )
+        for number in self._sources(src, tgt):
+            source, lines = (f"{number}.{src}-{tgt}.{lang}" for lang in (src, tgt))
+            if not (self.path / lines).is_file():
+                return f"{self.path / lines} is missing: write the translations of {source} there, one per line"
+        return f"'nbkit sources RUN.yaml {shlex.quote(self.place)}' writes what a run needs translated"
 
     def identity(self) -> dict[str, Any]:
         """The digests of all files that can be read."""
@@ -184,24 +229,14 @@ class OutputsTranslator(RemoteTranslator):
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
     ) -> Iterator[tuple[str, Answer]]:
         """Every distinct text that is not blank with its translation; `MissingOutputsError` for those without."""
-        known = ChainMap(*(lines.translations for lines in self.model.read(src, tgt)))
         wanted = [text for text in dict.fromkeys(texts) if text.strip()]
-        missing = [text for text in wanted if as_key(text) not in known]
-        if missing:
-            raise MissingOutputsError(self.model.name, missing, src, tgt, self._way_out())
+        if missing := self.model.missing(wanted, src, tgt):
+            raise self.model.lacking(missing, src, tgt, len(wanted))
+        known = ChainMap(*(lines.translations for lines in self.model.read(src, tgt)))
         for text in wanted:
             answer = Answer(known[as_key(text)])
             self.usage.add(text, answer, line_of(self.model, answer, text, src, tgt))
             yield text, answer
-
-    def _way_out(self) -> str:
-        place = self.model.place
-        if self.model.path.is_dir():
-            return f"'nbkit sources RUN.yaml {shlex.quote(place)}' writes what a run needs translated"
-        return (
-            "a file answers for the texts of its source file alone; name a folder, outputs:FOLDER, for texts that a "
-            "study makes, which 'nbkit sources RUN.yaml FOLDER' writes"
-        )
 
 
 def as_key(text: str) -> str:
@@ -238,7 +273,9 @@ def read_lines(path: Path) -> list[str]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"not UTF-8: {error.reason}", path, data.count(b"\n", 0, error.start) + 1) from None
+        raise DataError(
+            f"not UTF-8 ({error.reason}): save it as UTF-8", path, data.count(b"\n", 0, error.start) + 1
+        ) from None
     if "\0" in text:
         raise DataError("a NUL character", path, text.count("\n", 0, text.index("\0")) + 1)
     lines = text.split("\n")
@@ -260,17 +297,21 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
     if len(texts) != len(lines):
         where = f"; the first line that does not fit is about {shift.line}" if shift else ""
         difference = len(lines) - len(texts)
-        what = f"{abs(difference):,} line{'s' * (abs(difference) != 1)} {'too many' if difference > 0 else 'missing'}"
+        what = f"{_counted(abs(difference))} {'too many' if difference > 0 else 'missing'}"
         raise DataError(
-            f"{len(lines):,} lines for the {len(texts):,} of {source}: {what}{where}", translated,
+            f"{_counted(len(lines))} for the {len(texts):,} of {source}: {what}{where}", translated,
             shift.line if shift else min(len(lines), len(texts)) + 1,
         )  # fmt: skip
     if shift:
         raise DataError(
-            f"from here on the lines fit the sources {abs(shift.by)} line{'s' * (abs(shift.by) != 1)} "
+            f"from here on the lines fit the sources {_counted(abs(shift.by))} "
             f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
             translated, shift.line,
         )  # fmt: skip
+    if aligned and (first := first_exchange(texts, lines)):
+        raise DataError(
+            f"lines {first} and {first + 1} are exchanged: each fits the other's source in {source}", translated, first
+        )
     found: dict[str, str] = {}
     ambiguous = empty = 0
     for text, line in zip(texts, lines, strict=True):
@@ -278,6 +319,10 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
         ambiguous += found.setdefault(key, answer) != answer
         empty += not answer and bool(key)
     return Lines(found, len(lines), empty, ambiguous)
+
+
+def _counted(lines: int) -> str:
+    return f"{lines:,} line{'s' * (lines != 1)}"
 
 
 def text_digest(text: str) -> str:
@@ -341,9 +386,12 @@ def _source_lines(file: _Stamp) -> tuple[str, ...]:
 #: Evidence, in nats, from which on lines are called shifted: no file of WMT 2022 and 2023 reaches 10, of planted shifts
 #: 99 % pass 25 (`benchmarks/shifts.py`).
 _EVIDENCE = 15.0
+#: The same for two lines that are exchanged: no file reaches 9.5.
+_EXCHANGED = 10.5
 _REACH = 2
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _DIGITS = re.compile(r"\d+")
+_MARKS = re.compile(r"[?!:;()%&#@/*+=<>\[\]|~$€£]")
 
 
 class Shift(NamedTuple):
@@ -358,46 +406,20 @@ def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
     """Where *lines* begin to fit the sources before or after their own better than these; None if they do not.
 
     A line fits a source by its length (normal in the logarithm, with the file's own ratio and spread) and by the
-    numbers and word beginnings that both have (rare ones weigh more). The evidence for a shift by k is the sum over
-    lines of how much better the source k lines on fits; the stretch of lines with the largest sum is a shift if that
-    passes a threshold. Languages in different scripts share numbers and names; where nothing is shared, lengths decide.
+    numbers, word beginnings and marks that both have (rare ones weigh more). The evidence for a shift by k is the sum
+    over lines of how much better the source k lines on fits; the stretch of lines with the largest sum is a shift if
+    that passes a threshold. Languages in different scripts share numbers and names; otherwise lengths decide.
 
     >>> sources = [f"Item {n} costs {n * 7} euros{' or more' * (n % 4)}." for n in range(1, 60)]
     >>> lines = [f"Posten {n} kostet {n * 7} Euro{' oder mehr' * (n % 4)}." for n in range(1, 60)]
     >>> first_shift(sources, lines) is None, first_shift(sources, [*lines[:20], *lines[21:], lines[0]])
     (True, Shift(line=21, last=58, by=1))
     """
-    n = min(len(sources), len(lines))
-    texts, answers = _features(tuple(sources)), _features(tuple(lines))
-    lengths, others = (np.array([length for length, _ in each], dtype=float) for each in (texts, answers))
-    both = (lengths[:n] > 0) & (others[:n] > 0)
-    if n < 2 or not both.any():
-        return None
-    ratios = np.log(others[:n] + 3) - np.log(lengths[:n] + 3)
-    ratio = float(np.median(ratios[both]))
-    spread = max(0.15, 1.4826 * float(np.median(np.abs(ratios[both] - ratio))))
-    seen = Counter(word for _, words in texts for word in words)
-    shared = seen.keys() & set().union(*(words for _, words in answers))
-    weight = {word: 0.7 * min(4.0, max(0.0, math.log(len(texts) / seen[word]) - 1)) for word in shared}
-    asked, given = ([words & shared for _, words in each] for each in (texts, answers))
-
-    def fits(by: int) -> np.ndarray:
-        """How well line i fits source i + by, for each i; NaN where there is no such source."""
-        fit = np.full(n, np.nan)
-        first, last = max(0, -by), min(n, len(texts) - by)
-        there, here = lengths[first + by : last + by], others[first:last]
-        apart = (np.log(here + 3) - np.log(there + 3) - ratio) / spread
-        alike = [
-            sum(weight[word] for word in words & some) if words and some else 0.0
-            for words, some in zip(asked[first + by : last + by], given[first:last], strict=True)
-        ]
-        fit[first:last] = np.where((there > 0) & (here > 0), alike - np.minimum(apart * apart, 9.0) / 2, 0.0)
-        return fit
-
-    own, best, found = fits(0), _EVIDENCE, None
-    for by in [k for k in range(-_REACH, _REACH + 1) if k]:
+    fits = _fits(sources, lines, _REACH, lambda rare: 0.7 * min(4.0, max(0.0, rare - 1)), lambda z: z.clip(0, 9) / 2)
+    best, found = _EVIDENCE, None
+    for by, fit in fits.items():
         gain, start = 0.0, 0
-        for i, more in enumerate((np.clip(np.nan_to_num(fits(by) - own, nan=-1.0), -6.0, 6.0) - 0.3).tolist()):
+        for i, more in enumerate((np.clip(np.nan_to_num(fit - fits[0], nan=-1.0), -6.0, 6.0) - 0.3).tolist()):
             if gain <= 0:
                 gain, start = 0.0, i
             gain += more
@@ -406,10 +428,72 @@ def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
     return found
 
 
+def first_exchange(sources: Sequence[str], lines: Sequence[str]) -> int | None:
+    """The first line (counted from 1) that is exchanged with the next one; None if there is none that shows it.
+
+    Both lines fit the other's source better than their own, by the measure of `first_shift`, and the sum of what they
+    gain passes a threshold: of two lines alike in length that share no number or name with their sources nothing shows.
+
+    >>> sources = [f"Item {n} costs {n * 7} euros{' or more' * (n % 4)}." for n in range(1, 60)]
+    >>> lines = [f"Posten {n} kostet {n * 7} Euro{' oder mehr' * (n % 4)}." for n in range(1, 60)]
+    >>> first_exchange(sources, lines), first_exchange(sources, [*lines[:20], lines[21], lines[20], *lines[22:]])
+    (None, 21)
+    """
+    if not (fits := _fits(sources, lines, 1, lambda rare: min(8.0, rare), lambda z: z.clip(0, 32) / 4)):
+        return None
+    gains = (fits[1] - fits[0])[:-1], (fits[-1] - fits[0])[1:]
+    found = np.flatnonzero((np.minimum(*gains) > 0) & (np.add(*gains) > _EXCHANGED))
+    return int(found[0]) + 1 if len(found) else None
+
+
+def _fits(
+    sources: Sequence[str],
+    lines: Sequence[str],
+    reach: int,
+    worth: Callable[[float], float],
+    penalty: Callable[[np.ndarray], np.ndarray],
+) -> dict[int, np.ndarray]:
+    """How well line i fits source i + by, for each i, by the latter up to *reach*; NaN where there is no such source.
+
+    worth: of a shared word, of the logarithm of how rare it is. penalty: for lengths, of their squared z-score.
+    """
+    n = min(len(sources), len(lines))
+    texts, answers = _features(tuple(sources)), _features(tuple(lines))
+    lengths, others = (np.array([length for length, _ in each], dtype=float) for each in (texts, answers))
+    both = (lengths[:n] > 0) & (others[:n] > 0)
+    if n < 2 or not both.any():
+        return {}
+    ratios = np.log(others[:n] + 3) - np.log(lengths[:n] + 3)
+    ratio = float(np.median(ratios[both]))
+    spread = max(0.15, 1.4826 * float(np.median(np.abs(ratios[both] - ratio))))
+    seen = Counter(word for _, words in texts for word in words)
+    shared = seen.keys() & set().union(*(words for _, words in answers))
+    weight = {word: worth(math.log(len(texts) / seen[word])) for word in shared}
+    asked, given = ([words & shared for _, words in each] for each in (texts, answers))
+
+    def fits(by: int) -> np.ndarray:
+        fit = np.full(n, np.nan)
+        first, last = max(0, -by), min(n, len(texts) - by)
+        there, here = lengths[first + by : last + by], others[first:last]
+        apart = (np.log(here + 3) - np.log(there + 3) - ratio) / spread
+        alike = [
+            sum(weight[word] for word in words & some) if words and some else 0.0
+            for words, some in zip(asked[first + by : last + by], given[first:last], strict=True)
+        ]
+        fit[first:last] = np.where((there > 0) & (here > 0), alike - penalty(apart * apart), 0.0)
+        return fit
+
+    return {by: fits(by) for by in range(-reach, reach + 1)}
+
+
 @lru_cache(maxsize=2)
 def _features(lines: tuple[str, ...]) -> list[tuple[int, frozenset[str]]]:
-    """The length of each line without white space around it, and its numbers and the beginnings of its words."""
+    """The length of each line without white space around it, with its numbers, beginnings of words, and marks."""
+    plain = (line if line.isascii() else unicodedata.normalize("NFKC", line) for line in lines)
     return [
-        (len(line.strip()), frozenset([word[:5].lower() for word in _WORD.findall(line)] + _DIGITS.findall(line)))
-        for line in lines
+        (
+            len(line.strip()),
+            frozenset([w[:5].lower() for w in _WORD.findall(text)] + _DIGITS.findall(text) + _MARKS.findall(text)),
+        )
+        for line, text in zip(lines, plain, strict=True)
     ]

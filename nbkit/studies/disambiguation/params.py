@@ -13,6 +13,7 @@ from nbkit.corpora import corpus_identity
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.measure.aligners import load_aligner
 from nbkit.measure.senses import TargetNouns, nouns_of
+from nbkit.models.services.outputs import OutputsModel
 from nbkit.studies.base import (
     MOST,
     Beams,
@@ -233,6 +234,12 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     def translated_by(self) -> list[str]:
         """All translators of the run, twins last."""
         return list(dict.fromkeys([*self.models, *self.twins.values()]))
+
+    @property
+    def attackable(self) -> list[str]:
+        """The translators that can be asked for samples, twins last: not files, which hold what was translated."""
+        remotes = {model: models.resolve(model, self.source, self.target).remote for model in self.translated_by}
+        return [model for model, each in remotes.items() if not (isinstance(each, OutputsModel) and each.is_fixed)]
 
     @property
     def corpora(self) -> list[str]:

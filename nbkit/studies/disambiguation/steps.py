@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,7 @@ from nbkit.studies.disambiguation.pool import (
     hypothesis_aligner,
     linked,
     pair_groups,
+    parts,
     pool,
     pool_shard,
     pool_starts,
@@ -49,7 +50,7 @@ from nbkit.studies.disambiguation.pool import (
     uses_translator,
     word_list,
 )
-from nbkit.studies.engine import asked_translations
+from nbkit.studies.engine import Counts, asked_translations
 from nbkit.studies.results import item_id, objects
 from nbkit.text.parsers import parse_remembered, parser_for
 from nbkit.text.sentences import Sentence, Text
@@ -494,16 +495,20 @@ def make_samples(params: DisambiguationParams, part: tuple[int, int], store: Sto
         generated_chunk(params, start, store=store)
 
 
-def _counts(params: DisambiguationParams, translator: str, store: Store) -> tuple[int, int]:
+def _counts(params: DisambiguationParams, translator: str, store: Store) -> Counts:
     """The texts of the pool and for BLEU, and how many are translated; of pairs not found yet, how many at most."""
-    if any(pool_shard.rows(params, store=store, **at) is None for at in _test_points(params)):
-        corpora = (tested(params, corpus, store, keep=False) for corpus in params.corpora)
-        found = sum(n_pairs(mining, store, keep=False) for mining in corpora)
-        return min(found, params.n_test + params.bleu_pairs * len(params.test_corpora)) if params.n_test else found, 0
-    texts = set(pool(params, store)["source"])
-    for corpus in params.test_corpora if params.bleu_pairs else []:
-        texts.update(source for source, _ in bleu_texts(params, corpus))
-    return asked_translations(params, translator, params.source, params.target, sorted(texts), store)
+    scored = params.test_corpora if params.bleu_pairs else []
+    texts = {source for corpus in scored for source, _ in bleu_texts(params, corpus)}
+    if found := all(pool_shard.rows(params, store=store, **at) is not None for at in _test_points(params)):
+        texts.update(pool(params, store)["source"])
+    known = asked_translations(params, translator, params.source, params.target, sorted(texts), store)
+    if found:
+        return known
+    corpora = (tested(params, corpus, store, keep=False) for corpus in params.corpora)
+    most = sum(n_pairs(mining, store, keep=False) for mining in corpora)
+    if params.n_test is not None:
+        most = min(most, params.n_test + params.bleu_pairs * len(params.test_corpora))
+    return Counts(most, 0, known.missing)
 
 
 @STUDY.work(
@@ -524,6 +529,9 @@ def translate_pairs(params: DisambiguationParams, translator: str, store: Store)
     per=("translator", "part"),
     after=[make_samples, translate_pairs],
     uses=lambda params, translator, part: uses_translator(params, translator),
+    points=lambda params: (
+        {"translator": model, "part": part} for model, part in product(params.attackable, parts(params))
+    ),
 )
 def attack(params: DisambiguationParams, translator: str, part: tuple[int, int], store: Store) -> None:
     """The samples of one part of the seeds translated by one model and judged."""
@@ -577,7 +585,7 @@ def outcomes(params: DisambiguationParams, store: Store, texts: bool) -> Iterato
     for model in params.models:
         of_pairs = pairs.assign(**judged(params, model, store=store)[made])
         yield _outcomes(params, model, "sense", of_pairs, ["homograph", "token"], _OF_PAIR, texts)
-        for start in chunks(params, store):
+        for start in chunks(params, store) if model in params.attackable else ():
             samples = _fluent(generated_chunk(params, start, store=store)).rename(columns={"text": "changed"})
             samples = samples.join(by_key.loc[samples["key"]].reset_index(drop=True))
             found = attacked_chunk(params, model, start, store=store)[made]

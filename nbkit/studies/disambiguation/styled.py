@@ -63,6 +63,8 @@ def footer(params: DisambiguationParams) -> provenance.Footer:
     called = {name: label(name) for name in params.translated_by}
     if shown := [f"{short} is {name}" for name, short in called.items() if short != name]:
         facts["names in tables"] = ", ".join(shown)
+    if fixed := [called[name] for name in params.translated_by if name not in params.attackable]:
+        facts["attacks"] = f"not measurable with outputs alone: {', '.join(fixed)}"
     pairs = [(params.source, params.target)]
     return page.footer(params, facts, params.translated_by, params.model_key, pairs=pairs, licensed=langs)
 

@@ -419,7 +419,8 @@ def _by_model(
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """The label of each model of the run with its *table*."""
     store = store or Store()
-    return ((label(model), table(params, model, store=store)) for model in params.models)
+    wanted = params.attackable if table is attacked else params.models
+    return ((label(model), table(params, model, store=store)) for model in params.models if model in wanted)
 
 
 def _with_labels(params: DisambiguationParams, row: dict[str, Any], **columns: str) -> dict[str, Any]:
@@ -664,7 +665,7 @@ def transfer(params: DisambiguationParams, store: Store | None = None) -> pd.Dat
     Columns: domain, model_a, model_b, relation ("models", or "random seed" for a model and its twin), only_a, both,
     only_b, jaccard, low, high, chance (what sets of these sizes have in common when they are drawn independently).
     """
-    tables = {model: attacked(params, model, store) for model in params.translated_by}
+    tables = {model: attacked(params, model, store) for model in params.attackable}
     rows = []
     for a, b in combinations(tables, 2):
         one, two = ((tables[model]["outcome"] == SUCCESS).to_numpy(dtype=bool) for model in (a, b))

@@ -7,6 +7,7 @@ says why. What the references and a copy of the source score is drawn in, as cei
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,8 @@ def _bars(parts: Mapping[str, pd.DataFrame], title: Callable[[str], str], *, sha
     controls = {name: look for name, look in control_looks().items() if name in set(rows["model"])}
     with theme.style():
         width = min(theme.WIDTH, max(6.6, 1.0 + len(parts) * (1.0 + 0.28 * len(looks) * len(conditions))))
-        figure, axes = panels.grid(len(languages), len(parts), width, 0.9 + 2.3 * len(languages), sharey="col")
+        height = 0.9 + (2.3 if panels.few(looks.values()) else 3.4) * len(languages)
+        figure, axes = panels.grid(len(languages), len(parts), width, height, sharey="col")
         for language, line in zip(languages, axes, strict=True):
             for (name, part), panel in zip(parts.items(), line, strict=True):
                 own = part[part["language"] == language]
@@ -134,7 +136,7 @@ def _bars(parts: Mapping[str, pd.DataFrame], title: Callable[[str], str], *, sha
                 for control, look in controls.items():
                     for value in own.loc[own["model"] == control, "value"]:
                         panel.axhline(value, color=look.colour, linestyle=_DASHED, linewidth=1.1, zorder=1)
-                _condition_axis(panel, conditions)
+                _condition_axis(panel, conditions, looks)
                 panel.set_title(title(name) if len(languages) == 1 else f"{title(name)}, {language}")
                 top = np.nanmax([*part["high"], *part["value"], 0.01])
                 lines = own.loc[own["model"].isin(list(controls)), "value"]
@@ -151,16 +153,17 @@ def _layout(rows: pd.DataFrame, systems: pd.DataFrame) -> tuple[list[str], dict[
 
 
 def _legend(figure: Figure, looks: Mapping[str, Look], more: Sequence[Any], columns: float) -> None:
-    handles = [*(Patch(color=look.colour, label=look.label) for look in looks.values()), *more]
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(columns)))
+    handles = [*(Patch(color=look.colour, label=look.label) for look in panels.few(looks.values())), *more]
+    if handles:
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(columns)))
 
 
 def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: Mapping[str, Look]) -> None:
     """A group of bars a condition, with their intervals; a model that was not trained in a condition leaves a gap."""
-    size = min(0.8 / len(looks), 0.4)
-    for place, (model, look) in enumerate(looks.items()):
+    size, offsets = _places(len(looks))
+    for offset, (model, look) in zip(offsets, looks.items(), strict=True):
         own = rows[rows["model"] == model]
-        at = [conditions.index(name) + (place - (len(looks) - 1) / 2) * size for name in own["condition"]]
+        at = [conditions.index(name) + offset for name in own["condition"]]
         bars = panel.bar(at, own["value"], width=0.92 * size, color=look.colour, linewidth=0, zorder=2)
         panels.lead(bars, own)
         known = own["low"].notna().to_numpy()
@@ -171,8 +174,21 @@ def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: M
             panels.hollow(panel, at, own["value"], own[of])
 
 
-def _condition_axis(panel: Axes, conditions: Sequence[str]) -> None:
-    panel.set_xticks(range(len(conditions)), [condition_tick(name) for name in conditions])
+def _places(n: int) -> tuple[float, list[float]]:
+    """The room of each of *n* bars in a group, and where their middles are."""
+    size = min(0.8 / n, 0.4)
+    return size, [(place - (n - 1) / 2) * size for place in range(n)]
+
+
+def _condition_axis(panel: Axes, conditions: Sequence[str], looks: Mapping[str, Look]) -> None:
+    """The conditions below their groups; of many models each below its bar, as no legend names it."""
+    ticks = [condition_tick(name) for name in conditions]
+    if panels.few(looks.values()):
+        panel.set_xticks(range(len(ticks)), ticks)
+    else:
+        bars = product(enumerate(ticks), zip(_places(len(looks))[1], looks.values(), strict=True))
+        named = [(i + at, f"{look.label}, {tick}" if len(ticks) > 1 else look.label) for (i, tick), (at, look) in bars]
+        panel.set_xticks(*zip(*named, strict=True), rotation=90, fontsize=7)
     panel.set_xlim(-0.6, len(conditions) - 0.4)
     panel.grid(axis="x", visible=False)
     panel.tick_params(axis="x", length=0)
@@ -197,7 +213,7 @@ def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
             for language, panel in zip(languages, line, strict=True):
                 own = effects[(effects["measure"] == measure) & (effects["language"] == language)]
                 _overlapping(panel, own, conditions, looks)
-                _condition_axis(panel, conditions)
+                _condition_axis(panel, conditions, looks)
                 beside = effects[effects["measure"].isin(measures if shared is True else [measure])]
                 panel.set_ylim(0, 1.08 * np.nanmax([*beside["high"], *beside["value"], 0.01]))
                 panel.set_title(_measure(measure) if len(languages) == 1 else f"{_measure(measure)}, {language}")

@@ -74,7 +74,7 @@ from nbkit.models.translators.texts import (
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.base import Notebook, trained_by
-from nbkit.studies.engine import TRANSLATOR, Axis, Held, Point, Study, Use, as_table, asked, asked_translations
+from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Held, Point, Study, Use, as_table, asked, asked_translations
 from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams, System
 from nbkit.text.parsers import Span, load_parser, parser_identity, tokens_in
 from nbkit.text.phrases import PhraseMatcher, read_phrases
@@ -1021,10 +1021,10 @@ def _tested(params: IdiomsParams, language: str, store: Store) -> list[Any]:
     return [pair for pairs in _test_sets(params, language, store).values() for pair in pairs]
 
 
-def _translations(params: IdiomsParams, language: str, system: System, store: Store) -> tuple[int, int]:
+def _translations(params: IdiomsParams, language: str, system: System, store: Store) -> Counts:
     """How many texts one system translates, and how many of them are remembered; none known before mining."""
     if not is_mined(params, language, store):
-        return 0, 0
+        return Counts(0, 0)
     sources = [pair.source for pair in _tested(params, language, store)]
     return asked_translations(params, system.name, params.source, language, sources, store)
 

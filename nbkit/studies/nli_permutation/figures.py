@@ -73,8 +73,8 @@ def results_figure(results: pd.DataFrame, floors: pd.DataFrame) -> Figure:
             panels.ticks(panel, bag["value"], _heights(bag, corpora, offset), blind)
         panel.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1))
         panel.set_title(measure(name, "mathtext"))
-        panels.rows_axis(panel, list(map(corpus_label, corpora)))
-    panels.legend(figure, [*looks.values(), *looks_of("floors").values(), blind], columns=3)
+        panels.rows_axis(panel, list(map(corpus_label, corpora)), looks.values())
+    panels.legend(figure, [*panels.few(looks.values()), *looks_of("floors").values(), blind], columns=3)
     return figure
 
 

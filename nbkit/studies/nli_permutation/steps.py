@@ -25,11 +25,13 @@ from nbkit.errors import NbkitError
 from nbkit.measure.acceptance import MiniTrees, count_mini_trees, entropy, signature_ratios
 from nbkit.measure.bleu import permutation_bleu
 from nbkit.models import classifier_label, iter_classified
+from nbkit.models.services.names import LABEL_FILE
+from nbkit.models.services.outputs import OutputsModel
 from nbkit.perturb.derangements import DerangedPair, derange_pair, in_units
 from nbkit.perturb.reorderings import is_punctuation
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.engine import CLASSIFIER, Axis, Cuts, Held, Step, Study, Use, as_table
+from nbkit.studies.engine import CLASSIFIER, Axis, Counts, Cuts, Held, Step, Study, Use, as_table
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams, share_of
 from nbkit.studies.results import item_id, objects
 from nbkit.text.parsers import Skipped
@@ -359,28 +361,31 @@ def scores_chunk(
         yield *pair, *answers[:2].tolist(), float(unsure[0]), answers[2:], unsure[1:]
 
 
-def _counts(
-    params: NliPermutationParams, corpus: str, classifier: str, start: int | None, store: Store
-) -> tuple[int, int]:
+def _counts(params: NliPermutationParams, corpus: str, classifier: str, start: int | None, store: Store) -> Counts:
     """The texts of one part of a set (of all of it where *start* is None), and how many of them are classified.
 
     Permuting them all to look each of them up would take minutes. What is scored has been classified; elsewhere the
-    texts of the first pairs of a chunk stand for the others.
+    texts of the first pairs of a chunk stand for the others, and are those that a file of labels may lack.
     """
     config = models.classification_config(classifier, params.language, **params.running)
-    schemes, texts, stored = params.schemes(classifier), 0, 0
+    remote = models.resolve_classifier(classifier, params.language).remote
+    schemes, texts, stored, missing = params.schemes(classifier), 0, 0, list[str]()
     for each in _starts(params, start, store, corpus):
         own = sum(_n_texts(params, corpus, scheme, each, store) for scheme in schemes)
         texts += own
         scored = (scores_chunk.rows(params, corpus, classifier, scheme, each, store=store) for scheme in schemes)
         if all(rows is not None for rows in scored):
             stored += own
-        elif store.has_records(config):
+        elif isinstance(remote, OutputsModel) or store.has_records(config):
             pairs = read_chunk(params, corpus, each, store, SOME)
             found = (item for scheme in schemes for item in variants(params, pairs, each, scheme))
             some = list(dict.fromkeys(text for item in found for text in item.texts()))
+            if isinstance(remote, OutputsModel):
+                lines = [remote.asked(*pair) for pair in some]
+                missing += remote.missing(lines, params.language, LABEL_FILE)
+                continue
             stored += round(own * (1 - len(store.missing(config, some)) / len(some))) if some else 0
-    return texts, stored
+    return Counts(texts, stored, missing)
 
 
 def _n_texts(params: NliPermutationParams, corpus: str, scheme: str, start: int, store: Store) -> int:

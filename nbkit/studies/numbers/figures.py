@@ -34,7 +34,7 @@ def rates_figure(pass_rates: pd.DataFrame, copies: pd.DataFrame) -> Figure:
     pairs, models = _in_order(pass_rates["pair"]), styled.model_looks(pass_rates["model"])
     with theme.style():
         height = 1.2 + len(pairs) * max(0.45, 0.19 * len(models) + 0.1)
-        figure, shown = _each_capability(pass_rates, pairs, height)
+        figure, shown = _each_capability(pass_rates, pairs, height, looks=list(models.values()))
         for name, panel in shown:
             own = copies[(copies["capability"] == name) & copies["pair"].isin(pairs)]
             panels.ticks(panel, own["strict"], map(pairs.index, own["pair"]), styled.copied())
@@ -42,7 +42,7 @@ def rates_figure(pass_rates: pd.DataFrame, copies: pd.DataFrame) -> Figure:
                 rows = pass_rates[(pass_rates["model"] == model) & (pass_rates["capability"] == name)]
                 heights = [pairs.index(pair) + offset for pair in rows["pair"]]
                 panels.intervals(panel, rows, heights, look, "strict", "strict_low", "strict_high")
-        panels.legend(figure, [*models.values(), styled.copied()], columns=3)
+        panels.legend(figure, [*panels.few(models.values()), styled.copied()], columns=3)
     return figure
 
 
@@ -105,32 +105,47 @@ def placeholder_figure(mitigation: pd.DataFrame) -> Figure:
 
 
 def _lengths(rates: pd.DataFrame, seen: pd.DataFrame, column: str, what: str) -> Figure:
-    """Pass rates by a length, one panel per language pair. seen: lengths in training."""
-    pairs, models = _in_order(rates["pair"]), styled.model_looks(rates["model"])
-    seen = seen[seen["model"].isin(models)]
+    """Pass rates by a length, one panel per language pair, or per model where these are many. seen: in training."""
+    pairs, every = _in_order(rates["pair"]), styled.model_looks(rates["model"])
+    seen = seen[seen["model"].isin(every)]
     longest = seen.groupby(["pair", "model"])["length"].max()
-    per_line = min(len(pairs), 3)
+    shown = [(pair, pair, every) for pair in pairs]
+    if not panels.few(every.values()):
+        shown = [
+            (f"{pair}  {look.label}" if len(pairs) > 1 else look.label, pair, {name: look})
+            for pair in pairs
+            for name, look in every.items()
+        ]
+    per_line = min(len(shown), 3)
     with theme.style():
-        width, height = min(theme.WIDTH, 1.6 + 3.6 * per_line), 1.0 + 2.4 * -(-len(pairs) // per_line)
-        figure, small = panels.several(len(pairs), per_line, width, height, sharex=True, sharey=True)
-        for place, (pair, panel) in enumerate(zip(pairs, small, strict=True)):
+        width, each = min(theme.WIDTH, 1.6 + 3.6 * per_line), 2.4 if panels.few(every.values()) else 1.7
+        height = 1.0 + each * -(-len(shown) // per_line)
+        figure, small = panels.several(len(shown), per_line, width, height, sharex=True, sharey=True)
+        for place, ((title, pair, models), panel) in enumerate(zip(shown, small, strict=True)):
             panel.set_xlim(rates[column].min() - 0.6, rates[column].max() + 0.6)
             limits = {model: longest[pair, model] for model in models if (pair, model) in longest.index}
             _training_limits(panel, limits, models)
             for offset, (model, look) in zip(panels.dodge(len(models)), models.items(), strict=True):
                 line = rates[(rates["pair"] == pair) & (rates["model"] == model)].sort_values(column)
                 _line(panel, line, line[column] + 0.6 * offset, look, _DASHED[styled.is_by_rule(model)])
-            panel.set(title=pair, xlabel=what, ylabel="" if place % per_line else "pass rate (%)", ylim=(-0.04, 1.04))
+            below = len(every) > panels.MANY and place + per_line < len(shown)
+            panel.set(
+                title=title,
+                xlabel="" if below else what,
+                ylabel="" if place % per_line else "pass rate (%)",
+                ylim=(-0.04, 1.04),
+            )
             panel.xaxis.set_major_locator(MaxNLocator(integer=True))
             panel.yaxis.set_major_formatter(panels.PER_CENT)
         handles = [
             Line2D([], [], color=look.colour, marker=look.marker, markersize=5, linewidth=1.2, label=look.label,
                    linestyle=_DASHED[styled.is_by_rule(model)])
-            for model, look in models.items()
+            for model, look in every.items() if panels.few(every.values())
         ]  # fmt: skip
         if len(longest):
             handles.append(Line2D([], [], color="#555555", label="the longest of its training", **_LIMIT))
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 3))
+        if handles:
+            figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 3))
     return figure
 
 
@@ -169,7 +184,7 @@ def _dumbbells(table: pd.DataFrame, kind: str, why: str) -> Figure:
 
 
 def _each_capability(
-    table: pd.DataFrame, rows: Sequence[str], height: float, what: str = "pass rate (%)"
+    table: pd.DataFrame, rows: Sequence[str], height: float, what: str = "pass rate (%)", looks: Sequence[Look] = ()
 ) -> tuple[Figure, Iterator[tuple[str, Axes]]]:
     """One panel per capability, side by side; after drawing it gets the names of its *rows* and a share axis."""
     names = _in_order(table["capability"])
@@ -179,7 +194,7 @@ def _each_capability(
         for name, panel in zip(names, axes[0], strict=True):
             yield name, panel
             panel.set_title(capability(name))
-            panels.rows_axis(panel, rows)
+            panels.rows_axis(panel, rows, looks)
             panels.share_axis(panel, what)
 
     return figure, each()

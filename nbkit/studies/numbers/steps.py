@@ -20,18 +20,20 @@ from nbkit.errors import NbkitError
 from nbkit.languages import is_unspaced
 from nbkit.measure.numbers import Judgement, compare_numbers, judge_number, template_numbers
 from nbkit.measure.quantities import compare_quantities, passes
-from nbkit.models import label
+from nbkit.models import label, resolve
 from nbkit.models.catalogue import BY_RULE
+from nbkit.models.services.outputs import MissingOutputsError, OutputsModel
 from nbkit.models.translators.lifecycle import carry_remembered
 from nbkit.models.translators.placeholder import masked_texts
 from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
 from nbkit.numbers import Number, find_numbers, forms
 from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format
+from nbkit.numbers.quantity import find_quantities
 from nbkit.perturb.shrink_numbers import Shrunk, shrink_number
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.engine import TRANSLATOR, Axis, Study, Use, asked_translations
+from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Study, Use, asked_translations
 from nbkit.studies.numbers.params import Direction, NumbersParams
 from nbkit.studies.results import item_id, objects
 
@@ -58,6 +60,9 @@ _BATCH = 500
 
 #: What may not touch a number that another is put in place of: it would be part of a time, a score, a name or a range.
 _ATTACHED = re.compile(r"[\w:/+*=#@–-]")
+#: What may stand between a day and the name of its month, and the eras that follow a year.
+_TO_MONTH = re.compile(r"[.º]?\s(?:(?:of|the|de|di)\s)?")
+_ERA = re.compile(r"\s(?:BCE?|CE|AD|[vn]\.\s?(?:Chr|u\.\s?Z)|(?:av|apr)\.\s?J|[ad]\.\s?C)\b")
 
 
 def harvest(
@@ -129,6 +134,7 @@ def _exchangeable(text: str, src: str) -> Number | None:
             and number.value != 1
             and values.count(number.value) == 1
             and _stands_alone(text, number, src)
+            and not _of_a_date(text, number, src)
         ):
             return number
     return None
@@ -140,6 +146,14 @@ def _stands_alone(text: str, number: Number, src: str) -> bool:
     if is_unspaced(src):  # letters touch every number there
         before, after = (mark if not mark.isalpha() or mark.isascii() else "" for mark in (before, after))
     return not _ATTACHED.match(before) and not _ATTACHED.match(after)
+
+
+def _of_a_date(text: str, number: Number, src: str) -> bool:
+    """Whether a number is the day beside the name of a month, or a year with its era (*18 June*, *59 BC*)."""
+    start, end = number.span
+    months = (each.span for each in find_quantities(text, src) if each.kind == "date")
+    gaps = (text[end:first] if end <= first else text[last:start] for first, last in months)
+    return bool(_ERA.match(text, end)) or any(_TO_MONTH.fullmatch(gap) for gap in gaps)
 
 
 def _capability(number: Number) -> str:
@@ -316,14 +330,19 @@ def _key(params: NumbersParams, pair: Direction, model: str) -> dict[str, Any]:
     return {**params.cases_key(pair), **params.model_key(pair, model)}
 
 
-def _counts(params: NumbersParams, pair: Direction, model: str, store: Store) -> tuple[int, int]:
+def _counts(params: NumbersParams, pair: Direction, model: str, store: Store) -> Counts:
     """The texts of the cases, and how many are translated; shrinking asks for more, as it needs them."""
-    if params.harvest_by == "system" and params.template_corpus is not None:
-        return 0, 0  # which sentences there are is known only after the model has translated the corpus
-    texts = [case.source for case in cases(params, pair, model, store)]
+    name = model.removeprefix(BY_RULE)
+    by_system = params.harvest_by == "system" and params.template_corpus is not None
+    if by_system and not isinstance(resolve(name, pair.src, pair.tgt).remote, OutputsModel):
+        return Counts(0, 0)  # which sentences there are is known only after the model has translated the corpus
+    try:
+        texts = [case.source for case in cases(params, pair, model, store)]
+    except MissingOutputsError as error:
+        return Counts(error.wanted, 0, error.texts)
     if model.startswith(BY_RULE):
         texts = masked_texts(texts, pair.src)
-    return asked_translations(params, model.removeprefix(BY_RULE), pair.src, pair.tgt, texts, store)
+    return asked_translations(params, name, pair.src, pair.tgt, texts, store)
 
 
 @STUDY.step(per=("pair", "model"), key=_key, uses=_uses)

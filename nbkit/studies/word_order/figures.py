@@ -78,9 +78,9 @@ def fig1_preference(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
         own = rows[rows["model"] == model]
         heights = [languages.index(language) + offset for language in own["language"]]
         panels.intervals(panel, own, heights, look, "difference", "low", "high")
-    panels.rows_axis(panel, list(map(theme.language_label, languages)))
+    panels.rows_axis(panel, list(map(theme.language_label, languages)), looks.values())
     _preference_axis(panel, metric, rows)
-    panels.legend(figure, looks.values(), columns=4)
+    panels.legend(figure, panels.few(looks.values()), columns=4)
     return figure
 
 

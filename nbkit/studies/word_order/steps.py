@@ -24,10 +24,12 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.measure import Kappa, check_metric
 from nbkit.measure.statistics import StreamedBootstrap
 from nbkit.models import label as model_label
+from nbkit.models import resolve
+from nbkit.models.services.outputs import OutputsModel
 from nbkit.perturb import CONTROL, PERTURBATIONS, is_drawn, perturb_all
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.engine import TRANSLATOR, Axis, Cuts, Held, Point, Step, Study, Use, asked_translations
+from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Cuts, Held, Point, Step, Study, Use, asked_translations
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.text.sentences import Order, Spacing, Text
 
@@ -42,6 +44,8 @@ CHUNK = 1000
 PART_TEXTS = 4000
 #: Chunks whose texts are parted together, so that one that stands in several is translated once.
 SPAN = 16
+#: Pairs of a corpus that was never read whose texts are looked up in files of translations.
+_FEW = 5
 #: The threshold of `flip_criteria`, read off the printed samples.
 INFERRED = 0.5
 
@@ -359,10 +363,19 @@ def _pair_counts(params: WordOrderParams, language: str, start: int | None, stor
 
 def _text_counts(
     params: WordOrderParams, model: str, language: str, start: int | None, part: Part, store: Store
-) -> tuple[int, int]:
-    """The texts of a part, and how many are translated; of a corpus that was never read, how many they are at most."""
+) -> Counts:
+    """The texts of a part, and how many are translated; of a corpus that was never read, how many they are at most.
+
+    Files of translations are asked for the texts of the first pairs of a corpus that was never read.
+    """
     if most := _unread(params, language, store):
-        return _most_texts(params, _within(most, start, SPAN)) // part[1], 0
+        bound = _most_texts(params, _within(most, start, SPAN)) // part[1]
+        remote = resolve(model, params.source, language).remote
+        if part[0] or start or not isinstance(remote, OutputsModel):
+            return Counts(bound, 0)
+        few = params.model_copy(update={"n_pairs": min(_FEW, most)})
+        some = _texts(few, language, None, Part(0, 1), Store(":memory:"))
+        return Counts(bound, 0, remote.missing(some, params.source, language))
     texts = _texts(params, language, start, part, store)
     return asked_translations(params, model, params.source, language, texts, store)
 
