@@ -44,9 +44,12 @@ from nbkit.studies import STUDIES, outcomes, write_outcomes
 from nbkit.studies.base import StudyParams, told_apart
 from nbkit.studies.behaviours import (
     FEW,
+    MUCH,
+    SOME,
     Behaviour,
     Fit,
     Measure,
+    Published,
     answer,
     behaviours,
     revealing,
@@ -350,15 +353,16 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
     if found is not None:
         for name, measure in behaviour.measures.items():
             whole, groups = whole_and_groups(found, measure)
-            measures.append(_measure(name, measure, whole, groups, pair))
+            # What the paper's systems did elsewhere says nothing beside sentences of the sandbox.
+            marks = measure.published if planned.corpora != "sandbox" else ()
+            marks = tuple(mark for mark in marks if mark.pair in ("", "-".join(pair)))
+            measures.append(_measure(name, measure, whole, groups, marks))
             for row in cast(list[dict[str, Any]], whole.to_dict("records")):
-                if row["n"]:
+                if row["n"] and (measure is behaviour.headline or row["clusters"] >= SOME):
                     parts = groups[groups["system"] == row["system"]]
                     answers.setdefault(row["system"], []).append(answer(row, parts, measure))
         items = list(_items(scored(found, behaviour.headline), behaviour.headline))
-        fewest = min((value.clusters for value in measures[0].values), default=FEW)
-        if 0 < fewest < FEW:
-            warnings.append(f"Only {fewest} independent units: intervals are wide, and single items decide.")
+        warnings = list(_warnings(behaviour, measures))
     undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
     missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
     return BehaviourOf(
@@ -377,8 +381,23 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
     )
 
 
+def _warnings(behaviour: Behaviour, measures: Sequence[MeasureOf]) -> Iterator[str]:
+    """Why values are to be read with care: few units, many items that could not be judged, what the study declares."""
+    fewest = min((value.clusters for value in measures[0].values), default=FEW)
+    if 0 < fewest < FEW:
+        yield f"Only {fewest} independent units (sentences, numbers, idioms): single ones decide."
+    for value in measures[0].values:
+        every = value.n + value.undecided
+        if value.n and value.undecided > MUCH * every:
+            yield f"{value.undecided:,} of {every:,} items could not be judged: the value is that of the others alone."
+    for measure, declared in zip(measures, behaviour.measures.values(), strict=True):
+        values = [each.value for each in measure.values if each.value is not None]
+        if declared.doubt and values and min(values) < declared.doubt.value:
+            yield declared.doubt.label
+
+
 def _measure(
-    name: str, measure: Measure, whole: pd.DataFrame, groups: pd.DataFrame, pair: tuple[str, str]
+    name: str, measure: Measure, whole: pd.DataFrame, groups: pd.DataFrame, published: tuple[Published, ...]
 ) -> MeasureOf:
     marks = [measure.floor, measure.ceiling, measure.zero]
     return MeasureOf(
@@ -388,10 +407,11 @@ def _measure(
         by="" if measure.names else measure.by,
         reading=measure.reading,
         better=measure.better,
+        called=measure.called,
         share=measure.share,
         range=measure.range,
         marks=tuple(dict.fromkeys(mark for mark in marks if mark is not None)),
-        published=tuple(each for each in measure.published if each.pair in ("", "-".join(pair))),
+        published=published,
         values=tuple(_value(row) for row in whole.to_dict("records")),
         groups=tuple(_value(row) for row in groups.to_dict("records")),
     )
@@ -412,14 +432,16 @@ def _items(rows: pd.DataFrame, measure: Measure) -> Iterator[Item]:
         for role, place in revealing(own, measure).items():
             row = own.loc[place]
             texts = {name: _text(row[name]) for name in ("source", "changed", "reference", "output")}
+            verdict = _text(row["verdict"])
             yield Item(
                 system=str(system),
                 role=role,
+                group=row["group"],
                 item=row["item"],
                 **texts,
                 spans=tuple(row["spans"] or ()),
                 score=_number(row["score"]),
-                verdict=_text(row["verdict"]),
+                verdict=measure.called.get(verdict, verdict) if verdict in ("pass", "fail") else verdict,
                 reason=row["reason"],
             )
 

@@ -44,7 +44,7 @@ class Value(_Part):
 
 
 class MeasureOf(_Part):
-    """A measure with its values."""
+    """A measure with its values. called: what the verdicts pass and fail are called."""
 
     name: str
     label: str
@@ -56,6 +56,7 @@ class MeasureOf(_Part):
     range: tuple[float, float] | None
     marks: tuple[Mark, ...] = Field(description="Floor, ceiling, or the middle of the scale.")
     published: tuple[Published, ...]
+    called: dict[str, str] = {}
     values: tuple[Value, ...]
     groups: tuple[Value, ...]
 
@@ -75,6 +76,7 @@ class Item(_Part):
 
     system: str
     role: str = Field(description="worst, typical or best; lowest and highest where nothing is better.")
+    group: str = Field(default="", description="What the measure is broken down by, as pages name it.")
     item: str
     source: str | None
     changed: str | None
@@ -222,11 +224,11 @@ def address(study: str, measure: MeasureOf | None = None, value: Value | None = 
     >>> address("numbers", item="0af1")
     'sentences.html#study=numbers&item=0af1'
     """
-    found = {"study": study, **filters}
+    found = {"study": study}
     if measure is not None and value is not None:
         found |= {"system": value.system, "measure": measure.measure}
         found |= {measure.by: value.group} if measure.by and value.group else {}
-    return f"{SENTENCES}#{urlencode(found)}"
+    return f"{SENTENCES}#{urlencode(found | filters)}"
 
 
 def _marked(item: Item, text: str) -> Markup:
@@ -240,6 +242,7 @@ def _marked(item: Item, text: str) -> Markup:
 # The picture of a measure: one line for each system, with interval, marks and published systems.
 
 _WIDTH, _LEFT, _ROW, _TOP = 640, 170, 24, 22
+_LEAST = 0.2  # that an axis of scores spans, so that a small difference looks small
 
 
 def picture(measure: MeasureOf, study: str = "", link: Callable[..., str] = lambda *of: "") -> Markup:
@@ -268,8 +271,8 @@ def _ends(measure: MeasureOf, known: list[Value]) -> tuple[float, float]:
         return 0.0, 1.0
     shown = [end for value in known for end in (value.low, value.high, value.value) if end is not None]
     shown += [mark.value for mark in (*measure.marks, *measure.published)]
-    low, high = min(*shown, 0.0), max(*shown, 0.0)
-    room = 0.08 * (high - low) or 0.5
+    low, high = min(*shown, -_LEAST / 2), max(*shown, _LEAST / 2)
+    room = 0.08 * (high - low)
     return low - room, high + room
 
 

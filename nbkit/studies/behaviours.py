@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 Words = Annotated[tuple[str, ...], BeforeValidator(lambda said: (said,) if isinstance(said, str) else said)]
 #: Items below which a value says little; pages warn.
 FEW = 30
+#: Items of a group below which no answer names it, and of a further measure below which nothing is said of it.
+SOME = 10
+#: The share of items without a verdict above which pages warn.
+MUCH = 0.2
+#: Groups of one value that an answer names.
+_NAMED = 3
 _PAIR = ["source_language", "target_language"]
 _OF = ["system", *_PAIR]
 
@@ -66,7 +72,8 @@ class Answers(Declared):
     What stands in [brackets] is said only where groups have different values.
 
     Fields: system, value, interval, zero, n, clusters; where the measure has groups also lowest, highest (names),
-    lowest_value, highest_value, n_groups, and n_above: how many groups' intervals lie above `zero`.
+    lowest_value, highest_value, n_groups, n_above and n_below: how many groups' intervals lie above and below `zero`;
+    undecided: how many items have no score. Only groups of some items are named as lowest or highest (`SOME`).
     """
 
     above: str
@@ -80,8 +87,9 @@ class Measure(Declared):
     measure, minus: names of the outcomes' column; minus is subtracted at the same item. where, unlike: groups that an
     item must have, must not have. average: "item", "cluster" (each cluster weighs alike) or the name of a group, whose
     values weigh alike. by: the group that a page breaks the value down by; names: the function, ``"module:name"``, that
-    says how pages write its values. range: of possible values. share: whether
-    values are 0 or 1. better: what is an improvement; None: neither. zero: what `answer` compares with.
+    says how pages write its values. range: of possible values. share: whether values are 0 or 1. better: what is an
+    improvement; None: neither. zero: what `answer` compares with. doubt: the value below which pages say its label.
+    called: what pages call the verdicts pass and fail.
     """
 
     label: str
@@ -99,6 +107,8 @@ class Measure(Declared):
     floor: Mark | None = None
     ceiling: Mark | None = None
     published: tuple[Published, ...] = ()
+    doubt: Mark | None = None
+    called: dict[str, str] = {}
     answer: Answers
     reading: str = Field(description="One sentence on how to read the number.")
 
@@ -279,20 +289,21 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
         "zero": measure.written(zero),
         "n": f"{whole['n']:,}",
         "clusters": f"{whole['clusters']:,}",
+        "undecided": f"{whole['undecided']:,}",
     }
-    differ = parts["value"].nunique() > 1
+    differ = len(parts) > 1 and parts.loc[parts["n"] >= SOME, "value"].nunique() > 1
     sentence = re.sub(r"\[(.*?)\]", r"\1" if differ else "", sentence)
     known = parts[parts["value"].notna()].sort_values("value", kind="stable")
     if len(known):
-        first, last = known.iloc[0], known.iloc[-1]
         fields |= {
-            "lowest": first["group"],
-            "lowest_value": measure.written(first["value"]),
-            "highest": last["group"],
-            "highest_value": measure.written(last["value"]),
             "n_groups": len(known),
             "n_above": int((known["low"] > zero).sum()),
+            "n_below": int((known["high"] < zero).sum()),
         }
+        some = known if (known["n"] < SOME).all() else known[known["n"] >= SOME]
+        for name, value in (("lowest", some["value"].iloc[0]), ("highest", some["value"].iloc[-1])):
+            alike = some.loc[np.isclose(some["value"], value), "group"]
+            fields |= {name: ", ".join(alike[:_NAMED]), f"{name}_value": measure.written(value)}
     try:
         return sentence.format(**fields)
     except KeyError as error:

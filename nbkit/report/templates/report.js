@@ -118,7 +118,7 @@
       const cells = [...body.rows].map((row) => row.cells[column]).filter(Boolean);
       const words = cells.filter((cell) => /^\s*\p{L}{2}/u.test(cell.textContent)).length > cells.length / 2;
       if (words) for (const cell of [header, ...cells]) cell.classList.add("words");
-      if (!header.textContent.trim() || cells.length < 3) return;
+      if (!header.textContent.trim() || cells.length < 3 || table.matches(".items")) return;
       const button = document.createElement("button");
       button.type = "button";
       if (header.querySelector("a")) button.setAttribute("aria-label", `Sort by ${header.textContent.trim()}`);
