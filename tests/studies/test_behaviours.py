@@ -1,0 +1,90 @@
+"""What is said of a system: sentences, the groups that they name, and the items that are shown."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from nbkit.batch.card import _warnings
+from nbkit.report.card import MeasureOf, Value
+from nbkit.studies import STUDIES
+from nbkit.studies.behaviours import Answers, Behaviour, Mark, Measure, answer, behaviours, revealing
+
+SAID = Answers(
+    above="{system} has {value} of {n}[, fewest of *{lowest}* ({lowest_value}) and most of {highest}]",
+    unsure="{system}: of {n_groups} {n_above} above and {n_below} below; {undecided} open",
+)
+
+
+def measure(**more) -> Measure:
+    return Measure(label="passed", measure="strict", reading="", answer=SAID, **more)
+
+
+def parts(*rows: tuple[str, float, int]) -> pd.DataFrame:
+    """Groups by name, value and number of items."""
+    found = pd.DataFrame(rows, columns=["group", "value", "n"])
+    return found.assign(low=found["value"] - 0.1, high=found["value"] + 0.1)
+
+
+def said(groups: pd.DataFrame, low: float = 0.4, high: float = 0.6, **more) -> str:
+    whole = {"system": "S", "value": 0.5, "low": low, "high": high, "n": 60, "clusters": 60, "undecided": 3}
+    return answer(whole, groups, measure(**more))
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        ([("a", 0.2, 20), ("b", 0.4, 20), ("c", 0.9, 20)], ", fewest of *a* (20.0%) and most of c"),
+        ([("a", 0.2, 20), ("b", 0.2, 20), ("c", 0.9, 20)], ", fewest of *a, b* (20.0%) and most of c"),
+        (
+            [("a", 0.0, 1), ("b", 0.4, 20), ("c", 0.9, 20)],
+            ", fewest of *b* (40.0%) and most of c",
+        ),
+        ([("a", 0.5, 20), ("b", 0.5, 20)], ""),
+        ([("a", 0.0, 1), ("b", 0.5, 20)], ""),
+        ([("a", 0.5, 60)], ""),
+        ([], ""),
+    ],
+)
+def test_the_lowest_and_the_highest_group_are_named_if_they_differ(groups, expected):
+    assert said(parts(*groups)) == f"S has 50.0% of 60{expected}"
+
+
+def test_groups_on_either_side_are_counted():
+    groups = parts(("a", 0.2, 20), ("b", 0.45, 20), ("c", 0.9, 20), ("d", float("nan"), 0))
+    assert said(groups, zero=Mark(value=0.5, label="half")) == "S: of 3 1 above and 1 below; 3 open"
+
+
+def test_where_all_scores_are_equal_no_item_is_the_worst():
+    rows = pd.DataFrame({"item": ["c", "a", "b"], "score": [1.0, 1.0, 1.0]})
+    assert revealing(rows, measure()) == {"typical": 1}
+    rows["score"] = [0.0, 1.0, 1.0]
+    assert revealing(rows, measure()) == {"worst": 0, "typical": 2, "best": 1}
+    assert list(revealing(rows, measure(better="lower"))) == ["worst", "typical", "best"]
+    assert revealing(rows, measure(better="lower"))["best"] == 0
+
+
+def test_what_is_to_be_read_with_care_is_said():
+    def warned(value: float, clusters: int, undecided: int) -> list[str]:
+        values = (Value(system="S", value=value, low=None, high=None, n=60, clusters=clusters, undecided=undecided),)
+        shown = MeasureOf(
+            name="x", label="x", reading="", better="higher", share=True, range=None, marks=(), published=(),
+            values=values, groups=(),
+        )  # fmt: skip
+        declared = measure(doubt=Mark(value=0.3, label="too poor to tell"))
+        return list(_warnings(Behaviour(title="t", question="q", measures={"x": declared}), [shown]))
+
+    assert warned(0.5, 60, 10) == []
+    assert warned(0.2, 60, 0) == ["too poor to tell"]
+    assert warned(0.5, 29, 0) == ["Only 29 independent units (sentences, numbers, idioms): single ones decide."]
+    assert warned(0.5, 60, 16) == ["16 of 76 items could not be judged: the value is that of the others alone."]
+
+
+def test_every_sentence_that_a_study_declares_can_be_filled_in():
+    groups = parts(("a", 0.2, 20), ("b", 0.9, 20))
+    for behaviour in behaviours(STUDIES).values():
+        for each in behaviour.measures.values():
+            for low, high in ((0.9, 0.95), (-0.9, -0.5), (-1.0, 1.0)):
+                whole = {"system": "S", "value": 0.5, "low": low, "high": high, "n": 1, "clusters": 1, "undecided": 0}
+                text = answer(whole, groups.iloc[: 2 if each.by else 0], each)
+                assert text and not set(text) & set("{}") and "[]" not in text
