@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import yaml
 
@@ -185,15 +185,16 @@ def _planned(
         never = (str(error) for error in study.missing(params) if error.final)
         if problem := next(chain(study.problems(params, untranslated=False), never), None):
             return _without(made, problem)
-        services = sum(_is_service(name, fit.reads, *pair) for name in systems.values())
+        asked = [cost for name in systems.values() if (cost := _asks(name, fit.reads, *pair)) != "nothing"]
+        services = asked.count("requests")
         cap = min(most, requests) if services else most
         scale = 1.0
         for _ in range(6):  # texts grow with the sizes, if not always in proportion
             texts = _asked(study, sized(scale, one=True))
-            if texts <= cap:
+            if texts <= cap or not asked:
                 break
             scale *= (0.97 * cap / texts) ** (1 / max(1, len(sizes)))
-        if texts > cap:
+        if texts > cap and asked:
             option = "--max-requests" if cap < most else "--max-texts"
             return _without(made, f"even the smallest run asks {texts:,} texts, the cap is {cap:,}: raise {option}")
         return Planned(study, behaviour, systems, sized(scale), "", texts, corpora, services)
@@ -222,12 +223,12 @@ def _check_name(name: str, reads: str, pair: tuple[str, str]) -> None:
         pass
 
 
-def _is_service(name: str, reads: str, src: str, tgt: str) -> bool:
-    """Whether texts for a system are requests; programs and files are not asked over a network."""
+def _asks(name: str, reads: str, src: str, tgt: str) -> Literal["requests", "texts", "nothing"]:
+    """What a system costs: requests to a service, texts of a model or a program, nothing where files answer."""
     with suppress(NbkitError):  # of a name that the study refuses
-        remote = _resolved(name, reads, src, tgt).remote
-        return remote is not None and remote.requested
-    return False
+        if (remote := _resolved(name, reads, src, tgt).remote) is not None:
+            return "requests" if remote.requested else "texts" if remote.stored else "nothing"
+    return "texts"
 
 
 def _corpora(fit: Fit, systems: Iterable[str], pair: tuple[str, str]) -> tuple[str, dict[str, Any]]:

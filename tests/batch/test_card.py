@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbkit.batch.card import _is_service, make_card, plan_card
+from nbkit.batch.card import _asks, make_card, plan_card
 from nbkit.batch.params import read
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
 from nbkit.models import MODELS, Decoding, translate_remembered
@@ -133,12 +133,13 @@ def test_published_systems_are_those_of_the_direction(made):
 
 @pytest.mark.parametrize(
     ("name", "reads", "asked"),
-    [("command:cat", "translator", False), ("openai:some-model", "translator", True), ("sandbox", "translator", False),
-     ("sandbox-bilstm", "classifier", False), ("openai:some-model", "classifier", True)],
+    [("command:cat", "translator", "texts"), ("openai:some-model", "translator", "requests"),
+     ("outputs:somewhere", "translator", "nothing"), ("sandbox", "translator", "texts"),
+     ("sandbox-bilstm", "classifier", "texts"), ("openai:some-model", "classifier", "requests")],
 )  # fmt: skip
 def test_only_services_are_asked_by_requests(name, reads, asked, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    assert _is_service(name, reads, "en", "de") is asked
+    assert _asks(name, reads, "en", "de") == asked
 
 
 def test_programs_answer_more_texts_than_requests_may_be_sent(tmp_path, monkeypatch):
