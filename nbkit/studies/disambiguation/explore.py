@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import pandas as pd
@@ -26,33 +27,40 @@ _LISTED = 8  # adjectives of a sense
 
 
 @dataclass(frozen=True)
+class Attack:
+    """A text with an attractor before its homograph, at *token*; broken: constraints of the study that this breaks."""
+
+    text: Text
+    token: int
+    found: Found
+    broken: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Probed:
     """A homograph in a sentence.
 
-    token: its place. sense: the reference's, "" where there is none. biases: one row per word that leans to a sense,
-    and their mean over the sentence. found: what the translation shows; attacked, attacked_found: the same with the
-    attractor before the homograph (broken: constraints of the study that this breaks). adjectives: those seen with
-    the homograph, by sense. others: further homographs of the sentence.
+    token: its place. found: what the translation shows. sense: the reference's, "" where there is none. biases: one
+    row per word that was seen with a sense. means: the sentence's mean FREQ towards each sense (equation 3).
+    adjectives: those seen with the homograph, by sense. others: further homographs of the sentence.
     """
 
     text: Text
     homograph: Homograph
     token: int
     found: Found
+    sense: str
     biases: pd.DataFrame
-    sense: str = ""
-    attacked: Text | None = None
-    attacked_token: int = 0
-    attacked_found: Found | None = None
-    broken: tuple[str, ...] = ()
-    adjectives: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    means: dict[str, float]
+    adjectives: dict[str, list[tuple[str, int]]]
     others: tuple[str, ...] = ()
+    attack: Attack | None = None
 
 
 def probe(asked: Asked) -> Probed:
     """The sentence's homograph, translated as it is and with an attractor before it.
 
-    Raises `NbkitError` for a sentence without a homograph, and for what no adjective is.
+    Raises `NbkitError` for a sentence without a homograph, and for an attractor that is not one word.
     """
     params, pair = asked.params, asked.known
     finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
@@ -66,14 +74,12 @@ def probe(asked: Asked) -> Probed:
     if wanted not in dict(places):
         raise UnknownNameError("homograph of this sentence", wanted, dict(places))
     word, token = next(place for place in places if place[0] == wanted)
-    adjectives = {
-        cluster.name: seen.sense_adjectives[word, cluster.name].most_common(_LISTED)
-        for cluster in params.homographs.homographs[word].clusters
-        if (word, cluster.name) in seen.sense_adjectives
-    }
-    texts, tokens, faults = [text], [token], ()
+    homograph = params.homographs.homographs[word]
+    senses = [cluster.name for cluster in homograph.clusters if seen.pairs[word, cluster.name]]
+    adjectives = {sense: seen.sense_adjectives.get((word, sense), Counter()) for sense in senses}
+    texts, tokens, faults = [text], [token], list[str]()
     if attractor := asked.options["attractor"].strip():
-        attested = any(attractor in dict(found) for found in adjectives.values())
+        attested = any(found[attractor] for found in adjectives.values())
         sample, place, faults = _attacked(text, token, attractor, attested)
         texts.append(sample)
         tokens.append(place)
@@ -87,10 +93,17 @@ def probe(asked: Asked) -> Probed:
     )
     found = translated(params, asked.system, rows, asked.store)
     return Probed(
-        text, params.homographs.homographs[word], token, found[0], _biases(text, seen, params.homographs.homographs[word]),
-        _reference_sense(finder, pair, token) if pair else "", texts[-1] if attractor else None, tokens[-1],
-        found[-1] if attractor else None, faults, adjectives, tuple(name for name, _ in places if name != word),
-    )  # fmt: skip
+        text,
+        homograph,
+        token,
+        found[0],
+        _reference_sense(finder, pair, token) if pair else "",
+        _biases(lemmas(text), seen, word, senses),
+        {sense: bias_towards(lemmas(text), seen, word, sense) for sense in senses},
+        {sense: found.most_common(_LISTED) for sense, found in adjectives.items()},
+        tuple(dict.fromkeys(name for name, _ in places if name != word)),
+        Attack(texts[1], tokens[1], found[1], tuple(faults)) if attractor else None,
+    )
 
 
 def _with_lemmas(text: Text, finder: SenseFinder, seen: SenseCounts) -> Text:
@@ -112,7 +125,7 @@ def _with_lemmas(text: Text, finder: SenseFinder, seen: SenseCounts) -> Text:
     return Text(tuple(map(read, text.sentences)))
 
 
-def _attacked(text: Text, token: int, attractor: str, attested: bool) -> tuple[Text, int, tuple[str, ...]]:
+def _attacked(text: Text, token: int, attractor: str, attested: bool) -> tuple[Text, int, list[str]]:
     """*text* with *attractor* before its *token*, the place of that token, and the constraints that this breaks."""
     number, at = sentence_of(text, token)
     seed = text.sentences[number]
@@ -120,7 +133,7 @@ def _attacked(text: Text, token: int, attractor: str, attested: bool) -> tuple[T
     if seed.heads is not None and seed.deprels is not None:
         faults = broken(Candidate("IH", seed, at, at, Attractor(attractor), attested))
     sample, origin = edited_text(text, number, insert_word(seed, at, attractor, head=at))
-    return sample, origin.index(token), tuple(faults)
+    return sample, origin.index(token), faults
 
 
 def _reference_sense(finder: SenseFinder, pair: Pair, token: int) -> str:
@@ -128,20 +141,15 @@ def _reference_sense(finder: SenseFinder, pair: Pair, token: int) -> str:
     return next((sense.cluster or "" for sense in senses if sense.token == token), "")
 
 
-def _biases(text: Text, seen: SenseCounts, homograph: Homograph) -> pd.DataFrame:
-    """FREQ and PPMI of each word towards each sense that was seen in training, and of the sentence."""
-    senses = [cluster.name for cluster in homograph.clusters if seen.pairs[homograph.word, cluster.name]]
-    words = lemmas(text)
-    measures = {"FREQ": ("freq", freq), "PPMI": ("ppmi", ppmi)}
+def _biases(words: list[str], seen: SenseCounts, homograph: str, senses: list[str]) -> pd.DataFrame:
+    """FREQ and PPMI of each word towards each of *senses*, those seen in training."""
     rows = [
-        {"word": word, **{f"{symbol} {sense}": of(seen, word, homograph.word, sense)
-                          for symbol, (_, of) in measures.items() for sense in senses}}
+        {"word": word}
+        | {f"FREQ {sense}": int(freq(seen, word, homograph, sense)) for sense in senses}
+        | {f"PPMI {sense}": ppmi(seen, word, homograph, sense) for sense in senses}
         for word in dict.fromkeys(words)
-    ]  # fmt: skip
-    leaning = [row for row in rows if any(value for value in row.values() if not isinstance(value, str))]
-    mean = {f"{symbol} {sense}": bias_towards(words, seen, homograph.word, sense, measure=name)
-            for symbol, (name, _) in measures.items() for sense in senses}  # fmt: skip
-    return pd.DataFrame([*leaning, {"word": "the sentence (mean)", **mean}])
+    ]
+    return pd.DataFrame([row for row in rows if any(row[f"FREQ {sense}"] for sense in senses)])
 
 
 def as_html(result: Probed) -> str:
@@ -149,16 +157,16 @@ def as_html(result: Probed) -> str:
     word = result.homograph.word
     expected = f" (sense {result.sense})" if result.sense else ""
     texts = {"source": _marked(result.text, result.token), f"translation{expected}": _translation(result.found)}
-    if result.attacked is not None and result.attacked_found is not None:
+    if (attack := result.attack) is not None:
         texts |= {
-            "attacked": _marked(result.attacked, result.attacked_token),
-            "translation of the attacked": _translation(result.attacked_found),
+            "attacked": _marked(attack.text, attack.token),
+            "translation of the attacked": _translation(attack.found),
         }
     parts = [lines(texts)]
-    if result.attacked_found is not None:
-        parts.append(said(_outcome(result)))
+    if attack is not None:
+        parts.append(said(_outcome(result.found.sense, attack)))
     if result.others:
-        parts.append(said(f"Also homographs: {', '.join(dict.fromkeys(result.others))}."))
+        parts.append(said(f"Also homographs: {', '.join(result.others)}."))
     clusters = pd.DataFrame(
         [
             (cluster.name, ", ".join(sorted(cluster.translations)),
@@ -168,20 +176,25 @@ def as_html(result: Probed) -> str:
         columns=["sense", "translations", "adjectives in training, with counts"],
     )  # fmt: skip
     parts.append(styles.styled(clusters, caption=f"Senses of {word}").to_html())
-    caption = "How often words occur with each sense in training (FREQ), and how far above chance (PPMI)"
-    parts.append(styles.styled(result.biases, caption=caption).to_html())
+    if result.biases.empty:
+        parts.append(said("None of its words was seen with this homograph in training."))
+    else:
+        caption = "How often words occur with each sense in training (FREQ), and how far above chance (PPMI)"
+        parts.append(styles.styled(result.biases, caption=caption).to_html())
+        means = ", ".join(f"{mean:.1f} towards {sense}" for sense, mean in result.means.items())
+        parts.append(said(f"Bias of the sentence, the mean FREQ of its words: {means}."))
     return "".join(parts)
 
 
-def _outcome(result: Probed) -> str:
-    plain, attacked = result.found.sense, result.attacked_found.sense if result.attacked_found else ""
+def _outcome(plain: str, attack: Attack) -> str:
+    attacked = attack.found.sense
     if not (plain and attacked):
         outcome = "The senses cannot be compared."
     elif plain == attacked:
         outcome = f"The attractor changes nothing: {plain} both times."
     else:
         outcome = f"The attractor changes the sense from {plain} to {attacked}."
-    rules = ", ".join(result.broken)
+    rules = ", ".join(attack.broken)
     return outcome + (f" The study would not use this attack; it breaks: {rules}." if rules else "")
 
 
@@ -216,7 +229,7 @@ def _examples(asked: Asked, n: int) -> dict[str, Pair]:
                        on_error=params.on_error, store=asked.store)  # fmt: skip
     found = ((finder.occurrences(pair.source), pair) for pair in pairs)
     some = list(islice(((places[0][0], pair) for places, pair in found if places), 10 * n))
-    firsts = {word: pair for word, pair in reversed(some)}
+    firsts = dict(reversed(some))
     ordered = {pair.source.text: pair for pair in [*reversed(firsts.values()), *(pair for _, pair in some)]}
     return dict(islice(ordered.items(), n))
 

@@ -1,4 +1,4 @@
-"""One pair of sentences: its words permuted, and what a classifier says to the pair as written and to each permutation."""
+"""One pair of sentences with its words permuted: what a classifier says to it as written and to each permutation."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def as_html(result: Answers) -> str:
             zip(result.texts[2:], result.labels[2:], result.probabilities[2:], strict=True)]  # fmt: skip
     shown = pd.DataFrame(rows[:_ROWS], columns=columns)
     caption = "Permutations" if n <= _ROWS else f"The first {_ROWS} of {n} permutations"
-    return html + styles.styled(shown, caption=caption).to_html()
+    return html + styles.styled(shown, caption=caption, headings={"hypothesis": "hypothesis"}).to_html()
 
 
 def _shown(asked: Asked) -> Shown:

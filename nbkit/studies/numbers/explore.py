@@ -1,4 +1,4 @@
-"""One sentence's numbers: found, replaced if wished, translated, and judged one by one as ``nbkit check-numbers`` does."""
+"""One sentence's numbers: found, replaced if wished, translated, and judged as ``nbkit check-numbers`` does."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def as_html(result: Numbers) -> str:
             "translation": styles.marked_by(result.translation, marks["target"]),
         }
     )
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (_surface(each.source), _surface(each.target), _value(each.source), _value(each.target), each.grade,
          each.wrong or each.note)
         for each in result.verdicts
@@ -102,9 +102,16 @@ def _surface(quantity: Quantity | None) -> str:
 
 
 def _value(quantity: Quantity | None) -> str:
+    """Value, unit and kind, as a reader writes them."""
     if quantity is None:
         return ""
-    return " ".join(part for part in (str(quantity.value), quantity.unit, f"({quantity.kind})") if part)
+    value = quantity.value
+    if quantity.kind == "clock":
+        return f"{value // 60}:{int(value % 60):02} (clock)"
+    if quantity.kind == "date":
+        return f"{value} ({quantity.unit or 'date'})"
+    exact = str(value) if quantity.kind == "fraction" or value.denominator == 1 else f"{float(value):.15g}"
+    return " ".join(part for part in (exact, quantity.unit, f"({quantity.kind})") if part)
 
 
 def _shown(asked: Asked) -> Shown:
