@@ -164,6 +164,12 @@ def _shown(asked: Asked) -> Shown:
     pair: Pair | None = asked.known
     text, reference = (asked.text, None) if pair is None else (pair.source, pair.target)
     perturbation, params = asked.options["perturbation"], asked.params
+    if text.sentences[0].heads is None:
+        try:
+            _reordered(text, perturbation, 0, 0)
+        except NbkitError as error:
+            way_out = f"name a pipeline for '{asked.source}' (parsers), or choose a shuffle or Reversed"
+            raise NbkitError(f"This sentence is not parsed; {way_out}. ({error})") from None
     result = probe(
         text, perturbation, asked.system, asked.target, reference=reference, metrics=params.metrics, seed=params.seed,
         draw=asked.options["draw"], beams=params.beams, store=asked.store,
