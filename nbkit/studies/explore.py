@@ -27,6 +27,8 @@ from nbkit.text.sentences import Text
 N_EXAMPLES = 20
 _CELL = "text-align: left; padding: 3px 14px 3px 0; vertical-align: top"
 _NAMED: dict[str, Any] = {"style": {"description_width": "90px"}}
+#: Of texts: sent when they are complete, since an echo of the first letters would overwrite the next ones.
+_FREE: dict[str, Any] = {"ensure_option": False, "continuous_update": False, **_NAMED}
 
 
 @dataclass(frozen=True)
@@ -161,16 +163,16 @@ class Explorer:
 
         titles = [(each.title, name) for name, each in self._behaviours.items()]
         self.behaviour = widgets.Dropdown(options=titles, value=behaviour, description="Behaviour", **_NAMED)
-        free = {"ensure_option": False, "continuous_update": False, **_NAMED}
-        self.system = widgets.Combobox(description="System", **free)
+        self.system = widgets.Combobox(description="System", **_FREE)
         codes = dict.fromkeys([*NAMES, source, target])
         languages = [(theme.language_label(code), code) for code in codes]
         self.source = widgets.Dropdown(options=languages, value=source, description="From", **_NAMED)
         self.target = widgets.Dropdown(options=languages, value=target, description="Into", **_NAMED)
         wide = widgets.Layout(width="98%")
-        self.sentence = widgets.Combobox(placeholder="choose or type", ensure_option=False, layout=wide, **_NAMED)
+        self.sentence = widgets.Combobox(placeholder="choose or type", layout=wide, **_FREE)
         self.button = widgets.Button(description="Show", button_style="primary")
         self.output = widgets.HTML()
+        self.output.add_class("nbkit-explore")
         self.button.on_click(lambda _: self.show())
 
         flow = widgets.Layout(flex_flow="row wrap")
@@ -258,9 +260,8 @@ class Explorer:
 
 
 def _widget(choice: Choice, source: str) -> Any:
-    named: dict[str, Any] = {"description": choice.label, **_NAMED}
     if choice.choices is not None:
-        return widgets.Dropdown(options=list(choice.choices(source)), **named)
+        return widgets.Dropdown(description=choice.label, options=list(choice.choices(source)), **_NAMED)
     if isinstance(choice.value, int):
-        return widgets.BoundedIntText(value=choice.value, min=0, max=10**6, **named)
-    return widgets.Combobox(value=choice.value, placeholder="optional", ensure_option=False, **named)
+        return widgets.BoundedIntText(choice.value, description=choice.label, min=0, max=10**6, **_NAMED)
+    return widgets.Combobox(value=choice.value, description=choice.label, placeholder="optional", **_FREE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -35,7 +34,7 @@ CAT = Sentence(
 
 
 @pytest.fixture(autouse=True)
-def systems(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def systems(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A translator that copies, in capitals; one that is not there; one, and a classifier, that a test sets."""
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path_factory.getbasetemp() / "explore"))  # what is mined, once
     monkeypatch.delenv("NBKIT_DATA", raising=False)
@@ -44,16 +43,11 @@ def systems(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFa
     def missing(texts: list[str]) -> list[str]:
         raise ModelError("model 'missing' is <nowhere>")
 
-    kept = [(registry, dict(registry._entries), dict(registry._summaries)) for registry in (MODELS, CLASSIFIERS)]
     MODELS.register("copy", lambda texts: [text.upper() for text in texts])
     MODELS.register("missing", missing)
     MODELS.register("set", lambda texts: [said["translate"](text) for text in texts])
     CLASSIFIERS.register("judge", lambda pairs: [said["classify"](*pair) for pair in pairs])
-    yield said
-    for registry, *before in kept:
-        for now, then in zip((registry._entries, registry._summaries), before, strict=True):
-            now.clear()
-            now.update(then)
+    return said
 
 
 def opened(behaviour: str, sentence: str | None = None, system: str = "set", **more: Any) -> Explorer:
