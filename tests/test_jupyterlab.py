@@ -21,7 +21,7 @@ NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 OPTIONS = ("--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0", "--IdentityProvider.token=")
 EXPOSED = "--LabApp.expose_app_in_browser=True"
 KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
-PATIENCE = 120  # seconds, on a busy machine
+PATIENCE = 240  # seconds, on a busy machine
 
 
 def wait_for(look: Callable[[], Any]) -> Any:
@@ -90,14 +90,14 @@ from nbkit.models import CLASSIFIERS, MODELS
 words = {"spring": "Frühling", "bucket": "Eimer", "the": "die", "12": "13"}
 MODELS.register("by-words", lambda texts: [" ".join(words.get(word, word) for word in text.split()) for text in texts])
 CLASSIFIERS.register("neutral", lambda pairs: ["neutral"] * len(pairs))
-system, classifier, max_texts = "by-words", "neutral", 30
+system, classifier, max_texts = "by-words", "neutral", 150
 parameters = {"disambiguation": {"training_pairs": 600, "n_pairs": 60, "aligner_pairs": 600}}
 """
 #: By behaviour: a sentence to type, what to choose besides, and what the panel then says.
 TYPED = {
     "Word order": ("Tom sees the dog in the garden .", {"Perturbation": "Reversed"}, "garden the in dog the sees Tom"),
-    "Numbers": ("They saw 12 cats .", {}, "13 (cardinal)"),
-    "Idioms": ("She kicked the bucket yesterday .", {}, "translated literally (eimer)"),
+    "Numbers": ("They saw 40 cats .", {"Number instead": "12"}, "13 (cardinal)"),
+    "Idioms": ("She kicked the bucket yesterday .", {"Reference": "Sie starb ."}, "translated literally (eimer)"),
     "Word senses": ("They like the spring .", {"Attractor": "hot"}, "They like die hot Frühling"),
     "Inference under permuted words": (
         "The old dog sleeps here . / The dog sleeps in a garden .", {"Permutations": "7"}, "7 of 7 permutations (100%)",
@@ -127,16 +127,16 @@ def test_any_sentence_goes_through_every_behaviour(lab: str, browser: Any, tmp_p
     wait_for(lambda: "BLEU-4" in said())  # of the sentence that was chosen when the cell ran
     for behaviour, (sentence, options, expected) in TYPED.items():
         Select(widget("Behaviour", "select")).select_by_visible_text(behaviour)
-        asks = "Premise / hyp." if "/" in sentence else "Sentence"
         for label, value in options.items():
+            widget(label, "*")  # it is there when the behaviour is being changed
+            wait_for(lambda: browser.execute_script(f"return {KERNEL} === 'idle'"))
             if label == "Perturbation":
                 Select(widget(label, "select")).select_by_visible_text(value)
             else:
                 fill(label, value)
-        fill(asks, sentence)
-        before = said()
+        fill("Premise / hyp." if "/" in sentence else "Sentence", sentence)
         browser.find_element("css selector", "button.jupyter-button").click()
-        assert wait_for(lambda before=before: (now := said()) != before and "Working" not in now and now)
-        assert expected in said()
+        wait_for(lambda expected=expected: expected in said())
     wait_for(lambda: len(browser.find_elements("css selector", "svg.measure")) > 5)  # the figures of the card
-    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    errors = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    assert [entry for entry in errors if entry["source"] != "intervention"] == []  # which is about the page before
