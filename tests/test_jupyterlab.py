@@ -96,7 +96,7 @@ parameters = {"disambiguation": {"training_pairs": 600, "n_pairs": 60, "aligner_
 #: By behaviour: a sentence to type, what to choose besides, and what the panel then says.
 TYPED = {
     "Word order": ("Tom sees the dog in the garden .", {"Perturbation": "Reversed"}, "garden the in dog the sees Tom"),
-    "Numbers": ("They saw 40 cats .", {"Number instead": "12"}, "13 (cardinal)"),
+    "Numbers": ("They saw 40 cats .", {"New number": "12"}, "13 (cardinal)"),
     "Idioms": ("She kicked the bucket yesterday .", {"Reference": "Sie starb ."}, "translated literally (eimer)"),
     "Word senses": ("They like the spring .", {"Attractor": "hot"}, "They like die hot Frühling"),
     "Inference under permuted words": (

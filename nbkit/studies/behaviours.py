@@ -166,7 +166,7 @@ class Fit(Declared):
 
 
 def filled(value: Any, systems: Mapping[str, str], src: str, tgt: str) -> Any:
-    """*value* with {system}, {label}, {src} and {tgt} filled in; what names a system stands for all of them.
+    """*value* with {system}, {label}, {src} and {tgt} filled in; in a list, {system} becomes all of them.
 
     >>> filled({"models": ["{system}"], "language": "{src}"}, {"Mine": "mine", "Copy": "copy"}, "en", "de")
     {'models': ['mine', 'copy'], 'language': 'en'}

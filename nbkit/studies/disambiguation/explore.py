@@ -40,7 +40,7 @@ class Attack:
 class Probed:
     """A homograph in a sentence.
 
-    token: its place. found: what the translation shows. sense: the reference's, "" where there is none. biases: one
+    token: its place. found: what the translation shows. sense: the reference's, "" if there is none. biases: one
     row per word that was seen with a sense. means: the sentence's mean FREQ towards each sense (equation 3).
     adjectives: those seen with the homograph, by sense. others: further homographs of the sentence.
     """

@@ -136,4 +136,4 @@ def _forms(source: str) -> list[tuple[str, str]]:
         return [("as typed", "")]
 
 
-PROBE = Probe(_shown, _examples, (Choice("number", "Number instead"), Choice("format", "Written in", choices=_forms)))
+PROBE = Probe(_shown, _examples, (Choice("number", "New number"), Choice("format", "Written in", choices=_forms)))
