@@ -134,7 +134,7 @@ def test_any_sentence_goes_through_every_behaviour(lab: str, browser: Any, tmp_p
                 Select(widget(label, "select")).select_by_visible_text(value)
             else:
                 fill(label, value)
-        fill("Premise / hyp." if "/" in sentence else "Sentence", sentence)
+        fill("Pair" if "/" in sentence else "Sentence", sentence)
         browser.find_element("css selector", "button.jupyter-button").click()
         wait_for(lambda expected=expected: expected in said())
     wait_for(lambda: len(browser.find_elements("css selector", "svg.measure")) > 5)  # the figures of the card

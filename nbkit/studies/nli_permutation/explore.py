@@ -112,4 +112,4 @@ def _examples(asked: Asked, n: int) -> dict[str, NliPair]:
     return {f"{pair.premise.text}{BETWEEN}{pair.hypothesis.text}": pair for pair in found}
 
 
-PROBE = Probe(_shown, _examples, (Choice("permutations", "Permutations", 20),), asks="Premise / hyp.")
+PROBE = Probe(_shown, _examples, (Choice("permutations", "Permutations", 20),), asks="Pair")
