@@ -40,7 +40,7 @@ def rewritten(text: str, lang: str, number: str = "", form: str = "") -> str:
     Raises `NbkitError` where *text* or *number* has no number, or *lang* does not write it so.
 
     >>> rewritten("It costs 1,200 euros.", "en", form="words"), rewritten("It costs 12 euros.", "en", "7.5 million")
-    ('It costs one thousand two hundred euros.', 'It costs 7.5 million euros.')
+    ('It costs one thousand, two hundred euros.', 'It costs 7.5 million euros.')
     """
     if not (number or form):
         return text
