@@ -1,4 +1,4 @@
-"""A study's notebook in JupyterLab, as a reader runs it: in a browser, with a kernel of its own."""
+"""Notebooks in JupyterLab, as a reader runs them: in a browser, with a kernel of its own."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-NOTEBOOK = Path(__file__).parents[1] / "notebooks/word_order/perturbations.ipynb"
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 #: The last option gives the page's script access to JupyterLab's commands.
 OPTIONS = ("--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0", "--IdentityProvider.token=")
 EXPOSED = "--LabApp.expose_app_in_browser=True"
 KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
-PATIENCE = 120  # seconds, on a busy machine
+PATIENCE = 240  # seconds, on a busy machine
 
 
 def wait_for(look: Callable[[], Any]) -> Any:
@@ -40,7 +40,8 @@ def lab(tmp_path: Path) -> Iterator[str]:
     home, root = tmp_path / "home", tmp_path / "root"
     home.mkdir()
     root.mkdir()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("IPYTHON", "JUPYTER", "XDG"))}
+    left = ("IPYTHON", "JUPYTER", "XDG", "NBKIT_DATA")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(left)}
     environment = {**kept, "HOME": str(home), "JUPYTER_RUNTIME_DIR": str(home), "NBKIT_CACHE": str(home / "cache")}
     log = home / "log"
     with log.open("w") as written:
@@ -59,15 +60,83 @@ def lab(tmp_path: Path) -> Iterator[str]:
         server.wait()
 
 
-def test_a_misspelt_parameter_is_an_error_that_names_the_closest(lab: str, browser: Any, tmp_path: Path) -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    [declared] = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
-    declared.source += "\nn_pair = 20"
-    nbformat.write(notebook, tmp_path / "root/page.ipynb")
-
-    browser.set_window_size(1200, 2400)  # JupyterLab draws only the cells that fit
+def run_all(lab: str, browser: Any, notebook: Any, root: Path, height: int = 2400) -> None:
+    """*notebook* opened in JupyterLab, and all of its cells run."""
+    nbformat.write(notebook, root / "page.ipynb")
+    browser.set_window_size(1200, height)  # JupyterLab draws only the cells that fit
     browser.get(f"{lab}lab/tree/page.ipynb")
     wait_for(lambda: browser.execute_script(f"return {KERNEL} === 'idle'"))  # without one, JupyterLab asks for it
     browser.execute_script("window.jupyterapp.commands.execute('runmenu:run-all')")
+
+
+def with_parameters(name: str, code: str) -> Any:
+    """A notebook with *code* at the end of its parameters cell."""
+    notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
+    [declared] = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+    declared.source += f"\n{code}"
+    return notebook
+
+
+def test_a_misspelt_parameter_is_an_error_that_names_the_closest(lab: str, browser: Any, tmp_path: Path) -> None:
+    run_all(lab, browser, with_parameters("word_order/perturbations.ipynb", "n_pair = 20"), tmp_path / "root")
     shown = wait_for(lambda: [each.text for each in browser.find_elements("css selector", ".jp-OutputArea-output")])
     assert "ParamsError: notebook: n_pair: unknown parameter; did you mean 'n_pairs'?" in shown[0]
+
+
+#: A translator and a classifier that cost nothing, and as little as a card can be made of.
+CHEAP = """
+from nbkit.models import CLASSIFIERS, MODELS
+
+words = {"spring": "Frühling", "bucket": "Eimer", "the": "die", "12": "13"}
+MODELS.register("by-words", lambda texts: [" ".join(words.get(word, word) for word in text.split()) for text in texts])
+CLASSIFIERS.register("neutral", lambda pairs: ["neutral"] * len(pairs))
+system, classifier, max_texts = "by-words", "neutral", 150
+parameters = {"disambiguation": {"training_pairs": 600, "n_pairs": 60, "aligner_pairs": 600}}
+"""
+#: By behaviour: a sentence to type, what to choose besides, and what the panel then says.
+TYPED = {
+    "Word order": ("Tom sees the dog in the garden .", {"Perturbation": "Reversed"}, "garden the in dog the sees Tom"),
+    "Numbers": ("They saw 40 cats .", {"New number": "12"}, "13 (cardinal)"),
+    "Idioms": ("She kicked the bucket yesterday .", {"Reference": "Sie starb ."}, "translated literally (eimer)"),
+    "Word senses": ("They like the spring .", {"Attractor": "hot"}, "They like die hot Frühling"),
+    "Inference under permuted words": (
+        "The old dog sleeps here . / The dog sleeps in a garden .", {"Permutations": "7"}, "7 of 7 permutations (100%)",
+    ),
+}  # fmt: skip
+
+
+def test_any_sentence_goes_through_every_behaviour(lab: str, browser: Any, tmp_path: Path) -> None:
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import Select
+
+    browser.get_log("browser")
+    run_all(lab, browser, with_parameters("explore.ipynb", CHEAP), tmp_path / "root", 4000)
+
+    def widget(label: str, element: str) -> Any:
+        path = f"//div[contains(@class, 'jupyter-widgets')][label[.='{label}']]//{element}"
+        return wait_for(lambda: browser.find_elements("xpath", path))[0]
+
+    def fill(label: str, value: str) -> None:
+        field = widget(label, "input")
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(value, Keys.TAB)
+
+    def said() -> str:
+        return "".join(each.text for each in browser.find_elements("css selector", ".nbkit-explore"))
+
+    wait_for(lambda: "BLEU-4" in said())  # of the sentence that was chosen when the cell ran
+    for behaviour, (sentence, options, expected) in TYPED.items():
+        Select(widget("Behaviour", "select")).select_by_visible_text(behaviour)
+        for label, value in options.items():
+            widget(label, "*")  # it is there when the behaviour is being changed
+            wait_for(lambda: browser.execute_script(f"return {KERNEL} === 'idle'"))
+            if label == "Perturbation":
+                Select(widget(label, "select")).select_by_visible_text(value)
+            else:
+                fill(label, value)
+        fill("Pair" if "/" in sentence else "Sentence", sentence)
+        browser.find_element("css selector", "button.jupyter-button").click()
+        wait_for(lambda expected=expected: expected in said())
+    wait_for(lambda: len(browser.find_elements("css selector", "svg.measure")) > 5)  # the figures of the card
+    errors = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    assert [entry for entry in errors if entry["source"] != "intervention"] == []  # which is about the page before

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -43,6 +43,7 @@ from nbkit.report.card import (
 from nbkit.studies import STUDIES, outcomes, write_outcomes
 from nbkit.studies.base import StudyParams, told_apart
 from nbkit.studies.behaviours import (
+    DATA,
     FEW,
     MUCH,
     SOME,
@@ -52,6 +53,7 @@ from nbkit.studies.behaviours import (
     Published,
     answer,
     behaviours,
+    filled,
     revealing,
     scored,
     whole_and_groups,
@@ -64,9 +66,6 @@ if TYPE_CHECKING:
 
 #: Texts that each system is asked at most for each behaviour, and requests that a card sends at most.
 MAX_TEXTS, MAX_REQUESTS = 500, 300
-#: What names of the sandbox's own systems begin with.
-_SANDBOX = "sandbox"
-_DATA = "${NBKIT_DATA}"
 _HALF = 0.98  # of a share's interval with one item, at its widest: 1.96 · √(¼)
 
 
@@ -169,7 +168,7 @@ def _planned(
             made, f"no {fit.reads} was named" + (" (--classifier NAME)" if fit.reads != "translator" else "")
         )
     try:
-        corpora, given = _corpora(fit, systems.values(), pair)
+        corpora, given = fit.corpora(systems.values(), pair)
         sizes = {**fit.sizes, **{name: more[name] for name in fit.sizes if name in more}}
         values = {**fit.params, **given, **more}
 
@@ -179,7 +178,7 @@ def _planned(
                 for name, n in sizes.items()
             }
             named = dict(list(systems.items())[:1]) if one else systems
-            return study.params.checked(_filled({**values, **sizes_now}, named, *pair), study.name)
+            return study.params.checked(filled({**values, **sizes_now}, named, *pair), study.name)
 
         params = sized(1.0)
         never = (str(error) for error in study.missing(params) if error.final)
@@ -229,35 +228,6 @@ def _asks(name: str, reads: str, src: str, tgt: str) -> Literal["requests", "tex
         if (remote := _resolved(name, reads, src, tgt).remote) is not None:
             return "requests" if remote.requested else "texts" if remote.stored else "nothing"
     return "texts"
-
-
-def _corpora(fit: Fit, systems: Iterable[str], pair: tuple[str, str]) -> tuple[str, dict[str, Any]]:
-    """Which corpora a run reads: the sandbox's for its own systems, else what ``$NBKIT_DATA`` offers for the pair."""
-    if all(name.removeprefix(BY_RULE).startswith(_SANDBOX) for name in systems) or not os.environ.get("NBKIT_DATA"):
-        known, kind = fit.sandbox, "sandbox"
-    else:
-        known, kind = fit.data, "data"
-    for key in ("-".join(pair), pair[0], ""):
-        if key in known:
-            return kind, known[key]
-    raise NbkitError(f"$NBKIT_DATA has no texts of this kind for {'-'.join(pair)}; name some with --params")
-
-
-def _filled(value: Any, systems: Mapping[str, str], src: str, tgt: str) -> Any:
-    """*value* with {system}, {label}, {src} and {tgt} filled in; what names a system stands for all of them."""
-    if isinstance(value, str):
-        return value.replace("{src}", src).replace("{tgt}", tgt).replace(_DATA, os.environ.get("NBKIT_DATA", ""))
-    if isinstance(value, list):
-        return [
-            each
-            for part in value
-            for each in (systems.values() if part == "{system}" else [_filled(part, systems, src, tgt)])
-        ]
-    if isinstance(value, dict):
-        if value.get("{label}") == "{system}":
-            return dict(systems)
-        return {name: _filled(part, systems, src, tgt) for name, part in value.items()}
-    return value
 
 
 def _asked(study: Study, params: StudyParams) -> int:
@@ -465,7 +435,7 @@ def _portable(value: Any) -> Any:
     """Parameters with the folder of data by its name: files of a card can be passed on."""
     data = os.environ.get("NBKIT_DATA")
     if isinstance(value, str):
-        return value.replace(data, _DATA) if data else value
+        return value.replace(data, DATA) if data else value
     if isinstance(value, list):
         return [_portable(each) for each in value]
     return {name: _portable(each) for name, each in value.items()} if isinstance(value, dict) else value

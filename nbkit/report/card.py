@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
 from math import ceil, floor
 from pathlib import Path
 from types import SimpleNamespace
@@ -69,6 +70,10 @@ class MeasureOf(_Part):
         if value.low is None:
             return self.written(value.value)
         return f"{self.written(value.value)} [{self.written(value.low)}, {self.written(value.high)}]"
+
+    def _repr_html_(self) -> str:
+        """The measure's picture, and how to read it."""
+        return str(Markup("<p><b>{}</b>: {}</p>{}").format(self.label, self.reading, picture(self)))
 
 
 class Item(_Part):
@@ -261,8 +266,14 @@ def picture(measure: MeasureOf, study: str = "", link: Callable[..., str] = lamb
     role = "group" if any(to) else "img"
     return Markup(
         f'<svg class="measure" viewBox="0 0 {_WIDTH} {height}" role="{role}" aria-label="{escape(measure.label)}: '
-        f'{escape(summary)}"><title>{escape(measure.label)}</title>{"".join(parts)}</svg>'
+        f'{escape(summary)}"><title>{escape(measure.label)}</title><style>{_style()}</style>{"".join(parts)}</svg>'
     )
+
+
+@cache
+def _style() -> str:
+    """How a picture looks, on a page of nbkit (in its colours) and in a notebook."""
+    return (Path(__file__).parent / "templates/measure.css").read_text(encoding="utf-8")
 
 
 def _ends(measure: MeasureOf, known: list[Value]) -> tuple[float, float]:

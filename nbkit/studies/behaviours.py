@@ -6,8 +6,9 @@ Everything that looks across studies (a system's card, comparisons, the report's
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +27,7 @@ from nbkit.measure.statistics import (
     share_interval,
     share_of_draws,
 )
+from nbkit.models.catalogue import BY_RULE
 from nbkit.registry import Registry
 from nbkit.studies.engine import Study
 from nbkit.yaml_text import load
@@ -42,6 +44,10 @@ SOME = 10
 MUCH = 0.2
 #: Groups of one value that an answer names.
 _NAMED = 3
+#: What names of the sandbox's own systems begin with.
+_SANDBOX = "sandbox"
+#: What stands for the folder of data in declarations and run files.
+DATA = "${NBKIT_DATA}"
 _PAIR = ["source_language", "target_language"]
 _OF = ["system", *_PAIR]
 
@@ -153,12 +159,51 @@ class Fit(Declared):
     sizes: dict[str, int] = {}
     least: dict[str, int] = {}
 
+    def corpora(self, systems: Iterable[str], pair: tuple[str, str]) -> tuple[str, dict[str, Any]]:
+        """Which corpora a run reads, "sandbox" or "data", and the parameters that name them.
+
+        The sandbox's for its own systems, else what ``$NBKIT_DATA`` offers for the pair; `NbkitError` if that is
+        nothing.
+        """
+        if all(name.removeprefix(BY_RULE).startswith(_SANDBOX) for name in systems) or not os.environ.get("NBKIT_DATA"):
+            known, kind = self.sandbox, "sandbox"
+        else:
+            known, kind = self.data, "data"
+        for key in ("-".join(pair), pair[0], ""):
+            if key in known:
+                return kind, known[key]
+        raise NbkitError(
+            f"$NBKIT_DATA has no texts of this kind for {'-'.join(pair)}; name some in its parameters (--params)"
+        )
+
+
+def filled(value: Any, systems: Mapping[str, str], src: str, tgt: str) -> Any:
+    """*value* with {system}, {label}, {src} and {tgt} filled in; in a list, {system} becomes all of them.
+
+    >>> filled({"models": ["{system}"], "language": "{src}"}, {"Mine": "mine", "Copy": "copy"}, "en", "de")
+    {'models': ['mine', 'copy'], 'language': 'en'}
+    """
+    if isinstance(value, str):
+        return value.replace("{src}", src).replace("{tgt}", tgt).replace(DATA, os.environ.get("NBKIT_DATA", ""))
+    if isinstance(value, list):
+        return [
+            each
+            for part in value
+            for each in (systems.values() if part == "{system}" else [filled(part, systems, src, tgt)])
+        ]
+    if isinstance(value, dict):
+        if value.get("{label}") == "{system}":
+            return dict(systems)
+        return {name: filled(part, systems, src, tgt) for name, part in value.items()}
+    return value
+
 
 class Behaviour(Declared):
     """What a study says of a system: title and question, measures by name (the first is the headline), and how to run.
 
     changed: what pages call the text that the system was given, where something was done to the source. main: the
-    notebook, without folder, that shows the headline.
+    notebook, without folder, that shows the headline. explore: the `nbkit.studies.explore.Probe`, ``"module:name"``,
+    that puts one sentence through the behaviour.
     """
 
     title: str
@@ -166,6 +211,7 @@ class Behaviour(Declared):
     measures: dict[str, Measure] = Field(min_length=1)
     changed: str = "as given"
     main: str = ""
+    explore: str = ""
     fit: Fit | None = None
 
     @property

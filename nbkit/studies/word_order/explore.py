@@ -1,6 +1,6 @@
 """One sentence at a time: its tree, its perturbed form, both translations and all scores.
 
-`probe` does the work and can be called from any cell; `Explorer` is the panel of ``notebooks/explore.ipynb``.
+`probe` does the work and can be called from any cell; `PROBE` is what the panel of ``notebooks/explore.ipynb`` shows.
 """
 
 from __future__ import annotations
@@ -11,26 +11,24 @@ from html import escape
 from itertools import islice
 from typing import Any
 
-import ipywidgets as widgets
 import pandas as pd
 
 from nbkit.corpora import Pair, load_pairs
 from nbkit.errors import NbkitError
 from nbkit.figures import styles, theme
-from nbkit.languages import TARGETS
 from nbkit.measure import load_metric
-from nbkit.models import MODELS, Decoding, translate_remembered
+from nbkit.models import Decoding, translate_remembered
 from nbkit.perturb import NAMES, PERTURBATIONS, label, perturb_text
 from nbkit.store import Store
+from nbkit.studies.explore import Asked, Choice, Probe, Shown, lines, said
 from nbkit.studies.word_order.steps import Span, moved_spans
-from nbkit.text.parsers import load_parser, parser_for
 from nbkit.text.sentences import Sentence, Text
 
 METRICS = ("bleu", "levenshtein", "chrf")
 
 
 @dataclass(frozen=True)
-class Probe:
+class Probed:
     """What one perturbation does to one sentence and to its translation.
 
     perturbed is None where the perturbation does not apply; reference and perturbed_reference are None if
@@ -61,7 +59,7 @@ def probe(
     draw: int = 0,
     beams: int = 4,
     store: Store | None = None,
-) -> Probe:
+) -> Probed:
     """Perturb *text*, translate both forms into *language* and score them with every metric.
 
     draw: number of the draw of a random perturbation. Scores (§3 of the paper): β, β₁ and β₂ need a reference;
@@ -84,7 +82,7 @@ def probe(
     }
     columns = {theme.metric_label(name): _scores(texts, name, text.lang, language) for name in metrics}
     scores = pd.DataFrame(columns).rename_axis("score").reset_index()
-    return Probe(**texts, scores=scores, moved=moved, moved_in_reference=moved_in_reference)
+    return Probed(**texts, scores=scores, moved=moved, moved_in_reference=moved_in_reference)
 
 
 def _reordered(text: Text | None, perturbation: str, seed: int, draw: int) -> tuple[str | None, tuple[Span, ...]]:
@@ -96,7 +94,7 @@ def _reordered(text: Text | None, perturbation: str, seed: int, draw: int) -> tu
     return perturbed, moved_spans(text, orders, perturbed)
 
 
-#: What is compared with what in a row of `Probe.scores`.
+#: What is compared with what in a row of `Probed.scores`.
 _COMPARED = {
     "β  translation, reference": ("hypothesis", "reference"),
     "β₁  translation of the perturbed, reference": ("perturbed_hypothesis", "reference"),
@@ -143,12 +141,12 @@ def tree(sentence: Sentence) -> str:
     return displacy.render({"words": words, "arcs": arcs}, style="dep", manual=True, jupyter=False, options=options)
 
 
-def as_html(text: Text, result: Probe, perturbation: str) -> str:
+def as_html(text: Text, result: Probed, perturbation: str) -> str:
     """Tree, texts and scores as HTML; every text is escaped."""
     trees = "".join(tree(sentence) if sentence.heads is not None else "" for sentence in text.sentences)
     parts = [f'<div style="overflow-x: auto">{trees}</div>'] if trees else []
     if result.perturbed is None:
-        parts.append(f"<p>{escape(label(perturbation))} does not apply to this sentence.</p>")
+        parts.append(said(f"{label(perturbation)} does not apply to this sentence."))
     texts = {
         "source": (result.source, ()),
         "perturbed": (result.perturbed, result.moved),
@@ -157,96 +155,44 @@ def as_html(text: Text, result: Probe, perturbation: str) -> str:
         "translation": (result.hypothesis, ()),
         "translation of the perturbed": (result.perturbed_hypothesis, ()),
     }
-    cell = "text-align: left; padding: 3px 14px 3px 0; vertical-align: top"
-    rows = (
-        f'<tr><th style="{cell}">{name}</th><td style="{cell}">{styles.marked(shown, moved)}</td></tr>'
-        for name, (shown, moved) in texts.items()
-        if shown
-    )
-    parts.append(f"<table>{''.join(rows)}</table>")
+    parts.append(lines({name: styles.marked(shown or "", moved) for name, (shown, moved) in texts.items()}))
     parts.append(styles.styled(result.scores, caption="Scores; 1 is the same text").to_html())
     return "".join(parts)
 
 
-class Explorer:
-    """The panel: choose or type a sentence, a language, a perturbation and a model; press *Show*.
-
-    Sentences of *corpus* come with their trees and references. Any other is parsed by the pipeline that
-    *parsers* names for its language (default: spaCy's), and has no reference. What cannot be done is said in the
-    panel. Widgets are attributes, so that a program may set them: ``explorer.perturbation.value = "reversed"``.
-    """
-
-    def __init__(
-        self,
-        corpus: str = "sandbox",
-        source: str = "en",
-        language: str = "de",
-        model: str = "sandbox-marian",
-        *,
-        n: int = 20,
-        parsers: Mapping[str, str] | None = None,
-        metrics: Sequence[str] = METRICS,
-        seed: int = 0,
-        store: Store | None = None,
-    ):
-        self._corpus, self._source, self._n = corpus, source, n
-        self._parsers, self._metrics, self._seed, self._store = dict(parsers or {}), list(metrics), seed, store
-        self._pairs: dict[str, Pair] = {}
-        wide = widgets.Layout(width="98%")
-        named = {"style": {"description_width": "90px"}}
-        self.sentence = widgets.Combobox(
-            description="Sentence", placeholder="choose or type", ensure_option=False, layout=wide, **named
-        )
-        languages = [(theme.language_label(code), code) for code in dict.fromkeys([*TARGETS, language])]
-        self.language = widgets.Dropdown(options=languages, value=language, description="Into", **named)
-        known = [*NAMES, *(name for name in PERTURBATIONS.names() if name not in NAMES)]
-        options = [(label(name), name) for name in known]
-        self.perturbation = widgets.Dropdown(options=options, description="Perturbation", **named)
-        # A name may stand for a model a condition of its training data.
-        models = [name.replace("{condition}", "joint") for name in MODELS.names()]
-        self.model = widgets.Combobox(options=models, value=model, description="Model", ensure_option=False, **named)
-        self.draw = widgets.BoundedIntText(value=0, min=0, max=10**6, description="Draw", **named)
-        self.button = widgets.Button(description="Show", button_style="primary")
-        self.output = widgets.HTML()
-        self.button.on_click(lambda _: self.show())
-        self.language.observe(lambda _: self._fill(), names="value")
-        choices = widgets.HBox([self.language, self.perturbation, self.model, self.draw, self.button])
-        choices.layout.flex_flow = "row wrap"
-        self.panel = widgets.VBox([self.sentence, choices, self.output])
-        self._fill()
-
-    def show(self) -> None:
-        """Do what the panel is set to and put the result, or what is in its way, into `output`."""
-        self.output.value = "<p>Working … a model that is not there yet is fetched, or trained, first.</p>"
+def _shown(asked: Asked) -> Shown:
+    pair: Pair | None = asked.known
+    text, reference = (asked.text, None) if pair is None else (pair.source, pair.target)
+    perturbation, params = asked.options["perturbation"], asked.params
+    if text.sentences[0].heads is None:
         try:
-            text, reference = self._chosen()
-            result = probe(
-                text, self.perturbation.value, self.model.value, self.language.value, reference=reference,
-                metrics=self._metrics, seed=self._seed, draw=self.draw.value, store=self._store,
-            )  # fmt: skip
-            self.output.value = as_html(text, result, self.perturbation.value)
+            _reordered(text, perturbation, 0, 0)
         except NbkitError as error:
-            self.output.value = f'<p style="color: #a3241d; white-space: pre-wrap">{escape(str(error))}</p>'
+            way_out = f"name a pipeline for '{asked.source}' (parsers), or choose a shuffle or Reversed"
+            raise NbkitError(f"This sentence is not parsed; {way_out}. ({error})") from None
+    result = probe(
+        text, perturbation, asked.system, asked.target, reference=reference, metrics=params.metrics, seed=params.seed,
+        draw=asked.options["draw"], beams=params.beams, store=asked.store,
+    )  # fmt: skip
+    return Shown(as_html(text, result, perturbation), result)
 
-    def _fill(self) -> None:
-        """Offer the corpus's first sentences with the chosen language."""
-        try:
-            asked: dict[str, Any] = {"n": self._n, "parsers": self._parsers, "store": self._store}
-            pairs = load_pairs(self._corpus, self._source, self.language.value, **asked)
-            self._pairs = {pair.source.text: pair for pair in islice(pairs, self._n)}
-        except NbkitError as error:
-            self._pairs = {}
-            self.output.value = f"<p>No sentences to choose from: {escape(str(error))}</p>"
-        self.sentence.options = tuple(self._pairs)
-        if self._pairs and not self.sentence.value:
-            self.sentence.value = next(iter(self._pairs))
 
-    def _chosen(self) -> tuple[Text, Text | None]:
-        """The sentence in the panel, parsed, with its reference where it is one of the corpus."""
-        typed = " ".join(self.sentence.value.split())
-        if typed in self._pairs:
-            return self._pairs[typed].source, self._pairs[typed].target
-        if not typed:
-            raise NbkitError("There is no sentence: choose one, or type one.")
-        parser = load_parser(parser_for(self._source, self._parsers), self._source)
-        return next(iter(parser.parse([typed]))), None
+def _examples(asked: Asked, n: int) -> dict[str, Pair]:
+    params = asked.params
+    pairs = load_pairs(
+        params.corpus, asked.source, asked.target, n=n, parsers=params.parsers or None, store=asked.store
+    )
+    return {pair.source.text: pair for pair in islice(pairs, n)}
+
+
+def _perturbations(source: str) -> list[tuple[str, str]]:
+    known = [*NAMES, *(name for name in PERTURBATIONS.names() if name not in NAMES)]
+    return [(label(name), name) for name in known]
+
+
+PROBE = Probe(
+    _shown,
+    _examples,
+    (Choice("perturbation", "Perturbation", choices=_perturbations), Choice("draw", "Draw", 0)),
+    params={"metrics": list(METRICS)},
+)
