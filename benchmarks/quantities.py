@@ -1,9 +1,9 @@
 """How well `compare_quantities` judges what people and systems wrote, on lines that its rules were not made from.
 
-    NBKIT_DATA=… python benchmarks/quantities.py [--blocks odd] [--flags FILE] [--groups …] [--quick]
+    NBKIT_DATA=… python benchmarks/quantities.py [--blocks count] [--seed N] [--flags FILE] [--groups …] [--quick]
 
-Each file is cut into blocks of 50 lines: the even ones (the first is 0) may be read to improve the rules, the odd ones
-are only counted. ``--flags FILE`` writes every flagged pair as file, line, digest and verdict; ``--texts FILE`` adds
+Each file is cut into blocks of 50 lines. A hash of seed, source text and block (`counted`) draws half of them, the same
+ones for all translations of a source: these are only counted, the others may be read to improve the rules. ``--flags FILE`` writes every flagged pair as file, line, digest and verdict; ``--texts FILE`` adds
 the two texts, which belong outside the project. A flag is a false alarm unless a reader found the quantity lost:
 ``gold/quantities.tsv`` holds file, line, digest, verdict and reason of those that were read.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 import random
 import re
+from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -31,6 +32,8 @@ from nbkit.measure.quantities import Verdict, compare_quantities
 from nbkit.numbers.quantity import find_quantities
 
 BLOCK = 50
+#: The first two rounds of rules were made from, and measured on, the even and the odd blocks; the third one draws.
+SEED = 2126
 GOLD = Path(__file__).with_name("gold") / "quantities.tsv"
 #: GPT-4 and the commercial engines, which the organisers call online systems.
 STRONG = re.compile(r"(?i)gpt4|online-")
@@ -56,7 +59,8 @@ class Aligned(NamedTuple):
 
 def main() -> None:
     made = parser(__doc__)
-    made.add_argument("--blocks", choices=["even", "odd"], default="odd", help="the blocks that are counted")
+    made.add_argument("--blocks", choices=["look", "count"], default="count", help="which half of the blocks")
+    made.add_argument("--seed", type=int, default=SEED, help="draws the half that is only counted")
     made.add_argument("--flags", type=Path, help="file that every flag goes to")
     made.add_argument("--texts", type=Path, help="file that every flag goes to with its texts, outside the project")
     made.add_argument("--groups", nargs="*", default=[*BARS, "NLLB"], help="what is compared")
@@ -67,11 +71,10 @@ def main() -> None:
     made.add_argument("--corrupted", type=int, default=400, help="how many pairs are corrupted per kind")
     options = parse(made, every=10, corrupted=50, written=50)
     folder = data_folder()
-    odd = options.blocks == "odd"
-    report = Report(__file__, f"quantities, {options.blocks} blocks of {BLOCK} lines", options)
+    report = Report(__file__, f"quantities, blocks of {BLOCK} lines: {options.blocks}", options)
     flags, correct, counts = [], [], Counter()
     seconds = 0.0
-    for pair in pairs(folder, options.groups, odd=odd, every=options.every):
+    for pair in pairs(folder, options):
         counts[pair.group] += 1
         began = cpu_seconds()
         found = compare_quantities(pair.source, pair.target, pair.src, pair.tgt)
@@ -459,20 +462,28 @@ def write_flags(flags, plain: Path | None, texts: Path | None) -> None:
                 rows.writerow([pair.file, pair.line, pair.digest, *rest])
 
 
-def pairs(folder: Path, groups: list[str], *, odd: bool, every: int = 1) -> Iterator[Aligned]:
-    """The pairs of the blocks asked for."""
-    for pair in all_pairs(folder, groups, every):
-        if (pair.line - 1) // BLOCK % 2 == odd:
+def pairs(folder: Path, options: Namespace) -> Iterator[Aligned]:
+    """The pairs of the half of the blocks that was asked for."""
+    for pair in all_pairs(folder, options.groups, options.every):
+        if counted(pair, options.seed) == (options.blocks == "count"):
             yield pair
 
 
+def counted(pair: Aligned, seed: int) -> bool:
+    """Whether the block is only counted. Translations of one source are drawn together (*wmt22*, *en*, block 7)."""
+    corpus = "/".join(part for part in Path(pair.file).parts[:2] if "-" not in part and "." not in part)
+    place = f"{seed} {corpus} {pair.src} {(pair.line - 1) // BLOCK}"
+    return blake2b(place.encode(), digest_size=1).digest()[0] % 2 == 1
+
+
 def all_pairs(folder: Path, groups: list[str], every: int) -> Iterator[Aligned]:
-    for direction in sorted((folder / "wmt").glob("wmt2[23]/*-*")):
+    for direction in sorted((folder / "wmt").glob("wmt2[23]*/*-*")):
         src, tgt = direction.name.split("-")
         source = read(direction / f"source.{src}")
         files = [*sorted(direction.glob(f"reference-*.{tgt}")), *sorted(direction.glob(f"systems/*.{tgt}"))]
         for file in files:
-            group, step = group_of(file), 1 if "reference" in file.name else every
+            suites = "suites, " if "suites" in direction.parent.name else ""
+            group, step = suites + group_of(file), 1 if "reference" in file.name else every
             if group in groups:
                 name = str(file.relative_to(folder))
                 for line, texts in enumerate(zip(source, read(file), strict=True), start=1):
@@ -484,6 +495,12 @@ def all_pairs(folder: Path, groups: list[str], every: int) -> Iterator[Aligned]:
             target = read_conllu(folder / "pud" / f"{tgt}.conllu")
             for line, texts in enumerate(zip(source, target, strict=True), start=1):
                 yield Aligned("PUD", f"pud/{tgt}.conllu", line, "en", tgt, *texts)
+    if "MuCoW" in groups:
+        for text in sorted((folder / "suites" / "mucow").glob("*.text.txt")):
+            src, tgt = text.name[:5].split("-")
+            name = f"suites/mucow/{src}-{tgt}.ref.txt"
+            for line, texts in enumerate(zip(read(text), read(folder / name), strict=True), start=1):
+                yield Aligned("MuCoW", name, line, src, tgt, *texts)
     if "Tatoeba" in groups:
         for line, row in enumerate(read(folder / "tatoeba" / "en-de.tsv")[1:], start=1):
             yield Aligned("Tatoeba", "tatoeba/en-de.tsv", line, "en", "de", *row.split("\t")[:2])
