@@ -82,7 +82,7 @@ def main() -> None:
         wrong = [verdict for verdict in found if verdict.grade == "wrong"]
         if wrong:
             flags.append((pair, wrong))
-        elif found and pair.group in ("references", "PUD"):
+        elif found and pair.group in ("references", "PUD", "MuCoW"):
             correct.append((pair, [verdict for verdict in found if verdict.source and verdict.target]))
     write_flags(flags, options.flags, options.texts)
     read_before = gold()
@@ -172,7 +172,7 @@ def separators_swapped(target: str, verdict: Verdict, pair: Aligned, rng: random
     run = digits_of(target, verdict)
     if (
         run is None
-        or not re.fullmatch(r"\d{1,3}[.,]\d{3}", run[0])
+        or not re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", run[0])
         or (verdict.target.kind != "cardinal" and not verdict.target.unit)
     ):
         return None
@@ -189,13 +189,19 @@ def words_swapped(table: list[tuple[str, str]], kinds: tuple[str, ...], before: 
             match = re.compile(rf"(?<![^\W\d])(?<!-){re.escape(old)}" if old[0].isascii() else re.escape(old)).search(
                 target, start, end
             )
-            if match and (
-                not old[-1].isascii() or not old[-1].isalpha() or not target[match.end() : match.end() + 1].isalpha()
-            ):
+            if match and not _inside_a_word(old, target, match):
                 return replaced(target, match.span(), new)
         return None
 
     return planted
+
+
+def _inside_a_word(old: str, target: str, match: re.Match[str]) -> bool:
+    """Whether changing *match* would leave no word (месяцевний, 毫英尺), which is no plausible corruption."""
+    before, after = target[match.start() - 1 : match.start()], target[match.end() : match.end() + 1]
+    if not old[-1].isalpha():
+        return False
+    return before in "毫厘分千平立" and before != "" if old[-1] >= "\u3040" else after.isalpha() and after < "\u3040"
 
 
 def unit_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
@@ -307,6 +313,13 @@ def exchanged(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) 
     return None
 
 
+def fraction_changed(target: str, verdict: Verdict, pair: Aligned, rng: random.Random) -> str | None:
+    """Another fraction in place of one that is a fraction on both sides."""
+    if verdict.source is None or verdict.source.kind != "fraction":
+        return None
+    return words_swapped(WORDS["fraction_words"], ("fraction",), 0, 0)(target, verdict, pair, rng)
+
+
 PLANTINGS: dict[str, tuple[Planting, float]] = {
     "digit changed": (digit_changed, 99),
     "order of digits": (digits_transposed, 99),
@@ -315,7 +328,7 @@ PLANTINGS: dict[str, tuple[Planting, float]] = {
     "percent sign dropped": (percent_to(""), 95),
     "percent made ‰": (percent_to(" ‰"), 95),
     "ordinal changed": (ordinal_changed, 95),
-    "fraction changed": (words_swapped(WORDS["fraction_words"], ("fraction",), 0, 0), 95),
+    "fraction changed": (fraction_changed, 95),
     "minus added (zh, ja)": (minus_added, 95),
     "unit changed": (unit_changed, 95),
     "clock shifted by 12 h": (clock_shifted, 95),

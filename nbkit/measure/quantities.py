@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,8 @@ from nbkit.numbers.quantity import Quantity, find_quantities
 Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
 #: Maximum number of unmatched quantities on one side that are compared one by one with those of the other.
 MOST_COMPARED = 50
+#: No rounding goes beyond this share of the value (1 inch is 3 cm, 100 km are not 100 miles).
+_MOST_ROUNDED = Fraction(16, 100)
 _RANKS: dict[Grade, int] = {"same": 0, "equivalent": 2, "tolerable": 4, "wrong": 9}
 
 
@@ -84,13 +86,14 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     [('wrong', 'fraction changed')]
     """
     left, right = find_quantities(source, src), find_quantities(target, tgt)
+    left, right = _without_dashes(left, target), _without_dashes(right, source)
     if not left and not right:
         return []
     verdicts: list[Verdict] = []
     left, right = _matched(left, right, verdicts)
     left, right = _by_parts(left, right, verdicts)
     right, left = _by_parts(right, left, verdicts, swapped=True)
-    verdicts += _unmatched(left, right, verdicts, target)
+    verdicts += _unmatched(left, right, verdicts, source, target)
     verdicts += _exchanged(source, target, verdicts)
     return sorted(verdicts, key=_place)
 
@@ -102,6 +105,20 @@ def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
     True
     """
     return all(verdict.grade == "same" if strict else verdict.grade != "wrong" for verdict in verdicts)
+
+
+def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
+    """Hyphens before a number that are dashes: the other text has one there, too (*- 6 kinds*, -6种)."""
+
+    def dashed(quantity: Quantity) -> bool:
+        digits = re.escape(quantity.surface[1:])
+        begins = quantity.span[0] == 0 and other[:1] in tuple("-–—")
+        return begins or re.search(rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{digits}(?!\d)", other) is not None
+
+    return [
+        replace(q, also=(*q.also, -q.value)) if q.value < 0 and q.surface[0] in "-－–" and dashed(q) else q
+        for q in quantities
+    ]
 
 
 def _by_parts(
@@ -218,6 +235,8 @@ def _relation(a: Quantity, b: Quantity) -> _Relation | None:
         return _Relation("equivalent", "idiom") if a.kind == b.kind or (other.value, other.unit) in said else None
     if a.kind == "clock" or b.kind == "clock":
         return _clock_relation(a, b)
+    if {a.kind, b.kind} == {"ordinal", "cardinal"} and a.value == 1 and (a if a.kind == "cardinal" else b).lexical:
+        return None  # the article is not *first*
     if a.kind == "decade" and b.kind == "decade":
         short = min(a.value, b.value) < 100
         alike = a.value == b.value or (short and a.value % 100 == b.value % 100)
@@ -232,7 +251,12 @@ def _relation(a: Quantity, b: Quantity) -> _Relation | None:
         return _share_relation(a, b)
     if "fraction" in (a.kind, b.kind) and a.kind != b.kind:
         fraction, other = (a, b) if a.kind == "fraction" else (b, a)
-        if fraction.value.numerator == 1 and other.value == fraction.value.denominator > 2 and not other.unit:
+        signs = "/" in fraction.surface
+        if (
+            fraction.value.numerator == 1
+            and other.value == fraction.value.denominator > 2
+            and not (other.unit or signs)
+        ):
             return _Relation("equivalent", "one of so many")
     if a.kind == b.kind == "date" and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
         return None
@@ -279,6 +303,8 @@ def _clock_relation(a: Quantity, b: Quantity) -> _Relation | None:
     if other.kind not in ("cardinal", "fraction", "measure") or other.unit not in ("", "hour"):
         return None
     hour, minute = divmod(clock.value, 60)
+    if len(other.surface) == 4 and other.value == hour * 100 + minute:
+        return _Relation("equivalent", "clock")  # at 2100
     if minute == 0 and other.value in (hour, hour - 12, hour or 24):
         return _Relation("tolerable", "clock")
     dotted = re.fullmatch(r"(\d{1,2})[.,](\d\d)", other.surface)
@@ -362,7 +388,7 @@ def _converted(a: Quantity, b: Quantity) -> _Relation | None:
                     return _Relation("equivalent", "duration")
                 continue
             amount = _in_unit(a.value, one, other)
-            if amount is not None and abs(amount - b.value) <= _rounding(b.value):
+            if amount is not None and abs(amount - b.value) <= min(_rounding(b.value), abs(b.value) * _MOST_ROUNDED):
                 return _Relation("equivalent", f"≈ {float(amount):.6g}")
     return None
 
@@ -422,13 +448,13 @@ def _rounding(value: Fraction) -> Fraction:
 
 
 def _unmatched(
-    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: Sequence[Verdict], target: str
+    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: Sequence[Verdict], source: str, target: str
 ) -> Iterator[Verdict]:
     """A verdict on each that has to be carried over and is not, and each that is not in the source."""
-    said_left = {v.source.value for v in verdicts if v.source} | {
-        x for v in verdicts if v.source for x in v.source.also
+    said_left = {
+        (x, u) for v in verdicts if v.source for x in (v.source.value, *v.source.also) for u in ("", v.source.unit)
     }
-    said_right = {v.target.value for v in verdicts if v.target}
+    said_right = {(v.target.value, u) for v in verdicts if v.target for u in ("", v.target.unit)}
     rest = list(right)
     pairs = []
     if max(len(left), len(right)) <= MOST_COMPARED:
@@ -449,20 +475,22 @@ def _unmatched(
     extra = Counter(q.value for j, q in enumerate(rest) if j not in gone_right)
     for i, quantity in enumerate(left):
         if i not in gone_left and quantity.certainty == 1:
-            if quantity.value in said_right and quantity.kind not in _SHARES:
+            if (quantity.value, quantity.unit) in said_right and quantity.kind not in _SHARES:
                 yield Verdict("tolerable", "", quantity, None, "said less often")
             elif any(_beside(quantity, verdict.target) for verdict in verdicts if quantity.kind == "measure"):
                 yield Verdict("tolerable", "", quantity, None, "said in another unit")
-            elif quantity.span[0] and quantity.surface.istitle() and _has_word(target, quantity.surface):
-                yield Verdict("tolerable", "", quantity, None, "left as a name")
+            elif _copied(quantity, target):
+                yield Verdict("tolerable", "", quantity, None, "copied")
             else:
                 yield Verdict("wrong", "missing", quantity, None)
     for j, quantity in enumerate(rest):
         if j not in gone_right and quantity.certainty == 1:
             if any(_beside(quantity, verdict.source) for verdict in verdicts if quantity.kind == "measure"):
                 yield Verdict("tolerable", "", None, quantity, "converted beside")
-            elif quantity.value in said_left and extra[quantity.value] <= 2:
+            elif (quantity.value, quantity.unit) in said_left and extra[quantity.value] <= 2:
                 yield Verdict("tolerable", "", None, quantity, "said more often")
+            elif _copied(quantity, source):
+                yield Verdict("tolerable", "", None, quantity, "copied")
             else:
                 yield Verdict("wrong", "added", None, quantity)
 
@@ -477,8 +505,12 @@ def _beside(quantity: Quantity, said: Quantity | None) -> bool:
     )
 
 
-def _has_word(text: str, word: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+def _copied(quantity: Quantity, text: str) -> bool:
+    """Whether the other text has the very same letters, in a name (*Nine News*) or a notation (*1pm*, *EF4-5*)."""
+    said = quantity.surface
+    if not (said.isupper() or said.istitle()) if said.isalpha() else not (re.search(r"\d", said) and len(said) > 2):
+        return False
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(said)}(?![A-Za-z0-9])", text) is not None
 
 
 def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
@@ -531,8 +563,8 @@ def _power_of_ten(ratio: Fraction) -> bool:
 # ----------------------------------------------------------------------------
 # Two quantities that were exchanged: both are there, each beside the other's neighbour.
 
-_BESIDE = re.compile(r"[\W_]*([^\W\d_]{3,40}|[A-Z]{2,10})")
-_BEFORE = re.compile(r"([^\W\d_]{3,40})[\W_]*$")
+_BESIDE = re.compile(r"[^\w.,;:()]{0,3}([^\W\d_]{3,40}|[A-Z]{2,10})")
+_BEFORE = re.compile(r"([^\W\d_]{3,40})[^\w.,;:()]{0,3}$")
 #: Certainty of an exchange that is seen by the words or the order alone.
 _SEEN = 0.8
 
@@ -560,7 +592,7 @@ def _crossed(source: str, target: str, a: Quantity, b: Quantity, c: Quantity, d:
         return False
     left_range, right_range = _is_range(source, a, c), _is_range(target, b, d)
     if left_range and right_range:
-        return left_range != right_range
+        return left_range != right_range and (a.value < c.value) == (left_range == 1)  # 4-1 is a score
     ours, theirs = _neighbours(source, a), _neighbours(source, c)
     return bool((ours & _neighbours(target, d)) - theirs - _neighbours(target, b)) and bool(
         (theirs & _neighbours(target, b)) - ours - _neighbours(target, d)

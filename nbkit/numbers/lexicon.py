@@ -433,6 +433,8 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
         following = pieces[i + 1] if i + 1 < len(pieces) and pieces[i + 1].joined else None
         before = so_far.total
         opens = so_far.open is None and before is not None
+        if atom.ordinal and atom.role == "add" and pieces[start].atom.role == "literal" and i > start:
+            break  # 40 million second-level
         if atom.role in ("add", "literal"):
             if opens and before is not None and pieces[i - 1].atom.role not in ("glue", "comma"):
                 safe = Composed(before, i, False)

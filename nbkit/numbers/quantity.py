@@ -204,7 +204,7 @@ def _rules(lang: str) -> Rules:
         unit_names=tuple(name for name, _ in units),
         before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
         before_names=tuple(name for name, _ in before),
-        scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])})(?!\\w)", re.IGNORECASE)
+        scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])}){end}", re.IGNORECASE)
         if "scales" in data
         else None,
         permille=re.compile(f"{_SPACE}?(?:‰|{'|'.join(data.get('permille', ['‰']))})", re.IGNORECASE),
@@ -289,8 +289,10 @@ _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _HAN = "〇零一二两兩三四五六七八九十"
 _HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
-_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
-_FULL_DAY, _NOON = 1440, 720
+_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018, "H": 1988, "S": 1925, "R": 2018}
+_NOON = 720
+#: Not right after a letter or a number, in scripts that put spaces between words.
+_NOT_AFTER = r"(?<![0-9A-Za-zÀ-ɏА-я_.,])"
 
 
 def _claimed(
@@ -320,14 +322,26 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     yield re.compile(r"(?<![\d/])24 ?/ ?7(?![\d/])"), lambda m, r: [_made(m, 0, "always", certainty=WEAK)]
     yield (
         re.compile(
-            rf"(?<![\w.,])(?:(?P<factor>\d{{1,12}}(?:[.,]\d{{1,12}})?){_SPACE}?[×x·*]{_SPACE}?)?10"
+            rf"{_NOT_AFTER}(?:(?P<factor>\d{{1,12}}(?:[.,]\d{{1,12}})?){_SPACE}?[×x·*]{_SPACE}?)?10"
             r"(?P<power>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|\^\{?[-−+]?\d{1,4}\}?)"
         ),
         _power,
     )
     yield re.compile(r"(?<![\w.,])(?P<factor>\d{1,12}(?:[.,]\d{1,12})?)[eE](?P<power>[-−+]?\d{1,4})(?!\w)"), _power
+    yield re.compile(rf"(?<![\d.,:])(?P<m>\d{{1,2}}):{_SPACE}?(?P<s>[0-5]\d)[.,](?P<f>\d{{1,3}})(?![\d:])"), _lap
+    yield re.compile(r"(?<![\d.,'’′])(?P<f>[3-8])['’′] ?(?P<i>1[01]|\d)(?!\d)(?:''|[\"”“″])?"), _height
+    yield (
+        re.compile(r"(?<![\w.,/-])(?P<n>\d{1,3})[ -](?P<a>\d{1,2})/(?P<b>[2-9]|10|12|16|32|64)(?![\d/]|[.,]\d)"),
+        _mixed,
+    )
     if data:
         yield from _clock_claims(rules)
+    for pattern in data.get("ordinals", ()):
+        yield re.compile(pattern), _counted_ordinal
+    for name, (month, day) in data.get("named_days", {}).items():
+        yield re.compile(name), _named_day(month, day)
+    for pattern in data.get("and_half", ()):
+        yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _and_half
     yield (
         re.compile(
             r"(?<![\d./-])(?P<a>\d{1,4})(?P<sign>[./-])(?P<b>\d{1,2})(?P=sign)(?P<c>\d{4}|\d{1,3})(?![\d/])(?![.-]\d)"
@@ -336,7 +350,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     )
     if clock.get("norm") == 24:
         yield re.compile(r"(?<![\d.,:])(?P<a>[0-3]?\d)\.(?P<b>[01]?\d)\.(?!\d)"), _short_date
-    yield re.compile(r"(?<![\w.,])\d{1,4}(?:\.\d{1,4}){2,6}(?!\w)(?!\.\d)"), _version
+    yield re.compile(rf"{_NOT_AFTER}\d{{1,4}}(?:\.\d{{1,4}}){{2,6}}(?![0-9A-Za-zА-я])(?!\.\d)"), _version
     yield (
         re.compile(
             r"(?<![\w.,-])(?:\+|\(\d|\d)[\d]{0,4}\)?(?:(?:[ /-]|- | -| - )\(?\d{2,6}\)?){1,6}(?:-[A-Z]{2,8})?(?![\w,])"
@@ -346,13 +360,19 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     yield (
         re.compile(
             r"(?<![A-Za-zА-Яа-я0-9$€£])(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
-            r"(?=[A-Za-z]{0,15}[A-ZА-Я])[A-Za-zА-Я]{1,16}[-‐‑]?\d[A-Za-z0-9]{0,20}(?:[-./][A-Za-z0-9]{1,20}){0,4}"
+            r"(?=[A-Za-z]{0,15}[A-ZА-ЯＡ-Ｚ])[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d[A-Za-z0-9]{0,20}(?:[-./][A-Za-z0-9]{1,20}){0,4}"
             r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GDd](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
         ),
         _identifier,
     )
     if rules.han:
-        yield re.compile(rf"(?P<era>明治|大正|昭和|平成|令和){_SPACE}?(?P<y>\d{{1,2}}|元|[{_HAN}]{{1,3}})年度?"), _era
+        yield (
+            re.compile(
+                rf"(?P<era>明治|大正|昭和|平成|令和|(?<![A-Za-z])[HSR](?=\d{{1,2}}年)){_SPACE}?"
+                rf"(?P<y>\d{{1,2}}|元|[{_HAN}]{{1,3}})(?:年度?|(?=[（(]\d{{4}}[）)]年))"
+            ),
+            _era,
+        )
         yield (
             re.compile(
                 rf"(?:(?P<c>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?世[纪紀]{_SPACE}?)?"
@@ -447,7 +467,9 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
             _clock,
         )
         yield (
-            re.compile(rf"(?<![\d.:]){hour}(?:[:：](?P<mm>\d\d)(?![\d:：])|{_SPACE}?[点點时時]{minutes}(?!間))"),
+            re.compile(
+                rf"(?<![\d.:]){hour}(?:[:：](?P<mm>\d\d)(?:[:：]\d\d)?(?![\d:：])|{_SPACE}?[点點时時]{minutes}(?!間))"
+            ),
             _clock,
         )
         yield re.compile(rf"(?<![\d.:]){hour}{_SPACE}?(?:[点點](?:钟|鐘)(?!头)|時(?![間代計期点刻速価給差]))"), _clock
@@ -456,7 +478,7 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         after = rf"(?:{_SPACE}?(?:{half}|(?P<oclock>{oclock}))(?!\w))"
         yield (
             re.compile(
-                rf"(?<![\d.,:])(?P<h>[01]?\d|2[0-4])(?::{_SPACE}?|(?P<dot>\.)|{_SPACE}?[hH]{_SPACE}?)(?P<m>[0-5]\d)"
+                rf"(?<![\d.,:])(?P<h>[01]?\d|2[0-4])(?::{_SPACE}?|(?P<dot>\.| (?=\d\d{_SPACE}?(?:{am}|{pm}|{oclock})(?!\w)))|{_SPACE}?[hH]{_SPACE}?)(?P<m>[0-5]\d)"
                 rf"(?::[0-5]\d)?(?![\d:])(?!\.\d){after}?",
                 re.IGNORECASE,
             ),
@@ -543,6 +565,46 @@ def _spoken_clock(sign: int) -> _Handler:
 
 def _genitive_hour(word: str) -> str:
     return "один" if word.lower() == "первого" else word
+
+
+def _lap(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*1:58.7*, minutes and seconds of a race."""
+    return [_made(match, Fraction(f"{match['s']}.{match['f']}") + 60 * int(match["m"]), "measure", "second")]
+
+
+def _height(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*5'10*, feet and inches of a person."""
+    feet, inches = int(match["f"]), int(match["i"])
+    parts = tuple(_made(match, value, "measure", unit) for value, unit in ((feet, "foot"), (inches, "inch")))
+    return [_made(match, feet + Fraction(inches, 12), "measure", "foot", parts=parts)]
+
+
+def _mixed(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*3 1/2*."""
+    whole, above, below = (int(match[group]) for group in "nab")
+    value = whole + Fraction(above, below)
+    return [_measured(match.string, _made(match, value, "fraction"), rules)] if above < below else []
+
+
+def _counted_ordinal(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """２本目, the second one; one and two are said in other words too often to be demanded."""
+    value = _integer(match["n"], rules)
+    return [_made(match, value, "ordinal", certainty=WEAK if value < 3 else 1.0)] if value else []
+
+
+def _named_day(month: int, day: int) -> _Handler:
+    """六四, a day that is named by its digits."""
+    return lambda match, rules: [
+        _made(match, value, "date", unit, certainty=WEAK) for value, unit in ((month, "month"), (day, "day"))
+    ]
+
+
+def _and_half(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*a litre and a half*."""
+    unit = rules.units.match(match.string, match.start("unit"))
+    if unit is None or unit.end() != match.end("unit") or unit.lastgroup is None:
+        return []
+    return [_made(match, Fraction(3, 2), "measure", rules.unit_names[int(unit.lastgroup[1:])])]
 
 
 def _clock_word(minute: int) -> _Handler:
@@ -633,7 +695,8 @@ def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
     pair = [find_numbers(match[group], rules.lang) for group in "nd"]
     if not all(len(found) == 1 and found[0].value for found in pair):
         return []
-    return [_made(match, Fraction(pair[0][0].value) / Fraction(pair[1][0].value), "fraction")]
+    parts = tuple(_made(match, Fraction(found[0].value), "cardinal") for found in pair)
+    return [_made(match, Fraction(pair[0][0].value) / Fraction(pair[1][0].value), "fraction", parts=parts)]
 
 
 def _minute(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -708,9 +771,13 @@ def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...])
     numerator = _integer(match["n"], rules)
     if group is None or not group.startswith("d") or numerator is None or not 0 < numerator < 100:
         return []
-    if (numerator >= 20 and numerator % 10 == 0) or (rules.lang == "fr" and match.string[match.end("n")] == "-"):
+    if (numerator >= 20 and numerator % 10 == 0) or (
+        rules.lang == "fr" and "-" in match[0] and match[0].endswith("ième")
+    ):
         return []  # sixty-sixth, dix-septième
     value = Fraction(numerator, denominators[int(group[1:])])
+    if rules.lang == "en" and match.string[match.end() : match.end() + 1] == "-":
+        return []  # a third-year student
     if numerator == 1 and value < Fraction(1, 4) and rules.lang in ("fr", "es", "it", "ru"):
         return []  # an ordinal: une neuvième place
     weak = numerator == 1 or value >= 1
@@ -746,10 +813,10 @@ _ALWAYS = frozenset({(Fraction(24), "hour"), (Fraction(7), "day"), (Fraction(365
 #: After these a hyphen joins two dates or times, or two numbers.
 _DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
 _MINUS = "-−－–"
-_ROUND = frozenset(map(Fraction, (12, 100, 1000, 10**4, 10**6, 10**8, 10**9)))
+_ROUND = frozenset(map(Fraction, (12, *(10**power for power in range(2, 10)))))
 #: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
 _JOIN = re.compile(
-    rf"{_SPACE}?(?:[-–—~～〜/x×,、&]|to|and|or|bis|und|oder|auf|mal|à|a|et|ou|y|e|o|da|до|и|или|至|到|和|から|と|,{_SPACE}?)"
+    rf"-?{_SPACE}?(?:[-–—~～〜/x×,、&]|to|and|or|by|bis|und|oder|auf|mal|à|a|et|ou|y|e|o|da|до|и|или|至|到|和|から|と|,{_SPACE}?)"
     rf"{_SPACE}?(?:(?:more than|mehr als|más de|plus de|più di|более|über|over){_SPACE})?",
     re.IGNORECASE,
 )
@@ -764,8 +831,12 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     also: tuple[Fraction, ...] = ()
     digits = any(character.isdecimal() for character in surface)
     certainty, part_of_word = 1.0, False
-    if value < 0 and surface[0] in _MINUS and text[a - 1 : a].isalpha() and text[a - 1] < "\u3040":
-        value, a = -value, a + 1  # VP−730
+    if (
+        value < 0
+        and surface[0] in _MINUS
+        and (text[a - 1 : a].isdecimal() or (text[a - 1 : a].isalpha() and text[a - 1] < "\u3040"))
+    ):
+        value, a = -value, a + 1  # VP−730, 7−20
     counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
     if rules.han and digits and not a and b < 3 and text[b : b + 1] == " " and not counted:
         certainty = WEAK
@@ -776,12 +847,19 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
             certainty = WEAK
     if not digits and kind != "percent":
         word = kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2)
-        if word or (value in _ROUND and _is_vague(text, a, surface, rules)):
+        vague = rules.vague is not None and rules.vague.search(text[max(0, a - 24) : a])
+        if word or (value in _ROUND and (vague or len(surface.split()) <= 2)):
             certainty = WEAK
+        elif vague and value >= 10 and str(value).strip("0") == "1":
+            certainty = WEAK  # tens of billions
         if rules.han and b - a == 1 and (text[b : b + 1] or " ") not in rules.data.get("counters", ""):
             certainty, part_of_word = WEAK, True
-    if kind == "ordinal" and digits and (value == 1 or _is_name(text, b, rules)):
+    if kind == "ordinal" and digits and (value < (3 if rules.han else 2) or _is_name(text, b, rules)):
         certainty = WEAK
+    if value == 1 and digits and rules.han and "\u3040" <= text[b : b + 1]:
+        certainty = WEAK  # 1枚ずつ
+    if surface.isdecimal() and a > 0 and b - a == 1 and "a" <= text[a - 1] <= "z":
+        certainty = WEAK  # m8
     if kind == "cardinal":
         scale = rules.scales.match(text, b) if rules.scales is not None and digits else None
         if scale is not None and number.form != "scale":
@@ -796,7 +874,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         also += (Fraction(int(surface[:-1])),)
     before, following = text[a - 1 : a] or " ", text[b : b + 1] or " "
     if surface.isdecimal() and len(surface) == 2 and (before in "'’‘" or following in "年后後"):
-        also += (1900 + value, 2000 + value)
+        also += (1800 + value, 1900 + value, 2000 + value)
     elif following == "年" and 1000 <= value < 2200 and value.denominator == 1:
         return Quantity(value, "date", "year", (a, b), text[a:b], certainty, number.localised)
     parts: tuple[Quantity, ...] = ()
@@ -818,20 +896,13 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
 
 def _is_power_of_unit(text: str, start: int) -> bool:
     """The 2 of *135 m2*."""
-    return re.search(r"(?:\d ?|[/.] ?)[ckdкс]?[mм]$", text[max(0, start - 5) : start]) is not None
+    return re.search(r"(?:\d ?|[/.] ?)[ckdкс]?[mм]$|/[ck]?m $", text[max(0, start - 5) : start]) is not None
 
 
 def _is_name(text: str, end: int, rules: Rules) -> bool:
     """Whether an ordinal stands in a rank or a name (*3rd party*), which other languages say without it."""
     following = re.match(r"[ -]?([^\W\d_]{1,20})", text[end : end + 24])
     return following is not None and following[1].lower() in rules.data.get("ordinal_names", ())
-
-
-def _is_vague(text: str, start: int, surface: str, rules: Rules) -> bool:
-    """*hundred* after *several*, and alone: a number word that stands for many."""
-    if rules.vague is not None and rules.vague.search(text[max(0, start - 24) : start]):
-        return True
-    return len(surface.split()) <= 2
 
 
 def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
@@ -845,19 +916,27 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     before = rules.before.search(text[max(0, a - 8) : a])
     if before is not None and before.lastgroup is not None:
         name = rules.before_names[int(before.lastgroup[1:])]
-        also = tuple(quantity.value * s for s in (1000, 10**6)) if re.match(r"[mk](?!\w)", text[b : b + 2]) else ()
+        also = tuple(quantity.value * s for s in (1000, 10**6)) if re.match("[mk](?![A-Za-z])", text[b : b + 2]) else ()
         return replace(quantity, kind="money", unit=name, also=(*quantity.also, *also))
     after = rules.units.match(text, b)
     if after is None or after.lastgroup is None:
         return quantity
     name = rules.unit_names[int(after.lastgroup[1:])]
+    if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[after.end() :][:2]):
+        return quantity  # a second tree
     kind: Kind = "money" if name.isupper() or name == "yen" else "measure"
-    if name in ("inch", "foot") and after[0].strip() in ('"', "'", "”", "''") and not _opens_nothing(text, a, after):
+    if name in ("inch", "foot") and after[0].strip() in _QUOTES and not _opens_nothing(text, a, after):
         return quantity  # a closing quotation mark
     also = quantity.also
     if after[0] == "m":
         also += (quantity.value * 10**6,)
-    return replace(quantity, kind=kind, unit=name, also=also, lexical=False)
+    closing = (
+        name in ("inch", "foot") and after[0].strip() in _QUOTES and re.search('["“„”]', text[: a - 1]) is not None
+    )
+    return replace(quantity, kind=kind, unit=name, also=also, lexical=False, soft=closing)
+
+
+_QUOTES = ('"', "'", "”", "''")
 
 
 def _opens_nothing(text: str, start: int, mark: re.Match[str]) -> bool:
@@ -909,10 +988,10 @@ def _shared(quantity: Quantity, after: Quantity, gap: str, text: str) -> Quantit
         return replace(quantity, kind="clock", value=quantity.value * 60, unit="", parts=(quantity,))
     also = quantity.also
     if after.value > quantity.value:
-        scaled = any(character.isalpha() for character in after.surface)
+        scaled = any(c.isalpha() for c in after.surface) and not any(c.isalpha() for c in quantity.surface)
         thousands = "-" in gap and after.value % 1000 == 0
         steps = _SCALES if scaled else _SCALES[:1] if thousands else ()
-        also += tuple(quantity.value * step for step in steps if step <= after.value)
+        also += tuple(quantity.value * step for step in steps if after.value / 10**5 < step <= after.value)
     if after.kind in ("percent", "permille", "money", "measure") and not quantity.unit and not _is_year(quantity):
         return replace(quantity, kind=after.kind, unit=after.unit, soft=True, also=also)
     return replace(quantity, also=also)
