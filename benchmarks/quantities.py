@@ -3,9 +3,10 @@
     NBKIT_DATA=… python benchmarks/quantities.py [--blocks count] [--seed N] [--flags FILE] [--groups …] [--quick]
 
 Each file is cut into blocks of 50 lines. A hash of seed, source text and block (`counted`) draws half of them, the same
-ones for all translations of a source: these are only counted, the others may be read to improve the rules. ``--flags FILE`` writes every flagged pair as file, line, digest and verdict; ``--texts FILE`` adds
-the two texts, which belong outside the project. A flag is a false alarm unless a reader found the quantity lost:
-``gold/quantities.tsv`` holds file, line, digest, verdict and reason of those that were read.
+ones for all translations of a source: these are only counted, the others may be read to improve the rules.
+``--flags FILE`` writes every flagged pair as file, line, digest and verdict; ``--texts FILE`` adds the two texts, which
+belong outside the project. A flag is a false alarm unless a reader found the quantity lost: ``gold/quantities.tsv``
+holds file, line, digest, verdict and reason of those that were read.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def _matched(
 def _key(quantity: Quantity) -> tuple[Fraction, str, str]:
     kind = "cardinal" if quantity.soft else quantity.kind
     notation = _digits(quantity) if kind == "clock" else quantity.surface if kind == "identifier" else ""
-    return (quantity.value, kind + notation, quantity.unit)
+    return (quantity.value, kind + notation + "~" * (quantity.lexical and quantity.value == 1), quantity.unit)
 
 
 def _digits(quantity: Quantity) -> str:

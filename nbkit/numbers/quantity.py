@@ -102,7 +102,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     """
     rules = _rules(base_language(lang))
     found: list[Quantity] = []
-    masked = text
+    masked = rules.dotted.sub(".", text) if rules.dotted is not None else text
     digits = _DIGIT.search(text) is not None
     for pattern, handler in rules.claims:
         if digits or handler not in _WITH_DIGITS:
@@ -166,6 +166,7 @@ class Rules:
     idioms: re.Pattern[str] | None
     day_parts: re.Pattern[str] | None
     vague: re.Pattern[str] | None
+    dotted: re.Pattern[str] | None
     months: Mapping[str, int]
 
 
@@ -221,6 +222,7 @@ def _rules(lang: str) -> Rules:
             f"){end}",
         ),
         vague=_alternatives(data.get("vague_before", ()), r"(?<!\w)(?:", r")\s+$"),
+        dotted=_alternatives(data.get("dotted", ()), r"(?<=\d)・(?=\d{1,3}(?:", "))"),
         months=months,
     )
     return replace(rules, claims=tuple(_claims(rules)))
@@ -360,7 +362,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     yield (
         re.compile(
             r"(?<![A-Za-zА-Яа-я0-9$€£])(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
-            r"(?=[A-Za-z]{0,15}[A-ZА-ЯＡ-Ｚ])[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d[A-Za-z0-9]{0,20}(?:[-./][A-Za-z0-9]{1,20}){0,4}"
+            r"(?=[A-Za-z]{0,15}[A-ZА-ЯＡ-Ｚ])[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d[A-Za-z\d]{0,20}(?:[-./～][A-Za-z\d]{1,20}){0,4}"
             r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GDd](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
         ),
         _identifier,
@@ -387,6 +389,10 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
             ),
             _han_month,
         )
+        yield (
+            re.compile(r"(?P<p>百分之)?(?P<n>一二|二三|三四|四五|五六|六七|七八|八九)(?P<u>十|百|千|万|亿|萬|億)"),
+            _about,
+        )
         yield re.compile(rf"(?P<d>[\d{_HAN}百千万]{{1,12}})分[之の](?P<n>[\d{_HAN}百千万]{{1,12}})"), _han_fraction
         yield re.compile(rf"(?<!\d)(?P<n>\d{{1,3}})分(?=の(?![\d{_HAN}]))"), _minute
         yield re.compile(r"(?<=数)(?P<n>\d{1,12}(?:[,.]\d{1,12}){0,3})(?P<scale>[千万億亿]?)"), _after_count
@@ -403,11 +409,12 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE), _decade_word(value)
     if rules.months:
         written = {form for name in rules.months for form in (name, name.title(), name.upper())}
+        tails = f"|(?={'|'.join(data['month_tails'])})" if "month_tails" in data else ""
         names = "|".join(sorted(map(re.escape, written), key=len, reverse=True))
         yield (
             re.compile(
                 rf"(?<!\w)(?P<near>\d{{1,2}}(?:st|nd|rd|th|\.|º|er)?{_SPACE}(?:(?:of|de|di){_SPACE})?)?"
-                rf"(?P<all>{names})(?!\w)(?P<after>\.?,?{_SPACE}?(?:de {_SPACE}?)?\d)?"
+                rf"(?P<all>{names})(?:(?!\w){tails})(?P<after>\.?,?{_SPACE}?(?:de {_SPACE}?)?\d)?"
             ),
             _month,
         )
@@ -475,15 +482,18 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield re.compile(rf"(?<![\d.:]){hour}{_SPACE}?(?:[点點](?:钟|鐘)(?!头)|時(?![間代計期点刻速価給差]))"), _clock
         yield re.compile(rf"{half}{_SPACE}?{hour}(?=[-~～〜至到から—–])"), _clock
     else:
+        spaced = rf" (?=\d\d{_SPACE}?(?:{am}|{pm}|{oclock})(?!\w))"  # 7 30 pm
         after = rf"(?:{_SPACE}?(?:{half}|(?P<oclock>{oclock}))(?!\w))"
         yield (
             re.compile(
-                rf"(?<![\d.,:])(?P<h>[01]?\d|2[0-4])(?::{_SPACE}?|(?P<dot>\.| (?=\d\d{_SPACE}?(?:{am}|{pm}|{oclock})(?!\w)))|{_SPACE}?[hH]{_SPACE}?)(?P<m>[0-5]\d)"
+                rf"(?<![\d.,:])(?P<h>[01]?\d|2[0-4])(?::{_SPACE}?|(?P<dot>\.|{spaced})|{_SPACE}?[hH]{_SPACE}?)(?P<m>[0-5]\d)"
                 rf"(?::[0-5]\d)?(?![\d:])(?!\.\d){after}?",
                 re.IGNORECASE,
             ),
             _clock,
         )
+        if oclock != "(?!)":  # 6 Uhr 30
+            yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]) (?P<oclock>{oclock}) (?P<m>[0-5]\d)(?![\d.:])"), _clock
         yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]){after}", re.IGNORECASE), _clock
         if rules.lang == "fr":
             yield re.compile(r"(?:(?<=à )|(?<=de )|(?<=dès )|(?<=vers ))(?P<h>1?\d|2[0-4]) ?h(?:eures?)?(?!\w)"), _clock
@@ -595,7 +605,8 @@ def _counted_ordinal(match: re.Match[str], rules: Rules) -> list[Quantity]:
 def _named_day(month: int, day: int) -> _Handler:
     """六四, a day that is named by its digits."""
     return lambda match, rules: [
-        _made(match, value, "date", unit, certainty=WEAK) for value, unit in ((month, "month"), (day, "day"))
+        _made(match, value, "date", unit, certainty=WEAK, lexical=True)
+        for value, unit in ((month, "month"), (day, "day"))
     ]
 
 
@@ -697,6 +708,13 @@ def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
         return []
     parts = tuple(_made(match, Fraction(found[0].value), "cardinal") for found in pair)
     return [_made(match, Fraction(pair[0][0].value) / Fraction(pair[1][0].value), "fraction", parts=parts)]
+
+
+def _about(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """七八十, seventy or eighty."""
+    found = [find_numbers(digit + match["u"], rules.lang) for digit in match["n"]]
+    kind: Kind = "percent" if match["p"] else "approximate"
+    return [_made(match, Fraction(number.value), kind, certainty=WEAK) for numbers in found for number in numbers]
 
 
 def _minute(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -856,7 +874,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
             certainty, part_of_word = WEAK, True
     if kind == "ordinal" and digits and (value < (3 if rules.han else 2) or _is_name(text, b, rules)):
         certainty = WEAK
-    if value == 1 and digits and rules.han and "\u3040" <= text[b : b + 1]:
+    if value == 1 and digits and rules.han and text[b : b + 1] >= "\u3040":
         certainty = WEAK  # 1枚ずつ
     if surface.isdecimal() and a > 0 and b - a == 1 and "a" <= text[a - 1] <= "z":
         certainty = WEAK  # m8
