@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -22,8 +22,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import yaml
 
 import nbkit.numbers
-from nbkit.numbers.quantity import Quantity, find_quantities
+from nbkit.numbers.quantity import Quantity, find_quantities, with_ends
 
+Span: TypeAlias = tuple[int, int]
 Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
 #: Maximum number of unmatched quantities on one side that are compared one by one with those of the other.
 MOST_COMPARED = 50
@@ -85,7 +86,8 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     >>> [(v.grade, v.wrong) for v in compare_quantities("⅓ cup", "⅔ Tasse", "en", "de")]
     [('wrong', 'fraction changed')]
     """
-    left, right = find_quantities(source, src), find_quantities(target, tgt)
+    whole = find_quantities(source, src)
+    left, right = with_ends(whole), with_ends(find_quantities(target, tgt))
     left, right = _without_dashes(left, target), _without_dashes(right, source)
     if not left and not right:
         return []
@@ -94,7 +96,8 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     left, right = _by_parts(left, right, verdicts)
     right, left = _by_parts(right, left, verdicts, swapped=True)
     verdicts += _unmatched(left, right, verdicts, source, target)
-    verdicts += _exchanged(source, target, verdicts)
+    ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
+    verdicts += _exchanged(source, target, verdicts, ranges)
     return sorted(verdicts, key=_place)
 
 
@@ -208,7 +211,7 @@ def _matched(
 
 
 def _key(quantity: Quantity) -> tuple[Fraction, str, str]:
-    kind = "cardinal" if quantity.soft else quantity.kind
+    kind = "cardinal" if quantity.soft else "ordinal" if quantity.kind == "roman" else quantity.kind
     notation = _digits(quantity) if kind == "clock" else quantity.surface if kind == "identifier" else ""
     return (quantity.value, kind + notation + "~" * (quantity.lexical and quantity.value == 1), quantity.unit)
 
@@ -223,8 +226,11 @@ def _verdict(source: Quantity, target: Quantity, relation: _Relation) -> Verdict
     return Verdict(relation.grade, "", source, target, relation.note)
 
 
+_ORDINAL = frozenset({"ordinal", "roman"})
 _SHARES: dict[str, int] = {"percent": 100, "permille": 1000}
-_COUNTABLE = frozenset({"cardinal", "ordinal", "date", "identifier", "approximate", "power", "fraction", "decade"})
+_COUNTABLE = frozenset(
+    {"cardinal", "ordinal", "roman", "date", "identifier", "approximate", "power", "fraction", "decade"}
+)
 
 
 def _relation(a: Quantity, b: Quantity) -> _Relation | None:
@@ -235,15 +241,17 @@ def _relation(a: Quantity, b: Quantity) -> _Relation | None:
         return _Relation("equivalent", "idiom") if a.kind == b.kind or (other.value, other.unit) in said else None
     if a.kind == "clock" or b.kind == "clock":
         return _clock_relation(a, b)
-    if {a.kind, b.kind} == {"ordinal", "cardinal"} and a.value == 1 and (a if a.kind == "cardinal" else b).lexical:
-        return None  # the article is not *first*
+    if a.value == b.value == 1 and a.lexical != b.lexical:
+        other = b if a.lexical else a
+        if other.kind in _ORDINAL or re.search(r"\d[.,]", other.surface):
+            return None  # the article is neither *first* nor *1.000*
     if a.kind == "decade" and b.kind == "decade":
         short = min(a.value, b.value) < 100
-        alike = a.value == b.value or (short and a.value % 100 == b.value % 100)
+        alike = a.value == b.value or (short and max(a.value, b.value) < 2200 and a.value % 100 == b.value % 100)
         return _Relation("equivalent", "decade") if alike else None
     if "decade" in (a.kind, b.kind):
         decade, other = (a, b) if a.kind == "decade" else (b, a)
-        if decade.value == 100 * (other.value - 1) and (other.kind == "ordinal" or other.unit == "century"):
+        if decade.value == 100 * (other.value - 1) and (other.kind in _ORDINAL or other.unit == "century"):
             return _Relation("equivalent", "century")
     if a.kind == b.kind == "identifier" and _letters(a) and _letters(b) and a.value == b.value:
         return _Relation("equivalent", "identifier")
@@ -276,7 +284,8 @@ def _relation(a: Quantity, b: Quantity) -> _Relation | None:
 def _crossing(a: Quantity, b: Quantity) -> str:
     kinds = {a.kind, b.kind}
     return next(
-        (kind for kind in ("ordinal", "date", "decade", "fraction", "identifier", "power") if kind in kinds), "notation"
+        (kind for kind in ("ordinal", "roman", "date", "decade", "fraction", "identifier", "power") if kind in kinds),
+        "notation",
     )
 
 
@@ -518,12 +527,11 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
     if a.lexical or b.lexical or "always" in (a.kind, b.kind):
         return None
     certain = a.certainty == 1 or b.certainty == 1
-    if {a.kind, b.kind} <= {"ordinal", "fraction"}:
-        alike = a.kind == b.kind or 1 in (
-            a.value.numerator if a.kind == "fraction" else 0,
-            b.value.numerator if b.kind == "fraction" else 0,
-        )
-        return (2, f"{a.kind} changed") if a.value != b.value and alike else None
+    if {a.kind, b.kind} <= {*_ORDINAL, "fraction"}:
+        one = 1 in (q.value.numerator for q in (a, b) if q.kind == "fraction")
+        alike = one or (a.kind == "fraction") == (b.kind == "fraction")
+        kind = "fraction" if a.kind == "fraction" else "ordinal"
+        return (2, f"{kind} changed") if a.value != b.value and alike else None
     if "identifier" in (a.kind, b.kind):
         same_name = a.kind == b.kind and _name(a) == _name(b) != ""
         return (1, "identifier changed") if same_name or (a.kind == b.kind and certain) else None
@@ -569,47 +577,39 @@ _BEFORE = re.compile(r"([^\W\d_]{3,40})[^\w.,;:()]{0,3}$")
 _SEEN = 0.8
 
 
-def _exchanged(source: str, target: str, verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
+def _exchanged(
+    source: str, target: str, verdicts: Sequence[Verdict], ranges: Collection[tuple[Span, Span]]
+) -> Iterator[Verdict]:
     pairs = [
         (v.source, v.target) for v in verdicts if v.grade != "wrong" and v.source and v.target and not v.source.parts
     ]
     if not 2 <= len(pairs) <= MOST_COMPARED:
         return
+    pairs.sort(key=lambda pair: pair[0].span)
     done: set[int] = set()
     for i, (a, b) in enumerate(pairs):
         for k in range(i + 1, len(pairs)):
             c, d = pairs[k]
             if i in done or k in done or a.value == c.value or b.lexical or d.lexical:
                 continue
-            if _crossed(source, target, a, b, c, d):
+            if a.kind != c.kind or b.kind != d.kind:
+                continue
+            if _turned(b, d) if (a.span, c.span) in ranges else _crossed(source, target, a, b, c, d):
                 done |= {i, k}
                 yield Verdict("wrong", "exchanged", a, d, certainty=_SEEN)
 
 
+def _turned(low: Quantity, high: Quantity) -> bool:
+    """Whether the ends of a range stand side by side the other way round."""
+    return 0 < low.span[0] - high.span[1] <= 8
+
+
 def _crossed(source: str, target: str, a: Quantity, b: Quantity, c: Quantity, d: Quantity) -> bool:
-    """Whether *b* stands beside the neighbour of *c*, and *d* beside that of *a*, or a range runs the other way."""
-    if a.kind != c.kind or b.kind != d.kind:
-        return False
-    left_range, right_range = _is_range(source, a, c), _is_range(target, b, d)
-    if left_range and right_range:
-        return left_range != right_range and (a.value < c.value) == (left_range == 1)  # 4-1 is a score
+    """Whether *b* stands beside the neighbour of *c*, and *d* beside that of *a*."""
     ours, theirs = _neighbours(source, a), _neighbours(source, c)
     return bool((ours & _neighbours(target, d)) - theirs - _neighbours(target, b)) and bool(
         (theirs & _neighbours(target, b)) - ours - _neighbours(target, d)
     )
-
-
-def _is_range(text: str, a: Quantity, b: Quantity) -> int:
-    """1 if *a* and *b* are the ends of a range, −1 if *b* and *a* are, 0 otherwise."""
-    first, second = sorted((a, b), key=lambda quantity: quantity.span)
-    gap = text[first.span[1] : second.span[0]]
-    between = re.search(
-        r"(?i)between|zwischen|entre|\bt?f?ra|между|介于", text[max(0, first.span[0] - 16) : first.span[0]]
-    )
-    joins = r"\s?(?:[-–—~～至到]|to|bis|до|à|から" + (r"|and|und|et|y|e|и|和" if between else "") + r")\s?"
-    if len(gap) > 8 or not re.fullmatch(joins, gap):
-        return 0
-    return 1 if first is a else -1
 
 
 def _neighbours(text: str, quantity: Quantity) -> set[str]:

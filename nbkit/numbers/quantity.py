@@ -28,8 +28,8 @@ from nbkit.numbers.reading import find_numbers
 _DATA = Path(__file__).parent / "quantities"
 
 Kind: TypeAlias = Literal[
-    "cardinal", "ordinal", "fraction", "percent", "permille", "date", "clock", "decade", "money", "measure",
-    "identifier", "approximate", "power", "always",
+    "cardinal", "ordinal", "roman", "fraction", "percent", "permille", "range", "date", "clock", "decade", "money",
+    "measure", "identifier", "approximate", "power", "always",
 ]  # fmt: skip
 
 #: Certainty of what a translator may leave unsaid or say in other words.
@@ -43,10 +43,12 @@ class Quantity:
     Parameters
     ----------
     value : Fraction
-        The exact value: minutes after midnight of a clock time, the first year of a decade, 5 of *5 %*.
+        The exact value: minutes after midnight of a clock time, the first year of a decade, 5 of *5 %*, the first end
+        of a range.
     kind : str
-        What it is: cardinal, ordinal, fraction, percent, permille, date (a part of one), clock, decade, money, measure,
-        identifier, approximate, power, or always (*24/7*).
+        What it is: cardinal, ordinal, roman (*Louis XIV*), fraction, percent, permille, range (its ends are its
+        *parts*), date (a part of one), clock, decade, money, measure, identifier, approximate, power, or always
+        (*24/7*).
     unit : str
         The unit as pint names it, an ISO 4217 code, "day", "month" or "year" of a date, "24" of a clock time that
         names the half of the day; empty if there is none.
@@ -63,7 +65,7 @@ class Quantity:
     also : tuple of Fraction
         Other values that the notation can have (21 for the year 2021).
     parts : tuple of Quantity
-        What the notation falls into where its whole has no match (day and month of *5/11*).
+        What the notation falls into where its whole has no match (day and month of *5/11*), and the ends of a range.
 
     Examples
     --------
@@ -136,7 +138,16 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
         for match in rules.idioms.finditer(text):
             for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
                 found[i] = replace(found[i], certainty=WEAK, lexical=True)
-    return found
+    return _ranged(text, found)
+
+
+def with_ends(quantities: Iterable[Quantity]) -> list[Quantity]:
+    """Quantities with the two ends of each range in its place.
+
+    >>> [str(q.value) for q in with_ends(find_quantities("3 to 5 km, 7 kg", "en"))]
+    ['3', '5', '7']
+    """
+    return [part for q in quantities for part in (q.parts if q.kind == "range" else (q,))]
 
 
 # ----------------------------------------------------------------------------
@@ -849,6 +860,8 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     also: tuple[Fraction, ...] = ()
     digits = any(character.isdecimal() for character in surface)
     certainty, part_of_word = 1.0, False
+    if kind == "ordinal" and number.form == "roman":
+        kind = "roman"
     if (
         value < 0
         and surface[0] in _MINUS
@@ -864,7 +877,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
             certainty = WEAK
     if not digits and kind != "percent":
-        word = kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2)
+        word = kind in ("ordinal", "roman") or number.form in ("article", "roman") or value in (0, 1, 2)
         vague = rules.vague is not None and rules.vague.search(text[max(0, a - 24) : a])
         if word or (value in _ROUND and (vague or len(surface.split()) <= 2)):
             certainty = WEAK
@@ -874,7 +887,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
             certainty, part_of_word = WEAK, True
     if kind == "ordinal" and digits and (value < (3 if rules.han else 2) or _is_name(text, b, rules)):
         certainty = WEAK
-    if value == 1 and digits and rules.han and text[b : b + 1] >= "\u3040":
+    if surface in ("1", "１") and rules.han and text[b : b + 1] >= "\u3040":
         certainty = WEAK  # 1枚ずつ
     if surface.isdecimal() and a > 0 and b - a == 1 and "a" <= text[a - 1] <= "z":
         certainty = WEAK  # m8
@@ -949,7 +962,9 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     if after[0] == "m":
         also += (quantity.value * 10**6,)
     closing = (
-        name in ("inch", "foot") and after[0].strip() in _QUOTES and re.search('["“„”]', text[: a - 1]) is not None
+        name in ("inch", "foot")
+        and after[0].strip() in _QUOTES
+        and re.search('["“„”]', text[max(0, a - 300) : a - 1]) is not None
     )
     return replace(quantity, kind=kind, unit=name, also=also, lexical=False, soft=closing)
 
@@ -995,6 +1010,35 @@ def _joined(text: str, found: list[Quantity], rules: Rules) -> list[Quantity]:
     return result[::-1]
 
 
+#: Between the ends of a range; *and* only after *between*.
+_TO = re.compile(rf"{_SPACE}?(?:[-–—~～〜至到]|to|till|bis|à|al?|hasta|до|から){_SPACE}?", re.IGNORECASE)
+_AND = re.compile(rf"{_SPACE}?(?:and|und|et|y|e|и|和|と|到|至){_SPACE}?", re.IGNORECASE)
+_BETWEEN = re.compile(r"(?:between|zwischen|entre|\bt?f?ra|между|介于)\W{0,3}$", re.IGNORECASE)
+_RANGED = frozenset({"cardinal", "percent", "permille", "money", "measure", "date", "clock"})
+
+
+def _ranged(text: str, found: list[Quantity]) -> list[Quantity]:
+    """*found* with what stands between the ends of a range as one quantity. *4-1* is a score."""
+    result: list[Quantity] = []
+    for quantity in found:
+        low = result[-1] if result else None
+        if low is None or low.kind != quantity.kind or low.kind not in _RANGED or low.lexical or quantity.lexical:
+            result.append(quantity)
+            continue
+        start, end = low.span[1], quantity.span[0]
+        between = _BETWEEN.search(text[max(0, low.span[0] - 16) : low.span[0]])
+        upwards = low.value < quantity.value or (between and low.value != quantity.value)
+        if 0 < end - start < 12 and upwards and (_AND if between else _TO).fullmatch(text, start, end):
+            span = (low.span[0], quantity.span[1])
+            certainty = max(low.certainty, quantity.certainty)
+            result[-1] = Quantity(
+                low.value, "range", quantity.unit, span, text[slice(*span)], certainty, parts=(low, quantity)
+            )
+        else:
+            result.append(quantity)
+    return result
+
+
 def _is_year(quantity: Quantity) -> bool:
     return quantity.unit in ("", "year") and quantity.value.denominator == 1 and 1000 <= quantity.value < 2200
 
@@ -1009,7 +1053,8 @@ def _shared(quantity: Quantity, after: Quantity, gap: str, text: str) -> Quantit
         scaled = any(c.isalpha() for c in after.surface) and not any(c.isalpha() for c in quantity.surface)
         thousands = "-" in gap and after.value % 1000 == 0
         steps = _SCALES if scaled else _SCALES[:1] if thousands else ()
-        also += tuple(quantity.value * step for step in steps if after.value / 10**5 < step <= after.value)
+        most = 10**4 if re.search("[万億亿萬千]", after.surface) else 10**3  # before the scale word
+        also += tuple(quantity.value * step for step in steps if after.value / most <= step <= after.value)
     if after.kind in ("percent", "permille", "money", "measure") and not quantity.unit and not _is_year(quantity):
         return replace(quantity, kind=after.kind, unit=after.unit, soft=True, also=also)
     return replace(quantity, also=also)
