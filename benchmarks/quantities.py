@@ -12,6 +12,7 @@ holds file, line, digest, verdict and reason of those that were read.
 from __future__ import annotations
 
 import csv
+import itertools
 import random
 import re
 from argparse import Namespace
@@ -30,6 +31,7 @@ from num2words import num2words
 from reporting import Report, cpu_seconds, data_folder, parse, parser
 
 from nbkit.measure.quantities import Verdict, compare_quantities
+from nbkit.numbers import forms, write_number
 from nbkit.numbers.quantity import find_quantities
 
 BLOCK = 50
@@ -69,8 +71,11 @@ def main() -> None:
     made.add_argument("--missed", type=Path, help="file that planted corruptions that were missed go to, with texts")
     made.add_argument("--differences", type=Path, help="file that what is read otherwise than written goes to")
     made.add_argument("--written", type=int, default=1000, help="how many values per kind and language are written")
+    made.add_argument(
+        "--trips", type=int, default=100_000, help="how many quantities per language are written and read"
+    )
     made.add_argument("--corrupted", type=int, default=400, help="how many pairs are corrupted per kind")
-    options = parse(made, every=10, corrupted=50, written=50)
+    options = parse(made, every=10, corrupted=50, written=50, trips=1000)
     folder = data_folder()
     report = Report(__file__, f"quantities, blocks of {BLOCK} lines: {options.blocks}", options)
     flags, correct, counts = [], [], Counter()
@@ -101,6 +106,11 @@ def main() -> None:
             bar=f"≤ {BARS[group]}" if group in BARS else "",
             note=note,
         )
+    exchanged_flags = [pair for pair, wrong in flags if any(verdict.wrong == "exchanged" for verdict in wrong)]
+    real = [p for p in exchanged_flags if read_before.get((p.file, p.line, p.digest)) == "real"]
+    share = 100 * (len(exchanged_flags) - len(real)) / sum(counts.values())
+    note = f"{len(exchanged_flags)} flags, {len(real)} of them read as real"
+    report.add("exchange rule alone: wrong flags, % of pairs", share, "", bar="≤ 0.1", note=note)
     for name, (planted, found) in plant(correct, options.corrupted, options.missed).items():
         bar = f"≥ {PLANTINGS[name][1]:g}"
         report.add(
@@ -118,6 +128,14 @@ def main() -> None:
         differing = {lang: n for (lang, agreed), n in by_language.items() if not agreed}
         note = f"{right} of {by_language.total()}; differing: {differing or 'none'}"
         report.add(f"{kind}: agreement, %", 100 * right / by_language.total(), "", bar="≥ 99.5", note=note)
+    for lang in LANGUAGES:
+        failed = round_trips(lang, options.trips)
+        note = f"of {options.trips:,}" + "".join(f"; {text} as {found}" for text, found in failed[:3])
+        report.add(f"written and read again ({lang}): failures", len(failed), "", bar="≤ 0", note=note)
+    for lang, attacks in WORDS["attacks"].items():
+        slowest = max((growth(lang, attack) for attack in attacks), key=lambda row: row[0])
+        note = f"{slowest[1]!r} repeated; {slowest[2]:.2f} s for {LONGEST:,} characters"
+        report.add(f"time of ten times the text ({lang})", slowest[0], "", bar="≤ 15", note=note)
     report.add("pairs a second", sum(counts.values()) / seconds, "")
     report.write()
 
@@ -411,6 +429,32 @@ def agreement(n: int, differences: Path | None) -> dict[str, Counter]:
     return counts
 
 
+# ----------------------------------------------------------------------------
+# Round trips: what is written with a random value, form and sign is read as exactly that.
+
+#: What stands after a number, and what it makes of it.
+SIGNS = {"": ("cardinal", ""), " km": ("measure", "kilometer"), " kg": ("measure", "kilogram"), " %": ("percent", ""),
+         " €": ("money", "EUR"), " °C": ("measure", "degree_Celsius")}  # fmt: skip
+
+
+def round_trips(lang: str, n: int) -> list[tuple[str, str]]:
+    """Of *n* quantities written in *lang*, those that are not read as written: text and what was read."""
+    rng = random.Random(f"round trips {lang}")
+    failed = []
+    for _ in range(n):
+        form, sign = rng.choice(forms(lang)), rng.choice(list(SIGNS))
+        value = Decimal(int(10 ** rng.uniform(0, 9)))
+        if form == "financial":
+            value += 11  # 陆 alone is a name, 拾 alone a verb
+        elif rng.random() < 0.5:
+            value = (value / 10 ** rng.randint(1, 3)).normalize()
+        text = write_number(value, lang, form) + sign
+        found = [(q.value, q.kind, q.unit) for q in find_quantities(text, lang)]
+        if found != [(Fraction(value), *SIGNS[sign])]:
+            failed.append((text, str(found)))
+    return failed
+
+
 def plant_fractions() -> tuple[int, int, int]:
     """Of bare fractions: how many were exchanged for another value, how many of these were found, false alarms."""
     planted = found = alarms = 0
@@ -462,6 +506,25 @@ def plant(correct: list[tuple[Aligned, list[Verdict]]], most: int, samples: Path
         with samples.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, delimiter="\t", lineterminator="\n").writerows(missed)
     return counts
+
+
+# ----------------------------------------------------------------------------
+# Length: ten times the text takes about ten times as long, whatever it repeats.
+
+LONGEST = 10**6
+
+
+def growth(lang: str, attack: str) -> tuple[float, str, float]:
+    """How many times as long ten times the text takes at worst, the text, and the seconds of the longest one."""
+    seconds = []
+    for length in (10**3, 10**4, 10**5, LONGEST):
+        text = (attack * (length // len(attack) + 1))[:length]
+        turns = max(1, 10**5 // length)
+        began = cpu_seconds()
+        for _ in range(turns):
+            find_quantities(text, lang)
+        seconds.append((cpu_seconds() - began) / turns)
+    return max(long / short for short, long in itertools.pairwise(seconds)), attack, seconds[-1]
 
 
 def write_flags(flags, plain: Path | None, texts: Path | None) -> None:

@@ -488,7 +488,8 @@ def _glues(so_far: _Sum, atom: Atom, following: Piece | None) -> bool:
         return False
     if atom.role == "comma" and not so_far.parts:
         return False
-    return following.atom.role in ("add", "multiply")
+    thousand = following.atom.bare and following.atom.value == 1000 and bool(so_far.parts)  # tre milioni e mille
+    return thousand or following.atom.role in ("add", "multiply")
 
 
 def _short_tail(so_far: _Sum, last: Sequence[Piece]) -> Decimal:
