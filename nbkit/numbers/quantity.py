@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -171,6 +171,7 @@ class Rules:
     scales: re.Pattern[str] | None
     permille: re.Pattern[str]
     percent: re.Pattern[str] | None
+    before_percent: re.Pattern[str] | None
     words: re.Pattern[str]
     which: re.Pattern[str]
     meanings: tuple[tuple[Fraction, str], ...]
@@ -197,7 +198,7 @@ def _rules(lang: str) -> Rules:
     han = numbers.get("script") == "han"
     start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
     common = _common()
-    units = [(name, f"(?:{each})(?![A-Za-z0-9])") for name, all_ in common["symbols"].items() for each in all_]
+    units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, all_ in common["symbols"].items() for each in all_]
     units += [(name, f"(?i:{each}){end}") for name, all_ in data.get("units", {}).items() for each in all_]
     units += [(name, f"(?i:{each}){end}") for name, each in _cldr_units(lang)]
     units = list(dict.fromkeys(units))
@@ -221,6 +222,7 @@ def _rules(lang: str) -> Rules:
         else None,
         permille=re.compile(f"{_SPACE}?(?:‰|{'|'.join(data.get('permille', ['‰']))})", re.IGNORECASE),
         percent=_alternatives(data.get("percent", ()), f"{_SPACE}?-?(?:", ")"),
+        before_percent=_alternatives(data.get("before_percent", ()), r"(?<!\w)(?:", rf"){_SPACE}?$"),
         words=re.compile(
             f"{start}{_begins(w for _, w in words)}(?:{'|'.join(w for _, w in words)}){end}", re.IGNORECASE
         ),
@@ -389,14 +391,14 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield (
             re.compile(
                 rf"(?:(?P<c>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?世[纪紀]{_SPACE}?)?"
-                rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?:{_SPACE}?年代|代(?=[のがにはで、前半後若男女\d]))"
+                rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?:{_SPACE}?(?:年代|년대)|代(?=[のがにはで、前半後若男女\d]))"
             ),
             _han_decade,
         )
         yield (
             re.compile(
                 rf"(?<![\d{_HAN}个個か箇ヶカヵケ几数]){_SPACE}?(?P<all>(?P<m>1[0-2]|0?[1-9]|１[０-２]|[０１]?[１-９]|十[一二]?|[一二三四五六七八九])"
-                rf"{_SPACE}?月份?)(?![球間])"
+                rf"{_SPACE}?(?:月份?|월))(?![球間])"
             ),
             _han_month,
         )
@@ -404,7 +406,10 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
             re.compile(r"(?P<p>百分之)?(?P<n>一二|二三|三四|四五|五六|六七|七八|八九)(?P<u>十|百|千|万|亿|萬|億)"),
             _about,
         )
-        yield re.compile(rf"(?P<d>[\d{_HAN}百千万]{{1,12}})分[之の](?P<n>[\d{_HAN}百千万]{{1,12}})"), _han_fraction
+        yield (
+            re.compile(rf"(?P<d>[\d{_HAN}百千万]{{1,12}})(?:分[之の]|분의 ?)(?P<n>[\d{_HAN}百千万]{{1,12}})"),
+            _han_fraction,
+        )
         yield re.compile(rf"(?<!\d)(?P<n>\d{{1,3}})分(?=の(?![\d{_HAN}]))"), _minute
         yield re.compile(r"(?<=数)(?P<n>\d{1,12}(?:[,.]\d{1,12}){0,3})(?P<scale>[千万億亿]?)"), _after_count
         yield (
@@ -432,14 +437,15 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     yield re.compile(r"(?<![\w.,])(?P<n>[1-9]\d{0,2})(?: 000){1,3}(?![\d.,])"), _thousands
     yield re.compile(rf"(?P<whole>\d{{1,9}}{_SPACE}?)?(?P<sign>[{_VULGAR}])"), _vulgar
     yield re.compile(rf"(?<![\w/.,])(?P<a>\d{{1,4}}){_SPACE}?[/⁄]{_SPACE}?(?P<b>\d{{1,4}})(?![\d/]|[.,]\d)"), _slash
-    denominators = [(n, each) for n, all_ in data.get("denominators", {}).items() for each in all_]
-    if denominators:
-        words = _groups("d", [each for _, each in denominators])
-        values = tuple(int(n) for n, _ in denominators)
-        yield (
-            re.compile(rf"(?<!\w)(?P<n>\w{{1,16}})[ -](?:{words})(?!\w)", re.IGNORECASE),
-            lambda match, rules: _fraction(match, rules, values),
-        )
+    for name, before, after in (
+        ("denominators", r"(?P<n>[\w\u093e-\u094d]{1,16})[ -]", ""),
+        ("lower_first", "", r" (?P<n>\w{1,16})"),
+    ):
+        lower = [(n, each) for n, all_ in data.get(name, {}).items() for each in all_]
+        if lower:
+            words = _groups("d", [each for _, each in lower])
+            handler = partial(_fraction, denominators=tuple(int(n) for n, _ in lower))
+            yield re.compile(rf"(?<!\w){before}(?:{words}){after}(?!\w)", re.IGNORECASE), handler
 
 
 def _url(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -472,25 +478,32 @@ def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     clock = rules.data.get("clock", {})
-    am, pm = "|".join(clock.get("am", ["(?!)"])), "|".join(clock.get("pm", ["(?!)"]))
+    am, pm = ("|".join(clock.get(half) or ["(?!)"]) for half in ("am", "pm"))
     oclock = "|".join(clock.get("oclock", ())) or "(?!)"
     half = rf"(?:(?P<am>{am})|(?P<pm>{pm}))"
     if rules.han:
         hour = rf"(?P<h>\d{{1,2}}|[{_HAN}]{{1,3}})"
-        minutes = rf"(?:{_SPACE}?(?P<m>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?分|(?P<half>半)|(?P<quarter>一刻))"
+        minutes = (
+            rf"(?:{_SPACE}?(?P<m>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?[分분]|(?P<half>半|{_SPACE}?반)|(?P<quarter>一刻))"
+        )
         yield (
             re.compile(
-                rf"{half}{_SPACE}?の?{hour}(?:[:：](?P<mm>\d\d)|{_SPACE}?[点點时時](?:钟|鐘)?(?:{minutes})?)(?!間|\d)"
+                rf"{half}{_SPACE}?の?{hour}(?:[:：](?P<mm>\d\d)|{_SPACE}?[点點时時시](?:钟|鐘)?(?:{minutes})?)(?!間|간|\d)"
             ),
             _clock,
         )
         yield (
             re.compile(
-                rf"(?<![\d.:]){hour}(?:[:：](?P<mm>\d\d)(?:[:：]\d\d)?(?![\d:：])|{_SPACE}?[点點时時]{minutes}(?!間))"
+                rf"(?<![\d.:]){hour}(?:[:：](?P<mm>\d\d)(?:[:：]\d\d)?(?![\d:：])|{_SPACE}?[点點时時시]{minutes}(?!間))"
             ),
             _clock,
         )
-        yield re.compile(rf"(?<![\d.:]){hour}{_SPACE}?(?:[点點](?:钟|鐘)(?!头)|時(?![間代計期点刻速価給差]))"), _clock
+        yield (
+            re.compile(
+                rf"(?<![\d.:]){hour}{_SPACE}?(?:[点點](?:钟|鐘)(?!头)|時(?![間代計期点刻速価給差])|시(?=[ ,.에까부]|$))"
+            ),
+            _clock,
+        )
         yield re.compile(rf"{half}{_SPACE}?{hour}(?=[-~～〜至到から—–])"), _clock
     else:
         spaced = rf" (?=\d\d{_SPACE}?(?:{am}|{pm}|{oclock})(?!\w))"  # 7 30 pm
@@ -503,11 +516,14 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
             ),
             _clock,
         )
+        if "before_am" in clock:
+            first = rf"(?:(?P<am>{'|'.join(clock['before_am'])})|(?P<pm>{'|'.join(clock['before_pm'])}))"
+            yield re.compile(rf"{first} (?P<h>\d{{1,2}})(?::(?P<m>[0-5]\d))? (?:{oclock})"), _clock
         if oclock != "(?!)":  # 6 Uhr 30
             yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]) (?P<oclock>{oclock}) (?P<m>[0-5]\d)(?![\d.:])"), _clock
         yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]){after}", re.IGNORECASE), _clock
-        if rules.lang == "fr":
-            yield re.compile(r"(?:(?<=à )|(?<=de )|(?<=dès )|(?<=vers ))(?P<h>1?\d|2[0-4]) ?h(?:eures?)?(?!\w)"), _clock
+        for pattern in clock.get("hours", ()):
+            yield re.compile(pattern), _clock
         if oclock != "(?!)":
             yield (
                 re.compile(
@@ -568,13 +584,14 @@ def _says_half_of_day(text: str, lang: str) -> bool:
 
 def _spoken_clock(sign: int) -> _Handler:
     def handler(match: re.Match[str], rules: Rules) -> list[Quantity]:
-        hour = _integer(_genitive_hour(match["hour"]), rules)
+        numbers = find_numbers(_genitive_hour(match["hour"]), rules.lang)  # half of the third hour, in Czech
+        hour = int(numbers[0].value) if len(numbers) == 1 else None
         if hour is None or not 1 <= hour <= 24:
             return []
         minutes = sign
         if abs(sign) != 30:
             said = match["minutes"].lower()
-            quarter = said in ("quarter", "viertel", "dreiviertel", "le quart", "cuarto")
+            quarter = said in ("quarter", "kwart", "viertel", "dreiviertel", "le quart", "cuarto")
             count = 15 if quarter else _integer(said, rules)
             if count is None or not 0 < count < 60:
                 return []
@@ -609,7 +626,7 @@ def _mixed(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 def _counted_ordinal(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """２本目, the second one; one and two are said in other words too often to be demanded."""
-    value = _integer(match["n"], rules)
+    value = rules.data.get("numerals", {}).get(match["n"]) or _integer(match["n"], rules)
     return [_made(match, value, "ordinal", certainty=WEAK if value < 3 else 1.0)] if value else []
 
 
@@ -796,9 +813,9 @@ def _slash(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 
 def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...]) -> list[Quantity]:
-    group = match.lastgroup
+    group = next((name for name, said in match.groupdict().items() if said and name != "n"), None)
     numerator = _integer(match["n"], rules)
-    if group is None or not group.startswith("d") or numerator is None or not 0 < numerator < 100:
+    if group is None or numerator is None or not 0 < numerator < 100:
         return []
     if (numerator >= 20 and numerator % 10 == 0) or (
         rules.lang == "fr" and "-" in match[0] and match[0].endswith("ième")
@@ -906,7 +923,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     before, following = text[a - 1 : a] or " ", text[b : b + 1] or " "
     if surface.isdecimal() and len(surface) == 2 and (before in "'’‘" or following in "年后後"):
         also += (1800 + value, 1900 + value, 2000 + value)
-    elif following == "年" and 1000 <= value < 2200 and value.denominator == 1:
+    elif following in "年년" and 1000 <= value < 2200 and value.denominator == 1:
         return Quantity(value, "date", "year", (a, b), text[a:b], certainty, number.localised)
     parts: tuple[Quantity, ...] = ()
     if re.fullmatch(r"\d{1,2}[.,]\d{1,2}", surface):
@@ -915,6 +932,8 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     elif re.fullmatch(r"\d{1,3}(?: \d{3})+", surface):
         parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
     percent = rules.percent.match(text, b) if kind == "cardinal" and rules.percent is not None else None
+    if kind == "cardinal" and rules.before_percent is not None:
+        percent = percent or rules.before_percent.search(text[max(0, a - 8) : a])
     kind = "percent" if percent else kind
     if kind == "percent" and value == 100:
         certainty = WEAK  # wholly
