@@ -323,8 +323,13 @@ class _Sum:
         return True
 
     def literal(self, value: Decimal, before_multiplier: bool) -> bool:
-        if self.open is not None or self.section is not None or self.fraction:
+        if self.open is not None or self.fraction:
             return False
+        if self.section is not None:  # 1万8千257
+            smaller = self.grammar.digit_multiplier and self.unit is not None and value < self.unit
+            if smaller:
+                self.open, self.room = value, None
+            return smaller
         if self.parts and (value >= self.parts[-1][1] or not (self.grammar.digit_tail or before_multiplier)):
             return False
         self.open, self.room = value, None
@@ -435,6 +440,8 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
         following = pieces[i + 1] if i + 1 < len(pieces) and pieces[i + 1].joined else None
         before = so_far.total
         opens = so_far.open is None and before is not None
+        if i > start and atom.article and piece.key in ("a", "an"):
+            break  # 150 billion a year
         if atom.ordinal and atom.role == "add" and pieces[start].atom.role == "literal" and i > start:
             break  # 40 million second-level
         if atom.role in ("add", "literal"):

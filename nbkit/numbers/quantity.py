@@ -349,6 +349,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         re.compile(r"(?<![\w.,/-])(?P<n>\d{1,3})[ -](?P<a>\d{1,2})/(?P<b>[2-9]|10|12|16|32|64)(?![\d/]|[.,]\d)"),
         _mixed,
     )
+    yield re.compile(r"(?<![\w.,])(?P<m>[12]) ?m ?(?P<c>\d\d)(?!\w)"), _metres
     if data:
         yield from _clock_claims(rules)
     for pattern in data.get("ordinals", ()):
@@ -401,6 +402,16 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
                 rf"{_SPACE}?(?:月份?|월))(?![球間])"
             ),
             _han_month,
+        )
+        yield re.compile(rf"(?<![{_HAN}\d])(?P<n>[一二三四五六七八九]{{2,9}})(?=年[级級]|班)"), _listed
+        yield re.compile(r"(?P<n>三四五六?七?|一二三四?五?六?)(?![点點{_HAN}百千万])"), _listed
+        yield (
+            re.compile(r"(?P<p>)(?P<n>两三|三四|四五|五六|六七|七八|八九)(?P<u>)(?=[个個套天次年人名只条件本块位家])"),
+            _about,
+        )
+        yield (
+            re.compile(r"(?P<whole>[一二三四五六七八九]万)(?P<n>一二|二三|三四|四五|五六|六七|七八|八九)(?P<u>千)"),
+            _about,
         )
         yield (
             re.compile(r"(?P<p>百分之)?(?P<n>一二|二三|三四|四五|五六|六七|七八|八九)(?P<u>十|百|千|万|亿|萬|億)"),
@@ -520,6 +531,11 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
             first = rf"(?:(?P<am>{'|'.join(clock['before_am'])})|(?P<pm>{'|'.join(clock['before_pm'])}))"
             yield re.compile(rf"{first} (?P<h>\d{{1,2}})(?::(?P<m>[0-5]\d))? (?:{oclock})"), _clock
         if oclock != "(?!)":  # 6 Uhr 30
+            words = r"(?P<w>[^\W\d]{2,12})"
+            yield (
+                re.compile(rf"(?<!\w){words} (?P<oclock>{oclock}) (?P<m>[^\W\d]{{3,20}})(?!\w)", re.IGNORECASE),
+                _clock,
+            )
             yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]) (?P<oclock>{oclock}) (?P<m>[0-5]\d)(?![\d.:])"), _clock
         yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]){after}", re.IGNORECASE), _clock
         for pattern in clock.get("hours", ()):
@@ -531,7 +547,7 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
                 ),
                 _clock,
             )
-        for name, sign in (("half_past", 30), ("half_to", -30), ("past", 1), ("to", -1)):
+        for name, sign in (("half_past", 30), ("half_to", -30), ("quarter_to", -45), ("past", 1), ("to", -1)):
             for pattern in clock.get(name, ()):
                 yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _spoken_clock(sign)
     for word, minute in clock.get("words", {}).items():
@@ -589,7 +605,7 @@ def _spoken_clock(sign: int) -> _Handler:
         if hour is None or not 1 <= hour <= 24:
             return []
         minutes = sign
-        if abs(sign) != 30:
+        if abs(sign) == 1:
             said = match["minutes"].lower()
             quarter = said in ("quarter", "kwart", "viertel", "dreiviertel", "le quart", "cuarto")
             count = 15 if quarter else _integer(said, rules)
@@ -615,6 +631,11 @@ def _height(match: re.Match[str], rules: Rules) -> list[Quantity]:
     feet, inches = int(match["f"]), int(match["i"])
     parts = tuple(_made(match, value, "measure", unit) for value, unit in ((feet, "foot"), (inches, "inch")))
     return [_made(match, feet + Fraction(inches, 12), "measure", "foot", parts=parts)]
+
+
+def _metres(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*1m85*, metres and centimetres of a person."""
+    return [_made(match, Fraction(int(match["m"] + match["c"]), 100), "measure", "meter")]
 
 
 def _mixed(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -693,6 +714,8 @@ def _telephone(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 
 def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    if match.string[match.end() : match.end() + 1] in ("%", "％"):
+        return []  # MAX60%
     plain = unicodedata.normalize("NFKC", match[0])
     digits = re.search(r"\d{1,15}(?:\.\d{1,15})?", plain)
     if not digits:
@@ -738,10 +761,18 @@ def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, Fraction(pair[0][0].value) / Fraction(pair[1][0].value), "fraction", parts=parts)]
 
 
+def _listed(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """三四五年级, the third, fourth and fifth years."""
+    made = [_made(match, _HAN_DIGITS[digit], "cardinal", certainty=WEAK) for digit in match["n"]]
+    start = match.start("n")
+    return [replace(q, span=(i, i + 1), surface=match.string[i]) for i, q in enumerate(made, start)]
+
+
 def _about(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """七八十, seventy or eighty."""
-    found = [find_numbers(digit + match["u"], rules.lang) for digit in match["n"]]
-    kind: Kind = "percent" if match["p"] else "approximate"
+    got = match.groupdict()
+    found = [find_numbers(f"{got.get('whole') or ''}{digit}{match['u']}", rules.lang) for digit in match["n"]]
+    kind: Kind = "percent" if got.get("p") else "approximate"
     return [_made(match, Fraction(number.value), kind, certainty=WEAK) for numbers in found for number in numbers]
 
 
