@@ -1005,6 +1005,8 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     name = rules.unit_names[int(after.lastgroup[1:])]
     if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[after.end() :][:2]):
         return quantity  # a second tree
+    if name == "degree" and (said := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
+        name = "degree_Celsius" if said["celsius"] else "degree_Fahrenheit"
     kind: Kind = "money" if name.isupper() or name == "yen" else "measure"
     if name in ("inch", "foot") and after[0].strip() in _QUOTES and not _opens_nothing(text, a, after):
         return quantity  # a closing quotation mark
@@ -1019,6 +1021,8 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     return replace(quantity, kind=kind, unit=name, also=also, lexical=False, soft=closing)
 
 
+#: Before the number: 摂氏90度.
+_SCALE_OF_DEGREES = re.compile("(?:(?P<celsius>摂氏|摄氏|攝氏|섭씨)|華氏|华氏|화씨) ?$")
 _QUOTES = ('"', "'", "”", "''")
 
 
