@@ -72,11 +72,11 @@ def test_number_rules_of_the_guide_read_and_write(tmp_path, monkeypatch):
     assert entry.params.parsers.keys() == {"en", "pt"}
     for file in number_rules._LANGUAGES.glob("*.yaml"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
-    (tmp_path / "pt.yaml").write_text(rules, encoding="utf-8")
+    (tmp_path / "sv.yaml").write_text(rules, encoding="utf-8")
     monkeypatch.setattr(number_rules, "_LANGUAGES", tmp_path)
-    found = find_numbers("1.234,50 euros, vinte e cinco pessoas, 1,5 milhões", "pt")
+    found = find_numbers("1 234,50 euro, tjugofem personer, 1,5 miljoner", "sv")
     assert [str(number.value) for number in found] == ["1234.50", "25", "1500000"]
-    assert write_number(1234, "pt", "words") == "mil duzentos e trinta e quatro"
+    assert write_number(1234, "sv", "words") == "etttusen tvåhundratrettiofyra"
     number_rules.language_data.cache_clear()
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -22,11 +22,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import yaml
 
 import nbkit.numbers
-from nbkit.numbers.quantity import Quantity, find_quantities
+from nbkit.numbers.quantity import Quantity, find_quantities, with_ends
 
+Span: TypeAlias = tuple[int, int]
 Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
 #: Maximum number of unmatched quantities on one side that are compared one by one with those of the other.
 MOST_COMPARED = 50
+#: No rounding goes beyond this share of the value (1 inch is 3 cm, 100 km are not 100 miles).
+_MOST_ROUNDED = Fraction(16, 100)
 _RANKS: dict[Grade, int] = {"same": 0, "equivalent": 2, "tolerable": 4, "wrong": 9}
 
 
@@ -83,15 +86,18 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     >>> [(v.grade, v.wrong) for v in compare_quantities("⅓ cup", "⅔ Tasse", "en", "de")]
     [('wrong', 'fraction changed')]
     """
-    left, right = find_quantities(source, src), find_quantities(target, tgt)
+    whole = find_quantities(source, src)
+    left, right = with_ends(whole), with_ends(find_quantities(target, tgt))
+    left, right = _without_dashes(left, target), _without_dashes(right, source)
     if not left and not right:
         return []
     verdicts: list[Verdict] = []
     left, right = _matched(left, right, verdicts)
     left, right = _by_parts(left, right, verdicts)
     right, left = _by_parts(right, left, verdicts, swapped=True)
-    verdicts += _unmatched(left, right, verdicts, target)
-    verdicts += _exchanged(source, target, verdicts)
+    verdicts += _unmatched(left, right, verdicts, source, target)
+    ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
+    verdicts += _exchanged(source, target, verdicts, ranges)
     return sorted(verdicts, key=_place)
 
 
@@ -102,6 +108,20 @@ def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
     True
     """
     return all(verdict.grade == "same" if strict else verdict.grade != "wrong" for verdict in verdicts)
+
+
+def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
+    """Hyphens before a number that are dashes: the other text has one there, too (*- 6 kinds*, -6种)."""
+
+    def dashed(quantity: Quantity) -> bool:
+        digits = re.escape(quantity.surface[1:])
+        begins = quantity.span[0] == 0 and other[:1] in tuple("-–—")
+        return begins or re.search(rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{digits}(?!\d)", other) is not None
+
+    return [
+        replace(q, also=(*q.also, -q.value)) if q.value < 0 and q.surface[0] in "-－–" and dashed(q) else q
+        for q in quantities
+    ]
 
 
 def _by_parts(
@@ -191,9 +211,9 @@ def _matched(
 
 
 def _key(quantity: Quantity) -> tuple[Fraction, str, str]:
-    kind = "cardinal" if quantity.soft else quantity.kind
+    kind = "cardinal" if quantity.soft else "ordinal" if quantity.kind == "roman" else quantity.kind
     notation = _digits(quantity) if kind == "clock" else quantity.surface if kind == "identifier" else ""
-    return (quantity.value, kind + notation, quantity.unit)
+    return (quantity.value, kind + notation + "~" * (quantity.lexical and quantity.value == 1), quantity.unit)
 
 
 def _digits(quantity: Quantity) -> str:
@@ -206,8 +226,11 @@ def _verdict(source: Quantity, target: Quantity, relation: _Relation) -> Verdict
     return Verdict(relation.grade, "", source, target, relation.note)
 
 
+_ORDINAL = frozenset({"ordinal", "roman"})
 _SHARES: dict[str, int] = {"percent": 100, "permille": 1000}
-_COUNTABLE = frozenset({"cardinal", "ordinal", "date", "identifier", "approximate", "power", "fraction", "decade"})
+_COUNTABLE = frozenset(
+    {"cardinal", "ordinal", "roman", "date", "identifier", "approximate", "power", "fraction", "decade"}
+)
 
 
 def _relation(a: Quantity, b: Quantity) -> _Relation | None:
@@ -218,13 +241,17 @@ def _relation(a: Quantity, b: Quantity) -> _Relation | None:
         return _Relation("equivalent", "idiom") if a.kind == b.kind or (other.value, other.unit) in said else None
     if a.kind == "clock" or b.kind == "clock":
         return _clock_relation(a, b)
+    if a.value == b.value == 1 and a.lexical != b.lexical:
+        other = b if a.lexical else a
+        if other.kind in _ORDINAL or re.search(r"\d[.,]", other.surface):
+            return None  # the article is neither *first* nor *1.000*
     if a.kind == "decade" and b.kind == "decade":
         short = min(a.value, b.value) < 100
-        alike = a.value == b.value or (short and a.value % 100 == b.value % 100)
+        alike = a.value == b.value or (short and max(a.value, b.value) < 2200 and a.value % 100 == b.value % 100)
         return _Relation("equivalent", "decade") if alike else None
     if "decade" in (a.kind, b.kind):
         decade, other = (a, b) if a.kind == "decade" else (b, a)
-        if decade.value == 100 * (other.value - 1) and (other.kind == "ordinal" or other.unit == "century"):
+        if decade.value == 100 * (other.value - 1) and (other.kind in _ORDINAL or other.unit == "century"):
             return _Relation("equivalent", "century")
     if a.kind == b.kind == "identifier" and _letters(a) and _letters(b) and a.value == b.value:
         return _Relation("equivalent", "identifier")
@@ -232,7 +259,12 @@ def _relation(a: Quantity, b: Quantity) -> _Relation | None:
         return _share_relation(a, b)
     if "fraction" in (a.kind, b.kind) and a.kind != b.kind:
         fraction, other = (a, b) if a.kind == "fraction" else (b, a)
-        if fraction.value.numerator == 1 and other.value == fraction.value.denominator > 2 and not other.unit:
+        signs = "/" in fraction.surface
+        if (
+            fraction.value.numerator == 1
+            and other.value == fraction.value.denominator > 2
+            and not (other.unit or signs)
+        ):
             return _Relation("equivalent", "one of so many")
     if a.kind == b.kind == "date" and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
         return None
@@ -252,7 +284,8 @@ def _relation(a: Quantity, b: Quantity) -> _Relation | None:
 def _crossing(a: Quantity, b: Quantity) -> str:
     kinds = {a.kind, b.kind}
     return next(
-        (kind for kind in ("ordinal", "date", "decade", "fraction", "identifier", "power") if kind in kinds), "notation"
+        (kind for kind in ("ordinal", "roman", "date", "decade", "fraction", "identifier", "power") if kind in kinds),
+        "notation",
     )
 
 
@@ -279,6 +312,8 @@ def _clock_relation(a: Quantity, b: Quantity) -> _Relation | None:
     if other.kind not in ("cardinal", "fraction", "measure") or other.unit not in ("", "hour"):
         return None
     hour, minute = divmod(clock.value, 60)
+    if len(other.surface) == 4 and other.value == hour * 100 + minute:
+        return _Relation("equivalent", "clock")  # at 2100
     if minute == 0 and other.value in (hour, hour - 12, hour or 24):
         return _Relation("tolerable", "clock")
     dotted = re.fullmatch(r"(\d{1,2})[.,](\d\d)", other.surface)
@@ -362,7 +397,7 @@ def _converted(a: Quantity, b: Quantity) -> _Relation | None:
                     return _Relation("equivalent", "duration")
                 continue
             amount = _in_unit(a.value, one, other)
-            if amount is not None and abs(amount - b.value) <= _rounding(b.value):
+            if amount is not None and abs(amount - b.value) <= min(_rounding(b.value), abs(b.value) * _MOST_ROUNDED):
                 return _Relation("equivalent", f"≈ {float(amount):.6g}")
     return None
 
@@ -422,13 +457,13 @@ def _rounding(value: Fraction) -> Fraction:
 
 
 def _unmatched(
-    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: Sequence[Verdict], target: str
+    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: Sequence[Verdict], source: str, target: str
 ) -> Iterator[Verdict]:
     """A verdict on each that has to be carried over and is not, and each that is not in the source."""
-    said_left = {v.source.value for v in verdicts if v.source} | {
-        x for v in verdicts if v.source for x in v.source.also
+    said_left = {
+        (x, u) for v in verdicts if v.source for x in (v.source.value, *v.source.also) for u in ("", v.source.unit)
     }
-    said_right = {v.target.value for v in verdicts if v.target}
+    said_right = {(v.target.value, u) for v in verdicts if v.target for u in ("", v.target.unit)}
     rest = list(right)
     pairs = []
     if max(len(left), len(right)) <= MOST_COMPARED:
@@ -449,20 +484,22 @@ def _unmatched(
     extra = Counter(q.value for j, q in enumerate(rest) if j not in gone_right)
     for i, quantity in enumerate(left):
         if i not in gone_left and quantity.certainty == 1:
-            if quantity.value in said_right and quantity.kind not in _SHARES:
+            if (quantity.value, quantity.unit) in said_right and quantity.kind not in _SHARES:
                 yield Verdict("tolerable", "", quantity, None, "said less often")
             elif any(_beside(quantity, verdict.target) for verdict in verdicts if quantity.kind == "measure"):
                 yield Verdict("tolerable", "", quantity, None, "said in another unit")
-            elif quantity.span[0] and quantity.surface.istitle() and _has_word(target, quantity.surface):
-                yield Verdict("tolerable", "", quantity, None, "left as a name")
+            elif _copied(quantity, target):
+                yield Verdict("tolerable", "", quantity, None, "copied")
             else:
                 yield Verdict("wrong", "missing", quantity, None)
     for j, quantity in enumerate(rest):
         if j not in gone_right and quantity.certainty == 1:
             if any(_beside(quantity, verdict.source) for verdict in verdicts if quantity.kind == "measure"):
                 yield Verdict("tolerable", "", None, quantity, "converted beside")
-            elif quantity.value in said_left and extra[quantity.value] <= 2:
+            elif (quantity.value, quantity.unit) in said_left and extra[quantity.value] <= 2:
                 yield Verdict("tolerable", "", None, quantity, "said more often")
+            elif _copied(quantity, source):
+                yield Verdict("tolerable", "", None, quantity, "copied")
             else:
                 yield Verdict("wrong", "added", None, quantity)
 
@@ -477,8 +514,12 @@ def _beside(quantity: Quantity, said: Quantity | None) -> bool:
     )
 
 
-def _has_word(text: str, word: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+def _copied(quantity: Quantity, text: str) -> bool:
+    """Whether the other text has the very same letters, in a name (*Nine News*) or a notation (*1pm*, *EF4-5*)."""
+    said = quantity.surface
+    if not (said.isupper() or said.istitle()) if said.isalpha() else not (re.search(r"\d", said) and len(said) > 2):
+        return False
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(said)}(?![A-Za-z0-9])", text) is not None
 
 
 def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
@@ -486,12 +527,11 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
     if a.lexical or b.lexical or "always" in (a.kind, b.kind):
         return None
     certain = a.certainty == 1 or b.certainty == 1
-    if {a.kind, b.kind} <= {"ordinal", "fraction"}:
-        alike = a.kind == b.kind or 1 in (
-            a.value.numerator if a.kind == "fraction" else 0,
-            b.value.numerator if b.kind == "fraction" else 0,
-        )
-        return (2, f"{a.kind} changed") if a.value != b.value and alike else None
+    if {a.kind, b.kind} <= {*_ORDINAL, "fraction"}:
+        one = 1 in (q.value.numerator for q in (a, b) if q.kind == "fraction")
+        alike = one or (a.kind == "fraction") == (b.kind == "fraction")
+        kind = "fraction" if a.kind == "fraction" else "ordinal"
+        return (2, f"{kind} changed") if a.value != b.value and alike else None
     if "identifier" in (a.kind, b.kind):
         same_name = a.kind == b.kind and _name(a) == _name(b) != ""
         return (1, "identifier changed") if same_name or (a.kind == b.kind and certain) else None
@@ -531,53 +571,45 @@ def _power_of_ten(ratio: Fraction) -> bool:
 # ----------------------------------------------------------------------------
 # Two quantities that were exchanged: both are there, each beside the other's neighbour.
 
-_BESIDE = re.compile(r"[\W_]*([^\W\d_]{3,40}|[A-Z]{2,10})")
-_BEFORE = re.compile(r"([^\W\d_]{3,40})[\W_]*$")
+_BESIDE = re.compile(r"[^\w.,;:()]{0,3}([^\W\d_]{3,40}|[A-Z]{2,10})")
+_BEFORE = re.compile(r"([^\W\d_]{3,40})[^\w.,;:()]{0,3}$")
 #: Certainty of an exchange that is seen by the words or the order alone.
 _SEEN = 0.8
 
 
-def _exchanged(source: str, target: str, verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
+def _exchanged(
+    source: str, target: str, verdicts: Sequence[Verdict], ranges: Collection[tuple[Span, Span]]
+) -> Iterator[Verdict]:
     pairs = [
         (v.source, v.target) for v in verdicts if v.grade != "wrong" and v.source and v.target and not v.source.parts
     ]
     if not 2 <= len(pairs) <= MOST_COMPARED:
         return
+    pairs.sort(key=lambda pair: pair[0].span)
     done: set[int] = set()
     for i, (a, b) in enumerate(pairs):
         for k in range(i + 1, len(pairs)):
             c, d = pairs[k]
             if i in done or k in done or a.value == c.value or b.lexical or d.lexical:
                 continue
-            if _crossed(source, target, a, b, c, d):
+            if a.kind != c.kind or b.kind != d.kind:
+                continue
+            if _turned(b, d) if (a.span, c.span) in ranges else _crossed(source, target, a, b, c, d):
                 done |= {i, k}
                 yield Verdict("wrong", "exchanged", a, d, certainty=_SEEN)
 
 
+def _turned(low: Quantity, high: Quantity) -> bool:
+    """Whether the ends of a range stand side by side the other way round."""
+    return 0 < low.span[0] - high.span[1] <= 8
+
+
 def _crossed(source: str, target: str, a: Quantity, b: Quantity, c: Quantity, d: Quantity) -> bool:
-    """Whether *b* stands beside the neighbour of *c*, and *d* beside that of *a*, or a range runs the other way."""
-    if a.kind != c.kind or b.kind != d.kind:
-        return False
-    left_range, right_range = _is_range(source, a, c), _is_range(target, b, d)
-    if left_range and right_range:
-        return left_range != right_range
+    """Whether *b* stands beside the neighbour of *c*, and *d* beside that of *a*."""
     ours, theirs = _neighbours(source, a), _neighbours(source, c)
     return bool((ours & _neighbours(target, d)) - theirs - _neighbours(target, b)) and bool(
         (theirs & _neighbours(target, b)) - ours - _neighbours(target, d)
     )
-
-
-def _is_range(text: str, a: Quantity, b: Quantity) -> int:
-    """1 if *a* and *b* are the ends of a range, −1 if *b* and *a* are, 0 otherwise."""
-    first, second = sorted((a, b), key=lambda quantity: quantity.span)
-    gap = text[first.span[1] : second.span[0]]
-    between = re.search(
-        r"(?i)between|zwischen|entre|\bt?f?ra|между|介于", text[max(0, first.span[0] - 16) : first.span[0]]
-    )
-    joins = r"\s?(?:[-–—~～至到]|to|bis|до|à|から" + (r"|and|und|et|y|e|и|和" if between else "") + r")\s?"
-    if len(gap) > 8 or not re.fullmatch(joins, gap):
-        return 0
-    return 1 if first is a else -1
 
 
 def _neighbours(text: str, quantity: Quantity) -> set[str]:

@@ -259,11 +259,13 @@ class Grammar:
     digit_multiplier: a multiplier takes the last digit alone (二百三十: 2·100 + 3·10), as in Chinese and Japanese,
         rather than all that stands before it (*twenty-five hundred*).
     short_tail: a last digit counts in tenths of the unit before it (一百二 is 120), as in Chinese.
+    glued_hundreds: *and* stands between a word for hundreds and the rest (*cento e vinte*).
     """
 
     digit_tail: bool = False
     digit_multiplier: bool = False
     short_tail: bool = False
+    glued_hundreds: bool = False
 
 
 @dataclass
@@ -321,8 +323,13 @@ class _Sum:
         return True
 
     def literal(self, value: Decimal, before_multiplier: bool) -> bool:
-        if self.open is not None or self.section is not None or self.fraction:
+        if self.open is not None or self.fraction:
             return False
+        if self.section is not None:  # 1万8千257
+            smaller = self.grammar.digit_multiplier and self.unit is not None and value < self.unit
+            if smaller:
+                self.open, self.room = value, None
+            return smaller
         if self.parts and (value >= self.parts[-1][1] or not (self.grammar.digit_tail or before_multiplier)):
             return False
         self.open, self.room = value, None
@@ -433,6 +440,10 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
         following = pieces[i + 1] if i + 1 < len(pieces) and pieces[i + 1].joined else None
         before = so_far.total
         opens = so_far.open is None and before is not None
+        if i > start and atom.article and piece.key in ("a", "an"):
+            break  # 150 billion a year
+        if atom.ordinal and atom.role == "add" and pieces[start].atom.role == "literal" and i > start:
+            break  # 40 million second-level
         if atom.role in ("add", "literal"):
             if opens and before is not None and pieces[i - 1].atom.role not in ("glue", "comma"):
                 safe = Composed(before, i, False)
@@ -482,11 +493,15 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
 
 def _glues(so_far: _Sum, atom: Atom, following: Piece | None) -> bool:
     """Whether *and* (or the comma of *two thousand, three hundred*) goes on with a number."""
-    if so_far.open is not None or so_far.total is None or following is None:
+    if so_far.total is None or following is None:
         return False
+    if so_far.open is not None:  # cento e vinte
+        hundreds = so_far.grammar.glued_hundreds and so_far.open >= 100 and so_far.open % 100 == 0
+        return hundreds and following.atom.role == "add" and following.atom.value < 100
     if atom.role == "comma" and not so_far.parts:
         return False
-    return following.atom.role in ("add", "multiply")
+    thousand = following.atom.bare and following.atom.value == 1000 and bool(so_far.parts)  # tre milioni e mille
+    return thousand or following.atom.role in ("add", "multiply")
 
 
 def _short_tail(so_far: _Sum, last: Sequence[Piece]) -> Decimal:
@@ -585,7 +600,7 @@ def _first(number: int, lang: str) -> str:
 #: A word: letters and marks of the scripts in which number words are spelled.
 WORD = (
     "[A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u0370-\u052f\u0900-\u0963\u0971-\u097f"
-    "\u0b80-\u0be5\u1e00-\u1eff\u200c\u200d]+"
+    "\u0b80-\u0be5\u0620-\u065f\u066e-\u06d3\u1e00-\u1eff\u200c\u200d]+"
 )
 
 
@@ -823,7 +838,7 @@ def _spoken(spec: Mapping[str, Any] | None) -> Iterator[tuple[tuple[str, ...], A
                 if value < 100 or len(key) == 1:
                     for variant in _variants(key, spec.get("variants", {})):
                         yield variant, Atom("add", Decimal(value))
-        for value in ranks:
+        for value in () if spec.get("no_ordinals") else ranks:
             key = _key(num2words(value, lang=locale, to="ordinal"))
             if value in (100, 1000):
                 key = key[-1:]  # "one hundredth", of which the first word is a number of its own

@@ -1,6 +1,6 @@
 """`Number`, a number found in a text; how a language writes digits; and the number rules of a language.
 
-The rules of ten languages are data: one YAML file per language in ``languages/``, described in its ``README.md``.
+The rules of nineteen languages are data: one YAML file per language in ``languages/``, described in its ``README.md``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -28,8 +28,8 @@ from nbkit.numbers.reading import find_numbers
 _DATA = Path(__file__).parent / "quantities"
 
 Kind: TypeAlias = Literal[
-    "cardinal", "ordinal", "fraction", "percent", "permille", "date", "clock", "decade", "money", "measure",
-    "identifier", "approximate", "power", "always",
+    "cardinal", "ordinal", "roman", "fraction", "percent", "permille", "range", "date", "clock", "decade", "money",
+    "measure", "identifier", "approximate", "power", "always",
 ]  # fmt: skip
 
 #: Certainty of what a translator may leave unsaid or say in other words.
@@ -43,10 +43,12 @@ class Quantity:
     Parameters
     ----------
     value : Fraction
-        The exact value: minutes after midnight of a clock time, the first year of a decade, 5 of *5 %*.
+        The exact value: minutes after midnight of a clock time, the first year of a decade, 5 of *5 %*, the first end
+        of a range.
     kind : str
-        What it is: cardinal, ordinal, fraction, percent, permille, date (a part of one), clock, decade, money, measure,
-        identifier, approximate, power, or always (*24/7*).
+        What it is: cardinal, ordinal, roman (*Louis XIV*), fraction, percent, permille, range (its ends are its
+        *parts*), date (a part of one), clock, decade, money, measure, identifier, approximate, power, or always
+        (*24/7*).
     unit : str
         The unit as pint names it, an ISO 4217 code, "day", "month" or "year" of a date, "24" of a clock time that
         names the half of the day; empty if there is none.
@@ -63,7 +65,7 @@ class Quantity:
     also : tuple of Fraction
         Other values that the notation can have (21 for the year 2021).
     parts : tuple of Quantity
-        What the notation falls into where its whole has no match (day and month of *5/11*).
+        What the notation falls into where its whole has no match (day and month of *5/11*), and the ends of a range.
 
     Examples
     --------
@@ -102,7 +104,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     """
     rules = _rules(base_language(lang))
     found: list[Quantity] = []
-    masked = text
+    masked = rules.dotted.sub(".", text) if rules.dotted is not None else text
     digits = _DIGIT.search(text) is not None
     for pattern, handler in rules.claims:
         if digits or handler not in _WITH_DIGITS:
@@ -136,7 +138,16 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
         for match in rules.idioms.finditer(text):
             for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
                 found[i] = replace(found[i], certainty=WEAK, lexical=True)
-    return found
+    return _ranged(text, found)
+
+
+def with_ends(quantities: Iterable[Quantity]) -> list[Quantity]:
+    """Quantities with the two ends of each range in its place.
+
+    >>> [str(q.value) for q in with_ends(find_quantities("3 to 5 km, 7 kg", "en"))]
+    ['3', '5', '7']
+    """
+    return [part for q in quantities for part in (q.parts if q.kind == "range" else (q,))]
 
 
 # ----------------------------------------------------------------------------
@@ -160,12 +171,14 @@ class Rules:
     scales: re.Pattern[str] | None
     permille: re.Pattern[str]
     percent: re.Pattern[str] | None
+    before_percent: re.Pattern[str] | None
     words: re.Pattern[str]
     which: re.Pattern[str]
     meanings: tuple[tuple[Fraction, str], ...]
     idioms: re.Pattern[str] | None
     day_parts: re.Pattern[str] | None
     vague: re.Pattern[str] | None
+    dotted: re.Pattern[str] | None
     months: Mapping[str, int]
 
 
@@ -185,7 +198,7 @@ def _rules(lang: str) -> Rules:
     han = numbers.get("script") == "han"
     start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
     common = _common()
-    units = [(name, f"(?:{each})(?![A-Za-z0-9])") for name, all_ in common["symbols"].items() for each in all_]
+    units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, all_ in common["symbols"].items() for each in all_]
     units += [(name, f"(?i:{each}){end}") for name, all_ in data.get("units", {}).items() for each in all_]
     units += [(name, f"(?i:{each}){end}") for name, each in _cldr_units(lang)]
     units = list(dict.fromkeys(units))
@@ -204,11 +217,12 @@ def _rules(lang: str) -> Rules:
         unit_names=tuple(name for name, _ in units),
         before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
         before_names=tuple(name for name, _ in before),
-        scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])})(?!\\w)", re.IGNORECASE)
+        scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])}){end}", re.IGNORECASE)
         if "scales" in data
         else None,
         permille=re.compile(f"{_SPACE}?(?:‰|{'|'.join(data.get('permille', ['‰']))})", re.IGNORECASE),
         percent=_alternatives(data.get("percent", ()), f"{_SPACE}?-?(?:", ")"),
+        before_percent=_alternatives(data.get("before_percent", ()), r"(?<!\w)(?:", rf"){_SPACE}?$"),
         words=re.compile(
             f"{start}{_begins(w for _, w in words)}(?:{'|'.join(w for _, w in words)}){end}", re.IGNORECASE
         ),
@@ -221,6 +235,7 @@ def _rules(lang: str) -> Rules:
             f"){end}",
         ),
         vague=_alternatives(data.get("vague_before", ()), r"(?<!\w)(?:", r")\s+$"),
+        dotted=_alternatives(data.get("dotted", ()), r"(?<=\d)・(?=\d{1,3}(?:", "))"),
         months=months,
     )
     return replace(rules, claims=tuple(_claims(rules)))
@@ -289,8 +304,10 @@ _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _HAN = "〇零一二两兩三四五六七八九十"
 _HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
-_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
-_FULL_DAY, _NOON = 1440, 720
+_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018, "H": 1988, "S": 1925, "R": 2018}
+_NOON = 720
+#: Not right after a letter or a number, in scripts that put spaces between words.
+_NOT_AFTER = r"(?<![0-9A-Za-zÀ-ɏА-я_.,])"
 
 
 def _claimed(
@@ -320,14 +337,27 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     yield re.compile(r"(?<![\d/])24 ?/ ?7(?![\d/])"), lambda m, r: [_made(m, 0, "always", certainty=WEAK)]
     yield (
         re.compile(
-            rf"(?<![\w.,])(?:(?P<factor>\d{{1,12}}(?:[.,]\d{{1,12}})?){_SPACE}?[×x·*]{_SPACE}?)?10"
+            rf"{_NOT_AFTER}(?:(?P<factor>\d{{1,12}}(?:[.,]\d{{1,12}})?){_SPACE}?[×x·*]{_SPACE}?)?10"
             r"(?P<power>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|\^\{?[-−+]?\d{1,4}\}?)"
         ),
         _power,
     )
     yield re.compile(r"(?<![\w.,])(?P<factor>\d{1,12}(?:[.,]\d{1,12})?)[eE](?P<power>[-−+]?\d{1,4})(?!\w)"), _power
+    yield re.compile(rf"(?<![\d.,:])(?P<m>\d{{1,2}}):{_SPACE}?(?P<s>[0-5]\d)[.,](?P<f>\d{{1,3}})(?![\d:])"), _lap
+    yield re.compile(r"(?<![\d.,'’′])(?P<f>[3-8])['’′] ?(?P<i>1[01]|\d)(?!\d)(?:''|[\"”“″])?"), _height
+    yield (
+        re.compile(r"(?<![\w.,/-])(?P<n>\d{1,3})[ -](?P<a>\d{1,2})/(?P<b>[2-9]|10|12|16|32|64)(?![\d/]|[.,]\d)"),
+        _mixed,
+    )
+    yield re.compile(r"(?<![\w.,])(?P<m>[12]) ?m ?(?P<c>\d\d)(?!\w)"), _metres
     if data:
         yield from _clock_claims(rules)
+    for pattern in data.get("ordinals", ()):
+        yield re.compile(pattern), _counted_ordinal
+    for name, (month, day) in data.get("named_days", {}).items():
+        yield re.compile(name), _named_day(month, day)
+    for pattern in data.get("and_half", ()):
+        yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _and_half
     yield (
         re.compile(
             r"(?<![\d./-])(?P<a>\d{1,4})(?P<sign>[./-])(?P<b>\d{1,2})(?P=sign)(?P<c>\d{4}|\d{1,3})(?![\d/])(?![.-]\d)"
@@ -336,7 +366,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     )
     if clock.get("norm") == 24:
         yield re.compile(r"(?<![\d.,:])(?P<a>[0-3]?\d)\.(?P<b>[01]?\d)\.(?!\d)"), _short_date
-    yield re.compile(r"(?<![\w.,])\d{1,4}(?:\.\d{1,4}){2,6}(?!\w)(?!\.\d)"), _version
+    yield re.compile(rf"{_NOT_AFTER}\d{{1,4}}(?:\.\d{{1,4}}){{2,6}}(?![0-9A-Za-zА-я])(?!\.\d)"), _version
     yield (
         re.compile(
             r"(?<![\w.,-])(?:\+|\(\d|\d)[\d]{0,4}\)?(?:(?:[ /-]|- | -| - )\(?\d{2,6}\)?){1,6}(?:-[A-Z]{2,8})?(?![\w,])"
@@ -346,28 +376,51 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     yield (
         re.compile(
             r"(?<![A-Za-zА-Яа-я0-9$€£])(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
-            r"(?=[A-Za-z]{0,15}[A-ZА-Я])[A-Za-zА-Я]{1,16}[-‐‑]?\d[A-Za-z0-9]{0,20}(?:[-./][A-Za-z0-9]{1,20}){0,4}"
+            r"(?=[A-Za-z]{0,15}[A-ZА-ЯＡ-Ｚ])[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d[A-Za-z\d]{0,20}(?:[-./～][A-Za-z\d]{1,20}){0,4}"
             r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GDd](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
         ),
         _identifier,
     )
     if rules.han:
-        yield re.compile(rf"(?P<era>明治|大正|昭和|平成|令和){_SPACE}?(?P<y>\d{{1,2}}|元|[{_HAN}]{{1,3}})年度?"), _era
+        yield (
+            re.compile(
+                rf"(?P<era>明治|大正|昭和|平成|令和|(?<![A-Za-z])[HSR](?=\d{{1,2}}年)){_SPACE}?"
+                rf"(?P<y>\d{{1,2}}|元|[{_HAN}]{{1,3}})(?:年度?|(?=[（(]\d{{4}}[）)]年))"
+            ),
+            _era,
+        )
         yield (
             re.compile(
                 rf"(?:(?P<c>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?世[纪紀]{_SPACE}?)?"
-                rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?:{_SPACE}?年代|代(?=[のがにはで、前半後若男女\d]))"
+                rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?:{_SPACE}?(?:年代|년대)|代(?=[のがにはで、前半後若男女\d]))"
             ),
             _han_decade,
         )
         yield (
             re.compile(
                 rf"(?<![\d{_HAN}个個か箇ヶカヵケ几数]){_SPACE}?(?P<all>(?P<m>1[0-2]|0?[1-9]|１[０-２]|[０１]?[１-９]|十[一二]?|[一二三四五六七八九])"
-                rf"{_SPACE}?月份?)(?![球間])"
+                rf"{_SPACE}?(?:月份?|월))(?![球間])"
             ),
             _han_month,
         )
-        yield re.compile(rf"(?P<d>[\d{_HAN}百千万]{{1,12}})分[之の](?P<n>[\d{_HAN}百千万]{{1,12}})"), _han_fraction
+        yield re.compile(rf"(?<![{_HAN}\d])(?P<n>[一二三四五六七八九]{{2,9}})(?=年[级級]|班)"), _listed
+        yield re.compile(r"(?P<n>三四五六?七?|一二三四?五?六?)(?![点點{_HAN}百千万])"), _listed
+        yield (
+            re.compile(r"(?P<p>)(?P<n>两三|三四|四五|五六|六七|七八|八九)(?P<u>)(?=[个個套天次年人名只条件本块位家])"),
+            _about,
+        )
+        yield (
+            re.compile(r"(?P<whole>[一二三四五六七八九]万)(?P<n>一二|二三|三四|四五|五六|六七|七八|八九)(?P<u>千)"),
+            _about,
+        )
+        yield (
+            re.compile(r"(?P<p>百分之)?(?P<n>一二|二三|三四|四五|五六|六七|七八|八九)(?P<u>十|百|千|万|亿|萬|億)"),
+            _about,
+        )
+        yield (
+            re.compile(rf"(?P<d>[\d{_HAN}百千万]{{1,12}})(?:分[之の]|분의 ?)(?P<n>[\d{_HAN}百千万]{{1,12}})"),
+            _han_fraction,
+        )
         yield re.compile(rf"(?<!\d)(?P<n>\d{{1,3}})分(?=の(?![\d{_HAN}]))"), _minute
         yield re.compile(r"(?<=数)(?P<n>\d{1,12}(?:[,.]\d{1,12}){0,3})(?P<scale>[千万億亿]?)"), _after_count
         yield (
@@ -383,25 +436,27 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE), _decade_word(value)
     if rules.months:
         written = {form for name in rules.months for form in (name, name.title(), name.upper())}
+        tails = f"|(?={'|'.join(data['month_tails'])})" if "month_tails" in data else ""
         names = "|".join(sorted(map(re.escape, written), key=len, reverse=True))
         yield (
             re.compile(
                 rf"(?<!\w)(?P<near>\d{{1,2}}(?:st|nd|rd|th|\.|º|er)?{_SPACE}(?:(?:of|de|di){_SPACE})?)?"
-                rf"(?P<all>{names})(?!\w)(?P<after>\.?,?{_SPACE}?(?:de {_SPACE}?)?\d)?"
+                rf"(?P<all>{names})(?:(?!\w){tails})(?P<after>\.?,?{_SPACE}?(?:de {_SPACE}?)?\d)?"
             ),
             _month,
         )
     yield re.compile(r"(?<![\w.,])(?P<n>[1-9]\d{0,2})(?: 000){1,3}(?![\d.,])"), _thousands
     yield re.compile(rf"(?P<whole>\d{{1,9}}{_SPACE}?)?(?P<sign>[{_VULGAR}])"), _vulgar
     yield re.compile(rf"(?<![\w/.,])(?P<a>\d{{1,4}}){_SPACE}?[/⁄]{_SPACE}?(?P<b>\d{{1,4}})(?![\d/]|[.,]\d)"), _slash
-    denominators = [(n, each) for n, all_ in data.get("denominators", {}).items() for each in all_]
-    if denominators:
-        words = _groups("d", [each for _, each in denominators])
-        values = tuple(int(n) for n, _ in denominators)
-        yield (
-            re.compile(rf"(?<!\w)(?P<n>\w{{1,16}})[ -](?:{words})(?!\w)", re.IGNORECASE),
-            lambda match, rules: _fraction(match, rules, values),
-        )
+    for name, before, after in (
+        ("denominators", r"(?P<n>[\w\u093e-\u094d]{1,16})[ -]", ""),
+        ("lower_first", "", r" (?P<n>\w{1,16})"),
+    ):
+        lower = [(n, each) for n, all_ in data.get(name, {}).items() for each in all_]
+        if lower:
+            words = _groups("d", [each for _, each in lower])
+            handler = partial(_fraction, denominators=tuple(int(n) for n, _ in lower))
+            yield re.compile(rf"(?<!\w){before}(?:{words}){after}(?!\w)", re.IGNORECASE), handler
 
 
 def _url(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -434,37 +489,57 @@ def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     clock = rules.data.get("clock", {})
-    am, pm = "|".join(clock.get("am", ["(?!)"])), "|".join(clock.get("pm", ["(?!)"]))
+    am, pm = ("|".join(clock.get(half) or ["(?!)"]) for half in ("am", "pm"))
     oclock = "|".join(clock.get("oclock", ())) or "(?!)"
     half = rf"(?:(?P<am>{am})|(?P<pm>{pm}))"
     if rules.han:
         hour = rf"(?P<h>\d{{1,2}}|[{_HAN}]{{1,3}})"
-        minutes = rf"(?:{_SPACE}?(?P<m>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?分|(?P<half>半)|(?P<quarter>一刻))"
+        minutes = (
+            rf"(?:{_SPACE}?(?P<m>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?[分분]|(?P<half>半|{_SPACE}?반)|(?P<quarter>一刻))"
+        )
         yield (
             re.compile(
-                rf"{half}{_SPACE}?の?{hour}(?:[:：](?P<mm>\d\d)|{_SPACE}?[点點时時](?:钟|鐘)?(?:{minutes})?)(?!間|\d)"
+                rf"{half}{_SPACE}?の?{hour}(?:[:：](?P<mm>\d\d)|{_SPACE}?[点點时時시](?:钟|鐘)?(?:{minutes})?)(?!間|간|\d)"
             ),
             _clock,
         )
         yield (
-            re.compile(rf"(?<![\d.:]){hour}(?:[:：](?P<mm>\d\d)(?![\d:：])|{_SPACE}?[点點时時]{minutes}(?!間))"),
+            re.compile(
+                rf"(?<![\d.:]){hour}(?:[:：](?P<mm>\d\d)(?:[:：]\d\d)?(?![\d:：])|{_SPACE}?[点點时時시]{minutes}(?!間))"
+            ),
             _clock,
         )
-        yield re.compile(rf"(?<![\d.:]){hour}{_SPACE}?(?:[点點](?:钟|鐘)(?!头)|時(?![間代計期点刻速価給差]))"), _clock
+        yield (
+            re.compile(
+                rf"(?<![\d.:]){hour}{_SPACE}?(?:[点點](?:钟|鐘)(?!头)|時(?![間代計期点刻速価給差])|시(?=[ ,.에까부]|$))"
+            ),
+            _clock,
+        )
         yield re.compile(rf"{half}{_SPACE}?{hour}(?=[-~～〜至到から—–])"), _clock
     else:
+        spaced = rf" (?=\d\d{_SPACE}?(?:{am}|{pm}|{oclock})(?!\w))"  # 7 30 pm
         after = rf"(?:{_SPACE}?(?:{half}|(?P<oclock>{oclock}))(?!\w))"
         yield (
             re.compile(
-                rf"(?<![\d.,:])(?P<h>[01]?\d|2[0-4])(?::{_SPACE}?|(?P<dot>\.)|{_SPACE}?[hH]{_SPACE}?)(?P<m>[0-5]\d)"
+                rf"(?<![\d.,:])(?P<h>[01]?\d|2[0-4])(?::{_SPACE}?|(?P<dot>\.|{spaced})|{_SPACE}?[hH]{_SPACE}?)(?P<m>[0-5]\d)"
                 rf"(?::[0-5]\d)?(?![\d:])(?!\.\d){after}?",
                 re.IGNORECASE,
             ),
             _clock,
         )
+        if "before_am" in clock:
+            first = rf"(?:(?P<am>{'|'.join(clock['before_am'])})|(?P<pm>{'|'.join(clock['before_pm'])}))"
+            yield re.compile(rf"{first} (?P<h>\d{{1,2}})(?::(?P<m>[0-5]\d))? (?:{oclock})"), _clock
+        if oclock != "(?!)":  # 6 Uhr 30
+            words = r"(?P<w>[^\W\d]{2,12})"
+            yield (
+                re.compile(rf"(?<!\w){words} (?P<oclock>{oclock}) (?P<m>[^\W\d]{{3,20}})(?!\w)", re.IGNORECASE),
+                _clock,
+            )
+            yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]) (?P<oclock>{oclock}) (?P<m>[0-5]\d)(?![\d.:])"), _clock
         yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]){after}", re.IGNORECASE), _clock
-        if rules.lang == "fr":
-            yield re.compile(r"(?:(?<=à )|(?<=de )|(?<=dès )|(?<=vers ))(?P<h>1?\d|2[0-4]) ?h(?:eures?)?(?!\w)"), _clock
+        for pattern in clock.get("hours", ()):
+            yield re.compile(pattern), _clock
         if oclock != "(?!)":
             yield (
                 re.compile(
@@ -472,7 +547,7 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
                 ),
                 _clock,
             )
-        for name, sign in (("half_past", 30), ("half_to", -30), ("past", 1), ("to", -1)):
+        for name, sign in (("half_past", 30), ("half_to", -30), ("quarter_to", -45), ("past", 1), ("to", -1)):
             for pattern in clock.get(name, ()):
                 yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _spoken_clock(sign)
     for word, minute in clock.get("words", {}).items():
@@ -525,13 +600,14 @@ def _says_half_of_day(text: str, lang: str) -> bool:
 
 def _spoken_clock(sign: int) -> _Handler:
     def handler(match: re.Match[str], rules: Rules) -> list[Quantity]:
-        hour = _integer(_genitive_hour(match["hour"]), rules)
+        numbers = find_numbers(_genitive_hour(match["hour"]), rules.lang)  # half of the third hour, in Czech
+        hour = int(numbers[0].value) if len(numbers) == 1 else None
         if hour is None or not 1 <= hour <= 24:
             return []
         minutes = sign
-        if abs(sign) != 30:
+        if abs(sign) == 1:
             said = match["minutes"].lower()
-            quarter = said in ("quarter", "viertel", "dreiviertel", "le quart", "cuarto")
+            quarter = said in ("quarter", "kwart", "viertel", "dreiviertel", "le quart", "cuarto")
             count = 15 if quarter else _integer(said, rules)
             if count is None or not 0 < count < 60:
                 return []
@@ -543,6 +619,52 @@ def _spoken_clock(sign: int) -> _Handler:
 
 def _genitive_hour(word: str) -> str:
     return "один" if word.lower() == "первого" else word
+
+
+def _lap(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*1:58.7*, minutes and seconds of a race."""
+    return [_made(match, Fraction(f"{match['s']}.{match['f']}") + 60 * int(match["m"]), "measure", "second")]
+
+
+def _height(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*5'10*, feet and inches of a person."""
+    feet, inches = int(match["f"]), int(match["i"])
+    parts = tuple(_made(match, value, "measure", unit) for value, unit in ((feet, "foot"), (inches, "inch")))
+    return [_made(match, feet + Fraction(inches, 12), "measure", "foot", parts=parts)]
+
+
+def _metres(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*1m85*, metres and centimetres of a person."""
+    return [_made(match, Fraction(int(match["m"] + match["c"]), 100), "measure", "meter")]
+
+
+def _mixed(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*3 1/2*."""
+    whole, above, below = (int(match[group]) for group in "nab")
+    value = whole + Fraction(above, below)
+    return [_measured(match.string, _made(match, value, "fraction"), rules)] if above < below else []
+
+
+def _counted_ordinal(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """２本目, the second one; one and two are said in other words too often to be demanded."""
+    value = rules.data.get("numerals", {}).get(match["n"]) or _integer(match["n"], rules)
+    return [_made(match, value, "ordinal", certainty=WEAK if value < 3 else 1.0)] if value else []
+
+
+def _named_day(month: int, day: int) -> _Handler:
+    """六四, a day that is named by its digits."""
+    return lambda match, rules: [
+        _made(match, value, "date", unit, certainty=WEAK, lexical=True)
+        for value, unit in ((month, "month"), (day, "day"))
+    ]
+
+
+def _and_half(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*a litre and a half*."""
+    unit = rules.units.match(match.string, match.start("unit"))
+    if unit is None or unit.end() != match.end("unit") or unit.lastgroup is None:
+        return []
+    return [_made(match, Fraction(3, 2), "measure", rules.unit_names[int(unit.lastgroup[1:])])]
 
 
 def _clock_word(minute: int) -> _Handler:
@@ -592,6 +714,8 @@ def _telephone(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 
 def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    if match.string[match.end() : match.end() + 1] in ("%", "％"):
+        return []  # MAX60%
     plain = unicodedata.normalize("NFKC", match[0])
     digits = re.search(r"\d{1,15}(?:\.\d{1,15})?", plain)
     if not digits:
@@ -633,7 +757,23 @@ def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
     pair = [find_numbers(match[group], rules.lang) for group in "nd"]
     if not all(len(found) == 1 and found[0].value for found in pair):
         return []
-    return [_made(match, Fraction(pair[0][0].value) / Fraction(pair[1][0].value), "fraction")]
+    parts = tuple(_made(match, Fraction(found[0].value), "cardinal") for found in pair)
+    return [_made(match, Fraction(pair[0][0].value) / Fraction(pair[1][0].value), "fraction", parts=parts)]
+
+
+def _listed(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """三四五年级, the third, fourth and fifth years."""
+    made = [_made(match, _HAN_DIGITS[digit], "cardinal", certainty=WEAK) for digit in match["n"]]
+    start = match.start("n")
+    return [replace(q, span=(i, i + 1), surface=match.string[i]) for i, q in enumerate(made, start)]
+
+
+def _about(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """七八十, seventy or eighty."""
+    got = match.groupdict()
+    found = [find_numbers(f"{got.get('whole') or ''}{digit}{match['u']}", rules.lang) for digit in match["n"]]
+    kind: Kind = "percent" if got.get("p") else "approximate"
+    return [_made(match, Fraction(number.value), kind, certainty=WEAK) for numbers in found for number in numbers]
 
 
 def _minute(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -704,13 +844,17 @@ def _slash(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 
 def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...]) -> list[Quantity]:
-    group = match.lastgroup
+    group = next((name for name, said in match.groupdict().items() if said and name != "n"), None)
     numerator = _integer(match["n"], rules)
-    if group is None or not group.startswith("d") or numerator is None or not 0 < numerator < 100:
+    if group is None or numerator is None or not 0 < numerator < 100:
         return []
-    if (numerator >= 20 and numerator % 10 == 0) or (rules.lang == "fr" and match.string[match.end("n")] == "-"):
+    if (numerator >= 20 and numerator % 10 == 0) or (
+        rules.lang == "fr" and "-" in match[0] and match[0].endswith("ième")
+    ):
         return []  # sixty-sixth, dix-septième
     value = Fraction(numerator, denominators[int(group[1:])])
+    if rules.lang == "en" and match.string[match.end() : match.end() + 1] == "-":
+        return []  # a third-year student
     if numerator == 1 and value < Fraction(1, 4) and rules.lang in ("fr", "es", "it", "ru"):
         return []  # an ordinal: une neuvième place
     weak = numerator == 1 or value >= 1
@@ -746,10 +890,10 @@ _ALWAYS = frozenset({(Fraction(24), "hour"), (Fraction(7), "day"), (Fraction(365
 #: After these a hyphen joins two dates or times, or two numbers.
 _DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
 _MINUS = "-−－–"
-_ROUND = frozenset(map(Fraction, (12, 100, 1000, 10**4, 10**6, 10**8, 10**9)))
+_ROUND = frozenset(map(Fraction, (12, *(10**power for power in range(2, 10)))))
 #: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
 _JOIN = re.compile(
-    rf"{_SPACE}?(?:[-–—~～〜/x×,、&]|to|and|or|bis|und|oder|auf|mal|à|a|et|ou|y|e|o|da|до|и|или|至|到|和|から|と|,{_SPACE}?)"
+    rf"-?{_SPACE}?(?:[-–—~～〜/x×,、&]|to|and|or|by|bis|und|oder|auf|mal|à|a|et|ou|y|e|o|da|до|и|или|至|到|和|から|と|,{_SPACE}?)"
     rf"{_SPACE}?(?:(?:more than|mehr als|más de|plus de|più di|более|über|over){_SPACE})?",
     re.IGNORECASE,
 )
@@ -764,8 +908,14 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     also: tuple[Fraction, ...] = ()
     digits = any(character.isdecimal() for character in surface)
     certainty, part_of_word = 1.0, False
-    if value < 0 and surface[0] in _MINUS and text[a - 1 : a].isalpha() and text[a - 1] < "\u3040":
-        value, a = -value, a + 1  # VP−730
+    if kind == "ordinal" and number.form == "roman":
+        kind = "roman"
+    if (
+        value < 0
+        and surface[0] in _MINUS
+        and (text[a - 1 : a].isdecimal() or (text[a - 1 : a].isalpha() and text[a - 1] < "\u3040"))
+    ):
+        value, a = -value, a + 1  # VP−730, 7−20
     counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
     if rules.han and digits and not a and b < 3 and text[b : b + 1] == " " and not counted:
         certainty = WEAK
@@ -775,13 +925,20 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
             certainty = WEAK
     if not digits and kind != "percent":
-        word = kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2)
-        if word or (value in _ROUND and _is_vague(text, a, surface, rules)):
+        word = kind in ("ordinal", "roman") or number.form in ("article", "roman") or value in (0, 1, 2)
+        vague = rules.vague is not None and rules.vague.search(text[max(0, a - 24) : a])
+        if word or (value in _ROUND and (vague or len(surface.split()) <= 2)):
             certainty = WEAK
+        elif vague and value >= 10 and str(value).strip("0") == "1":
+            certainty = WEAK  # tens of billions
         if rules.han and b - a == 1 and (text[b : b + 1] or " ") not in rules.data.get("counters", ""):
             certainty, part_of_word = WEAK, True
-    if kind == "ordinal" and digits and (value == 1 or _is_name(text, b, rules)):
+    if kind == "ordinal" and digits and (value < (3 if rules.han else 2) or _is_name(text, b, rules)):
         certainty = WEAK
+    if surface in ("1", "１") and rules.han and text[b : b + 1] >= "\u3040":
+        certainty = WEAK  # 1枚ずつ
+    if surface.isdecimal() and a > 0 and b - a == 1 and "a" <= text[a - 1] <= "z":
+        certainty = WEAK  # m8
     if kind == "cardinal":
         scale = rules.scales.match(text, b) if rules.scales is not None and digits else None
         if scale is not None and number.form != "scale":
@@ -796,8 +953,8 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         also += (Fraction(int(surface[:-1])),)
     before, following = text[a - 1 : a] or " ", text[b : b + 1] or " "
     if surface.isdecimal() and len(surface) == 2 and (before in "'’‘" or following in "年后後"):
-        also += (1900 + value, 2000 + value)
-    elif following == "年" and 1000 <= value < 2200 and value.denominator == 1:
+        also += (1800 + value, 1900 + value, 2000 + value)
+    elif following in "年년" and 1000 <= value < 2200 and value.denominator == 1:
         return Quantity(value, "date", "year", (a, b), text[a:b], certainty, number.localised)
     parts: tuple[Quantity, ...] = ()
     if re.fullmatch(r"\d{1,2}[.,]\d{1,2}", surface):
@@ -806,6 +963,8 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     elif re.fullmatch(r"\d{1,3}(?: \d{3})+", surface):
         parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
     percent = rules.percent.match(text, b) if kind == "cardinal" and rules.percent is not None else None
+    if kind == "cardinal" and rules.before_percent is not None:
+        percent = percent or rules.before_percent.search(text[max(0, a - 8) : a])
     kind = "percent" if percent else kind
     if kind == "percent" and value == 100:
         certainty = WEAK  # wholly
@@ -818,20 +977,13 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
 
 def _is_power_of_unit(text: str, start: int) -> bool:
     """The 2 of *135 m2*."""
-    return re.search(r"(?:\d ?|[/.] ?)[ckdкс]?[mм]$", text[max(0, start - 5) : start]) is not None
+    return re.search(r"(?:\d ?|[/.] ?)[ckdкс]?[mм]$|/[ck]?m $", text[max(0, start - 5) : start]) is not None
 
 
 def _is_name(text: str, end: int, rules: Rules) -> bool:
     """Whether an ordinal stands in a rank or a name (*3rd party*), which other languages say without it."""
     following = re.match(r"[ -]?([^\W\d_]{1,20})", text[end : end + 24])
     return following is not None and following[1].lower() in rules.data.get("ordinal_names", ())
-
-
-def _is_vague(text: str, start: int, surface: str, rules: Rules) -> bool:
-    """*hundred* after *several*, and alone: a number word that stands for many."""
-    if rules.vague is not None and rules.vague.search(text[max(0, start - 24) : start]):
-        return True
-    return len(surface.split()) <= 2
 
 
 def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
@@ -845,19 +997,33 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     before = rules.before.search(text[max(0, a - 8) : a])
     if before is not None and before.lastgroup is not None:
         name = rules.before_names[int(before.lastgroup[1:])]
-        also = tuple(quantity.value * s for s in (1000, 10**6)) if re.match(r"[mk](?!\w)", text[b : b + 2]) else ()
+        also = tuple(quantity.value * s for s in (1000, 10**6)) if re.match("[mk](?![A-Za-z])", text[b : b + 2]) else ()
         return replace(quantity, kind="money", unit=name, also=(*quantity.also, *also))
     after = rules.units.match(text, b)
     if after is None or after.lastgroup is None:
         return quantity
     name = rules.unit_names[int(after.lastgroup[1:])]
+    if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[after.end() :][:2]):
+        return quantity  # a second tree
+    if name == "degree" and (said := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
+        name = "degree_Celsius" if said["celsius"] else "degree_Fahrenheit"
     kind: Kind = "money" if name.isupper() or name == "yen" else "measure"
-    if name in ("inch", "foot") and after[0].strip() in ('"', "'", "”", "''") and not _opens_nothing(text, a, after):
+    if name in ("inch", "foot") and after[0].strip() in _QUOTES and not _opens_nothing(text, a, after):
         return quantity  # a closing quotation mark
     also = quantity.also
     if after[0] == "m":
         also += (quantity.value * 10**6,)
-    return replace(quantity, kind=kind, unit=name, also=also, lexical=False)
+    closing = (
+        name in ("inch", "foot")
+        and after[0].strip() in _QUOTES
+        and re.search('["“„”]', text[max(0, a - 300) : a - 1]) is not None
+    )
+    return replace(quantity, kind=kind, unit=name, also=also, lexical=False, soft=closing)
+
+
+#: Before the number: 摂氏90度.
+_SCALE_OF_DEGREES = re.compile("(?:(?P<celsius>摂氏|摄氏|攝氏|섭씨)|華氏|华氏|화씨) ?$")
+_QUOTES = ('"', "'", "”", "''")
 
 
 def _opens_nothing(text: str, start: int, mark: re.Match[str]) -> bool:
@@ -898,6 +1064,35 @@ def _joined(text: str, found: list[Quantity], rules: Rules) -> list[Quantity]:
     return result[::-1]
 
 
+#: Between the ends of a range; *and* only after *between*.
+_TO = re.compile(rf"{_SPACE}?(?:[-–—~～〜至到]|to|till|bis|à|al?|hasta|до|から){_SPACE}?", re.IGNORECASE)
+_AND = re.compile(rf"{_SPACE}?(?:and|und|et|y|e|и|和|と|到|至){_SPACE}?", re.IGNORECASE)
+_BETWEEN = re.compile(r"(?:between|zwischen|entre|\bt?f?ra|между|介于)\W{0,3}$", re.IGNORECASE)
+_RANGED = frozenset({"cardinal", "percent", "permille", "money", "measure", "date", "clock"})
+
+
+def _ranged(text: str, found: list[Quantity]) -> list[Quantity]:
+    """*found* with what stands between the ends of a range as one quantity. *4-1* is a score."""
+    result: list[Quantity] = []
+    for quantity in found:
+        low = result[-1] if result else None
+        if low is None or low.kind != quantity.kind or low.kind not in _RANGED or low.lexical or quantity.lexical:
+            result.append(quantity)
+            continue
+        start, end = low.span[1], quantity.span[0]
+        between = _BETWEEN.search(text[max(0, low.span[0] - 16) : low.span[0]])
+        upwards = low.value < quantity.value or (between and low.value != quantity.value)
+        if 0 < end - start < 12 and upwards and (_AND if between else _TO).fullmatch(text, start, end):
+            span = (low.span[0], quantity.span[1])
+            certainty = max(low.certainty, quantity.certainty)
+            result[-1] = Quantity(
+                low.value, "range", quantity.unit, span, text[slice(*span)], certainty, parts=(low, quantity)
+            )
+        else:
+            result.append(quantity)
+    return result
+
+
 def _is_year(quantity: Quantity) -> bool:
     return quantity.unit in ("", "year") and quantity.value.denominator == 1 and 1000 <= quantity.value < 2200
 
@@ -909,10 +1104,11 @@ def _shared(quantity: Quantity, after: Quantity, gap: str, text: str) -> Quantit
         return replace(quantity, kind="clock", value=quantity.value * 60, unit="", parts=(quantity,))
     also = quantity.also
     if after.value > quantity.value:
-        scaled = any(character.isalpha() for character in after.surface)
+        scaled = any(c.isalpha() for c in after.surface) and not any(c.isalpha() for c in quantity.surface)
         thousands = "-" in gap and after.value % 1000 == 0
         steps = _SCALES if scaled else _SCALES[:1] if thousands else ()
-        also += tuple(quantity.value * step for step in steps if step <= after.value)
+        most = 10**4 if re.search("[万億亿萬千]", after.surface) else 10**3  # before the scale word
+        also += tuple(quantity.value * step for step in steps if after.value / most <= step <= after.value)
     if after.kind in ("percent", "permille", "money", "measure") and not quantity.unit and not _is_year(quantity):
         return replace(quantity, kind=after.kind, unit=after.unit, soft=True, also=also)
     return replace(quantity, also=also)

@@ -64,6 +64,10 @@ _GAP = re.compile("[ \u00a0\u2009\u202f]*")
 _HYPHENS = frozenset("-\u2010\u2011\u00ad")
 
 
+#: Within a word: п'ять.
+_APOSTROPHES = frozenset("'\u2019\u02bc")
+
+
 _CURRENCY = "$€£¥₹₽￥"
 
 
@@ -140,7 +144,7 @@ class SpacedReader:
             if (found.key if found else fold(tokens[j][0])) != word:
                 return False
             gap = gap_between(text, tokens[j - 1].end(), tokens[j].start())
-            if gap not in _HYPHENS and not (gap and _GAP.fullmatch(gap)):
+            if gap not in _HYPHENS and gap not in _APOSTROPHES and not (gap and _GAP.fullmatch(gap)):
                 return False
         return True
 
@@ -274,6 +278,7 @@ class UnspacedReader:
     token: re.Pattern[str]
     suffixes: dict[str, Decimal]
     about: frozenset[str]
+    spaced: bool
     scales: frozenset[str]
 
     def pieces(self, text: str) -> list[Piece]:
@@ -330,7 +335,8 @@ class UnspacedReader:
         gap = gap_between(text, last.end, start)
         if gap in self.about:
             return text[start] in self.scales
-        return last.literal is not None and _UNSPACED_GAP.fullmatch(gap) is not None
+        spaced = self.spaced and gap == " " and text[start].isdecimal() and last.atom.role in ("multiply", "scale")
+        return spaced or (last.literal is not None and _UNSPACED_GAP.fullmatch(gap) is not None)
 
 
 @cache
@@ -373,6 +379,7 @@ def unspaced_reader(lang: str) -> UnspacedReader:
         token=re.compile(f"(?=[{_first_characters(data, words, attached)}])(?:{'|'.join(alternatives)})"),
         suffixes={suffix: Decimal(value) for suffix, value in attached.items()},
         about=frozenset(data.get("about", "")),
+        spaced=bool(data.get("spaced")),
         scales=frozenset(word for word, atom in atoms.items() if atom.role == "scale"),
     )
 
@@ -398,7 +405,7 @@ def _named(pattern: str, signs: dict[str, str]) -> str:
 
 
 def _atoms(data: dict[str, Any]) -> list[tuple[str, Atom]]:
-    financial = frozenset(data["financial"])
+    financial = frozenset(data.get("financial", ""))
     bare = frozenset(data["bare"])
 
     def atom(role: Any, word: str, value: Any) -> tuple[str, Atom]:
