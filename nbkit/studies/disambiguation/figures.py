@@ -127,7 +127,7 @@ def success_figure(attack_challenge: pd.DataFrame) -> Figure:
     the challenge set are not those of a random one.
     """
     if attack_challenge.empty or not attack_challenge["n"].sum():
-        return theme.message(TABLES.why("rates_by_set") if attack_challenge.shape[0] else panels.NO_MODEL)
+        return theme.message(TABLES.why("rates_by_set") if attack_challenge.shape[0] else styled.NOT_ATTACKED)
     return _sets(attack_challenge, attack_challenge["ceiling"], styled.look("ceiling"), "attack success rate (%)")
 
 
@@ -135,7 +135,7 @@ def kinds_figure(success_by_kind: pd.DataFrame) -> Figure:
     """Attack success by perturbation type (Figure 2). success_by_kind: `disambiguation.success_by_kind`."""
     rows = success_by_kind[success_by_kind["n"] > 0] if len(success_by_kind) else success_by_kind
     if rows.empty:
-        return theme.message(TABLES.why("rates_by_kind") if success_by_kind.shape[0] else panels.NO_MODEL)
+        return theme.message(TABLES.why("rates_by_kind") if success_by_kind.shape[0] else styled.NOT_ATTACKED)
     kinds, models = list(dict.fromkeys(success_by_kind["kind"])), theme.model_looks(rows["model"])
     points = rows.assign(row=rows["kind"].map(kinds.index), mark=rows["ceiling"])
     names = [styled.kind(kind) for kind in kinds]

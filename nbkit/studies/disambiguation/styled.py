@@ -191,9 +191,16 @@ TABLES = page.Sheets(
 show = TABLES.show
 
 
-def shown_if(seen: bool | np.bool_, name: str, table: pd.DataFrame, **more: Any) -> Styler:
+#: Why there are no attacks where a run has systems, but all of them are files of translations.
+NOT_ATTACKED = (
+    "No model of this run can be attacked: add names to the parameter models. Attacks are not measurable with outputs "
+    "alone, as files answer nothing new."
+)
+
+
+def shown_if(seen: bool | np.bool_, name: str, table: pd.DataFrame, nothing: str = NO_MODEL) -> Styler:
     """`show`, or where nothing of the table was *seen* why: what the entry says, or that there is no model."""
-    return show(name, table if seen else table.iloc[:0], why="" if len(table) else NO_MODEL, **more)
+    return show(name, table if seen else table.iloc[:0], why="" if len(table) else nothing)
 
 
 # ----------------------------------------------------------------------------
@@ -352,7 +359,7 @@ def correlations_table(correlations: pd.DataFrame, yes: str = "errors") -> Style
     correlations: rows of `disambiguation.correlations` with one row per model and measure, or `attack_correlations`.
     """
     if correlations["rbc"].isna().all():
-        return shown_if(False, "correlations", correlations)
+        return shown_if(False, "correlations", correlations, NO_MODEL if yes == "errors" else NOT_ATTACKED)
     stars = np.where(correlations["p"] < 1e-5, "*", "")
     table = correlations.assign(cell=_with_bounds(correlations) + stars, size=correlations["rbc"].abs())
     shown, sizes = (styles.wide(table, "measure", "model", name) for name in ("cell", "size"))
@@ -404,7 +411,7 @@ def perturbations_table(examples: pd.DataFrame) -> Styler:
 
 def rates_table(rates: pd.DataFrame, what: str) -> Styler:
     """Success rates in percent, by *what*: "kind" of `success_by_kind`, or "set" of `attack_challenge`."""
-    return shown_if(rates["n"].any(), f"rates_by_{what}", rates)
+    return shown_if(rates["n"].any(), f"rates_by_{what}", rates, NOT_ATTACKED)
 
 
 def successes_table(successes: pd.DataFrame) -> Styler:

@@ -374,7 +374,7 @@ def _text_counts(
         if part[0] or start or not isinstance(remote, OutputsModel):
             return Counts(bound, 0)
         few = params.model_copy(update={"n_pairs": min(_FEW, most)})
-        some = _texts(few, language, None, Part(0, 1), Store(":memory:"))
+        some = _texts(few, language, None, Part(0, 1), Store("memory://nbkit-few"))
         return Counts(bound, 0, remote.missing(some, params.source, language))
     texts = _texts(params, language, start, part, store)
     return asked_translations(params, model, params.source, language, texts, store)
