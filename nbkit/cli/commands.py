@@ -299,6 +299,46 @@ _STYLES: dict[str, Callable[[str, int, _Row], str]] = {"text": _as_text, "tsv": 
 
 
 # ----------------------------------------------------------------------------
+# `nbkit check-outputs`: what is wrong with files of translations before anything is measured.
+
+
+@click.command("check-outputs")
+@click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
+@click.argument("outputs", metavar="OUTPUT…", nargs=-1, required=True, type=click.Path(path_type=Path))
+@pair_option
+@click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
+              help="Text, a table, or one JSON object per line.")  # fmt: skip
+@click.pass_context
+def check_outputs(
+    context: click.Context, source: Path, outputs: tuple[Path, ...], pair: tuple[str, str], style: str
+) -> None:
+    """Show the lines of each OUTPUT that are no translation of the same line of SOURCE: empty, copied, in another
+    language, refusals, codes, loops, cut short, boilerplate.
+
+    All files have one sentence per line. Truncation and boilerplate need four and three OUTPUTs of different systems.
+    The exit code is 1 if anything is wrong, and 2 if a file cannot be read.
+    """
+    from nbkit.measure.health import check_outputs
+    from nbkit.models.services.outputs import read_lines
+
+    found = check_outputs(read_lines(source), {str(each): read_lines(each) for each in outputs}, *pair)
+    if style == "tsv":
+        click.echo("file\tline\tkind\tevidence")
+    for each in found:
+        evidence = plain_text(" ".join(each.evidence.split()))
+        if style == "json":
+            row = {"file": each.system, "line": each.line, "kind": each.kind, "evidence": each.evidence}
+            click.echo(json.dumps(row, ensure_ascii=False))
+        elif style == "tsv":
+            click.echo(f"{each.system}\t{each.line}\t{each.kind}\t{evidence}")
+        else:
+            click.echo(f"{each.system}:{each.line}: {each.kind}{f': {evidence}' if evidence else ''}")
+    counts = Counter(each.kind for each in found)
+    click.echo(", ".join(f"{kind} {count}" for kind, count in counts.items()) or "nothing was found", err=True)
+    context.exit(1 if found else 0)
+
+
+# ----------------------------------------------------------------------------
 # `nbkit train …`: the fields of the recipe are the options.
 
 
