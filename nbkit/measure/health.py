@@ -19,10 +19,13 @@ from typing import Any, NamedTuple
 
 from nbkit.errors import DataError
 from nbkit.languages import base_language, is_unspaced
+from nbkit.measure.quantities import Verdict, compare_quantities
 from nbkit.yaml_text import load
 
 #: What can be wrong, in the order of tables; `kinds` says what each is.
-KINDS = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation", "boilerplate")
+KINDS = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation", "numbers", "boilerplate")
+#: Other outputs without which truncation and numbers are not judged.
+_LEAST_OTHERS = 3
 
 
 class Finding(NamedTuple):
@@ -37,8 +40,9 @@ class Finding(NamedTuple):
 def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], src: str, tgt: str) -> list[Finding]:
     """All that is wrong in *outputs*, by line; references are systems as well.
 
-    empty, copy, language, chatter, codes, loop: see the functions of this module. truncation: at most half as long as
-    the median of at least three others. boilerplate: `boilerplate`, for at least three systems.
+    empty, copy, language, chatter, codes, loop: see the functions of this module. With at least three other systems
+    also truncation (at most half as long as their median) and numbers (`own_flags`, in languages in which flags are
+    precise). boilerplate: `boilerplate`, for at least three systems.
 
     Raises
     ------
@@ -62,7 +66,7 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
             found += [
                 Finding(name, number, kind, evidence[name])
                 for kind, evidence in by_kind.items()
-                if 3 * (len(evidence) - 1) <= len(outputs) - 1
+                if kind == "numbers" or not _is_shared(len(evidence), len(outputs))
                 for name in evidence
             ]
     found += [
@@ -72,6 +76,33 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
         for line in phrase.lines
     ]
     return sorted(set(found), key=lambda each: (each.line, list(outputs).index(each.system), KINDS.index(each.kind)))
+
+
+def _is_shared(having: int, systems: int) -> bool:
+    """Whether more than a third of the other systems have what one has."""
+    return 3 * (having - 1) > systems - 1
+
+
+def own_flags(found: Mapping[str, Sequence[Verdict]]) -> dict[str, list[Verdict]]:
+    """The quantities that each system gets wrong and at most one other does: all else is everyone's.
+
+    Where several systems are flagged at the same quantity, its source is often unclear, or misread by nbkit.
+    found: what `compare_quantities` says of each system's translation of one source.
+
+    >>> source = "It closes at 5 and 6."
+    >>> said = {"a": "Es schließt um 5 und 6.", "b": "Um 4 und 6.", "c": "Um 5.", "d": "Um 5.", "e": "Um 5."}
+    >>> own = own_flags({name: compare_quantities(source, text, "en", "de") for name, text in said.items()})
+    >>> {name: [str(each) for each in flags] for name, flags in own.items() if flags}
+    {'b': ['5 ≠ 4 (value)']}
+    """
+    flags = {name: [each for each in verdicts if each.grade == "wrong"] for name, verdicts in found.items()}
+    having = Counter(place for own in flags.values() for place in set(map(_quantity, own)))
+    return {name: [each for each in own if having[_quantity(each)] <= 2] for name, own in flags.items()}
+
+
+def _quantity(verdict: Verdict) -> object:
+    """What a verdict is on: a place of the source, or a value that was added."""
+    return verdict.source.span if verdict.source else verdict.target and verdict.target.value
 
 
 @cache
@@ -128,6 +159,7 @@ class _Reader:
     def __init__(self, src: str, tgt: str):
         self.src, self.tgt = src, tgt
         self.long = _LONG[is_unspaced(tgt)]
+        self.has_numbers = {base_language(src), base_language(tgt)} <= set(_data()["numbers"])
         chatter = {base_language(lang): _data()["chatter"].get(base_language(lang), []) for lang in (src, tgt, "en")}
         self.remarks = _any([each for lang in {base_language(tgt), "en"} for each in chatter[lang]])
         self.remarks_of_source = _any(chatter[base_language(src)])
@@ -147,8 +179,12 @@ class _Reader:
             for kind, evidence in judged[text].items():
                 found[kind][name] = evidence
             others = sorted(length for other, length in lengths.items() if other != name and length)
-            if text and len(others) >= 3 and _is_short(len(text), others, self.long):
+            if text and len(others) >= _LEAST_OTHERS and _is_short(len(text), others, self.long):
                 found["truncation"][name] = f"…{text[-40:]}"
+        if self.has_numbers and len(outputs) > _LEAST_OTHERS:
+            verdicts = {text: compare_quantities(source, text, self.src, self.tgt) for text in judged if text}
+            flags = own_flags({name: verdicts[text] for name, text in outputs.items() if text})
+            found["numbers"] = {name: str(own[0]) for name, own in flags.items() if own}
         return found
 
     def _text(self, source: str, text: str) -> dict[str, str]:

@@ -102,6 +102,33 @@ def test_a_language_without_spaces_is_read_by_characters():
     assert found("We met him.", "我々は彼に会った。", "en", "ja", others={}) == {}
 
 
+NUMBERED = "The museum opens at 5 and has 1,200 pictures."
+CARRIED = {name: f"Das {name} öffnet um 5 und hat 1.200 Bilder." for name in ("Museum", "Haus", "Gebäude", "Gemach")}
+
+
+@pytest.mark.parametrize(
+    ("output", "flagged"),
+    [
+        ("Das Museum öffnet um 5 und hat 1.300 Bilder.", "1,200 ≠ 1.300 (value)"),
+        ("Das Museum öffnet um 5 und hat viele Bilder.", "1,200 (missing)"),
+        ("Das Museum öffnet um 5 und hat 1.200 Bilder in 7 Räumen.", "7 (added)"),
+        ("Das Museum öffnet um fünf und hat 1200 Bilder.", None),
+    ],
+)
+def test_a_number_that_others_carry_is_held_against_a_system(output, flagged):
+    assert found(NUMBERED, output, others=CARRIED).get("numbers") == flagged
+    few = dict(list(CARRIED.items())[:2])
+    assert "numbers" not in found(NUMBERED, output, others=few)  # nothing to compare with
+    shared = {**CARRIED, "Haus": output, "Gebäude": output}
+    assert "numbers" not in found(NUMBERED, output, others=shared)  # everyone's
+
+
+def test_numbers_are_judged_where_flags_are_precise():
+    others = {name: ["美术馆五点开门，有1200幅画。"] for name in "abcd"}
+    outputs = {**others, "it": ["美术馆五点开门，有1300幅画。"]}
+    assert not [each for each in check_outputs([NUMBERED], outputs, "en", "zh") if each.kind == "numbers"]
+
+
 def test_boilerplate_is_what_the_source_does_not_call_for():
     nouns = ("house", "garden", "book", "chair", "table", "horse")
     sources = [f"The {noun} number {n} is here." for n in range(20) for noun in nouns]
