@@ -217,7 +217,8 @@ def spacing_table(rows: pd.DataFrame, metric: str = "bleu", signature: str = "")
 
 def carried_table(rows: pd.DataFrame) -> Styler:
     """Carried displacement of each language, model and perturbation. rows: `word_order.carried`."""
-    return show("carried", rows.assign(chance=[f"{value:.2f}" for value in rows["chance"]]))
+    chance = [f"{value:.2f}" if value == value else "–" for value in rows["chance"]]
+    return show("carried", rows.assign(chance=chance))
 
 
 def left_out(table: pd.DataFrame) -> Styler:
