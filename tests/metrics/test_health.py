@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import os
+from collections import defaultdict
+from hashlib import blake2b
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -11,6 +16,7 @@ from nbkit.batch.health import health_of
 from nbkit.cli import main
 from nbkit.errors import DataError
 from nbkit.measure.health import KINDS, boilerplate, check_outputs, kinds, loop
+from nbkit.models.services.outputs import read_lines
 from nbkit.store import Store
 from nbkit.studies.engine import TRANSLATOR, Use
 
@@ -143,6 +149,43 @@ def test_boilerplate_is_what_the_source_does_not_call_for():
     (first, *_) = shown["odd"]
     assert first.uses == len(first.lines) == 24 and first.others == 0 and first.lines[:2] == (1, 6) and first.z > 3
     assert boilerplate(sources, {"fine": fine, "odd": odd}, "en", "de") == {}
+
+
+GOLD = Path(__file__).parents[2] / "benchmarks" / "gold" / "health.tsv"
+
+
+def gold() -> list[dict[str, str]]:
+    with GOLD.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t"))
+
+
+def test_findings_that_were_read_have_a_verdict():
+    rows = gold()
+    assert list(rows[0]) == ["file", "line", "digest", "kind", "verdict", "reason"]
+    assert all(row["kind"] in KINDS and row["verdict"] in ("right", "wrong") for row in rows)
+    assert all(bool(row["reason"]) == (row["verdict"] == "wrong") for row in rows)
+    assert len({(row["file"], row["line"], row["kind"]) for row in rows}) == len(rows) == 201
+
+
+@pytest.mark.skipif("NBKIT_DATA" not in os.environ, reason="NBKIT_DATA is not set: no outputs of WMT")
+def test_findings_that_were_right_are_still_found():
+    """All but boilerplate, which needs whole files."""
+    data, places = Path(os.environ["NBKIT_DATA"]), defaultdict(list)
+    for row in gold():
+        if row["verdict"] == "right" and row["kind"] != "boilerplate":
+            places["/".join(row["file"].split("/")[:3])].append(row)
+    assert len(places) > 10
+    for folder, rows in places.items():
+        src, tgt = folder[-5:].split("-")
+        paths = [*data.glob(f"{folder}/systems/*.{tgt}"), *data.glob(f"{folder}/reference-*.{tgt}")]
+        sources = read_lines(data / folder / f"source.{src}")
+        outputs = {path.relative_to(data).as_posix(): read_lines(path) for path in paths}
+        for row in rows:
+            place = int(row["line"]) - 1
+            source, lines = sources[place], {name: [each[place]] for name, each in outputs.items()}
+            assert blake2b(f"{source}\t{lines[row['file']][0]}".encode(), digest_size=6).hexdigest() == row["digest"]
+            findings = {(each.system, each.kind) for each in check_outputs([source], lines, src, tgt)}
+            assert (row["file"], row["kind"]) in findings, row
 
 
 def test_lines_must_be_those_of_the_source():
