@@ -303,8 +303,8 @@ def loop(source: str, text: str) -> str:
     a passage of six words (12 characters) that stands twice, of nine (20) with more than two words between, or one
     character ten times in a row. A source that repeats itself excuses its translation.
 
-    >>> loop("I told her,", "Ich habe es ihr gesagt, ich habe es ihr gesagt, ich habe es ihr gesagt.")
-    'ich habe es ihr gesagt ×3'
+    >>> loop("I saw her there,", "Ich habe sie dort gesehen, ich habe sie dort gesehen, ich habe sie dort gesehen.")
+    'ich habe sie dort gesehen ×3'
     >>> loop("No, no, no, no, no, no!", "Nein, nein, nein, nein, nein, nein!")
     ''
     """
