@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from nbkit.errors import NbkitError
 from nbkit.files import file_digest
 from nbkit.fingerprint import digest
 from nbkit.measure.health import KINDS, Finding, check_outputs
 from nbkit.models.services.outputs import OutputsModel, read_lines
 from nbkit.store import Store
-from nbkit.studies.engine import Use
+from nbkit.studies.engine import TRANSLATOR, Use
 
 #: Findings that a report quotes, of each system and kind.
 _QUOTED = 3
@@ -22,15 +24,17 @@ _QUOTED = 3
 def health_of(uses: Iterable[Use], store: Store) -> list[dict[str, Any]]:
     """What is wrong with the translations of each source file and direction, by system; as JSON.
 
-    Sources are the same where their content is. Files of rounds that are not translated yet are not read.
+    Sources are the same where their content is. Files of rounds that are not translated yet are not read, and neither
+    are those that a finished run no longer has.
     """
     groups: dict[tuple[str, str, str], dict[str, tuple[Path, Path]]] = {}
     for use in dict.fromkeys(uses):
-        model = use.remote
-        if isinstance(model, OutputsModel) and len(use.langs) == 2:
-            for source, lines in model.files(*use.langs):
-                group = groups.setdefault((file_digest(source), *use.langs), {})
-                group[use.label] = (source, lines)
+        model = use.remote if use.kind is TRANSLATOR else None
+        if isinstance(model, OutputsModel):
+            src, tgt = use.langs
+            with suppress(NbkitError, OSError):
+                for source, lines in model.files(src, tgt):
+                    groups.setdefault((file_digest(source), src, tgt), {})[use.label] = (source, lines)
     return [_of_group(files, src, tgt, store) for (_, src, tgt), files in groups.items()]
 
 

@@ -229,4 +229,5 @@ def test_a_run_records_the_health_of_what_it_reads(files):
     assert good == {"system": "good", "counts": {}, "lines_with": 0, "quoted": []}
     assert bad["counts"] == {"empty": 1, "copy": 1} and bad["lines_with"] == 2
     assert bad["quoted"][0] == {"kind": "copy", "line": 1, "evidence": SOURCE}
-    assert health_of([Use(TRANSLATOR, "sandbox", ("en", "de"))], Store(str(files / "store"))) == []
+    gone = Use(TRANSLATOR, f"outputs:{files}/gone.{{tgt}}", ("en", "de"))
+    assert health_of([gone, Use(TRANSLATOR, "sandbox", ("en", "de"))], Store(str(files / "store"))) == []
