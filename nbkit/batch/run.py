@@ -21,6 +21,7 @@ from nbkit import provenance
 from nbkit.batch import cluster
 from nbkit.batch.cluster import KEPT
 from nbkit.batch.folder import OutputFolder, run_folder
+from nbkit.batch.health import health_of
 from nbkit.batch.params import Entry, RunFile, listing, read, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, estimate, make_plan, merged_units, remember
 from nbkit.batch.workers import (
@@ -124,6 +125,8 @@ def run(
         job.folder.remove_all_but(execution.label for execution in job.plan.executions)
         job.folder.remove_outcomes_but(job.plan.outcomes)
         record = _run_record(job.plan, began)
+        if health := health_of((use for entry in job.plan.entries for use in entry.study.uses(entry.params)), Store()):
+            record["health"] = health
         incomplete = job.folder.incomplete()
         job.folder.write_run({**record, "status": "running", "incomplete": sorted(incomplete)})
         failures: list[Failure] = []

@@ -154,6 +154,7 @@ _GROUPS = {
         "compare": "nbkit.cli.compare:compare",
         "validate": "nbkit.cli.grids:validate",
         "check-numbers": "nbkit.cli.commands:check_numbers",
+        "check-outputs": "nbkit.cli.commands:check_outputs",
     },
     "Make": {
         "init": "nbkit.cli.grids:init",

@@ -194,12 +194,14 @@ _COLUMNS = {
               help="Judge value, kind and unit; or values and notation, as the numbers study does.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Accept no other notation or unit than the source's (quantities).")
 @click.option("--lenient", is_flag=True, help="Accept notation that is not localised but unambiguous (paper).")
+@click.option("--beside", multiple=True, metavar="FILE", help="Another system's translations of SOURCE (repeatable): "
+              "what two of them get wrong, too, is shown as everyone's and passes (quantities).")  # fmt: skip
 @click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
               help="Text, a table, or one JSON object per line.")  # fmt: skip
 @click.pass_context
 def check_numbers(
     context: click.Context, source: str, hypothesis: str, pair: tuple[str, str], rules: str,
-    strict: bool, lenient: bool, style: str,
+    strict: bool, lenient: bool, beside: tuple[str, ...], style: str,
 ) -> None:  # fmt: skip
     """Show each line of HYPOTHESIS that does not carry the numbers of the same line of SOURCE.
 
@@ -210,19 +212,23 @@ def check_numbers(
 
     for lang in pair:
         forms(lang)  # raises for a language without number rules, before anything is read
-    if source == hypothesis == "-":
+    if [source, hypothesis, *beside].count("-") > 1:
         raise NbkitError("only one of SOURCE and HYPOTHESIS can be standard input")
-    if (strict and rules == "paper") or (lenient and rules == "quantities"):
-        option, other = ("--strict", "quantities") if strict else ("--lenient", "paper")
-        raise NbkitError(f"{option} belongs to --rules {other}")
+    for option, given, other in (
+        ("--strict", strict, "quantities"),
+        ("--beside", beside, "quantities"),
+        ("--lenient", lenient, "paper"),
+    ):
+        if given and rules != other:
+            raise NbkitError(f"{option} belongs to --rules {other}")
     show = _STYLES[style]
     if style == "tsv":
         click.echo("\t".join(_COLUMNS[rules]))
     judge = _by_paper(lenient) if rules == "paper" else _by_quantities(strict)
     lines = wrong = 0
-    for lines, texts in enumerate(_texts(source, hypothesis), start=1):
-        rows = judge(*texts, *pair)
-        wrong += bool(rows)
+    for lines, texts in enumerate(_texts(source, hypothesis, *beside), start=1):
+        rows = judge(texts[0], texts[1], *pair, *texts[2:])
+        wrong += any(not row.get("everyone") for row in rows)
         for row in rows:
             click.echo(show(hypothesis, lines, row))
     click.echo(f"numbers differ in {wrong} of {lines} lines", err=True)
@@ -230,14 +236,14 @@ def check_numbers(
 
 
 _Row: TypeAlias = dict[str, Any]
-_Judge: TypeAlias = Callable[[str, str, str, str], list[_Row]]
+#: Source, hypothesis, their languages, and other systems' translations.
+_Judge: TypeAlias = Callable[..., list[_Row]]
 
 
-def _texts(source: str, hypothesis: str) -> Iterator[tuple[str, str]]:
-    """The two sides of each line, as the files are read."""
-    paths = [_STANDARD_INPUT if name == "-" else Path(name) for name in (source, hypothesis)]
-    for _, (left, right) in aligned_lines(*paths):
-        yield _good(left), _good(right)
+def _texts(*names: str) -> Iterator[list[str]]:
+    """The texts of each line, as the files are read."""
+    for _, lines in aligned_lines(*(_STANDARD_INPUT if name == "-" else Path(name) for name in names)):
+        yield list(map(_good, lines))
 
 
 def _by_paper(lenient: bool) -> _Judge:
@@ -251,12 +257,16 @@ def _by_paper(lenient: bool) -> _Judge:
 
 
 def _by_quantities(strict: bool) -> _Judge:
+    from nbkit.measure.health import own_flags
     from nbkit.measure.quantities import compare_quantities
 
-    def judge(source: str, hypothesis: str, src: str, tgt: str) -> list[_Row]:
+    def judge(source: str, hypothesis: str, src: str, tgt: str, *beside: str) -> list[_Row]:
         found = compare_quantities(source, hypothesis, src, tgt)
+        others = {str(n): compare_quantities(source, other, src, tgt) for n, other in enumerate(beside)}
+        own = own_flags({"": found, **others})[""]
         return [
-            {
+            ({"everyone": verdict not in own} if beside and verdict.grade == "wrong" else {})
+            | {
                 "error": verdict.wrong or verdict.note or verdict.grade,
                 "expected": verdict.source.surface if verdict.source else "",
                 "found": verdict.target.surface if verdict.target else "",
@@ -279,7 +289,7 @@ def _good(line: str | DataError) -> str:
 
 def _as_text(file: str, line: int, row: _Row) -> str:
     if "explanation" in row:
-        return f"{file}:{line}: {row['explanation']}"
+        return f"{file}:{line}: {row['explanation']}{' [everyone]' if row.get('everyone') else ''}"
     parts = [f"expected '{row['expected']}'" if row["expected"] else ""]
     parts += [f"found '{row['found']}'" if row["found"] else ""]
     return f"{file}:{line}: {row['error']}: {', '.join(filter(None, parts))}"
@@ -296,6 +306,46 @@ def _as_json(file: str, line: int, row: _Row) -> str:
 
 
 _STYLES: dict[str, Callable[[str, int, _Row], str]] = {"text": _as_text, "tsv": _as_tsv, "json": _as_json}
+
+
+# ----------------------------------------------------------------------------
+# `nbkit check-outputs`: what is wrong with files of translations before anything is measured.
+
+
+@click.command("check-outputs")
+@click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
+@click.argument("outputs", metavar="OUTPUT…", nargs=-1, required=True, type=click.Path(path_type=Path))
+@pair_option
+@click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
+              help="Text, a table, or one JSON object per line.")  # fmt: skip
+@click.pass_context
+def check_outputs(
+    context: click.Context, source: Path, outputs: tuple[Path, ...], pair: tuple[str, str], style: str
+) -> None:
+    """Show the lines of each OUTPUT that are no translation of the same line of SOURCE: empty, copied, in another
+    language, refusals, codes, loops, cut short, boilerplate.
+
+    All files have one sentence per line. Truncation and boilerplate need four and three OUTPUTs of different systems.
+    The exit code is 1 if anything is wrong, and 2 if a file cannot be read.
+    """
+    from nbkit.measure.health import check_outputs
+    from nbkit.models.services.outputs import read_lines
+
+    found = check_outputs(read_lines(source), {str(each): read_lines(each) for each in outputs}, *pair)
+    if style == "tsv":
+        click.echo("file\tline\tkind\tevidence")
+    for each in found:
+        evidence = plain_text(" ".join(each.evidence.split()))
+        if style == "json":
+            row = {"file": each.system, "line": each.line, "kind": each.kind, "evidence": each.evidence}
+            click.echo(json.dumps(row, ensure_ascii=False))
+        elif style == "tsv":
+            click.echo(f"{each.system}\t{each.line}\t{each.kind}\t{evidence}")
+        else:
+            click.echo(f"{each.system}:{each.line}: {each.kind}{f': {evidence}' if evidence else ''}")
+    counts = Counter(each.kind for each in found)
+    click.echo(", ".join(f"{kind} {count}" for kind, count in counts.items()) or "nothing was found", err=True)
+    context.exit(1 if found else 0)
 
 
 # ----------------------------------------------------------------------------

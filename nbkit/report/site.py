@@ -29,6 +29,7 @@ import nbkit
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write
 from nbkit.languages import in_order, language_name
+from nbkit.measure.health import KINDS, kinds
 from nbkit.models import label
 from nbkit.provenance import Footer
 from nbkit.report import answers, sentences
@@ -195,6 +196,30 @@ class _Failure(_Record):
     error: str = ""
 
 
+class _Healthy(_Record):
+    """What is wrong with one system's translations, by kind; quoted: some of it, with line and evidence."""
+
+    system: str
+    counts: dict[str, int] = {}
+    lines_with: int = 0
+    quoted: list[dict[str, Any]] = []
+
+
+class _Health(_Record):
+    """What is wrong with the translations of a source file (`nbkit.batch.health`)."""
+
+    file: str
+    source: str
+    target: str
+    lines: int
+    systems: list[_Healthy] = []
+
+    @property
+    def kinds(self) -> list[str]:
+        """What was found in any system, in the order of tables."""
+        return [kind for kind in KINDS if any(kind in each.counts for each in self.systems)]
+
+
 class Run(_Record):
     """A run: its folder, its record ``run.json``, and its entries in the order shown."""
 
@@ -205,6 +230,7 @@ class Run(_Record):
     runs: list[_Grid] = [_Grid()]
     order: list[str] = []
     failures: list[_Failure] = []
+    health: list[_Health] = []
     provenance: dict[str, Any] = {}
 
     @property
@@ -247,8 +273,13 @@ class Run(_Record):
         return self.status in ("running", "interrupted")
 
     def without_messages(self) -> Run:
-        """The run without error messages, which may quote the corpus."""
-        return self.model_copy(update={"failures": [_Failure(label=failure.label) for failure in self.failures]})
+        """The run without error messages and evidence, which may quote the corpus."""
+        health = [
+            each.model_copy(update={"systems": [one.model_copy(update={"quoted": []}) for one in each.systems]})
+            for each in self.health
+        ]
+        failures = [_Failure(label=failure.label) for failure in self.failures]
+        return self.model_copy(update={"failures": failures, "health": health})
 
 
 R = TypeVar("R", bound=_Record)
@@ -557,7 +588,7 @@ class _Site:
             surprises=[(each, surprise) for each in known for surprise in each.surprises()],
             failures=[(entry, glance) for entry, glance in listed if entry.failed],
             columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
-            has_sentences=self.has_sentences,
+            has_sentences=self.has_sentences, kinds=kinds(),
             provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
         )  # fmt: skip
 

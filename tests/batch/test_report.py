@@ -176,6 +176,29 @@ def test_the_archive_without_text_holds_no_sentence_of_the_corpus(finished_run: 
         assert "Vogelhaus" in bundle.read("demo/html/word_order-summary.html").decode()
 
 
+def test_the_health_of_outputs_is_shown_first(finished_run: Path):
+    record = finished_run / "run.json"
+    before = record.read_text()
+    bad = {"system": "bad", "counts": {"empty": 213, "chatter": 1}, "lines_with": 214}
+    bad["quoted"] = [{"kind": "chatter", "line": 1430, "evidence": "<b>Vogelhaus"}]
+    good = {"system": "good", "counts": {}, "lines_with": 0, "quoted": []}
+    health = {"file": "source.en", "source": "en", "target": "de", "lines": 26886, "systems": [bad, good]}
+    fine = {"file": "news.en", "source": "en", "target": "de", "lines": 10, "systems": [good]}
+    try:
+        record.write_text(json.dumps({**json.loads(before), "health": [health, fine]}))
+        html = report.build(finished_run).read_text()
+        shown = html.partition('id="health"')[2].partition("</section>")[0]
+        assert html.index('id="health"') < html.index("All sentences" if "All sentences" in html else "Model by model")
+        assert re.findall(r'<th scope="col" title="[^"]+">(\w+)', shown) == ["empty", "chatter"]
+        assert "213" in shown and "0.80%" in shown and "line 1,430" in shown and "&lt;b&gt;Vogelhaus" in shown
+        assert "nothing was found in 10 lines of good" in shown
+        with zipfile.ZipFile(report.archive_without_text(finished_run)) as bundle:
+            index = bundle.read("demo/index.html").decode()
+        assert "213" in index and "Vogelhaus" not in index
+    finally:
+        record.write_text(before)
+
+
 def test_a_link_out_of_the_folder_is_not_archived(finished_run: Path, tmp_path: Path):
     (tmp_path / "secret.csv").write_text("secret")
     link = finished_run / "tables" / "link.csv"

@@ -71,6 +71,28 @@ def test_equivalent_and_tolerable_pass_unless_strict(files):
     ]
 
 
+def test_what_two_other_systems_get_wrong_too_is_everyones(files, tmp_path):
+    arguments = files(SOURCE, ["Es kostete 9 Euro.", GOOD[1], "Es wiegt 7 kg.", GOOD[3]])
+    beside = []
+    for name, first in (("a", "Es kostete 8 Euro."), ("b", "Es kostete etwas.")):
+        path = tmp_path / f"{name}.de"
+        path.write_text("\n".join([first, *GOOD[1:]]) + "\n", encoding="utf-8")
+        beside += ["--beside", str(path)]
+    shown = check([*arguments, *beside])
+    assert shown.exit_code == 1 and shown.stderr == "numbers differ in 1 of 4 lines\n"
+    assert shown.stdout.splitlines() == [
+        f"{arguments[1]}:1: 1,234.5 EUR ≠ 9 EUR (value) [everyone]",
+        f"{arguments[1]}:3: 2.5 kg ≠ 7 kg (value)",
+    ]
+    rows = [json.loads(line) for line in check([*arguments, *beside, "--format", "json"]).stdout.splitlines()]
+    assert [row["everyone"] for row in rows] == [True, False]
+    assert "everyone" not in json.loads(check([*arguments, "--format", "json"]).stdout.splitlines()[0])
+    Path(arguments[1]).write_text("\n".join(["Es kostete 9 Euro.", *GOOD[1:]]) + "\n", encoding="utf-8")
+    assert check([*arguments, *beside]).exit_code == 0
+    assert "--beside belongs to --rules quantities" in check([*arguments, *beside, "--rules", "paper"]).stderr
+    assert check([arguments[0], "-", "--beside", "-", "--pair", "en-de"]).exit_code == 2
+
+
 @pytest.mark.parametrize(("option", "rules"), [("--strict", "paper"), ("--lenient", "quantities")])
 def test_an_option_of_the_other_rules_is_refused(files, option, rules):
     result = check([*files(SOURCE, GOOD), option, "--rules", rules])

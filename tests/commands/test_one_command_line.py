@@ -43,7 +43,7 @@ def test_an_old_spelling_is_an_error_that_says_the_new_one(words):
 def test_every_direction_is_a_pair():
     """In each command that translates, trains a translator or reads two languages."""
     with_pair = {words for words, command in ALL.items() if "--pair" in {o for p in command.params for o in p.opts}}
-    assert with_pair == {("card",), ("translate",), ("check-numbers",), ("train", "translator")}
+    assert with_pair == {("card",), ("translate",), ("check-numbers",), ("check-outputs",), ("train", "translator")}
 
 
 @pytest.mark.parametrize(

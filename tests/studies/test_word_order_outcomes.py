@@ -35,8 +35,10 @@ def run(params: WordOrderParams, translator) -> WordOrderParams:
     return params.model_copy(update={"models": ["dummy", "other"], "spacings": ["original", "joined"], "min_n": 8})
 
 
-def found(params: WordOrderParams, **named: Any) -> pd.DataFrame:
+def found(params: WordOrderParams, carried: bool = False, **named: Any) -> pd.DataFrame:
+    """The outcomes by the paper's scores, or nbkit's own measure."""
     table = pd.concat(outcomes(params, **named), ignore_index=True)
+    table = table[table["measure"].eq("carried displacement") == carried].reset_index(drop=True)
     names = ("perturbation", "category", "spacing", "length")
     return table.assign(**{name: [groups[name] for groups in table["groups"]] for name in names})
 
@@ -75,6 +77,25 @@ def test_so_it_does_in_any_run(run, names, n, min_n, seed):
     expected = word_order.preference(drawn).drop(columns=ends)
     again = headline(drawn, outcomes(drawn)).drop(columns=ends)
     pd.testing.assert_frame_equal(again, expected, check_dtype=bool(len(expected)))
+
+
+def test_carried_displacement_of_a_copier_and_a_repairer(run, translator):
+    plain = {
+        " ".join(sorted(text.lower().split())): text
+        for text in (row.pair.source.joined for row in steps.read_chunk(run, "de", 0, Store()).variants())
+    }
+    translator(lambda text: plain.get(" ".join(sorted(text.lower().split())), text))  # puts all words back
+    joined = run.model_copy(update={"spacings": ["joined"]})
+    table = word_order.carried(joined)
+    assert set(table["perturbation"]) == set(found(joined)["perturbation"]) - {CONTROL}
+    known = table[table["n"] > 0]
+    assert (known.loc[known["model"] == "other", "carried"] == 1).all()
+    assert (known.loc[known["model"] == "dummy", "carried"] == 0).all()
+    assert known.loc[known["perturbation"] == "reversed", "chance"].between(0.5, 0.6).all()
+    own = found(joined, carried=True)
+    assert own["value"].isna().equals(own["verdict"].eq("undecided"))
+    means = own.groupby(["system", "perturbation"])["value"].mean().dropna()
+    assert means.to_dict() == {(r["model"], r["perturbation"]): r["carried"] for _, r in known.iterrows()}
 
 
 def test_ids_depend_on_nothing_but_the_item(run, monkeypatch):

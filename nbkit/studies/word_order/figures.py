@@ -100,6 +100,39 @@ def fig2_preference_by_perturbation(rows: pd.DataFrame, metric: str = "bleu") ->
     return figure
 
 
+def carried_figure(rows: pd.DataFrame) -> Figure:
+    """Carried displacement by perturbation, a panel per language. rows: `word_order.carried`.
+
+    At 1 a scrambled source arrives as scrambled as it is, at 0 it is repaired; a short bar is chance, where it is below
+    two.
+    """
+    known = rows[rows["carried"].notna()]
+    if known.empty:
+        return theme.message("No sentence of this run has a carried displacement.")
+    with theme.style():
+        heights = panels.perturbation_rows(panels.in_paper_order(known["perturbation"]))
+        languages, looks = in_order(known["language"]), theme.model_looks(known["model"])
+        figure, axes = panels.several(
+            len(languages), len(languages), theme.WIDTH * (0.8 if len(languages) == 1 else 1), 1.4 + 0.23 * len(heights)
+        )
+        for language, panel in zip(languages, axes, strict=True):
+            own = known[known["language"] == language]
+            for offset, (model, look) in zip(panels.dodge(len(looks)), looks.items(), strict=True):
+                part = own[own["model"] == model]
+                places = [heights[name] + offset for name in part["perturbation"]]
+                panels.intervals(panel, part, places, look, "carried", "low", "high")
+            chance = own.groupby("perturbation")["chance"].mean()
+            panel.plot(chance, [heights[name] for name in chance.index], "|", color="grey", markersize=9, zorder=0)
+            panels.perturbation_axis(panel, heights, labels=language == languages[0], categories=True)
+            panel.axvline(0, color="black", linewidth=0.8)
+            panel.axvline(1, color="black", linewidth=0.8)
+            panel.set_xlim(-0.05, 2.05)  # chance and intervals of few sentences go beyond
+            panel.set_title(theme.language_label(language))
+            panel.set_xlabel("← repaired    carried displacement    faithful →")
+        panels.legend(figure, looks.values(), columns=4)
+        return figure
+
+
 @of_known("mean")
 def fig6_length(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
     """Robustness and faithfulness by the length of the source sentence (Figure 6). rows: `word_order.length_effect`."""

@@ -22,6 +22,7 @@ from nbkit.corpora import Pair, Skipped, load_pairs
 from nbkit.corpora.corpus import FileCorpus, RawCorpus
 from nbkit.errors import DataError, NbkitError
 from nbkit.measure import Kappa, check_metric
+from nbkit.measure.displacement import carried_displacement, displacement
 from nbkit.measure.statistics import StreamedBootstrap
 from nbkit.models import label as model_label
 from nbkit.models import resolve
@@ -621,6 +622,32 @@ def behaviour_chunk(params: WordOrderParams, language: str, model: str, start: i
     return pd.concat(tables, ignore_index=True)
 
 
+def _carried_key(params: WordOrderParams, language: str, model: str, **more: Any) -> dict[str, Any]:
+    return _texts_key(params, language, **params.model_key(language, model), **more)
+
+
+@STUDY.step(per=("language", "model", "start"), key=_carried_key, uses=uses)
+def carried_chunk(params: WordOrderParams, language: str, model: str, start: int, store: Store) -> pd.DataFrame:
+    """Carried displacement in one chunk (`nbkit.measure.displacement`): one row per perturbed pair and spacing.
+
+    Columns: pair, perturbation, spacing, carried (NaN where it is not defined), chance (of words in random order).
+    """
+    import pandas as pd
+
+    chunk = read_chunk(params, language, start, store)
+    plain = translate(params, model, [pair.source.text for pair in chunk.pairs], language, store)
+    rows = []
+    for spacing in params.spacings:
+        variants = [each for each in chunk.variants(spacing) if each.perturbation != CONTROL]
+        outputs = translate(params, model, [each.source for each in variants], language, store)
+        for each, output in zip(variants, outputs, strict=True):
+            source, moved = (each.pair.source.text, each.source), (plain[each.index - start], output)
+            carried = carried_displacement(source, moved, params.source, language)
+            chance = 1 / displacement(*source, params.source).displacement if carried == carried else carried
+            rows.append((each.index, each.perturbation, spacing, carried, chance))
+    return pd.DataFrame(rows, columns=["pair", "perturbation", "spacing", "carried", "chance"])
+
+
 def is_scored(params: WordOrderParams, language: str, start: int, store: Store) -> bool:
     """Whether what needs no model, `difficulty_chunk` and `similarity_chunk`, is remembered of a chunk."""
     return all(step.rows(params, language, start, store=store) is not None for step in _READ)
@@ -909,6 +936,7 @@ def translate_texts(
 def score_translations(params: WordOrderParams, language: str, model: str, start: int, store: Store) -> None:
     """One chunk of pairs scored."""
     behaviour_chunk(params, language, model, start, store=store)
+    carried_chunk(params, language, model, start, store=store)
 
 
 @STUDY.work(

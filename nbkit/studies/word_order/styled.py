@@ -215,6 +215,12 @@ def spacing_table(rows: pd.DataFrame, metric: str = "bleu", signature: str = "")
     return show("spacing", rows.assign(difference=rows["control"] - rows["beta"]), kappa=_kappa(metric, signature))
 
 
+def carried_table(rows: pd.DataFrame) -> Styler:
+    """Carried displacement of each language, model and perturbation. rows: `word_order.carried`."""
+    chance = [f"{value:.2f}" if value == value else "–" for value in rows["chance"]]
+    return show("carried", rows.assign(chance=chance))
+
+
 def left_out(table: pd.DataFrame) -> Styler:
     """What was not used and why, without the rows that count nothing. table: `word_order.left_out`."""
     return show("left_out", table[table["n"] > 0])

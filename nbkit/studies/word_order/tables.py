@@ -20,6 +20,7 @@ import numpy as np
 
 from nbkit.languages import in_order
 from nbkit.measure.bleu import BleuAsCoded
+from nbkit.measure.displacement import RANGE
 from nbkit.measure.statistics import (
     DIFFERENCE,
     UNIT,
@@ -45,6 +46,7 @@ from nbkit.studies.word_order.steps import (
     Variant,
     behaviour_chunk,
     blocks,
+    carried_chunk,
     category_of,
     chunk_of,
     chunk_starts,
@@ -184,6 +186,30 @@ def preference_by_perturbation(params: WordOrderParams, store: Store | None = No
     """
     table = with_category(_once(params, score_sums, _of_scores, store)[2])
     return in_paper_order(_led_by(table, ["perturbation", "category", "metric"]))
+
+
+def carried(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+    """Carried displacement of every perturbation in the run's first spacing: 1 faithful, 0 repaired.
+
+    Columns: language, model, perturbation, category, carried (mean), low, high, n, undecided (sentences that moved too
+    little, or whose output was reworded), chance: of the same sentences with their words in random order.
+    """
+    store = store or Store()
+    rows = []
+    for language, model in product(params.languages, params.models):
+        starts = chunk_starts(n_pairs(params, language, store))
+        table = _concat([carried_chunk(params, language, model, start, store=store) for start in starts])
+        table = table[table["spacing"] == params.spacings[0]] if len(table) else table
+        for name, own in table.groupby("perturbation", sort=False) if len(table) else ():
+            known = own[own["carried"].notna()]
+            mean, low, high, _ = mean_interval(
+                known["carried"].to_numpy(), groups=known["pair"].to_numpy(), within=RANGE
+            )
+            of = (language, model_label(model), name)
+            rows.append((*of, mean, low, high, len(known), len(own) - len(known), known["chance"].mean()))
+    keys = ["language", "model", "perturbation"]
+    table = with_category(frame(rows, [*keys, "carried", "low", "high", "n", "undecided", "chance"]))
+    return in_paper_order(_led_by(table, [*keys, "category"]))
 
 
 def below_min_n(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -767,6 +793,10 @@ def _with_texts(
 # Scores in the shape that all studies share.
 
 
+#: The measure of outcomes that is nbkit's own.
+CARRIED = "carried displacement"
+
+
 @STUDY.outcomes(headline="nbkit.studies.word_order.tables:preference")
 def outcomes(params: WordOrderParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
     """β, β₁ and β₂ of every pair, under every perturbation and the control, in every spacing, by every metric.
@@ -774,7 +804,8 @@ def outcomes(params: WordOrderParams, store: Store, texts: bool) -> Iterator[pd.
     A flip is a *fail* of β₁: a model that translates the scrambled sentence better (β₁ > β) was thrown by the order
     of the plain one, or is right by luck; the reason says which of both `steps.flip_criteria` it meets. All else of a
     perturbed sentence is a *pass*; β, β₂ and the control are numbers without a verdict. Pairs are the clusters: the
-    perturbed forms of one are resampled together. The headline is `preference`, Figure 1 of the paper.
+    perturbed forms of one are resampled together. The headline is `preference`, Figure 1 of the paper. Carried
+    displacement, nbkit's own, is a number; undecided where it is not defined.
     """
     for language in params.languages:
         for start in chunk_starts(n_pairs(params, language, store)):
@@ -792,6 +823,24 @@ def outcomes(params: WordOrderParams, store: Store, texts: bool) -> Iterator[pd.
                                 system=model_label(model), measure=f"{metric}/{score}", value=own[score].to_numpy(),
                                 **(_verdicts(own) if score == "beta1" else {}), **shown.get(score, {}),
                             )  # fmt: skip
+                    yield _carried_outcomes(params, language, model, start, spacing, items, store).assign(
+                        **shown.get("perturbed", {})
+                    )
+
+
+def _carried_outcomes(
+    params: WordOrderParams, language: str, model: str, start: int, spacing: str, items: pd.DataFrame, store: Store
+) -> pd.DataFrame:
+    """The carried displacement of the perturbed ones among *items*."""
+    table = carried_chunk(params, language, model, start, store=store)
+    value = table.loc[table["spacing"] == spacing, "carried"].to_numpy()
+    undecided = np.isnan(value)
+    verdicts = np.full(len(value), None, dtype=object)
+    verdicts[undecided] = "undecided"
+    return items[[groups["perturbation"] != CONTROL for groups in items["groups"]]].assign(
+        system=model_label(model), measure=CARRIED, value=value, verdict=verdicts,
+        reason=np.where(undecided, "moved too little, or reworded", ""),
+    )  # fmt: skip
 
 
 def _items(params: WordOrderParams, language: str, rows: Sequence[Variant]) -> pd.DataFrame:
@@ -837,7 +886,10 @@ def _shown(
     beta1 = plain | {"changed": changed, "output": translate(params, model, changed, language, store)}
     beta1["spans"] = marks("changed", "source")
     both = [a + b for a, b in zip(beta1["spans"], marks("reference", "reference"), strict=True)]
-    return {"beta": plain, "beta1": beta1, "beta2": beta1 | {"reference": [v.reference for v in rows], "spans": both}}
+    perturbed = {name: [cell for cell, row in zip(cells, rows, strict=True) if row.perturbation != CONTROL]
+                 for name, cells in beta1.items()}  # fmt: skip
+    beta2 = beta1 | {"reference": [v.reference for v in rows], "spans": both}
+    return {"beta": plain, "beta1": beta1, "beta2": beta2, "perturbed": perturbed}
 
 
 @outcomes.table
@@ -847,6 +899,7 @@ def preference_of_outcomes(found: pd.DataFrame, params: WordOrderParams) -> pd.D
     Resamples draw pairs by their number, which outcomes do not hold: they are numbered as they come, so that intervals
     are those of `preference` where no pair is too short and none stands twice, and else of other draws.
     """
+    found = found[found["measure"] != CARRIED]
     found = found.assign(
         **{name: [groups[name] for groups in found["groups"]] for name in ("perturbation", "spacing")},
         pair=found.groupby("target_language")["cluster"].transform(lambda clusters: clusters.factorize()[0]),

@@ -1,0 +1,70 @@
+"""The health of the files of translations that a run reads (`nbkit.measure.health`), for the head of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nbkit.errors import NbkitError
+from nbkit.files import file_digest
+from nbkit.fingerprint import digest
+from nbkit.measure.health import KINDS, Finding, check_outputs
+from nbkit.models.services.outputs import OutputsModel, read_lines
+from nbkit.store import Store
+from nbkit.studies.engine import TRANSLATOR, Use
+
+#: Findings that a report quotes, of each system and kind.
+_QUOTED = 3
+
+
+def health_of(uses: Iterable[Use], store: Store) -> list[dict[str, Any]]:
+    """What is wrong with the translations of each source file and direction, by system; as JSON.
+
+    Sources are the same where their content is. Files of rounds that are not translated yet are not read, and neither
+    are those that a finished run no longer has.
+    """
+    groups: dict[tuple[str, str, str], dict[str, tuple[Path, Path]]] = {}
+    for use in dict.fromkeys(uses):
+        model = use.remote if use.kind is TRANSLATOR else None
+        if isinstance(model, OutputsModel):
+            src, tgt = use.langs
+            with suppress(NbkitError, OSError):
+                for source, lines in model.files(src, tgt):
+                    groups.setdefault((file_digest(source), src, tgt), {})[use.label] = (source, lines)
+    return [_of_group(files, src, tgt, store) for (_, src, tgt), files in groups.items()]
+
+
+def _of_group(files: Mapping[str, tuple[Path, Path]], src: str, tgt: str, store: Store) -> dict[str, Any]:
+    source = next(iter(files.values()))[0]
+    sources = read_lines(source)
+    config = {
+        "kind": "health",
+        "code": digest("nbkit.measure.health:check_outputs"),
+        "pair": [src, tgt],
+        "source": file_digest(source),
+        "outputs": {name: file_digest(lines) for name, (_, lines) in files.items()},
+    }
+
+    def compute() -> pd.DataFrame:
+        outputs = {name: read_lines(lines) for name, (_, lines) in files.items()}
+        return pd.DataFrame(check_outputs(sources, outputs, src, tgt), columns=list(Finding._fields))
+
+    found = store.table(config, compute)
+    systems = []
+    for name in files:
+        own = found[found["system"] == name]
+        counts = own["kind"].value_counts()
+        quoted = own.groupby("kind", sort=False).head(_QUOTED)
+        systems.append(
+            {
+                "system": name,
+                "counts": {kind: int(counts[kind]) for kind in KINDS if kind in counts},
+                "lines_with": int(own["line"].nunique()),
+                "quoted": quoted[["kind", "line", "evidence"]].to_dict("records"),
+            }
+        )
+    return {"file": source.name, "source": src, "target": tgt, "lines": len(sources), "systems": systems}

@@ -1,0 +1,475 @@
+"""The health of outputs: what is wrong with files of translations before anything is measured on them.
+
+Nothing here needs a model, a reference or the network: each line is judged by its source and by what the other
+systems wrote for it. What more than a third of the others do as well is not held against one of them: a line of names
+is rightly copied, and a line of several languages stays one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from nbkit.errors import DataError
+from nbkit.languages import base_language, is_unspaced
+from nbkit.measure.quantities import Verdict, compare_quantities
+from nbkit.yaml_text import load
+
+#: What can be wrong, in the order of tables; `kinds` says what each is.
+KINDS = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation", "numbers", "boilerplate")
+#: Other outputs without which truncation and numbers are not judged.
+_LEAST_OTHERS = 3
+
+
+class Finding(NamedTuple):
+    """Something wrong in a line of a system's output (counted from 1), and the words that show it."""
+
+    system: str
+    line: int
+    kind: str
+    evidence: str
+
+
+def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], src: str, tgt: str) -> list[Finding]:
+    """All that is wrong in *outputs*, by line; references are systems as well.
+
+    empty, copy, language, chatter, codes, loop: see the functions of this module. With at least three other systems
+    also truncation (at most half as long as their median) and numbers (`own_flags`, in languages in which flags are
+    precise). boilerplate: `boilerplate`, for at least three systems.
+
+    Raises
+    ------
+    DataError
+        For an output with another number of lines than the sources.
+
+    Examples
+    --------
+    >>> outputs = {"good": ["Guten Tag, ihr alle.", "Danke."], "bad": ["Good day to all of you.", ""]}
+    >>> [finding[:3] for finding in check_outputs(["Good day to all of you.", "Thanks."], outputs, "en", "de")]
+    [('bad', 1, 'copy'), ('bad', 2, 'empty')]
+    """
+    for name, lines in outputs.items():
+        if len(lines) != len(sources):
+            raise DataError(f"{len(lines):,} lines for {len(sources):,} sources", name)
+    reader = _Reader(src, tgt)
+    found = []
+    for number, source in enumerate(sources, start=1):
+        if source.strip():
+            by_kind = reader.line(source, {name: lines[number - 1].strip() for name, lines in outputs.items()})
+            found += [
+                Finding(name, number, kind, evidence[name])
+                for kind, evidence in by_kind.items()
+                if kind == "numbers" or not _is_shared(len(evidence), len(outputs))
+                for name in evidence
+            ]
+    found += [
+        Finding(name, line, "boilerplate", phrase.text)
+        for name, phrases in boilerplate(sources, outputs, src, tgt).items()
+        for phrase in phrases
+        for line in phrase.lines
+    ]
+    return sorted(set(found), key=lambda each: (each.line, list(outputs).index(each.system), KINDS.index(each.kind)))
+
+
+def _is_shared(having: int, systems: int) -> bool:
+    """Whether more than a third of the other systems have what one has."""
+    return 3 * (having - 1) > systems - 1
+
+
+def own_flags(found: Mapping[str, Sequence[Verdict]]) -> dict[str, list[Verdict]]:
+    """The quantities that each system gets wrong and at most one other does: all else is everyone's.
+
+    Where several systems are flagged at the same quantity, its source is often unclear, or misread by nbkit.
+    found: what `compare_quantities` says of each system's translation of one source.
+
+    >>> source = "It closes at 5 and 6."
+    >>> said = {"a": "Es schließt um 5 und 6.", "b": "Um 4 und 6.", "c": "Um 5.", "d": "Um 5.", "e": "Um 5."}
+    >>> own = own_flags({name: compare_quantities(source, text, "en", "de") for name, text in said.items()})
+    >>> {name: [str(each) for each in flags] for name, flags in own.items() if flags}
+    {'b': ['5 ≠ 4 (value)']}
+    """
+    flags = {name: [each for each in verdicts if each.grade == "wrong"] for name, verdicts in found.items()}
+    having = Counter(place for own in flags.values() for place in set(map(_quantity, own)))
+    return {name: [each for each in own if having[_quantity(each)] <= 2] for name, own in flags.items()}
+
+
+def _quantity(verdict: Verdict) -> object:
+    """What a verdict is on: a place of the source, or a value that was added."""
+    return verdict.source.span if verdict.source else verdict.target and verdict.target.value
+
+
+@cache
+def _data() -> dict[str, Any]:
+    place = Path(__file__).with_suffix(".yaml")
+    return load(place.read_text(encoding="utf-8"), place)[1]
+
+
+def kinds() -> dict[str, str]:
+    """What a finding of each kind says.
+
+    >>> kinds()["empty"]
+    'no translation'
+    """
+    return dict(_data()["kinds"])
+
+
+@cache
+def _own_words(lang: str) -> frozenset[str]:
+    """The function words of a language that no other one of ``health.yaml`` has; empty if there is no list."""
+    lists = {code: set(words.split()) for code, words in _data()["words"].items()}
+    own = lists.pop(base_language(lang), set())
+    return frozenset(own.difference(*lists.values()))
+
+
+# ----------------------------------------------------------------------------
+# One line.
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff\u1780-\u17ff]")
+#: A word, or one character of a script without spaces.
+_UNIT = re.compile(rf"{_UNSPACED.pattern}|(?:(?!{_UNSPACED.pattern})[^\W_])+")
+_SCRIPTS = {
+    "Han": re.compile(r"[\u3400-\u9fff]+"),
+    "kana": re.compile(r"[\u3041-\u3096\u30a1-\u30fa]+"),
+    "Cyrillic": re.compile(r"[\u0400-\u04ff]+"),
+    "Greek": re.compile(r"[\u0370-\u03ff]+"),
+    "Arabic": re.compile(r"[\u0600-\u06ff]+"),
+    "Hebrew": re.compile(r"[\u0590-\u05ff]+"),
+    "Devanagari": re.compile(r"[\u0900-\u097f]+"),
+    "Thai": re.compile(r"[\u0e00-\u0e7f]+"),
+    "Hangul": re.compile(r"[\uac00-\ud7af]+"),
+}
+_OF_LANGUAGE = {
+    "zh": ("Han",), "ja": ("Han", "kana"), "ru": ("Cyrillic",), "uk": ("Cyrillic",), "bg": ("Cyrillic",),
+    "sr": ("Cyrillic",), "el": ("Greek",), "ar": ("Arabic",), "fa": ("Arabic",), "ur": ("Arabic",), "he": ("Hebrew",),
+    "hi": ("Devanagari",), "ne": ("Devanagari",), "mr": ("Devanagari",), "th": ("Thai",), "ko": ("Hangul", "Han"),
+}  # fmt: skip
+
+
+class _Reader:
+    """Judges the outputs of one line at a time, for one direction."""
+
+    def __init__(self, src: str, tgt: str):
+        self.src, self.tgt = src, tgt
+        self.long = _LONG[is_unspaced(tgt)]
+        self.has_numbers = {base_language(src), base_language(tgt)} <= set(_data()["numbers"])
+        chatter = {base_language(lang): _data()["chatter"].get(base_language(lang), []) for lang in (src, tgt, "en")}
+        self.remarks = _any([each for lang in {base_language(tgt), "en"} for each in chatter[lang]])
+        self.remarks_of_source = _any(chatter[base_language(src)])
+        self.codes = re.compile("|".join(f"(?:{each})" for each in _data()["codes"]))
+        own = _OF_LANGUAGE.get(base_language(tgt), ())
+        self.foreign = {name: pattern for name, pattern in _SCRIPTS.items() if name not in own}
+        self.languages = {code: _own_words(code) for code in _data()["words"] if code != base_language(tgt)}
+
+    def line(self, source: str, outputs: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        """The evidence of each system with something wrong, by kind."""
+        found: dict[str, dict[str, str]] = defaultdict(dict)
+        lengths = {name: len(text) for name, text in outputs.items()}
+        judged: dict[str, dict[str, str]] = {}
+        for name, text in outputs.items():
+            if text not in judged:
+                judged[text] = self._text(source, text)
+            for kind, evidence in judged[text].items():
+                found[kind][name] = evidence
+            others = sorted(length for other, length in lengths.items() if other != name and length)
+            if text and len(others) >= _LEAST_OTHERS and _is_short(len(text), others, self.long):
+                found["truncation"][name] = f"…{text[-40:]}"
+        if self.has_numbers and len(outputs) > _LEAST_OTHERS:
+            verdicts = {text: compare_quantities(source, text, self.src, self.tgt) for text in judged if text}
+            flags = own_flags({name: verdicts[text] for name, text in outputs.items() if text})
+            found["numbers"] = {name: str(own[0]) for name, own in flags.items() if own}
+        return found
+
+    def _text(self, source: str, text: str) -> dict[str, str]:
+        if not text:
+            return {"empty": ""} if any(map(str.isalnum, source)) else {}
+        found = {}
+        words = _WORD.findall(text.lower())
+        copied = self._copied(source, text, words)
+        if copied:
+            found["copy"] = copied
+        else:
+            other = self._other_language(source, text, words)
+            if other:
+                found["language"] = other
+        remark = self.remarks.search(text)
+        if remark and not self.remarks_of_source.search(source) and remark[0].lower() not in source.lower():
+            found["chatter"] = remark[0].strip()
+        code = self.codes.search(text)
+        if code and code[0] not in source and not self.codes.search(source):
+            found["codes"] = code[0]
+        looped = loop(source, text)
+        if looped:
+            found["loop"] = looped
+        return found
+
+    def _copied(self, source: str, text: str, words: Sequence[str]) -> str:
+        """The passage of the source that stands in the output, if it is one of the source's language; else ""."""
+        own = _own_words(self.src)
+        if own and sum(word in own for word in set(words)) >= 2:
+            passage = _longest_common(source, text)
+            inside = _WORD.findall(passage)
+            long = len(inside) >= 7 or (len(inside) >= 4 and 2 * len(inside) > len(words))
+            if long and len(own.intersection(map(str.lower, inside))) >= 2 and not _is_title(inside):
+                return passage
+        for pattern in self.foreign.values():
+            for passage in pattern.findall(text):
+                if len(passage) >= 4 and passage in source and not _is_name(passage, source):
+                    return passage
+        return ""
+
+    def _other_language(self, source: str, text: str, words: Sequence[str]) -> str:
+        """Words that show that the text is in another language than the target; "" if there are none."""
+        for name, pattern in self.foreign.items():
+            if name not in _OF_LANGUAGE.get(base_language(self.src), ()) and pattern.search(source):
+                continue  # a name in its own script
+            passages = [each for each in pattern.findall(text) if len(each) >= 2 and each not in source]
+            if passages:
+                return max(passages, key=len)
+        if base_language(self.tgt) == "ja" and not _SCRIPTS["kana"].search(text):
+            return "".join(_CHINESE.findall(text))[:40] if len(set(_CHINESE.findall(text))) >= 2 else ""
+        if _is_title(_WORD.findall(text)):
+            return ""
+        telling = set(words)
+        own = len(telling & _own_words(self.tgt))
+        for lang, known in self.languages.items():
+            seen = telling & known
+            # Titles and quotations of the source are not the system's.
+            if lang != base_language(self.src):
+                seen = {word for word in seen if word not in source.lower()}
+            if len(seen) >= 3 and len(seen) > 4 * own and 4 * sum(word in seen for word in words) >= len(words):
+                return " ".join(word for word in dict.fromkeys(words) if word in seen)
+        return ""
+
+
+#: Frequent characters of Chinese that Japanese does not write.
+_CHINESE = re.compile("[们这吗呢么没吧给说还让过对为时从]")
+
+
+def _is_title(words: Sequence[str]) -> bool:
+    """Whether most words after the first that are longer than three letters are capitalised, as in names and titles."""
+    long = [word for word in words[1:] if len(word) > 3 and word.isascii()]
+    return 2 * sum(map(str.istitle, long)) >= len(long) > 0
+
+
+def _is_short(length: int, others: Sequence[int], least: int) -> bool:
+    """Whether an output is at most half as long as the median of *others* (sorted), and none of the short ones."""
+    middle = median(others)
+    return middle >= least and 2 * length <= middle and 1.6 * length <= others[len(others) // 4]
+
+
+#: From what length of the others on an output can be truncated: languages with spaces, without.
+_LONG = (80, 30)
+
+
+def _is_name(passage: str, source: str) -> bool:
+    """Whether the source shows *passage* as an account, a tag, an address or a name in its own script."""
+    return re.search(rf"(@|(^|\s)#|/|[(（]){re.escape(passage)}", source) is not None
+
+
+def _any(patterns: Iterable[str]) -> re.Pattern[str]:
+    """Any of the *patterns*, in any case; nothing if there are none."""
+    return re.compile("|".join(f"(?:{each})" for each in patterns) or r"(?!)", re.IGNORECASE)
+
+
+def _longest_common(source: str, text: str) -> str:
+    """The longest run of words that both have, as the text writes it."""
+    there: dict[str, list[int]] = defaultdict(list)
+    left = [word.lower() for word in source.split()]
+    right = text.split()
+    for place, word in enumerate(left):
+        there[word].append(place)
+    best, end = 0, 0
+    run: dict[int, int] = {}
+    for place, word in enumerate(right):
+        run = {at: run.get(at - 1, 0) + 1 for at in there.get(word.lower(), ())}
+        longest = max(run.values(), default=0)
+        if longest > best:
+            best, end = longest, place + 1
+    return " ".join(right[end - best : end])
+
+
+def loop(source: str, text: str) -> str:
+    """What *text* says again and again while its source does not; "" if there is nothing.
+
+    A unit that stands at least three times in a row over at least six words (characters, in languages without spaces),
+    a passage of six words (12 characters) that stands twice, of nine (20) with more than two words between, or one
+    character ten times in a row. A source that repeats itself excuses its translation.
+
+    >>> loop("I saw her there,", "Ich habe sie dort gesehen, ich habe sie dort gesehen, ich habe sie dort gesehen.")
+    'ich habe sie dort gesehen ×3'
+    >>> loop("No, no, no, no, no, no!", "Nein, nein, nein, nein, nein, nein!")
+    ''
+    """
+    units = _units(text)
+    if len(units) > len(set(units)) + 4 and not _RUN.search(source):
+        times, unit = _in_a_row(units)
+        if times >= 3 and times * len(unit) >= 6 and times > 2 * _in_a_row(_units(source))[0]:
+            return f"{_joined(unit)} ×{times}"
+        passage, between = _said_twice(units)
+        least = _PASSAGE[bool(units and _UNSPACED.search(text))]
+        if len(passage) >= least[between > 2] and not _said_twice(_units(source))[0]:
+            return f"{_joined(passage)} ×2"
+    run = _RUN.search(text)
+    if run and not re.search(rf"(\S)\1{{{len(run[0]) // 2 - 1}}}", source):
+        return f"{run[1]} ×{len(run[0])}"
+    return ""
+
+
+_RUN = re.compile(r"(\S)\1{9,}")
+#: The longest unit that is sought in a row, and the shortest passage that may not stand twice, in words and characters:
+#: with at most two units between, with more.
+_LONGEST_UNIT = 12
+_PASSAGE = ((6, 9), (12, 20))
+
+
+def _units(text: str) -> list[str]:
+    return [unit.lower() for unit in _UNIT.findall(text)]
+
+
+def _joined(units: Sequence[str]) -> str:
+    return ("" if units and _UNSPACED.match(units[0]) else " ").join(units)
+
+
+def _in_a_row(units: Sequence[str]) -> tuple[int, Sequence[str]]:
+    """How often a unit stands in a row, and the unit: the one that covers most."""
+    best: tuple[int, Sequence[str]] = (0, ())
+    for n in range(1, min(_LONGEST_UNIT, len(units) // 2) + 1):
+        length = 0
+        for place in range(n, len(units)):
+            length = length + 1 if units[place] == units[place - n] else 0
+            times = length // n + 1
+            if length >= n and times * n > best[0] * len(best[1]):
+                best = times, units[place - n + 1 : place + 1]
+    return best
+
+
+def _said_twice(units: Sequence[str]) -> tuple[Sequence[str], int]:
+    """The longest passage of at least three units that stands twice without overlap, and how many units lie between."""
+    places: dict[tuple[str, ...], int] = {}
+    best: Sequence[str] = ()
+    between = 0
+    for place in range(len(units) - 2):
+        first = places.setdefault(tuple(units[place : place + 3]), place)
+        length = 0
+        while first + length < place and place + length < len(units) and units[first + length] == units[place + length]:
+            length += 1
+        if length >= 3 and length > len(best):
+            best, between = units[first : first + length], place - first - length
+    return best, between
+
+
+# ----------------------------------------------------------------------------
+# Whole files.
+
+
+class Phrase(NamedTuple):
+    """A phrase that one system writes far more often than the others.
+
+    lines: where (from 1) no other system writes it. uses: sources for which the system writes it; others: the mean of
+    the other systems. z: standardised log-odds.
+    """
+
+    text: str
+    lines: tuple[int, ...]
+    uses: int
+    others: float
+    z: float
+
+
+def boilerplate(
+    sources: Sequence[str], outputs: Mapping[str, Sequence[str]], src: str, tgt: str
+) -> dict[str, list[Phrase]]:
+    """Words that a system writes far more often than the others, where nothing in the source calls for them.
+
+    With y uses of a word among the system's n words, the log-odds with an informative Dirichlet prior α, in proportion
+    to all systems' uses, are ``δ = ln((y + α) / (n + α₀ − y − α))`` minus the same for the others, and
+    ``z = δ / √(1/(y + α) + 1/(y' + α))``. A word counts if z ≥ 3, if it is used five times as often as by the others,
+    if at least ten lines, and most of its uses, are the system's alone (ten times as many as those of another system),
+    and if no words of the source go with it (four times as frequent there as elsewhere) in half of these lines: the
+    translation of a word is not boilerplate. Sources that occur again count once. Empty with fewer than three systems.
+
+    References
+    ----------
+    Monroe, Colaresi & Quinn 2008, *Fightin' words*, section 3.3.
+    """
+    if len(outputs) < 3:
+        return {}
+    first: dict[str, int] = {}
+    for place, source in enumerate(sources):
+        first.setdefault(" ".join(source.split()), place)
+    places = sorted(first.values())
+    uses: dict[str, Counter[str]] = {name: Counter() for name in outputs}
+    alone: dict[str, dict[str, list[int]]] = {name: defaultdict(list) for name in outputs}
+    lines_with: Counter[str] = Counter()
+    for place in places:
+        words = {name: _content(lines[place], tgt) for name, lines in outputs.items()}
+        stems = Counter(stem for each in words.values() for stem in {word[:6] for word in each})
+        for name, each in words.items():
+            uses[name].update(each)
+            for word in each:
+                if stems[word[:6]] == 1:
+                    alone[name][word].append(place)
+        lines_with.update(_content(sources[place], src))
+    pooled: Counter[str] = Counter()
+    for counted in uses.values():
+        pooled.update(counted)
+    found = {}
+    for name, counted in uses.items():
+        phrases = []
+        least = max(_LEAST_USES, _LEAST_SHARE * sum(map(len, alone[name].values())))
+        for word, where in alone[name].items():
+            y, others = counted[word], pooled[word] - counted[word]
+            alike = sum(len(each.get(word, ())) for each in alone.values()) - len(where)
+            if len(where) < least or 2 * len(where) < y:
+                continue
+            if y * (len(outputs) - 1) < 5 * others or len(where) * (len(outputs) - 1) < 10 * alike:
+                continue
+            z = _log_odds(y, counted.total(), others, pooled.total() - counted.total(), pooled[word] / pooled.total())
+            if z >= 3 and not _called_for([_content(sources[place], src) for place in where], lines_with, len(places)):
+                phrases.append(Phrase(word, tuple(place + 1 for place in where), y, others / (len(outputs) - 1), z))
+        if phrases:
+            found[name] = sorted(phrases, key=lambda phrase: -phrase.z)
+    return found
+
+
+#: The fewest lines that make a word boilerplate, the smallest share among all words that only this system writes
+#: (people write many such words), and the weight of the prior in words.
+_LEAST_USES, _LEAST_SHARE, _PRIOR = 10, 0.004, 500.0
+
+
+def _content(text: str, lang: str) -> set[str]:
+    """The words of a text, at least three letters long; in languages without spaces, pairs of characters."""
+    if not is_unspaced(lang):
+        return set(re.findall(r"[^\W\d_]{3,}", text.lower()))
+    units = _units(text)
+    pairs = {a + b for a, b in pairwise(units) if not _GRAMMAR.fullmatch(a + b)}
+    return pairs | {unit for unit in units if len(unit) >= 3}
+
+
+#: What Japanese writes its endings and particles with.
+_GRAMMAR = re.compile(r"[\u3041-\u3096]+")
+
+
+def _log_odds(y: int, n: int, others: int, n_others: int, share: float) -> float:
+    prior = _PRIOR * share
+    odds = (y + prior) / (n + _PRIOR - y - prior), (others + prior) / (n_others + _PRIOR - others - prior)
+    return math.log(odds[0] / odds[1]) / math.sqrt(1 / (y + prior) + 1 / (others + prior))
+
+
+def _called_for(lines: Sequence[set[str]], lines_with: Counter[str], n: int) -> bool:
+    """Whether words of the source that are four times as frequent in *lines* as elsewhere stand in half of them."""
+    counted = Counter(word for line in lines for word in line)
+    telling = {
+        word
+        for word, times in counted.items()
+        if times >= max(2, 0.1 * len(lines)) and times / len(lines) >= 4 * lines_with[word] / n
+    }
+    return 2 * sum(not telling.isdisjoint(line) for line in lines) > len(lines)

@@ -1,0 +1,233 @@
+"""The health of outputs: each kind is found where it is, and not where the source calls for it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections import defaultdict
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from nbkit.batch.health import health_of
+from nbkit.cli import main
+from nbkit.errors import DataError
+from nbkit.measure.health import KINDS, boilerplate, check_outputs, kinds, loop
+from nbkit.models.services.outputs import read_lines
+from nbkit.store import Store
+from nbkit.studies.engine import TRANSLATOR, Use
+
+LONG = "Die Ministerin sagte am Montag, dass die Gespräche über den Haushalt erst im Frühjahr beginnen werden."
+FINE = {"a": LONG, "b": LONG.replace("sagte", "erklärte"), "c": LONG.replace("werden", "sollen")}
+SOURCE = "The minister said on Monday that the talks about the budget will not begin before spring."
+
+
+def found(source, output, src="en", tgt="de", others=FINE):
+    outputs = {**{name: [text] for name, text in others.items()}, "it": [output]}
+    return {each.kind: each.evidence for each in check_outputs([source], outputs, src, tgt) if each.system == "it"}
+
+
+def test_kinds_are_described_in_the_order_of_tables():
+    assert tuple(kinds()) == KINDS
+
+
+@pytest.mark.parametrize(
+    ("output", "kind", "evidence"),
+    [
+        ("", "empty", ""),
+        ("  \u3000", "empty", ""),
+        (SOURCE, "copy", SOURCE),
+        ("Die Ministerin said on Monday that the talks about the budget will erst beginnen.", "copy",
+         "said on Monday that the talks about the budget will"),
+        ("Le ministre a dit que les discussions ne sont pas pour le printemps.", "language", None),
+        ("Die Ministerin сказала am Montag, dass die Gespräche erst spät beginnen.", "language", "сказала"),
+        ("Tut mir leid, ich kann diesen Text nicht übersetzen.", "chatter", None),
+        ("Als KI-Sprachmodell sage ich: Die Gespräche über den Haushalt beginnen im Frühjahr.", "chatter", "Als KI"),
+        ("Übersetzung: " + LONG, "chatter", "Übersetzung:"),
+        ("```\n" + LONG, "codes", "```"),
+        (LONG.replace("Montag", "<unk>"), "codes", "<unk>"),
+        (LONG.replace("Montag", "&quot;Montag&quot;"), "codes", "&quot;"),
+        ("Die Ministerin sagte, sie sagte, sie sagte, sie sagte, sie sagte am Montag im Mai.", "loop", None),
+        (LONG[:-1] + ", " + LONG, "loop", None),
+        ("Die Ministerin sagte am Montag" + "!" * 12, "loop", "! ×12"),
+        ("Die Ministerin sagte am Montag.", "truncation", "…Die Ministerin sagte am Montag."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_found(output, kind, evidence):
+    shown = found(SOURCE, output)
+    assert kind in shown
+    assert evidence is None or shown[kind] == evidence
+
+
+@pytest.mark.parametrize(
+    "output", [*FINE.values(), "Erst im Frühjahr würden die Haushaltsgespräche beginnen, so die Ministerin."]
+)
+def test_translations_are_healthy(output):
+    assert found(SOURCE, output) == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "src", "tgt"),
+    [
+        ("New York: Harper & Row, 1987.", "New York: Harper & Row, 1987.", "en", "de"),  # names
+        ("She read The Last of the Mohicans to him.", "Sie las ihm The Last of the Mohicans vor.", "en", "de"),
+        ("See ``` and &amp; there.", "Siehe ``` und &amp; dort.", "en", "de"),
+        ("No, no, no, no, no, no!", "Nein, nein, nein, nein, nein, nein!", "en", "de"),
+        ("Anatoly Maltsev (Анато́лий Ма́льцев)", "Anatoli Malzew (Анатолий Мальцев)", "en", "de"),
+        ("作者：@南海战略态势", "Author: @南海战略态势", "zh", "en"),
+        (
+            "He could not translate this sentence, as an AI.",
+            "Er konnte diesen Satz als KI nicht übersetzen.",
+            "en",
+            "de",
+        ),
+        ("This has 50 % and nothing else.", "Das hat 50 % und sonst nichts.", "en", "de"),
+        ("", "", "en", "de"),
+        ("—", "", "en", "de"),  # no word, no translation
+    ],
+)
+def test_what_the_source_calls_for_is_not_held_against_a_system(source, output, src, tgt):
+    assert found(source, output, src, tgt, others={}) == {}
+
+
+def test_what_others_do_as_well_is_not_held_against_one():
+    assert found(SOURCE, SOURCE, others={**FINE, "c": SOURCE}) != {}
+    assert found(SOURCE, SOURCE, others={**FINE, "b": SOURCE, "c": SOURCE}) == {}
+
+
+def test_a_language_without_spaces_is_read_by_characters():
+    assert (
+        loop("But it is good.", "これはとても良いことですねこれはとても良いことですね。")
+        == "これはとても良いことですね ×2"
+    )
+    assert found("But the thing is good.", "But the thing is good.", "en", "ja", others={}).keys() == {"copy"}
+    assert "language" in found("Das ist gut.", "这是他们说过的话吗？", "de", "ja", others={})
+    assert found("We met him.", "我々は彼に会った。", "en", "ja", others={}) == {}
+
+
+NUMBERED = "The museum opens at 5 and has 1,200 pictures."
+CARRIED = {name: f"Das {name} öffnet um 5 und hat 1.200 Bilder." for name in ("Museum", "Haus", "Gebäude", "Gemach")}
+
+
+@pytest.mark.parametrize(
+    ("output", "flagged"),
+    [
+        ("Das Museum öffnet um 5 und hat 1.300 Bilder.", "1,200 ≠ 1.300 (value)"),
+        ("Das Museum öffnet um 5 und hat viele Bilder.", "1,200 (missing)"),
+        ("Das Museum öffnet um 5 und hat 1.200 Bilder in 7 Räumen.", "7 (added)"),
+        ("Das Museum öffnet um fünf und hat 1200 Bilder.", None),
+    ],
+)
+def test_a_number_that_others_carry_is_held_against_a_system(output, flagged):
+    assert found(NUMBERED, output, others=CARRIED).get("numbers") == flagged
+    few = dict(list(CARRIED.items())[:2])
+    assert "numbers" not in found(NUMBERED, output, others=few)  # nothing to compare with
+    shared = {**CARRIED, "Haus": output, "Gebäude": output}
+    assert "numbers" not in found(NUMBERED, output, others=shared)  # everyone's
+
+
+def test_numbers_are_judged_where_flags_are_precise():
+    others = {name: ["美术馆五点开门，有1200幅画。"] for name in "abcd"}
+    outputs = {**others, "it": ["美术馆五点开门，有1300幅画。"]}
+    assert not [each for each in check_outputs([NUMBERED], outputs, "en", "zh") if each.kind == "numbers"]
+
+
+def test_boilerplate_is_what_the_source_does_not_call_for():
+    nouns = ("house", "garden", "book", "chair", "table", "horse")
+    sources = [f"The {noun} number {n} is here." for n in range(20) for noun in nouns]
+    fine = [line.replace("The", "Das").replace("is here", "ist hier") for line in sources]
+    odd = [line if n % 5 else f"Kommission sagt: {line}" for n, line in enumerate(fine)]
+    own = [line.replace("house", "Gebäude") for line in fine]  # the translation of a word
+    outputs = {"fine": fine, "also": fine, "odd": odd, "own": own}
+    shown = boilerplate(sources, outputs, "en", "de")
+    assert {name: {phrase.text for phrase in phrases} for name, phrases in shown.items()} == {
+        "odd": {"kommission", "sagt"}
+    }
+    (first, *_) = shown["odd"]
+    assert first.uses == len(first.lines) == 24 and first.others == 0 and first.lines[:2] == (1, 6) and first.z > 3
+    assert boilerplate(sources, {"fine": fine, "odd": odd}, "en", "de") == {}
+
+
+GOLD = Path(__file__).parents[2] / "benchmarks" / "gold" / "health.tsv"
+
+
+def gold() -> list[dict[str, str]]:
+    with GOLD.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t"))
+
+
+def test_findings_that_were_read_have_a_verdict():
+    rows = gold()
+    assert list(rows[0]) == ["file", "line", "digest", "kind", "verdict", "reason"]
+    assert all(row["kind"] in KINDS and row["verdict"] in ("right", "wrong") for row in rows)
+    assert all(bool(row["reason"]) == (row["verdict"] == "wrong") for row in rows)
+    assert len({(row["file"], row["line"], row["kind"]) for row in rows}) == len(rows) == 201
+
+
+@pytest.mark.skipif("NBKIT_DATA" not in os.environ, reason="NBKIT_DATA is not set: no outputs of WMT")
+def test_findings_that_were_right_are_still_found():
+    """All but boilerplate, which needs whole files."""
+    data, places = Path(os.environ["NBKIT_DATA"]), defaultdict(list)
+    for row in gold():
+        if row["verdict"] == "right" and row["kind"] != "boilerplate":
+            places["/".join(row["file"].split("/")[:3])].append(row)
+    assert len(places) > 10
+    for folder, rows in places.items():
+        src, tgt = folder[-5:].split("-")
+        paths = [*data.glob(f"{folder}/systems/*.{tgt}"), *data.glob(f"{folder}/reference-*.{tgt}")]
+        sources = read_lines(data / folder / f"source.{src}")
+        outputs = {path.relative_to(data).as_posix(): read_lines(path) for path in paths}
+        for row in rows:
+            place = int(row["line"]) - 1
+            source, lines = sources[place], {name: [each[place]] for name, each in outputs.items()}
+            assert blake2b(f"{source}\t{lines[row['file']][0]}".encode(), digest_size=6).hexdigest() == row["digest"]
+            findings = {(each.system, each.kind) for each in check_outputs([source], lines, src, tgt)}
+            assert (row["file"], row["kind"]) in findings, row
+
+
+def test_lines_must_be_those_of_the_source():
+    with pytest.raises(DataError, match="2 lines for 1 sources"):
+        check_outputs(["One."], {"it": ["Eins.", "Zwei."]}, "en", "de")
+
+
+@pytest.fixture
+def files(tmp_path):
+    lines = [SOURCE, "Thanks a lot.", "See you tomorrow."]
+    (tmp_path / "source.en").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "good.de").write_text(f"{LONG}\nVielen Dank.\nBis morgen.\n", encoding="utf-8")
+    (tmp_path / "bad.de").write_text(f"{SOURCE}\n\nBis morgen.\n", encoding="utf-8")
+    return tmp_path
+
+
+def nbkit(*arguments):
+    return CliRunner().invoke(main, ["check-outputs", *map(str, arguments)])
+
+
+def test_the_command_is_a_gate(files):
+    source, good, bad = files / "source.en", files / "good.de", files / "bad.de"
+    assert nbkit(source, good, "--pair", "en-de").exit_code == 0
+    shown = nbkit(source, good, bad, "--pair", "en-de")
+    assert shown.exit_code == 1
+    assert shown.stdout.splitlines() == [f"{bad}:1: copy: {SOURCE}", f"{bad}:2: empty"]
+    assert shown.stderr == "copy 1, empty 1\n"
+    rows = [json.loads(line) for line in nbkit(source, bad, "--pair", "en-de", "--format", "json").stdout.splitlines()]
+    assert rows[1] == {"file": str(bad), "line": 2, "kind": "empty", "evidence": ""}
+    table = nbkit(source, bad, "--pair", "en-de", "--format", "tsv").stdout.splitlines()
+    assert table[0] == "file\tline\tkind\tevidence" and table[2] == f"{bad}\t2\tempty\t"
+    bad.write_text("one line\n", encoding="utf-8")
+    assert nbkit(source, bad, "--pair", "en-de").exit_code == 2
+
+
+def test_a_run_records_the_health_of_what_it_reads(files):
+    uses = [Use(TRANSLATOR, f"outputs:{files}/{name}.{{tgt}}", ("en", "de")) for name in ("good", "bad")]
+    (of,) = health_of([*uses, uses[0], Use(TRANSLATOR, "sandbox", ("en", "de"))], Store(str(files / "store")))
+    assert (of["file"], of["source"], of["target"], of["lines"]) == ("source.en", "en", "de", 3)
+    good, bad = of["systems"]
+    assert good == {"system": "good", "counts": {}, "lines_with": 0, "quoted": []}
+    assert bad["counts"] == {"empty": 1, "copy": 1} and bad["lines_with"] == 2
+    assert bad["quoted"][0] == {"kind": "copy", "line": 1, "evidence": SOURCE}
+    gone = Use(TRANSLATOR, f"outputs:{files}/gone.{{tgt}}", ("en", "de"))
+    assert health_of([gone, Use(TRANSLATOR, "sandbox", ("en", "de"))], Store(str(files / "store"))) == []
