@@ -358,9 +358,9 @@ def _warnings(behaviour: Behaviour, measures: Sequence[MeasureOf]) -> Iterator[s
     if 0 < fewest < FEW:
         yield f"Only {fewest} independent units (sentences, numbers, idioms): single ones decide."
     for value in measures[0].values:
-        every = value.n + value.undecided
+        every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
         if value.n and value.undecided > MUCH * every:
-            yield f"{value.undecided:,} of {every:,} items could not be judged: the value is that of the others alone."
+            yield f"{of}{value.undecided:,} of {every:,} items could not be judged; the value is that of the others."
     for measure, declared in zip(measures, behaviour.measures.values(), strict=True):
         values = [each.value for each in measure.values if each.value is not None]
         if declared.doubt and values and min(values) < declared.doubt.value:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -52,29 +53,45 @@ def save_figure(figure: Figure, name: str) -> Figure:
     was given. A figure whose panels stand beside each other does not fit a column.
     """
     size = figure.get_size_inches()
-    beside = len({panel.get_position().x0.round(2) for panel in figure.axes if panel.get_visible()}) > 1
-    legends = [(legend, legend._ncols) for legend in figure.legends]  # type: ignore[attr-defined]
+    page = min(size[0], theme.PAGE)
     with theme.style():
         try:
-            _save(figure, _path("figures", name, ".pdf"), min(size[0], theme.PAGE), size[1])
-            if not beside and figure.axes:
+            if _room(figure, page) >= _LEAST:
+                legends = [(legend, legend._ncols) for legend in figure.legends]  # type: ignore[attr-defined]
                 for legend, columns in legends:
                     legend.set_ncols(min(columns, 2))
-                _save(figure, _path("figures", name, ".column.pdf"), theme.COLUMN, size[1], most=theme.COLUMN + 0.2)
+                _save(figure, _path("figures", name, ".column.pdf"), theme.COLUMN, most=theme.COLUMN + 0.2)
+                for legend, columns in legends:
+                    legend.set_ncols(columns)
+            _save(figure, _path("figures", name, ".pdf"), page)
         finally:
             figure.set_size_inches(*size)
-            for legend, columns in legends:
-                legend.set_ncols(columns)
     return figure
 
 
-def _save(figure: Figure, path: Path, width: float, height: float, most: float | None = None) -> None:
+#: Inches that a panel is wide at least in a column.
+_LEAST = 1.5
+
+
+def _room(figure: Figure, width: float) -> float:
+    """Inches that a column leaves for panels, judged by their labels; 0 for panels beside each other."""
+    panels = [panel for panel in figure.axes if panel.get_visible()]
+    if len({panel.get_position().x0.round(2) for panel in panels}) != 1:
+        return 0.0
+    figure.set_size_inches(width, figure.get_size_inches()[1])
+    figure.draw_without_rendering()
+    boxes = [(panel.get_window_extent().width, panel.get_tightbbox().width) for panel in panels]  # type: ignore[union-attr]
+    return float(theme.COLUMN - max(whole - inside for inside, whole in boxes) / figure.dpi)
+
+
+def _save(figure: Figure, path: Path, width: float, most: float | None = None) -> None:
     """Write a PDF of this width, unless what is drawn is wider than *most*."""
-    figure.set_size_inches(width, height)
+    figure.set_size_inches(width, figure.get_size_inches()[1])
     if most is not None:
-        figure.draw_without_rendering()
-        box = figure.get_tightbbox()
-        if box.width > most:
+        with warnings.catch_warnings(record=True) as said:  # that panels have no room
+            warnings.simplefilter("always")
+            figure.draw_without_rendering()
+        if said or figure.get_tightbbox().width > most:
             path.unlink(missing_ok=True)
             return
     with atomic_write(path) as temporary:

@@ -77,7 +77,7 @@ def test_what_is_to_be_read_with_care_is_said():
     assert warned(0.5, 60, 10) == []
     assert warned(0.2, 60, 0) == ["too poor to tell"]
     assert warned(0.5, 29, 0) == ["Only 29 independent units (sentences, numbers, idioms): single ones decide."]
-    assert warned(0.5, 60, 16) == ["16 of 76 items could not be judged: the value is that of the others alone."]
+    assert warned(0.5, 60, 16) == ["16 of 76 items could not be judged; the value is that of the others."]
 
 
 def test_every_sentence_that_a_study_declares_can_be_filled_in():

@@ -168,7 +168,7 @@ def test_formats_are_those_of_the_language() -> None:
     assert "financial" not in dict(explorer.options["format"].options)
     explorer.source.value = "zh"
     assert "financial" in dict(explorer.options["format"].options)
-    assert "there are no number rules for Portuguese" in shown(opened("numbers", "3 cats", "copy", source="pt"))
+    assert "there are no number rules for Swedish" in shown(opened("numbers", "3 cats", "copy", source="sv"))
 
 
 # ----------------------------------------------------------------------------
