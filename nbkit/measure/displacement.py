@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ class Moved(NamedTuple):
     words: int
 
 
+@lru_cache(maxsize=4096)  # of a source: the same for every system
 def displacement(plain: str, scrambled: str, lang: str) -> Moved:
     """1 − τ of the order of words in *scrambled* relative to *plain*: 0 the same order, 1 unrelated, 2 reversed.
 

@@ -75,7 +75,8 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
         for phrase in phrases
         for line in phrase.lines
     ]
-    return sorted(set(found), key=lambda each: (each.line, list(outputs).index(each.system), KINDS.index(each.kind)))
+    place = {name: number for number, name in enumerate(outputs)}
+    return sorted(set(found), key=lambda each: (each.line, place[each.system], KINDS.index(each.kind)))
 
 
 def _is_shared(having: int, systems: int) -> bool:

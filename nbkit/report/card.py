@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from math import ceil, floor
 from pathlib import Path
@@ -238,9 +238,19 @@ def address(study: str, measure: MeasureOf | None = None, value: Value | None = 
 
 def _marked(item: Item, text: str) -> Markup:
     """A text of an item as HTML, with what is marked in it."""
-    content = getattr(item, text) or ""
-    spans = [(span["start"], span["end"], "mark") for span in item.spans if span["text"] == text]
-    return Markup(marked_by(content, spans))
+    return with_spans(getattr(item, text) or "", item.spans, text)
+
+
+def with_spans(text: str, spans: Sequence[Mapping[Any, Any]], of: str) -> Markup:
+    """*text* as HTML with its *spans* marked, those whose "text" is *of*.
+
+    >>> with_spans("a < 12", [{"text": "source", "start": 4, "end": 6, "label": "number"}], "source")
+    Markup('a &lt; <mark title="number">12</mark>')
+    """
+    own = (each for each in spans if each["text"] == of)
+    return Markup(
+        marked_by(text, [(each["start"], each["end"], f'mark title="{escape(each["label"])}"') for each in own])
+    )
 
 
 # ----------------------------------------------------------------------------

@@ -19,9 +19,9 @@ from markupsafe import Markup, escape
 
 import nbkit
 from nbkit.errors import UnknownNameError
-from nbkit.figures.styles import marked_by
 from nbkit.files import atomic_write
 from nbkit.report.browse import is_sandbox, outcomes_at
+from nbkit.report.card import with_spans
 from nbkit.report.site import rendered
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import FEW, Behaviour, Measure, behaviours
@@ -390,18 +390,6 @@ def _text(value: Any) -> str:
 def _spans(value: Any) -> list[dict[str, Any]]:
     found = json.loads(value) if isinstance(value, str) else value
     return found if isinstance(found, list) else []
-
-
-def with_spans(text: str, spans: Sequence[Mapping[Any, Any]], of: str) -> Markup:
-    """*text* as HTML with its *spans* marked, those whose "text" is *of*.
-
-    >>> with_spans("a < 12", [{"text": "source", "start": 4, "end": 6, "label": "number"}], "source")
-    Markup('a &lt; <mark title="number">12</mark>')
-    """
-    marks = [
-        (each["start"], each["end"], f'mark title="{escape(each["label"])}"') for each in spans if each["text"] == of
-    ]
-    return Markup(marked_by(text, marks))
 
 
 def marked(a: str, b: str) -> tuple[Markup, Markup]:

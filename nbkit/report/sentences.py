@@ -82,7 +82,9 @@ class Pack:
                 texts = (self._text(getattr(row, name, None)) for name in ("source", "changed", "reference", "output"))
                 groups = self._groups[json.dumps(dict(row.groups), ensure_ascii=False)]
                 spans = getattr(row, "spans", None)
-                marks = self._spans[spans] if isinstance(spans, str) and spans != "[]" else _NONE
+                if not isinstance(spans, str):  # of a table in memory; files hold them as JSON
+                    spans = json.dumps(spans if isinstance(spans, list) else [], ensure_ascii=False)
+                marks = self._spans[spans] if spans != "[]" else _NONE
                 answer = (before[0] + item, self._systems[row.system], groups, *texts, marks)
                 place = answers.get(answer)
                 if place is None:

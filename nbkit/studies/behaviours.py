@@ -337,7 +337,7 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
         "clusters": f"{whole['clusters']:,}",
         "undecided": f"{whole['undecided']:,}",
     }
-    differ = len(parts) > 1 and parts.loc[parts["n"] >= SOME, "value"].nunique() > 1
+    differ = parts.loc[parts["n"] >= SOME, "value"].nunique() > 1
     sentence = re.sub(r"\[(.*?)\]", r"\1" if differ else "", sentence)
     known = parts[parts["value"].notna()].sort_values("value", kind="stable")
     if len(known):

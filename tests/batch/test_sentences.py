@@ -19,7 +19,7 @@ from nbkit.errors import DataError
 from nbkit.figures import panels, styles, theme
 from nbkit.report import sentences
 from nbkit.report import site as report
-from nbkit.studies import write_outcomes
+from nbkit.studies import read_outcomes, write_outcomes
 from nbkit.studies.page import Sheets
 
 BROWSER = (
@@ -246,6 +246,17 @@ def browser_test(function: Any) -> Any:
     for mark in BROWSER:
         function = mark(function)
     return function
+
+
+def test_a_table_in_memory_is_packed_as_the_file_of_it(tmp_path: Path):
+    """Its spans are lists; those of a file are JSON."""
+    found = rows("numbers", 3)
+    write_outcomes([found], tmp_path / "found.parquet", "parquet")
+    packs = [sentences.Pack(), sentences.Pack()]
+    for pack, tables in zip(packs, ([found], read_outcomes(tmp_path / "found.parquet")), strict=True):
+        pack.add({"name": "numbers", "study": "numbers"}, iter(tables))
+    head, other = (unpacked(pack)[0] for pack in packs)
+    assert head == other and [each["label"] for each in head["spans"][0]] == ["moved", "number"]
 
 
 @browser_test

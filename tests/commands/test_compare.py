@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 import nbkit
 from nbkit.cli import main
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.report.card import Card
-from nbkit.report.compare import Comparison, compare, marked, with_spans
+from nbkit.report.card import Card, with_spans
+from nbkit.report.compare import Comparison, compare, marked
 from nbkit.studies import write_outcomes
 from nbkit.studies.comparison import CHANGES
 from tests.pages import violations
