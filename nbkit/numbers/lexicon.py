@@ -323,7 +323,7 @@ class _Sum:
         return True
 
     def literal(self, value: Decimal, before_multiplier: bool) -> bool:
-        if self.open is not None or self.fraction:
+        if (self.open is not None and not self.filled()) or self.fraction:
             return False
         if self.section is not None:  # 1万8千257
             smaller = self.grammar.digit_multiplier and self.unit is not None and value < self.unit
@@ -478,7 +478,8 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
         if atom.role in ("multiply", "scale"):
             safe, doubtful = None, False
         i += 1
-        if atom.ordinal:
+        goes_on = following is not None and following.atom.ordinal and following.atom.value < 10
+        if atom.ordinal and not (goes_on and atom.value in _TENS):  # vigésima primera
             total = so_far.total
             return None if total is None else Composed(total, i, True)
     if doubtful and safe is not None:
@@ -796,8 +797,9 @@ def _vocabulary(data: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Atom
         yield _key(word), Atom("point")
     for word in data.get("glue", ()):
         yield _key(word), Atom("glue")
-    for phrase in data.get("half", ()):
-        yield tuple(fold(word) for word in phrase), Atom("half", Decimal("0.5"))
+    for name, part in (("half", "0.5"), ("quarter", "0.25")):
+        for phrase in data.get(name, ()):
+            yield tuple(fold(word) for word in phrase), Atom("half", Decimal(part))
     for word in data.get("minus", {}).get("words", ()):
         yield _key(word), Atom("minus")
     for value, words in data.get("denominators", {}).items():

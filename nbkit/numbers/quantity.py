@@ -120,12 +120,13 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
         overlapping = spans[first:after]
         if not which or not which.lastgroup:
             continue
-        value, unit = rules.meanings[int(which.lastgroup[1:])]
+        (value, *also), unit = rules.meanings[int(which.lastgroup[1:])]
         if all(a <= s[0] and s[1] <= b and (unit or s != (a, b)) for s in overlapping):
             covered.update(range(first, after))
+            unit = unit or _unit_of_word(match[0], rules) or (_unit_after(masked, b, rules) if 0 < value < 1 else "")
             kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
             unit = "" if kind == "always" else unit
-            found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True))
+            found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True, also=tuple(also)))
     for i, number in enumerate(numbers):
         if i not in covered and not _is_power_of_unit(text, number.span[0]):
             found.append(_quantity(text, number, rules))
@@ -174,11 +175,14 @@ class Rules:
     before_percent: re.Pattern[str] | None
     words: re.Pattern[str]
     which: re.Pattern[str]
-    meanings: tuple[tuple[Fraction, str], ...]
+    meanings: tuple[tuple[list[Fraction], str], ...]
     idioms: re.Pattern[str] | None
     day_parts: re.Pattern[str] | None
     vague: re.Pattern[str] | None
     dotted: re.Pattern[str] | None
+    of: re.Pattern[str] | None
+    in_words: re.Pattern[str] | None
+    in_words_names: tuple[str, ...]
     months: Mapping[str, int]
 
 
@@ -203,7 +207,12 @@ def _rules(lang: str) -> Rules:
     units += [(name, f"(?i:{each}){end}") for name, each in _cldr_units(lang)]
     units = list(dict.fromkeys(units))
     units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -_length(unit[1])))  # miles per hour before miles
-    before = [(name, each.replace(" ", _SPACE)) for name, all_ in common["before"].items() for each in all_]
+    before = [
+        (name, each.replace(" ", _SPACE))
+        for table in (data.get("before", {}), common["before"])
+        for name, all_ in table.items()
+        for each in all_
+    ]
     before.sort(key=lambda unit: -len(unit[1]))
     words = [(value, each) for value, all_ in data.get("words", {}).items() for each in all_]
     words.sort(key=lambda word: -len(word[1]))
@@ -235,7 +244,14 @@ def _rules(lang: str) -> Rules:
             f"){end}",
         ),
         vague=_alternatives(data.get("vague_before", ()), r"(?<!\w)(?:", r")\s+$"),
-        dotted=_alternatives(data.get("dotted", ()), r"(?<=\d)・(?=\d{1,3}(?:", "))"),
+        dotted=_alternatives(
+            data.get("dotted", ()), r"(?<=\d)・(?=\d{1,3}(?:", r"))|(?<=[^\d][0０])・(?=\d)|(?<=^[0０])・(?=\d)"
+        ),
+        in_words=re.compile(f"(?:{_groups('i', data['in_words'].values())}){_LETTER}{{0,4}}$")
+        if "in_words" in data
+        else None,
+        in_words_names=tuple(data.get("in_words", ())),
+        of=_alternatives(data.get("of", ()), f"{_SPACE}(?:", ")"),
         months=months,
     )
     return replace(rules, claims=tuple(_claims(rules)))
@@ -265,11 +281,12 @@ def _alternatives(patterns: Iterable[str], before: str, after: str) -> re.Patter
     return re.compile(f"{before}{'|'.join(ordered)}{after}", re.IGNORECASE) if ordered else None
 
 
-def _meaning(said: str) -> tuple[Fraction, str]:
+def _meaning(said: str) -> tuple[list[Fraction], str]:
+    """The values that a word can have, likeliest first, and the unit: 14|15 day for *quinze jours*."""
     if said == "always":
-        return Fraction(0), "always"
-    value, _, unit = str(said).partition(" ")
-    return Fraction(value), unit
+        return [Fraction(0)], "always"
+    values, _, unit = str(said).partition(" ")
+    return [Fraction(value) for value in values.split("|")], unit
 
 
 def _cldr_units(lang: str) -> Iterator[tuple[str, str]]:
@@ -302,6 +319,10 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
 
 _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_LETTER = r"[\w\u093e-\u094d\u0bbe-\u0bcd]"
+#: Hours and minutes, in Devanagari as well.
+_HOUR = r"(?:[01०१]?\d|[2२][0-4०-४])"
+_SIXTY = r"[0-5०-५]\d"
 _HAN = "〇零一二两兩三四五六七八九十"
 _HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018, "H": 1988, "S": 1925, "R": 2018}
@@ -432,6 +453,8 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield re.compile(rf"(?P<n>\d|[{_HAN}])割(?:(?P<m>\d|[{_HAN}])分)?(?![りれ引安る])"), _tenths
     for pattern in data.get("decades", ()):
         yield re.compile(rf"(?<![\w.,$€£]){pattern}(?!\w)", re.IGNORECASE), _decade
+    for pattern in data.get("years", ()):
+        yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _spoken_year
     for value, words in data.get("decade_words", {}).items():
         yield re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE), _decade_word(value)
     if rules.months:
@@ -445,12 +468,12 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
             ),
             _month,
         )
-    yield re.compile(r"(?<![\w.,])(?P<n>[1-9]\d{0,2})(?: 000){1,3}(?![\d.,])"), _thousands
+    yield re.compile(r"(?<![\w.,])(?<!\d )(?P<n>[1-9]\d{0,2})(?: 000){1,3}(?![\d.,])"), _thousands
     yield re.compile(rf"(?P<whole>\d{{1,9}}{_SPACE}?)?(?P<sign>[{_VULGAR}])"), _vulgar
     yield re.compile(rf"(?<![\w/.,])(?P<a>\d{{1,4}}){_SPACE}?[/⁄]{_SPACE}?(?P<b>\d{{1,4}})(?![\d/]|[.,]\d)"), _slash
     for name, before, after in (
-        ("denominators", r"(?P<n>[\w\u093e-\u094d]{1,16})[ -]", ""),
-        ("lower_first", "", r" (?P<n>\w{1,16})"),
+        ("denominators", rf"(?P<n>{_LETTER}{{1,16}})[ -]", ""),
+        ("lower_first", "", rf" (?P<n>{_LETTER}{{1,16}})"),
     ):
         lower = [(n, each) for n, all_ in data.get(name, {}).items() for each in all_]
         if lower:
@@ -517,19 +540,24 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         )
         yield re.compile(rf"{half}{_SPACE}?{hour}(?=[-~～〜至到から—–])"), _clock
     else:
+        if "before_am" in clock:
+            first = rf"(?:(?P<am>{'|'.join(clock['before_am'])})|(?P<pm>{'|'.join(clock['before_pm'])}))"
+            yield (
+                re.compile(
+                    rf"(?<!\w){first} (?P<h>\d{{1,2}}|{_LETTER}{{2,16}})(?::(?P<m>{_SIXTY}))? (?:{oclock})(?!\w)"
+                ),
+                _clock,
+            )
         spaced = rf" (?=\d\d{_SPACE}?(?:{am}|{pm}|{oclock})(?!\w))"  # 7 30 pm
         after = rf"(?:{_SPACE}?(?:{half}|(?P<oclock>{oclock}))(?!\w))"
         yield (
             re.compile(
-                rf"(?<![\d.,:])(?P<h>[01]?\d|2[0-4])(?::{_SPACE}?|(?P<dot>\.|{spaced})|{_SPACE}?[hH]{_SPACE}?)(?P<m>[0-5]\d)"
-                rf"(?::[0-5]\d)?(?![\d:])(?!\.\d){after}?",
+                rf"(?<![\d.,:])(?P<h>{_HOUR})(?::{_SPACE}?|(?P<dot>\.|{spaced})|{_SPACE}?[hH]{_SPACE}?)(?P<m>{_SIXTY})"
+                rf"(?::{_SIXTY})?(?![\d:])(?!\.\d){after}?",
                 re.IGNORECASE,
             ),
             _clock,
         )
-        if "before_am" in clock:
-            first = rf"(?:(?P<am>{'|'.join(clock['before_am'])})|(?P<pm>{'|'.join(clock['before_pm'])}))"
-            yield re.compile(rf"{first} (?P<h>\d{{1,2}})(?::(?P<m>[0-5]\d))? (?:{oclock})"), _clock
         if oclock != "(?!)":  # 6 Uhr 30
             words = r"(?P<w>[^\W\d]{2,12})"
             yield (
@@ -540,6 +568,9 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]){after}", re.IGNORECASE), _clock
         for pattern in clock.get("hours", ()):
             yield re.compile(pattern), _clock
+        for name, sign in (("half_past", 30), ("half_to", -30), ("quarter_to", -45), ("past", 1), ("to", -1)):
+            for pattern in clock.get(name, ()):
+                yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _spoken_clock(sign)
         if oclock != "(?!)":
             yield (
                 re.compile(
@@ -547,9 +578,6 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
                 ),
                 _clock,
             )
-        for name, sign in (("half_past", 30), ("half_to", -30), ("quarter_to", -45), ("past", 1), ("to", -1)):
-            for pattern in clock.get(name, ()):
-                yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _spoken_clock(sign)
     for word, minute in clock.get("words", {}).items():
         boundary = "" if rules.han else r"\b"
         yield re.compile(rf"{boundary}{word}{boundary}", re.IGNORECASE), _clock_word(minute)
@@ -607,8 +635,7 @@ def _spoken_clock(sign: int) -> _Handler:
         minutes = sign
         if abs(sign) == 1:
             said = match["minutes"].lower()
-            quarter = said in ("quarter", "kwart", "viertel", "dreiviertel", "le quart", "cuarto")
-            count = 15 if quarter else _integer(said, rules)
+            count = 15 if re.search("qu?art|kwart|viert|cuart|четверт", said) else _integer(said, rules)
             if count is None or not 0 < count < 60:
                 return []
             minutes = sign * count
@@ -799,6 +826,12 @@ def _decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, int(match["y"]), "decade")]
 
 
+def _spoken_year(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*nineteen eighty-four*."""
+    century, year = (_integer(match[group], rules) for group in "cy")
+    return [_made(match, 100 * (century or 0) + (year or 0), "cardinal")]
+
+
 def _decade_word(value: int) -> _Handler:
     return lambda match, rules: [_made(match, value, "decade", certainty=WEAK)]
 
@@ -855,8 +888,14 @@ def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...])
     value = Fraction(numerator, denominators[int(group[1:])])
     if rules.lang == "en" and match.string[match.end() : match.end() + 1] == "-":
         return []  # a third-year student
+    whole = re.search(r"(\w{1,16}) and $", match.string[max(0, match.start() - 21) : match.start()])
+    if whole and match["n"] == "a" and _integer(whole[1], rules) is not None:
+        return []  # two and a quarter
     if numerator == 1 and value < Fraction(1, 4) and rules.lang in ("fr", "es", "it", "ru"):
-        return []  # an ordinal: une neuvième place
+        following = re.match(r" (\w{1,9})", match.string[match.end() : match.end() + 10])
+        of = following is not None and following[1] in language_data(rules.lang)["fraction_of"]
+        if not of and match["n"] != "одна":
+            return []  # an ordinal: une neuvième place
     weak = numerator == 1 or value >= 1
     quarters = (_made(match, numerator, "cardinal"),) if value.denominator in (1, 2, 4) else ()  # of a year
     return [_made(match, value, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
@@ -997,17 +1036,31 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     before = rules.before.search(text[max(0, a - 8) : a])
     if before is not None and before.lastgroup is not None:
         name = rules.before_names[int(before.lastgroup[1:])]
-        also = tuple(quantity.value * s for s in (1000, 10**6)) if re.match("[mk](?![A-Za-z])", text[b : b + 2]) else ()
-        return replace(quantity, kind="money", unit=name, also=(*quantity.also, *also))
+        if scale := {"k": 1000, "m": 10**6}.get((re.match("[mk](?![A-Za-z])", text[b : b + 2]) or " ")[0]):
+            return replace(
+                quantity,
+                value=quantity.value * scale,
+                kind="money",
+                unit=name,
+                span=(a, b + 1),
+                surface=text[a : b + 1],
+            )
+        return replace(quantity, kind="money", unit=name)
     after = rules.units.match(text, b)
+    if after is None and rules.of is not None and (quantity.value >= 10**6 or quantity.value < 1):
+        of = rules.of.match(text, b)
+        after = rules.units.match(text, of.end()) if of else None
+    if after is None and quantity.value.denominator == 2:
+        after = _unit_within(text, a, b, rules)
     if after is None or after.lastgroup is None:
-        return quantity
+        inner = _unit_of_word(quantity.surface, rules)
+        return replace(quantity, kind="measure", unit=inner) if inner else quantity
     name = rules.unit_names[int(after.lastgroup[1:])]
     if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[after.end() :][:2]):
         return quantity  # a second tree
     if name == "degree" and (said := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
         name = "degree_Celsius" if said["celsius"] else "degree_Fahrenheit"
-    kind: Kind = "money" if name.isupper() or name == "yen" else "measure"
+    kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
     if name in ("inch", "foot") and after[0].strip() in _QUOTES and not _opens_nothing(text, a, after):
         return quantity  # a closing quotation mark
     also = quantity.also
@@ -1024,6 +1077,23 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
 #: Before the number: 摂氏90度.
 _SCALE_OF_DEGREES = re.compile("(?:(?P<celsius>摂氏|摄氏|攝氏|섭씨)|華氏|华氏|화씨) ?$")
 _QUOTES = ('"', "'", "”", "''")
+
+
+def _unit_of_word(word: str, rules: Rules) -> str:
+    """The unit in a word that a number begins: *dreistündig*, *пятилетний*."""
+    found = rules.in_words.search(word) if rules.in_words is not None and word.isalpha() else None
+    return rules.in_words_names[int(found.lastgroup[1:])] if found is not None and found.lastgroup else ""
+
+
+def _unit_after(text: str, end: int, rules: Rules) -> str:
+    found = rules.units.match(text, end)
+    return rules.unit_names[int(found.lastgroup[1:])] if found is not None and found.lastgroup else ""
+
+
+def _unit_within(text: str, start: int, end: int, rules: Rules) -> re.Match[str] | None:
+    """The unit before a half: *deux heures et demie*, 二時間半."""
+    inner = re.match(rf"[\d{_HAN}百千]{{1,12}}", text[start:end]) if rules.han else re.search(" ", text[start:end])
+    return rules.units.match(text, start + (inner.end() if rules.han else inner.start())) if inner else None
 
 
 def _opens_nothing(text: str, start: int, mark: re.Match[str]) -> bool:
@@ -1059,7 +1129,8 @@ def _joined(text: str, found: list[Quantity], rules: Rules) -> list[Quantity]:
             continue
         if _is_year(quantity) and gap.strip() in ("-", "–", "—", "/") and re.fullmatch(r"\d\d", after.surface):
             full = quantity.value // 100 * 100 + after.value  # 1981-87
-            result[-1] = replace(after, also=(*after.also, full))
+            if full > quantity.value:
+                result[-1] = after = replace(after, value=full, also=(*after.also, after.value))
         result.append(_shared(quantity, after, gap, text) if _JOIN.fullmatch(gap) else quantity)
     return result[::-1]
 

@@ -356,6 +356,7 @@ def unspaced_reader(lang: str) -> UnspacedReader:
     # A repeat before something that may fail has a limit: without one, a long run would be gone over from each of its
     # characters. What is possessive (``+`` behind it) gives nothing back, as nothing shorter can match either.
     clock = f"(?!{numeral}{{1,30}}+[{data['clock']}])"
+    scales = "".join(word for word, atom in atoms.items() if atom.role == "scale" and len(word) == 1)
     points = f"(?<={numeral})[{''.join(data['point'])}](?={digit}){clock}"
     after_whole = rf"(?<=[\d{signs['numerals']}])(?<!\d{{4}})(?<![.．]\d)"  # no year, no decimal fraction
     words = sorted((w for w, a in atoms.items() if a.role != "point"), key=len, reverse=True)
@@ -366,7 +367,7 @@ def unspaced_reader(lang: str) -> UnspacedReader:
         f"(?P<suffix>(?<=\\d)(?:{'|'.join(sorted(attached, key=len, reverse=True))})(?![A-Za-z]))",
         f"(?P<half>{after_whole}(?:{'|'.join(data['half_after'])})半(?![{data['half_words']}]))",
         f"(?P<endless>{positional}{{{MOST_DIGITS + 1},}})",
-        f"(?P<run>(?<!{multiplier}){positional}{{2,{MOST_DIGITS}}}+(?!{numeral}))",
+        f"(?P<run>(?<!{multiplier}){positional}{{2,{MOST_DIGITS}}}+(?:(?!{numeral})|(?<={positional}{{3}})(?=[{scales}])))",
         f"(?P<point>{points})",
         f"(?P<word>{'|'.join(map(re.escape, words))})",
     ]
