@@ -516,7 +516,9 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     oclock = "|".join(clock.get("oclock", ())) or "(?!)"
     half = rf"(?:(?P<am>{am})|(?P<pm>{pm}))"
     if rules.han:
-        hour = rf"(?P<h>\d{{1,2}}|[{_HAN}]{{1,3}})"
+        numerals = sorted(rules.data.get("numerals", {}), key=len, reverse=True)
+        hour = "|".join([r"\d{1,2}", f"[{_HAN}]{{1,3}}", *numerals])
+        hour = f"(?P<h>{hour})"
         minutes = (
             rf"(?:{_SPACE}?(?P<m>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?[分분]|(?P<half>半|{_SPACE}?반)|(?P<quarter>一刻))"
         )
@@ -585,7 +587,8 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
 
 def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     got = match.groupdict()
-    hour = _integer(got.get("h") or got.get("w") or "", rules)
+    said = got.get("h") or got.get("w") or ""
+    hour = rules.data.get("numerals", {}).get(said) or _integer(said, rules)
     if (
         hour is None
         or hour > 24
@@ -970,7 +973,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
             certainty = WEAK
         elif vague and value >= 10 and str(value).strip("0") == "1":
             certainty = WEAK  # tens of billions
-        if rules.han and b - a == 1 and (text[b : b + 1] or " ") not in rules.data.get("counters", ""):
+        if rules.han and b - a == 1 and (text[b : b + 2].strip()[:1] or " ") not in rules.data.get("counters", ""):
             certainty, part_of_word = WEAK, True
     if kind == "ordinal" and digits and (value < (3 if rules.han else 2) or _is_name(text, b, rules)):
         certainty = WEAK

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from typing import Any, Protocol
@@ -280,6 +280,8 @@ class UnspacedReader:
     about: frozenset[str]
     spaced: bool
     scales: frozenset[str]
+    spelled: dict[str, Atom]
+    syllables: re.Pattern[str]
 
     def pieces(self, text: str) -> list[Piece]:
         """All pieces, left to right; empty at once for a text without digits and number characters."""
@@ -304,6 +306,10 @@ class UnspacedReader:
             elif kind == "half":
                 if pieces and pieces[-1].end == start:
                     pieces.append(Piece(end - 1, end, Atom("half", Decimal("0.5")), matched[-1:], joined=True))
+            elif kind == "spelled":
+                for part in self.syllables.finditer(matched):
+                    a, b = start + part.start(), start + part.end()
+                    pieces.append(Piece(a, b, self.spelled[part[0]], part[0], self._joined(text, pieces, a)))
             elif kind == "run":
                 digits = "".join(self.digits[character] for character in matched)
                 atom = Atom("literal", Decimal(digits))
@@ -335,7 +341,8 @@ class UnspacedReader:
         gap = gap_between(text, last.end, start)
         if gap in self.about:
             return text[start] in self.scales
-        spaced = self.spaced and gap == " " and text[start].isdecimal() and last.atom.role in ("multiply", "scale")
+        below = text[start].isdecimal() or last.key in self.spelled
+        spaced = self.spaced and gap == " " and below and last.literal is None
         return spaced or (last.literal is not None and _UNSPACED_GAP.fullmatch(gap) is not None)
 
 
@@ -353,6 +360,9 @@ def unspaced_reader(lang: str) -> UnspacedReader:
     attached = data.get("attached", {})
     skipped = [_whole_word(word, signs["numerals"]) for word in sorted(data["skip"], key=len, reverse=True)]
     skipped += [_named(pattern, signs) for pattern in data["patterns"]]
+    spelled = data.get("spelled", {"patterns": [], "values": {}})
+    syllables = {word: Atom("add", Decimal(value)) for word, value in spelled["values"].items()}
+    syllables |= {word: replace(atom, bare=True) for word, atom in atoms.items() if atom.role in ("multiply", "scale", "point")}
     # A repeat before something that may fail has a limit: without one, a long run would be gone over from each of its
     # characters. What is possessive (``+`` behind it) gives nothing back, as nothing shorter can match either.
     clock = f"(?!{numeral}{{1,30}}+[{data['clock']}])"
@@ -362,6 +372,7 @@ def unspaced_reader(lang: str) -> UnspacedReader:
     words = sorted((w for w, a in atoms.items() if a.role != "point"), key=len, reverse=True)
     alternatives = [
         f"(?P<skip>{'|'.join(skipped)})",
+        f"(?P<spelled>{'|'.join(_named(p, spelled['signs']) for p in spelled['patterns']) or '(?!)'})",
         f"(?P<decade>(?:[12]?\\d|{numeral}{{1,3}})(?:世纪|世紀)(?:\\d0|{digit}十)(?=年代))",
         f"(?P<literal>{LITERAL})",
         f"(?P<suffix>(?<=\\d)(?:{'|'.join(sorted(attached, key=len, reverse=True))})(?![A-Za-z]))",
@@ -371,7 +382,7 @@ def unspaced_reader(lang: str) -> UnspacedReader:
         f"(?P<point>{points})",
         f"(?P<word>{'|'.join(map(re.escape, words))})",
     ]
-    begins = "".join(sorted({word[0] for word, atom in atoms.items() if atom.role not in ("point", "glue")}))
+    begins = "".join(sorted({word[0] for word, atom in {**syllables, **atoms}.items() if atom.role not in ("point", "glue")}))
     return UnspacedReader(
         rules=convention(lang),
         atoms=atoms,
@@ -382,6 +393,8 @@ def unspaced_reader(lang: str) -> UnspacedReader:
         about=frozenset(data.get("about", "")),
         spaced=bool(data.get("spaced")),
         scales=frozenset(word for word, atom in atoms.items() if atom.role == "scale"),
+        spelled=syllables,
+        syllables=re.compile("|".join(sorted(syllables, key=len, reverse=True))),
     )
 
 
@@ -394,6 +407,7 @@ def _whole_word(word: str, numerals: str) -> str:
 def _first_characters(data: dict[str, Any], words: list[str], attached: dict[str, int]) -> str:
     """Every character that a token may begin with (and some more), so that the others are passed over at once."""
     begins = {word[0] for word in [*data["skip"], *words, *data["point"], *attached, *data["half_after"]]}
+    begins |= {word[0] for word in data.get("spelled", {}).get("values", ())} | set(data["ordinal_prefix"])
     begins |= {c for pattern in data["patterns"] for c in pattern if c.isalpha() and not c.isascii()}
     return "\\d" + "".join(sorted(begins | set(data["digits"])))
 
