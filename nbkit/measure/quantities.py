@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import yaml
 
 import nbkit.numbers
-from nbkit.numbers.quantity import Quantity, find_quantities, with_ends
+from nbkit.numbers.quantity import Quantity, find_quantities, says_few, with_ends
 
 Span: TypeAlias = tuple[int, int]
 Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
@@ -43,7 +43,7 @@ class Verdict:
         How well the quantity is carried over.
     wrong : str
         What is wrong: value, scale, sign, unit changed, percent lost, percent added, ordinal changed, month changed,
-        fraction changed, clock shifted, exchanged, missing, added; empty unless the grade is wrong.
+        fraction changed, clock shifted, exchanged, missing, added, repeated; empty unless the grade is wrong.
     source, target : Quantity or None
         The two quantities, None for one that is missing or added.
     note : str
@@ -95,7 +95,8 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     left, right = _matched(left, right, verdicts)
     left, right = _by_parts(left, right, verdicts)
     right, left = _by_parts(right, left, verdicts, swapped=True)
-    verdicts += _unmatched(left, right, verdicts, source, target)
+    few = says_few(source, src), says_few(target, tgt)
+    verdicts += _unmatched(left, right, verdicts, (source, target), few)
     ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
     verdicts += _exchanged(source, target, verdicts, ranges)
     return sorted(verdicts, key=_place)
@@ -457,9 +458,14 @@ def _rounding(value: Fraction) -> Fraction:
 
 
 def _unmatched(
-    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: Sequence[Verdict], source: str, target: str
+    left: Sequence[Quantity],
+    right: Sequence[Quantity],
+    verdicts: Sequence[Verdict],
+    texts: tuple[str, str],
+    few: tuple[bool, bool],
 ) -> Iterator[Verdict]:
     """A verdict on each that has to be carried over and is not, and each that is not in the source."""
+    source, target = texts
     said_left = {
         (x, u) for v in verdicts if v.source for x in (v.source.value, *v.source.also) for u in ("", v.source.unit)
     }
@@ -490,18 +496,51 @@ def _unmatched(
                 yield Verdict("tolerable", "", quantity, None, "said in another unit")
             elif _copied(quantity, target):
                 yield Verdict("tolerable", "", quantity, None, "copied")
+            elif few[1] and _low(quantity, [*left, *(v.source for v in verdicts if v.source)]):
+                yield Verdict("tolerable", "", quantity, None, "a few")
             else:
                 yield Verdict("wrong", "missing", quantity, None)
     for j, quantity in enumerate(rest):
         if j not in gone_right and quantity.certainty == 1:
             if any(_beside(quantity, verdict.source) for verdict in verdicts if quantity.kind == "measure"):
                 yield Verdict("tolerable", "", None, quantity, "converted beside")
-            elif (quantity.value, quantity.unit) in said_left and extra[quantity.value] <= 2:
-                yield Verdict("tolerable", "", None, quantity, "said more often")
+            elif (quantity.value, quantity.unit) in said_left:
+                if extra[quantity.value] > 2 or _again(quantity, verdicts, target):
+                    yield Verdict("wrong", "repeated", None, quantity)
+                else:
+                    yield Verdict("tolerable", "", None, quantity, "said more often")
             elif _copied(quantity, source):
                 yield Verdict("tolerable", "", None, quantity, "copied")
+            elif few[0] and _low(quantity, [*rest, *(v.target for v in verdicts if v.target)]):
+                yield Verdict("tolerable", "", None, quantity, "a few")
             else:
                 yield Verdict("wrong", "added", None, quantity)
+
+
+def _low(quantity: Quantity, others: Iterable[Quantity]) -> bool:
+    """Whether it is an end of a low range, *2-3* or *two or three*, which may be said as *a few*."""
+    return quantity.value <= 10 and any(
+        abs(other.value - quantity.value) == 1
+        and other.value <= 10
+        and min(abs(other.span[0] - quantity.span[1]), abs(quantity.span[0] - other.span[1])) <= 6
+        for other in others
+    )
+
+
+def _again(quantity: Quantity, verdicts: Iterable[Verdict], target: str) -> bool:
+    """Whether it stands right beside the same quantity, with nothing but the same words between them."""
+    for verdict in verdicts:
+        twin = verdict.target
+        if twin is not None and (twin.surface, twin.kind, twin.unit) == (
+            quantity.surface,
+            quantity.kind,
+            quantity.unit,
+        ):
+            first, second = sorted((twin, quantity), key=lambda q: q.span)
+            between = target[first.span[1] : second.span[0]]
+            if len(between) <= 30 and target.startswith(between.rstrip(" ,"), second.span[1]):
+                return True
+    return False
 
 
 def _beside(quantity: Quantity, said: Quantity | None) -> bool:

@@ -142,6 +142,16 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     return _ranged(text, found)
 
 
+def says_few(text: str, lang: str) -> bool:
+    """Whether a word of *text* says a small number without naming it.
+
+    >>> says_few("ein paar Leute", "de"), says_few("zwei Leute", "de")
+    (True, False)
+    """
+    few = _rules(base_language(lang)).few
+    return few is not None and few.search(text) is not None
+
+
 def with_ends(quantities: Iterable[Quantity]) -> list[Quantity]:
     """Quantities with the two ends of each range in its place.
 
@@ -179,6 +189,7 @@ class Rules:
     idioms: re.Pattern[str] | None
     day_parts: re.Pattern[str] | None
     vague: re.Pattern[str] | None
+    few: re.Pattern[str] | None
     dotted: re.Pattern[str] | None
     of: re.Pattern[str] | None
     in_words: re.Pattern[str] | None
@@ -243,6 +254,7 @@ def _rules(lang: str) -> Rules:
             f"{start}(?:",
             f"){end}",
         ),
+        few=_alternatives(data.get("few", ()), f"{start}(?:", f"){end}"),
         vague=_alternatives(data.get("vague_before", ()), r"(?<!\w)(?:", r")\s+$"),
         dotted=_alternatives(
             data.get("dotted", ()), r"(?<=\d)・(?=\d{1,3}(?:", r"))|(?<=[^\d][0０])・(?=\d)|(?<=^[0０])・(?=\d)"
@@ -427,7 +439,9 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield re.compile(rf"(?<![{_HAN}\d])(?P<n>[一二三四五六七八九]{{2,9}})(?=年[级級]|班)"), _listed
         yield re.compile(r"(?P<n>三四五六?七?|一二三四?五?六?)(?![点點{_HAN}百千万])"), _listed
         yield (
-            re.compile(r"(?P<p>)(?P<n>两三|三四|四五|五六|六七|七八|八九)(?P<u>)(?=[个個套天次年人名只条件本块位家])"),
+            re.compile(
+                r"(?P<p>)(?P<n>两三|(?:二、?三|三、?四|四、?五|五、?六|六、?七|七、?八|八、?九))(?P<u>)(?=[个個套天次年人名只条件本块位家日回枚時か])"
+            ),
             _about,
         )
         yield (

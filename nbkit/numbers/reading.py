@@ -362,7 +362,9 @@ def unspaced_reader(lang: str) -> UnspacedReader:
     skipped += [_named(pattern, signs) for pattern in data["patterns"]]
     spelled = data.get("spelled", {"patterns": [], "values": {}})
     syllables = {word: Atom("add", Decimal(value)) for word, value in spelled["values"].items()}
-    syllables |= {word: replace(atom, bare=True) for word, atom in atoms.items() if atom.role in ("multiply", "scale", "point")}
+    syllables |= {
+        word: replace(atom, bare=True) for word, atom in atoms.items() if atom.role in ("multiply", "scale", "point")
+    }
     # A repeat before something that may fail has a limit: without one, a long run would be gone over from each of its
     # characters. What is possessive (``+`` behind it) gives nothing back, as nothing shorter can match either.
     clock = f"(?!{numeral}{{1,30}}+[{data['clock']}])"
@@ -382,7 +384,9 @@ def unspaced_reader(lang: str) -> UnspacedReader:
         f"(?P<point>{points})",
         f"(?P<word>{'|'.join(map(re.escape, words))})",
     ]
-    begins = "".join(sorted({word[0] for word, atom in {**syllables, **atoms}.items() if atom.role not in ("point", "glue")}))
+    begins = "".join(
+        sorted({word[0] for word, atom in {**syllables, **atoms}.items() if atom.role not in ("point", "glue")})
+    )
     return UnspacedReader(
         rules=convention(lang),
         atoms=atoms,
