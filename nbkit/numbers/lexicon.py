@@ -497,8 +497,8 @@ def _glues(so_far: _Sum, atom: Atom, following: Piece | None) -> bool:
     if so_far.total is None or following is None:
         return False
     if so_far.open is not None:  # cento e vinte
-        hundreds = so_far.grammar.glued_hundreds and so_far.open >= 100 and so_far.open % 100 == 0
-        return hundreds and following.atom.role == "add" and following.atom.value < 100
+        hundreds = so_far.grammar.glued_hundreds and so_far.open >= 100 and so_far.room is not None
+        return hundreds and following.atom.role == "add" and following.atom.value < so_far.room
     if atom.role == "comma" and not so_far.parts:
         return False
     thousand = following.atom.bare and following.atom.value == 1000 and bool(so_far.parts)  # tre milioni e mille
@@ -664,6 +664,7 @@ class Lexicon:
     tails: re.Pattern[str] | None = None
     joints: tuple[tuple[str, str, str], ...] = ()
     roman: re.Pattern[str] | None = None
+    prefix: str = ""
     _seen: dict[str, Entry | None] = field(default_factory=dict)
 
     def entry(self, word: str) -> Entry | None:
@@ -675,7 +676,9 @@ class Lexicon:
         if len(word) > MOST_LETTERS:
             return None
         key = fold(word)
-        parts, phrases = self._parts(key), self.phrases.get(key, ())
+        parts, phrases = self._parts(key), list(self.phrases.get(key, ()))
+        if self.prefix and key.startswith(self.prefix):
+            phrases += self.phrases.get(key.removeprefix(self.prefix), ())
         if not parts and self.roman is not None and (match := self.roman.fullmatch(word)):
             parts = (Part(Atom("add", roman_value(match[1]), ordinal=True), 0, len(word)),)
         found = Entry(key, parts, tuple(phrases)) if parts or phrases else None
@@ -752,6 +755,7 @@ def lexicon(lang: str) -> Lexicon:
     if data.get("compound"):
         solid = sorted((w for w, a in built.atoms.items() if a.role in _SOLID and len(w) > 1), key=len, reverse=True)
         inner = "|".join(map(re.escape, data["compound"]["glue"]))
+        built.prefix = inner if inner in data.get("glue", ()) else ""  # وخمسة عشر
         built.compound = re.compile(rf"(?:{inner})?({'|'.join(solid)})" if inner else f"({'|'.join(solid)})")
     if "roman" in data:
         # One letter alone is a numeral in the contexts that the language lists, or with an ending (Ve siècle).
