@@ -26,6 +26,8 @@ from nbkit.yaml_text import load
 KINDS = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation", "numbers", "boilerplate")
 #: Other outputs without which truncation and numbers are not judged.
 _LEAST_OTHERS = 3
+#: Systems that may get a quantity wrong before it is everyone's.
+MOST_OWN = 2
 
 
 class Finding(NamedTuple):
@@ -97,11 +99,11 @@ def own_flags(found: Mapping[str, Sequence[Verdict]]) -> dict[str, list[Verdict]
     {'b': ['5 ≠ 4 (value)']}
     """
     flags = {name: [each for each in verdicts if each.grade == "wrong"] for name, verdicts in found.items()}
-    having = Counter(place for own in flags.values() for place in set(map(_quantity, own)))
-    return {name: [each for each in own if having[_quantity(each)] <= 2] for name, own in flags.items()}
+    having = Counter(place for own in flags.values() for place in set(map(quantity_of, own)))
+    return {name: [each for each in own if having[quantity_of(each)] <= MOST_OWN] for name, own in flags.items()}
 
 
-def _quantity(verdict: Verdict) -> object:
+def quantity_of(verdict: Verdict) -> object:
     """What a verdict is on: a place of the source, or a value that was added."""
     return verdict.source.span if verdict.source else verdict.target and verdict.target.value
 

@@ -50,6 +50,7 @@ def pass_rates(params: NumbersParams, store: Store | None = None) -> pd.DataFram
 @outcomes.table
 def pass_rates_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
     """`pass_rates`, from outcomes alone."""
+    found = found[found["measure"].isin(["strict", "lenient"])]
     verdicts = found.assign(**{name: [groups[name] for groups in found["groups"]] for name in _GROUPS})
     verdicts["pair"] = verdicts["source_language"] + "→" + verdicts["target_language"]
     strict, lenient = (verdicts[verdicts["measure"] == name].reset_index(drop=True) for name in ("strict", "lenient"))
