@@ -98,9 +98,23 @@ def own_flags(found: Mapping[str, Sequence[Verdict]]) -> dict[str, list[Verdict]
     >>> {name: [str(each) for each in flags] for name, flags in own.items() if flags}
     {'b': ['5 ≠ 4 (value)']}
     """
-    flags = {name: [each for each in verdicts if each.grade == "wrong"] for name, verdicts in found.items()}
+    flags = {name: wrong_quantities(verdicts) for name, verdicts in found.items()}
     having = Counter(place for own in flags.values() for place in set(map(quantity_of, own)))
     return {name: [each for each in own if having[quantity_of(each)] <= MOST_OWN] for name, own in flags.items()}
+
+
+def wrong_quantities(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The wrong ones of *verdicts*, without months and years that only the target names: they may follow from the text.
+
+    >>> [str(each) for each in compare_quantities("９日に", "On 9 May", "ja", "en")]
+    ['９ = 9', 'May (added)']
+    >>> wrong_quantities(compare_quantities("９日に", "On 9 May", "ja", "en"))
+    []
+    """
+    return [
+        each for each in verdicts
+        if each.grade == "wrong" and not (each.wrong == "added" and each.target and each.target.kind == "date")
+    ]  # fmt: skip
 
 
 def quantity_of(verdict: Verdict) -> object:

@@ -488,6 +488,8 @@ def _unmatched(
                 yield Verdict("tolerable", "", quantity, None, "said less often")
             elif any(_beside(quantity, verdict.target) for verdict in verdicts if quantity.kind == "measure"):
                 yield Verdict("tolerable", "", quantity, None, "said in another unit")
+            elif quantity.kind == "money" and not quantity.value:
+                yield Verdict("tolerable", "", quantity, None, "free")
             elif _copied(quantity, target):
                 yield Verdict("tolerable", "", quantity, None, "copied")
             else:

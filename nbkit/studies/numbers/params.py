@@ -96,7 +96,7 @@ class NumbersParams(TranslatorParams):
         default=None,
         description="Corpus whose own sentences are judged, too, with the numbers that they have; null: none.",
     )
-    n_sentences: Count = Field(default=None, description="Pairs of that corpus; null: all.")
+    n_sentences: Count | None = Field(default=None, description="Pairs of that corpus; null: all.")
     n_shrunk: int = Field(
         default=5,
         ge=0,

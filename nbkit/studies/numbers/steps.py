@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from nbkit.corpora.templates import PLACEHOLDER, Template, load_templates
 from nbkit.errors import NbkitError
 from nbkit.languages import is_unspaced
-from nbkit.measure.health import MOST_OWN, quantity_of
+from nbkit.measure.health import MOST_OWN, quantity_of, wrong_quantities
 from nbkit.measure.numbers import Judgement, compare_numbers, judge_number, template_numbers
 from nbkit.measure.quantities import Verdict, compare_quantities, passes
 from nbkit.models import label, resolve
@@ -478,7 +478,7 @@ def flagged(params: NumbersParams, pair: Direction, model: str, store: Store) ->
     answers = references if model == REFERENCE else params.translate(model, texts, pair.src, pair.tgt, store)
     sums = sentence_sums("chrf", answers, references, pair.tgt)
     for source, hypothesis, own in zip(texts, answers, sums, strict=True):
-        wrong = (each for each in compare_quantities(source, hypothesis, pair.src, pair.tgt) if each.grade == "wrong")
+        wrong = wrong_quantities(compare_quantities(source, hypothesis, pair.src, pair.tgt))
         yield hypothesis, [_flag(each) for each in wrong], score_of_sums("chrf", [own]) / 100, own
 
 
@@ -587,7 +587,7 @@ def _of_running_text(params: NumbersParams, pair: Direction, store: Store, texts
             verdicts = ["fail" if own else "undecided" if rest else "pass" for own, rest in rows[["own", "shared"]].values]
             flags = [[*own, *rest] for own, rest in rows[["own", "shared"]].values]
             spans = [
-                [{"text": side, "start": flag[side][0], "end": flag[side][1], "label": "wrong"}
+                [{"text": side, "start": int(flag[side][0]), "end": int(flag[side][1]), "label": "wrong"}
                  for flag in each for side in _SIDES if len(flag[side])]
                 for each in flags
             ]  # fmt: skip
@@ -601,7 +601,7 @@ def _of_running_text(params: NumbersParams, pair: Direction, store: Store, texts
                     value=[{"pass": 1.0, "fail": 0.0, "undecided": float("nan")}[verdict] for verdict in verdicts],
                 ), texts,
             )  # fmt: skip
-        yield _chosen_columns(shared.assign(measure="chrf", value=shared["chrf"], sums=shared["chrf_sums"]), texts)
+        yield _chosen_columns(shared.assign(measure="chrf", value=shared["chrf"], sums=[list(map(int, each)) for each in shared["chrf_sums"]]), texts)
 
 
 def _chosen_columns(table: pd.DataFrame, texts: bool) -> pd.DataFrame:
