@@ -137,6 +137,11 @@ def kinds() -> dict[str, str]:
     return dict(_data()["kinds"])
 
 
+def declared_measure() -> dict[str, Any]:
+    """What leaderboards say of health, as `nbkit.studies.behaviours.Measure` takes it."""
+    return dict(_data()["leaderboard"])
+
+
 @cache
 def _own_words(lang: str) -> frozenset[str]:
     """The function words of a language that no other one of ``health.yaml`` has; empty if there is no list."""

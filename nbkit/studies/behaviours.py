@@ -168,6 +168,15 @@ class Measure(Declared):
         return "" if np.isnan(low) else f"[{self.written(low)}, {self.written(high)}]"
 
 
+def is_people(system: str) -> bool:
+    """Whether a system's label says that people wrote its outputs: *reference*, *reference-B*, *human A*.
+
+    >>> is_people("reference-A"), is_people("Preference")
+    (True, False)
+    """
+    return re.match(r"(ref(erence)?|humans?)\b", system, re.IGNORECASE) is not None
+
+
 def written(value: float, share: bool) -> str:
     """*value* as pages write it: a *share* in per cent, any other to two places, "–" for NaN."""
     return "–" if np.isnan(value) else (f"{value:.1%}" if share else f"{value:.2f}").replace("-", "−")
