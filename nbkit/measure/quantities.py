@@ -87,7 +87,9 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     [('wrong', 'fraction changed')]
     """
     whole = find_quantities(source, src)
-    left, right = with_ends(whole), with_ends(find_quantities(target, tgt))
+    left = with_ends(whole)
+    closed = _closed(target, {abs(quantity.value) for quantity in left})
+    right = [_opened(quantity, target, closed) for quantity in with_ends(find_quantities(closed, tgt))]
     left, right = _without_dashes(left, target), _without_dashes(right, source)
     if not left and not right:
         return []
@@ -108,6 +110,31 @@ def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
     True
     """
     return all(verdict.grade == "same" if strict else verdict.grade != "wrong" for verdict in verdicts)
+
+
+#: Groups of three digits with a space behind the separator.
+_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:([.,]) \d{3}(?!\d))(?:\1 \d{3}(?!\d))*")
+
+
+def _closed(target: str, values: Collection[Fraction]) -> str:
+    """*target* with *8, 800* as *8,800* where this is one of *values*; spaces stand before the number, of one length.
+
+    >>> _closed("from 8, 800 yen or 5, 300", {Fraction(8800)})
+    'from  8,800 yen or 5, 300'
+    """
+    return _SPACED.sub(
+        lambda m: m[0].replace(" ", "").rjust(len(m[0])) if Fraction(re.sub(r"\D", "", m[0])) in values else m[0], target
+    )
+
+
+def _opened(quantity: Quantity, target: str, closed: str) -> Quantity:
+    """A quantity of *closed* as *target* writes it, which is not as the language does if they differ."""
+    start, end = quantity.span
+    while start and target[start:end] != closed[start:end] and closed[start - 1] == " " != target[start - 1]:
+        start -= 1
+    if target[start:end] == closed[start:end]:
+        return quantity
+    return replace(quantity, span=(start, end), surface=target[start:end], localised=False)
 
 
 def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
