@@ -84,7 +84,7 @@ class Board:
 
     def correlations(self) -> list[str]:
         """Rank correlation with chrF over systems that are no people, and without outliers, as sentences."""
-        systems = [row for row in self.rows if not is_people(row["system"]) and row["chrf"] == row["chrf"]]
+        systems = [row for row in self.rows if row["chrf"] == row["chrf"]]
         odd = outliers({row["system"]: row["chrf"] for row in systems})
         parts = [("All systems", systems)]
         parts += [(f"Without outliers ({', '.join(odd)})", [r for r in systems if r["system"] not in odd])] if odd else []
@@ -151,7 +151,8 @@ def _boards(table: Any, name: str, title: str, measure: Measure, chrf: Mapping[A
     for (source, target), part in table.groupby(_OF[1:], sort=False):
         read = measure.precision(source, target)
         if read is not None and read.right >= BAR * read.of and len(part) >= LEAST:
-            rows = part.assign(chrf=[chrf.get(tuple(row), np.nan) for row in part[_OF].values]).to_dict("records")
+            scores = [np.nan if is_people(row[0]) else chrf.get(tuple(row), np.nan) for row in part[_OF].values]
+            rows = part.assign(chrf=scores).to_dict("records")
             yield Board(name, title, measure, read, tuple(rows))
 
 

@@ -60,7 +60,8 @@ def running_figure(rates: pd.DataFrame) -> Figure:
     if rates.empty:
         return theme.message(TABLES.why("running"))
     rows = list(dict.fromkeys(zip(rates["pair"], rates["model"], strict=True)))
-    names, kinds = _key_names(rows), _in_order(rates["kind"])[: _KINDS + 1]
+    names = _key_names(rows) if rates["pair"].nunique() > 1 else [theme.short_name(model) for _, model in rows]
+    kinds = _in_order(rates["kind"])[: _KINDS + 1]
     with theme.style():
         figure, axes = panels.grid(1, len(kinds), theme.WIDTH, 1.0 + 0.24 * len(rows), sharey=True)
         for kind, panel in zip(kinds, axes[0], strict=True):
