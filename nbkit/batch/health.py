@@ -18,6 +18,7 @@ from nbkit.report.leaderboard import health_measure
 from nbkit.store import Store
 from nbkit.studies.comparison import ranked
 from nbkit.studies.engine import TRANSLATOR, Use
+from nbkit.studies.results import objects
 
 #: Findings that a report quotes, of each system and kind.
 _QUOTED = 3
@@ -80,7 +81,10 @@ def _of_group(files: Mapping[str, tuple[Path, Path]], src: str, tgt: str, store:
 
 
 def ranks(found: pd.DataFrame, systems: Sequence[str], sources: Sequence[str], src: str, tgt: str) -> pd.DataFrame:
-    """`nbkit.studies.comparison.ranked` of *systems* by the lines in which nothing was *found*; equal sources are one cluster."""
+    """`nbkit.studies.comparison.ranked` of *systems* by lines without a finding.
+
+    found: of `check_outputs`. Equal sources are one cluster.
+    """
     wrong = set(zip(found["system"], found["line"], strict=True))
     lines = [number for number, source in enumerate(sources, start=1) if source.strip()]
     rows = pd.DataFrame({"item": lines, "cluster": [sources[line - 1] for line in lines]})
@@ -90,4 +94,4 @@ def ranks(found: pd.DataFrame, systems: Sequence[str], sources: Sequence[str], s
     )
     measure = health_measure()
     table = table.assign(source_language=src, target_language=tgt, measure=measure.measure, count=1)
-    return ranked(table.assign(groups=[{}] * len(table)), measure)
+    return ranked(table.assign(groups=objects({} for _ in range(len(table)))), measure)

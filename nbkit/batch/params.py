@@ -332,7 +332,9 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
         shown = tuple(each for each in notebooks if not each.needs or getattr(params, each.needs) is not None)
         if entry.notebooks is not None:
             problems += [
-                Problem(lines.place((*here, "notebooks")), f"'{each.path}' shows nothing without '{each.needs}': set it")
+                Problem(
+                    lines.place((*here, "notebooks")), f"'{each.path}' shows nothing without '{each.needs}': set it"
+                )
                 for each in notebooks
                 if each not in shown
             ]

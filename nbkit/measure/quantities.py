@@ -123,7 +123,8 @@ def _closed(target: str, values: Collection[Fraction]) -> str:
     'from  8,800 yen or 5, 300'
     """
     return _SPACED.sub(
-        lambda m: m[0].replace(" ", "").rjust(len(m[0])) if Fraction(re.sub(r"\D", "", m[0])) in values else m[0], target
+        lambda m: m[0].replace(" ", "").rjust(len(m[0])) if Fraction(re.sub(r"\D", "", m[0])) in values else m[0],
+        target,
     )
 
 

@@ -51,7 +51,9 @@ class Board:
 
     @property
     def anchor(self) -> str:
-        return f"{self.name}-{self.direction.replace('→', '-')}-{self.measure.measure}".replace("/", "-").replace(" ", "-")
+        return f"{self.name}-{self.direction.replace('→', '-')}-{self.measure.measure}".replace("/", "-").replace(
+            " ", "-"
+        )
 
     @property
     def has_chrf(self) -> bool:
@@ -63,8 +65,8 @@ class Board:
         best = [row["system"] for row in self.rows if row["tied"]]
         if len(best) == len(self.rows):
             return "No system is significantly better than another."
-        rest = len(self.rows) - len(best)
-        return f"{len(best)} of {len(self.rows)} are tied for the first place; {rest} are significantly worse than one of these."
+        n = len(self.rows)
+        return f"{len(best)} of {n} are tied for the first place; {n - len(best)} are significantly worse than another."
 
     def shown(self) -> Iterator[dict[str, Any]]:
         """The rows as the page writes them."""
@@ -87,12 +89,16 @@ class Board:
         systems = [row for row in self.rows if row["chrf"] == row["chrf"]]
         odd = outliers({row["system"]: row["chrf"] for row in systems})
         parts = [("All systems", systems)]
-        parts += [(f"Without outliers ({', '.join(odd)})", [r for r in systems if r["system"] not in odd])] if odd else []
+        parts += (
+            [(f"Without outliers ({', '.join(odd)})", [r for r in systems if r["system"] not in odd])] if odd else []
+        )
         said = []
         for who, rows in parts:
             found = spearman([row["value"] for row in rows], [row["chrf"] for row in rows])
             if found.rho == found.rho:
-                said.append(f"{who}: ρ = {found.rho:.2f} [{found.low:.2f}, {found.high:.2f}], n = {found.n}.".replace("-", "−"))
+                said.append(
+                    f"{who}: ρ = {found.rho:.2f} [{found.low:.2f}, {found.high:.2f}], n = {found.n}.".replace("-", "−")
+                )
             else:
                 said.append(f"{who}: not defined (n = {found.n}).")
         return said if systems else []
@@ -115,7 +121,7 @@ def outliers(scores: Mapping[str, float]) -> list[str]:
 
 
 def boards(files: Mapping[str, Path], studies: Mapping[str, str], health: Sequence[Any] = ()) -> list[Board]:
-    """The leaderboards of a run. files: outcomes by entry; studies: of each entry; health: of `nbkit.report.site.Run`."""
+    """The leaderboards of a run. files: outcomes by entry; studies: of each entry; health: as `Run` has it."""
     found: list[Board] = []
     for name, path in files.items():
         if studies.get(name) in STUDIES:
@@ -143,7 +149,9 @@ def _of_entry(path: Path, name: str, study: str, state: tuple[int, int]) -> tupl
         for key, part in outcomes[outcomes["measure"] == "chrf"].groupby(_OF, sort=False)
     }
     return tuple(
-        board for measure in measures for board in _boards(ranked(outcomes, measure), name, declared.title, measure, chrf)
+        board
+        for measure in measures
+        for board in _boards(ranked(outcomes, measure), name, declared.title, measure, chrf)
     )
 
 
@@ -190,7 +198,9 @@ def _picture(row: Mapping[str, Any], low: float, high: float) -> Markup:
 
     middle, line = _HIGH / 2, ""
     if row["low"] == row["low"]:
-        line = f'<line class="interval" x1="{at(row["low"]):.1f}" x2="{at(row["high"]):.1f}" y1="{middle}" y2="{middle}"/>'
+        line = (
+            f'<line class="interval" x1="{at(row["low"]):.1f}" x2="{at(row["high"]):.1f}" y1="{middle}" y2="{middle}"/>'
+        )
     return Markup(
         f'<svg class="mark-of" role="img" aria-label="{escape(row["system"])}" width="{_WIDE}" height="{_HIGH}" '
         f'viewBox="0 0 {_WIDE} {_HIGH}">{line}<circle cx="{at(row["value"]):.1f}" cy="{middle}" r="3.6"/></svg>'

@@ -159,7 +159,7 @@ class Measure(Declared):
         return written(value, self.share)
 
     def precision(self, source: str, target: str) -> Read | None:
-        """How precise failures of a direction were when read: the first entry that holds for it; None if there is none."""
+        """How precise failures of a direction were when read, by the first entry that holds for it; None if none."""
         pair = {base_language(code) for code in (source, target) if code}
         return next((each for each in self.read if not each.among or pair <= set(each.among)), None)
 

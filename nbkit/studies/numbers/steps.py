@@ -485,7 +485,10 @@ def flagged(params: NumbersParams, pair: Direction, model: str, store: Store) ->
 def _flag(verdict: Verdict) -> dict[str, Any]:
     quantity = verdict.source or verdict.target
     assert quantity is not None
-    spans = {side: list(each.span) if each else [] for side, each in zip(_SIDES, (verdict.source, verdict.target), strict=True)}
+    spans = {
+        side: list(each.span) if each else []
+        for side, each in zip(_SIDES, (verdict.source, verdict.target), strict=True)
+    }
     return {"place": str(quantity_of(verdict)), "kind": KINDS[quantity.kind], "said": str(verdict), **spans}
 
 
@@ -567,46 +570,52 @@ def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.Da
 
 
 def _of_running_text(params: NumbersParams, pair: Direction, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
-    import pandas as pd
-
-    for system, table in running_text(params, pair, store).groupby("system", sort=False):
-        shared = table.reset_index(drop=True).assign(
-            system=system, source_language=pair.src, target_language=pair.tgt,
-            cluster=[item_id([pair.src, pair.tgt, source], {"quantities": "all"}) for source in table["source"]],
-            groups=[{"language": pair.language, "direction": pair.direction}] * len(table),
+    table = running_text(params, pair, store)
+    ids = [item_id([pair.src, pair.tgt, source], {"quantities": "all"}) for source in table["source"]]
+    groups = objects({"language": pair.language, "direction": pair.direction} for _ in range(len(table)))
+    whole = table.assign(item=ids, cluster=ids, groups=groups, source_language=pair.src, target_language=pair.tgt)
+    whole = whole.rename(columns={"hypothesis": "output"})
+    kinds = whole.explode("kinds", ignore_index=True)
+    kinds = kinds.assign(
+        item=[item_id([each], {"quantities": kind}) for each, kind in kinds[["cluster", "kinds"]].values],
+        groups=objects({**group, "kind": kind} for group, kind in kinds[["groups", "kinds"]].values),
+        own=objects(_of_kind(flags, kind) for flags, kind in kinds[["own", "kinds"]].values),
+        shared=objects(_of_kind(flags, kind) for flags, kind in kinds[["shared", "kinds"]].values),
+    )
+    columns = [*COLUMNS, *(TEXTS if texts else ())]
+    for measure, rows in (("carried", whole), ("carried/kind", kinds)):
+        flags = [[*own, *rest] for own, rest in rows[["own", "shared"]].values]
+        verdicts = ["fail" if own else "undecided" if rest else "pass" for own, rest in rows[["own", "shared"]].values]
+        said = ["; ".join(flag["said"] for flag in each) for each in flags]
+        found = rows.assign(
+            measure=measure,
+            verdict=verdicts,
+            value=[_VALUES[verdict] for verdict in verdicts],
+            reason=[f"everyone's: {why}" if verdict == "undecided" else why
+                    for verdict, why in zip(verdicts, said, strict=True)],
+            spans=objects(_marks(each) for each in flags),
         )  # fmt: skip
-        shared = shared.assign(item=shared["cluster"]).rename(columns={"hypothesis": "output"})
-        by_kind = shared.explode("kinds", ignore_index=True)
-        by_kind = by_kind.assign(
-            item=[item_id([each], {"quantities": kind}) for each, kind in by_kind[["cluster", "kinds"]].values],
-            groups=[{**groups, "kind": kind} for groups, kind in by_kind[["groups", "kinds"]].values],
-            **{name: [[flag for flag in flags if flag["kind"] == kind] for flags, kind in by_kind[[name, "kinds"]].values]
-               for name in ("own", "shared")},
-        )  # fmt: skip
-        for measure, rows in (("carried", shared), ("carried/kind", by_kind)):
-            verdicts = ["fail" if own else "undecided" if rest else "pass" for own, rest in rows[["own", "shared"]].values]
-            flags = [[*own, *rest] for own, rest in rows[["own", "shared"]].values]
-            spans = [
-                [{"text": side, "start": int(flag[side][0]), "end": int(flag[side][1]), "label": "wrong"}
-                 for flag in each for side in _SIDES if len(flag[side])]
-                for each in flags
-            ]  # fmt: skip
-            reasons = [
-                "; ".join([*(["everyone's"] if verdict == "undecided" else []), *(flag["said"] for flag in each)])
-                for verdict, each in zip(verdicts, flags, strict=True)
-            ]
-            yield _chosen_columns(
-                rows.assign(
-                    measure=measure, verdict=verdicts, reason=reasons, spans=objects(spans),
-                    value=[{"pass": 1.0, "fail": 0.0, "undecided": float("nan")}[verdict] for verdict in verdicts],
-                ), texts,
-            )  # fmt: skip
-        yield _chosen_columns(shared.assign(measure="chrf", value=shared["chrf"], sums=[list(map(int, each)) for each in shared["chrf_sums"]]), texts)
+        yield found[[name for name in columns if name in found]]
+    sums = objects(list(map(int, each)) for each in whole["chrf_sums"])
+    scored = whole.assign(measure="chrf", value=whole["chrf"], sums=sums)
+    yield scored[[name for name in columns if name in scored]]
 
 
-def _chosen_columns(table: pd.DataFrame, texts: bool) -> pd.DataFrame:
-    wanted = [*COLUMNS, *(TEXTS if texts else ())]
-    return table[[name for name in wanted if name in table]]
+_VALUES = {"pass": 1.0, "fail": 0.0, "undecided": float("nan")}
+
+
+def _of_kind(flags: Iterable[Any], kind: str) -> list[Any]:
+    return [flag for flag in flags if flag["kind"] == kind]
+
+
+def _marks(flags: Iterable[Any]) -> list[dict[str, Any]]:
+    """What flags are on, as spans of outcomes."""
+    return [
+        {"text": side, "start": int(flag[side][0]), "end": int(flag[side][1]), "label": "wrong"}
+        for flag in flags
+        for side in _SIDES
+        if len(flag[side])
+    ]
 
 
 def results(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:

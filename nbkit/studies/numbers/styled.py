@@ -58,7 +58,9 @@ def precision(params: NumbersParams) -> str:
     measure = behaviour.measures["carried"]
     read = {pair.pair: measure.precision(pair.src, pair.tgt) for pair in params.pairs}
     return " ".join(
-        f"{pair}: of errors that a reader checked, {found.said}." if found else f"{pair}: nobody has checked the errors."
+        f"{pair}: of errors that a reader checked, {found.said}."
+        if found
+        else f"{pair}: nobody has checked the errors."
         for pair, found in read.items()
     )
 
@@ -204,8 +206,8 @@ def running_table(rates: pd.DataFrame) -> Styler:
         return TABLES.empty(TABLES.why("running"))
     keys = ["pair", "model"]
     wide = styles.wide(rates, keys, "kind", "carried")
-    kinds = [column for column in wide if column not in keys]
-    most = rates.groupby("kind")["n"].max()
+    kinds = list(dict.fromkeys(rates["kind"]))
+    most = rates.groupby("kind")["n"].max().to_dict()
     whole = rates[rates["kind"] == ALL_KINDS].reset_index(drop=True)
     shown = whole.merge(wide[[*keys, *kinds[1:]]], on=keys)
     shown = shown.assign(**{kind: styles.cells(shown, kind, form=".1f", times=100) for kind in kinds[1:]})

@@ -28,6 +28,7 @@ from nbkit.studies.base import trained_by
 from nbkit.studies.numbers.params import Direction, NumbersParams
 from nbkit.studies.numbers.steps import OF, numbers_of, outcomes, results, running_text, templates_of
 from nbkit.studies.paper import Paper
+from nbkit.studies.results import objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,14 +83,16 @@ def running_rates(params: NumbersParams, store: Store | None = None) -> pd.DataF
                     for name in ("own", "shared")
                 ]
                 decided = [not mine for mine, rest in zip(*flags, strict=True) if mine or not rest]
-                rows.append((pair.pair, system, kind, len(decided), len(own) - len(decided), *share_interval(decided)[:3]))
+                rows.append(
+                    (pair.pair, system, kind, len(decided), len(own) - len(decided), *share_interval(decided)[:3])
+                )
     found = _frame(rows, ["pair", "model", "kind", "n", "undecided", "carried", "carried_low", "carried_high"])
     whole = found[found["kind"] == ALL_KINDS].sort_values("carried", ascending=False, kind="stable")
-    rank = {key: place for place, key in enumerate(zip(whole["pair"], whole["model"], strict=True))}
-    return found.sort_values(
-        ["pair", "model"], key=lambda column: [rank[key] for key in zip(found["pair"], found["model"], strict=True)]
-        if column.name == "model" else column, kind="stable",
-    ).reset_index(drop=True)  # fmt: skip
+    best = {key: place for place, key in enumerate(whole[["pair", "model"]].itertuples(index=False, name=None))}
+    pairs = [pair.pair for pair in params.pairs]
+    places = [(pairs.index(pair), best[pair, model]) for pair, model in found[["pair", "model"]].values]
+    order = sorted(range(len(found)), key=places.__getitem__)
+    return found.iloc[order].reset_index(drop=True)
 
 
 def running_errors(params: NumbersParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
@@ -97,22 +100,23 @@ def running_errors(params: NumbersParams, k: int = 3, store: Store | None = None
 
     Columns: pair, model, line, said, source, hypothesis, source_spans, output_spans.
     """
+    import pandas as pd
+
     frames = []
     for pair in params.pairs if params.sentences is not None else ():
         table = running_text(params, pair, store)
         table = table[table["own"].map(len) > 0].assign(pair=pair.pair).rename(columns={"system": "model"})
         ranks = [address(params.seed, "running", *row) for row in table[["pair", "model", "source"]].values]
         first = table.assign(rank=ranks).sort_values("rank").groupby("model", sort=False).head(k).sort_index()
-        spans = {
-            f"{side}_spans": [[tuple(flag[side]) for flag in flags if len(flag[side])] for flags in first["own"]]
-            for side in ("source", "output")
-        }
         said = ["; ".join(flag["said"] for flag in flags) for flags in first["own"]]
-        frames.append(first.assign(said=said, **spans))
+        source, output = (objects(_places(flags, side) for flags in first["own"]) for side in ("source", "output"))
+        frames.append(first.assign(said=said, source_spans=source, output_spans=output))
     columns = ["pair", "model", "line", "said", "source", "hypothesis", "source_spans", "output_spans"]
-    import pandas as pd
-
     return pd.concat([_frame([], columns), *frames], ignore_index=True)[columns]
+
+
+def _places(flags: Sequence[Any], side: str) -> list[tuple[int, int]]:
+    return [(int(flag[side][0]), int(flag[side][1])) for flag in flags if len(flag[side])]
 
 
 def rates_by_format(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
