@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -86,7 +86,7 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     >>> [(v.grade, v.wrong) for v in compare_quantities("⅓ cup", "⅔ Tasse", "en", "de")]
     [('wrong', 'fraction changed')]
     """
-    whole = find_quantities(source, src)
+    whole = _of_source(source, src)
     left = with_ends(whole)
     closed = _closed(target, {abs(quantity.value) for quantity in left})
     right = [_opened(quantity, target, closed) for quantity in with_ends(find_quantities(closed, tgt))]
@@ -110,6 +110,12 @@ def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
     True
     """
     return all(verdict.grade == "same" if strict else verdict.grade != "wrong" for verdict in verdicts)
+
+
+@lru_cache(maxsize=256)
+def _of_source(source: str, src: str) -> tuple[Quantity, ...]:
+    """The quantities of a source, which several translations are compared with."""
+    return tuple(find_quantities(source, src))
 
 
 #: Groups of three digits with a space behind the separator.
