@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,11 @@ from nbkit.files import file_digest
 from nbkit.fingerprint import digest
 from nbkit.measure.health import KINDS, Finding, check_outputs
 from nbkit.models.services.outputs import OutputsModel, read_lines
+from nbkit.report.leaderboard import health_measure
 from nbkit.store import Store
+from nbkit.studies.comparison import ranked
 from nbkit.studies.engine import TRANSLATOR, Use
+from nbkit.studies.results import objects
 
 #: Findings that a report quotes, of each system and kind.
 _QUOTED = 3
@@ -54,6 +57,10 @@ def _of_group(files: Mapping[str, tuple[Path, Path]], src: str, tgt: str, store:
         return pd.DataFrame(check_outputs(sources, outputs, src, tgt), columns=list(Finding._fields))
 
     found = store.table(config, compute)
+    order = store.table(
+        {**config, "kind": "health.ranks", "code": digest("nbkit.batch.health:ranks")},
+        lambda: ranks(found, list(files), sources, src, tgt),
+    )
     systems = []
     for name in files:
         own = found[found["system"] == name]
@@ -67,4 +74,24 @@ def _of_group(files: Mapping[str, tuple[Path, Path]], src: str, tgt: str, store:
                 "quoted": quoted[["kind", "line", "evidence"]].to_dict("records"),
             }
         )
-    return {"file": source.name, "source": src, "target": tgt, "lines": len(sources), "systems": systems}
+    return {
+        "file": source.name, "source": src, "target": tgt, "lines": len(sources), "systems": systems,
+        "ranks": order.to_dict("records"),
+    }  # fmt: skip
+
+
+def ranks(found: pd.DataFrame, systems: Sequence[str], sources: Sequence[str], src: str, tgt: str) -> pd.DataFrame:
+    """`nbkit.studies.comparison.ranked` of *systems* by lines without a finding.
+
+    found: of `check_outputs`. Equal sources are one cluster.
+    """
+    wrong = set(zip(found["system"], found["line"], strict=True))
+    lines = [number for number, source in enumerate(sources, start=1) if source.strip()]
+    rows = pd.DataFrame({"item": lines, "cluster": [sources[line - 1] for line in lines]})
+    table = pd.concat(
+        [rows.assign(system=name, value=[float((name, line) not in wrong) for line in lines]) for name in systems],
+        ignore_index=True,
+    )
+    measure = health_measure()
+    table = table.assign(source_language=src, target_language=tgt, measure=measure.measure, count=1)
+    return ranked(table.assign(groups=objects({} for _ in range(len(table)))), measure)

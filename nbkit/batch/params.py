@@ -329,7 +329,16 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
                 error.__cause__, run._written, (*here, "params"), lambda location, known=fields: known
             )
             continue
-        checked.append(Entry(entry.label, study, params, notebooks, lines.place(here)))
+        shown = tuple(each for each in notebooks if not each.needs or getattr(params, each.needs) is not None)
+        if entry.notebooks is not None:
+            problems += [
+                Problem(
+                    lines.place((*here, "notebooks")), f"'{each.path}' shows nothing without '{each.needs}': set it"
+                )
+                for each in notebooks
+                if each not in shown
+            ]
+        checked.append(Entry(entry.label, study, params, shown, lines.place(here)))
     return checked, problems
 
 

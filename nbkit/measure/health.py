@@ -26,6 +26,8 @@ from nbkit.yaml_text import load
 KINDS = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation", "numbers", "boilerplate")
 #: Other outputs without which truncation and numbers are not judged.
 _LEAST_OTHERS = 3
+#: Systems that may get a quantity wrong before it is everyone's.
+MOST_OWN = 2
 
 
 class Finding(NamedTuple):
@@ -96,12 +98,26 @@ def own_flags(found: Mapping[str, Sequence[Verdict]]) -> dict[str, list[Verdict]
     >>> {name: [str(each) for each in flags] for name, flags in own.items() if flags}
     {'b': ['5 ≠ 4 (value)']}
     """
-    flags = {name: [each for each in verdicts if each.grade == "wrong"] for name, verdicts in found.items()}
-    having = Counter(place for own in flags.values() for place in set(map(_quantity, own)))
-    return {name: [each for each in own if having[_quantity(each)] <= 2] for name, own in flags.items()}
+    flags = {name: wrong_quantities(verdicts) for name, verdicts in found.items()}
+    having = Counter(place for own in flags.values() for place in set(map(quantity_of, own)))
+    return {name: [each for each in own if having[quantity_of(each)] <= MOST_OWN] for name, own in flags.items()}
 
 
-def _quantity(verdict: Verdict) -> object:
+def wrong_quantities(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The wrong ones of *verdicts*, without months and years that only the target names: they may follow from the text.
+
+    >>> [str(each) for each in compare_quantities("９日に", "On 9 May", "ja", "en")]
+    ['９ = 9', 'May (added)']
+    >>> wrong_quantities(compare_quantities("９日に", "On 9 May", "ja", "en"))
+    []
+    """
+    return [
+        each for each in verdicts
+        if each.grade == "wrong" and not (each.wrong == "added" and each.target and each.target.kind == "date")
+    ]  # fmt: skip
+
+
+def quantity_of(verdict: Verdict) -> object:
     """What a verdict is on: a place of the source, or a value that was added."""
     return verdict.source.span if verdict.source else verdict.target and verdict.target.value
 
@@ -119,6 +135,11 @@ def kinds() -> dict[str, str]:
     'no translation'
     """
     return dict(_data()["kinds"])
+
+
+def declared_measure() -> dict[str, Any]:
+    """What leaderboards say of health, as `nbkit.studies.behaviours.Measure` takes it."""
+    return dict(_data()["leaderboard"])
 
 
 @cache

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -86,8 +86,10 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     >>> [(v.grade, v.wrong) for v in compare_quantities("⅓ cup", "⅔ Tasse", "en", "de")]
     [('wrong', 'fraction changed')]
     """
-    whole = find_quantities(source, src)
-    left, right = with_ends(whole), with_ends(find_quantities(target, tgt))
+    whole = _of_source(source, src)
+    left = with_ends(whole)
+    closed = _closed(target, {abs(quantity.value) for quantity in left})
+    right = [_opened(quantity, target, closed) for quantity in with_ends(find_quantities(closed, tgt))]
     left, right = _without_dashes(left, target), _without_dashes(right, source)
     if not left and not right:
         return []
@@ -109,6 +111,38 @@ def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
     True
     """
     return all(verdict.grade == "same" if strict else verdict.grade != "wrong" for verdict in verdicts)
+
+
+@lru_cache(maxsize=256)
+def _of_source(source: str, src: str) -> tuple[Quantity, ...]:
+    """The quantities of a source, which several translations are compared with."""
+    return tuple(find_quantities(source, src))
+
+
+#: Groups of three digits with a space behind the separator.
+_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:([.,]) \d{3}(?!\d))(?:\1 \d{3}(?!\d))*")
+
+
+def _closed(target: str, values: Collection[Fraction]) -> str:
+    """*target* with *8, 800* as *8,800* where this is one of *values*; spaces stand before the number, of one length.
+
+    >>> _closed("from 8, 800 yen or 5, 300", {Fraction(8800)})
+    'from  8,800 yen or 5, 300'
+    """
+    return _SPACED.sub(
+        lambda m: m[0].replace(" ", "").rjust(len(m[0])) if Fraction(re.sub(r"\D", "", m[0])) in values else m[0],
+        target,
+    )
+
+
+def _opened(quantity: Quantity, target: str, closed: str) -> Quantity:
+    """A quantity of *closed* as *target* writes it, which is not as the language does if they differ."""
+    start, end = quantity.span
+    while start and target[start:end] != closed[start:end] and closed[start - 1] == " " != target[start - 1]:
+        start -= 1
+    if target[start:end] == closed[start:end]:
+        return quantity
+    return replace(quantity, span=(start, end), surface=target[start:end], localised=False)
 
 
 def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
@@ -494,6 +528,8 @@ def _unmatched(
                 yield Verdict("tolerable", "", quantity, None, "said less often")
             elif any(_beside(quantity, verdict.target) for verdict in verdicts if quantity.kind == "measure"):
                 yield Verdict("tolerable", "", quantity, None, "said in another unit")
+            elif quantity.kind == "money" and not quantity.value:
+                yield Verdict("tolerable", "", quantity, None, "free")
             elif _copied(quantity, target):
                 yield Verdict("tolerable", "", quantity, None, "copied")
             elif few[1] and _low(quantity, [*left, *(v.source for v in verdicts if v.source)]):

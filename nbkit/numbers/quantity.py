@@ -379,7 +379,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     yield re.compile(rf"(?<![\d.,:])(?P<m>\d{{1,2}}):{_SPACE}?(?P<s>[0-5]\d)[.,](?P<f>\d{{1,3}})(?![\d:])"), _lap
     yield re.compile(r"(?<![\d.,'’′])(?P<f>[3-8])['’′] ?(?P<i>1[01]|\d)(?!\d)(?:''|[\"”“″])?"), _height
     yield (
-        re.compile(r"(?<![\w.,/-])(?P<n>\d{1,3})[ -](?P<a>\d{1,2})/(?P<b>[2-9]|10|12|16|32|64)(?![\d/]|[.,]\d)"),
+        re.compile(r"(?<![\w.,/-])(?P<n>\d{1,3})[ -](?P<a>\d{1,2}) ?/ ?(?P<b>[2-9]|10|12|16|32|64)(?![\d/]|[.,]\d)"),
         _mixed,
     )
     yield re.compile(r"(?<![\w.,])(?P<m>[12]) ?m ?(?P<c>\d\d)(?!\w)"), _metres

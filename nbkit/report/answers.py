@@ -206,7 +206,7 @@ def _read(path: Path, name: str, study: str, title: str, state: tuple[int, int])
             return Answers(name, title, declared, problem="no outcomes")
         found = pd.concat(parts, ignore_index=True)
         return Answers(
-            name, title, declared, tuple(_values(found, declared.headline)),
+            name, title, declared, tuple(_values(found, declared.headline_of(found))),
             tuple(each for finding in findings_of(STUDIES.get(study)) for each in decide(found, finding)),
         )  # fmt: skip
     except (NbkitError, OSError, ValueError) as error:

@@ -537,9 +537,11 @@ class Unit:
 class Notebook:
     """A notebook of a study: its path under ``notebooks/`` without suffix, and what it is run for.
 
-    scope: once a "cell" of the grid, or once for the whole "grid".
+    scope: once a "cell" of the grid, or once for the whole "grid". needs: a parameter without which it has nothing to
+    show, "" for none: a run that has it null omits the page.
     """
 
     path: str
     title: str
     scope: Literal["cell", "grid"]
+    needs: str = ""

@@ -18,6 +18,7 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from nbkit.errors import NbkitError
+from nbkit.languages import base_language
 from nbkit.measure.statistics import (
     Interval,
     bootstrap_draws,
@@ -87,6 +88,27 @@ class Answers(Declared):
     unsure: str = ""
 
 
+#: The share of verdicts that a reader has to find right before systems are ranked by them.
+BAR = 0.85
+
+
+class Read(Declared):
+    """How many verdicts a reader found right, of how many. among: the languages of both sides; empty: any."""
+
+    right: int
+    of: int
+    among: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """As pages write it.
+
+        >>> Read(right=45, of=50).said
+        '45 of 50 were right (90%)'
+        """
+        return f"{self.right} of {self.of} were right ({self.right / self.of:.0%})"
+
+
 class Measure(Declared):
     """How one number follows from a study's outcomes.
 
@@ -95,7 +117,8 @@ class Measure(Declared):
     values weigh alike. by: the group that a page breaks the value down by; names: the function, ``"module:name"``, that
     says how pages write its values. range: of possible values. share: whether values are 0 or 1. better: what is an
     improvement; None: neither. zero: what `answer` compares with. doubt: the value below which pages say its label.
-    called: what pages call the verdicts pass and fail.
+    called: what pages call the verdicts pass and fail. read: how precise failures were when read; systems are ranked
+    only by measures that have it (`precision`).
     """
 
     label: str
@@ -115,6 +138,7 @@ class Measure(Declared):
     published: tuple[Published, ...] = ()
     doubt: Mark | None = None
     called: dict[str, str] = {}
+    read: tuple[Read, ...] = ()
     answer: Answers
     reading: str = Field(description="One sentence on how to read the number.")
 
@@ -134,9 +158,23 @@ class Measure(Declared):
         """
         return written(value, self.share)
 
+    def precision(self, source: str, target: str) -> Read | None:
+        """How precise failures of a direction were when read, by the first entry that holds for it; None if none."""
+        pair = {base_language(code) for code in (source, target) if code}
+        return next((each for each in self.read if not each.among or pair <= set(each.among)), None)
+
     def interval(self, low: float, high: float) -> str:
         """An interval as pages write it, "" if there is none."""
         return "" if np.isnan(low) else f"[{self.written(low)}, {self.written(high)}]"
+
+
+def is_people(system: str) -> bool:
+    """Whether a system's label says that people wrote its outputs: *reference*, *reference-B*, *human A*.
+
+    >>> is_people("reference-A"), is_people("Preference")
+    (True, False)
+    """
+    return re.match(r"(ref(erence)?|humans?)\b", system, re.IGNORECASE) is not None
 
 
 def written(value: float, share: bool) -> str:
@@ -218,6 +256,11 @@ class Behaviour(Declared):
     def headline(self) -> Measure:
         """The first measure."""
         return next(iter(self.measures.values()))
+
+    def headline_of(self, found: pd.DataFrame) -> Measure:
+        """The first measure that these outcomes have; the first one if they have none."""
+        there = set(found["measure"])
+        return next((each for each in self.measures.values() if each.measure in there), self.headline)
 
 
 @cache

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import ceil, log2
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +26,7 @@ import numpy as np
 from nbkit.errors import NbkitError
 from nbkit.measure.statistics import mean_interval
 from nbkit.seeding import generator
-from nbkit.studies.behaviours import Behaviour, Measure, interval_of, scored
+from nbkit.studies.behaviours import Behaviour, Measure, estimates, interval_of, scored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,6 +115,47 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
     return Compared(
         table.drop(columns="width"), pd.concat(items, ignore_index=True), pd.DataFrame(excluded), tests=tests
     )
+
+
+def ranked(found: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """The systems of each direction by their value of *measure*, best first, with what the order is worth.
+
+    Each pair of systems is tested on the items that both have (as in `compared`); p is adjusted by Holm over all pairs
+    of a direction. ``first`` and ``last`` are the ranks that a system may have: one more than the systems that are
+    significantly better, and as many as are not significantly worse.
+    Columns: those of `nbkit.studies.behaviours.estimates`, first, last, tied (with the best), tests.
+    """
+    import pandas as pd
+
+    sign = -1 if measure.better == "lower" else 1
+    boards = []
+    for direction, rows in scored(found, measure).groupby(_DIRECTION, sort=False):
+        board = estimates(found[(found[_DIRECTION] == list(direction)).all(axis=1)], measure)
+        board = board[board["value"].notna()].sort_values("value", ascending=sign < 0, kind="stable", ignore_index=True)
+        rows = rows.assign(again=rows.groupby(["system", "item", "group", "part"]).cumcount())
+        keys = ["item", "group", "part", "again"]
+        items = rows.drop_duplicates(keys).set_index(keys)[["cluster", "count"]]
+        scores = rows.pivot(index=keys, columns="system", values="score")
+        pairs = list(combinations(board["system"], 2))
+        sums = []
+        for a, b in pairs:
+            apart = (scores[a] - scores[b]).dropna()
+            here = apart.to_frame("apart").join(items).reset_index()
+            weighted = weights_of(here, measure) * here["apart"] if len(here) else here["apart"]
+            sums.append(weighted.groupby(here["cluster"].to_numpy()).sum().to_numpy(float))
+        _, p_holm, tests = p_values(sums)
+        better: Counter[str] = Counter()
+        worse: Counter[str] = Counter()
+        for (a, b), each, p in zip(pairs, sums, p_holm, strict=True):
+            if p <= LEVEL:
+                above, below = (a, b) if sign * each.sum() > 0 else (b, a)
+                better[below] += 1
+                worse[above] += 1
+        first = [1 + better[name] for name in board["system"]]
+        last = [len(board) - worse[name] for name in board["system"]]
+        boards.append(board.assign(first=first, last=last, tied=[rank == 1 for rank in first], tests=tests))
+    empty = pd.DataFrame(columns=[*estimates(found.iloc[:0], measure), "first", "last", "tied", "tests"])
+    return pd.concat(boards, ignore_index=True) if boards else empty
 
 
 def _alone(

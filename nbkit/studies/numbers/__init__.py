@@ -6,7 +6,7 @@ Every public function takes `NumbersParams` and returns a tidy table, documented
 from __future__ import annotations
 
 from nbkit.studies.numbers.params import Direction, NumbersParams
-from nbkit.studies.numbers.steps import STUDY, results, shrunk_failures
+from nbkit.studies.numbers.steps import STUDY, results, running_text, shrunk_failures
 from nbkit.studies.numbers.tables import (
     PUBLISHED,
     TRAINING_SENTENCES,
@@ -23,6 +23,8 @@ from nbkit.studies.numbers.tables import (
     rates_by_digits,
     rates_by_format,
     rates_by_fraction,
+    running_errors,
+    running_rates,
     templates_used,
 )
 
@@ -46,6 +48,9 @@ __all__ = [
     "rates_by_format",
     "rates_by_fraction",
     "results",
+    "running_errors",
+    "running_rates",
+    "running_text",
     "shrunk_failures",
     "templates_used",
 ]

@@ -18,7 +18,9 @@ from matplotlib.ticker import MaxNLocator
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.theme import Look
 from nbkit.studies.numbers import styled
+from nbkit.studies.numbers.steps import REFERENCE
 from nbkit.studies.numbers.styled import TABLES, capability
+from nbkit.studies.numbers.tables import ALL_KINDS
 
 _DASHED: dict[bool, Any] = {True: (0, (2, 2)), False: "-"}  # whether numbers are carried over by rule
 _LIMIT: Any = {"linewidth": 1, "linestyle": (0, (4, 3))}  # of a model's training
@@ -43,6 +45,38 @@ def rates_figure(pass_rates: pd.DataFrame, copies: pd.DataFrame) -> Figure:
                 heights = [pairs.index(pair) + offset for pair in rows["pair"]]
                 panels.intervals(panel, rows, heights, look, "strict", "strict_low", "strict_high")
         panels.legend(figure, [*panels.few(models.values()), styled.copied()], columns=3)
+    return figure
+
+
+#: Kinds that the figure of running text has panels for, beside all together.
+_KINDS = 4
+
+
+def running_figure(rates: pd.DataFrame) -> Figure:
+    """The share of sentences with all quantities right, and by kind, each with its interval; the reference is a line.
+
+    rates: `numbers.running_rates`.
+    """
+    if rates.empty:
+        return theme.message(TABLES.why("running"))
+    rows = list(dict.fromkeys(zip(rates["pair"], rates["model"], strict=True)))
+    names = _key_names(rows) if rates["pair"].nunique() > 1 else [theme.short_name(model) for _, model in rows]
+    kinds = _in_order(rates["kind"])[: _KINDS + 1]
+    with theme.style():
+        figure, axes = panels.grid(1, len(kinds), theme.WIDTH, 1.0 + 0.24 * len(rows), sharey=True)
+        for kind, panel in zip(kinds, axes[0], strict=True):
+            own = rates[rates["kind"] == kind]
+            for model, look in styled.model_looks(rates["model"]).items():
+                part = own[own["model"] == model]
+                heights = [rows.index(key) for key in zip(part["pair"], part["model"], strict=True)]
+                panels.intervals(panel, part, heights, look, "carried", "carried_low", "carried_high")
+            people = own[own["model"] == REFERENCE]
+            if len(set(own["pair"])) == 1:
+                panel.axvline(people["carried"].iloc[0], color="#8A8A8A", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+            panels.rows_axis(panel, names)
+            panel.set(title="all quantities" if kind == ALL_KINDS else kind, xlabel="sentences (%)")
+            panel.xaxis.set_major_formatter(panels.PER_CENT)
+            panel.xaxis.set_major_locator(MaxNLocator(4, integer=True, steps=[1, 2, 5, 10]))
     return figure
 
 

@@ -63,10 +63,10 @@ class NumbersParams(TranslatorParams):
         default=["sandbox-numbers", "placeholder:sandbox-numbers"],
         description="Translators; placeholder:NAME is NAME with its numbers carried over by rule.",
     )
-    templates: str = Field(
+    templates: str | None = Field(
         default="corpus:sandbox-numbers",
         description='Sentences to fill: "own" (nbkit\'s, in ten languages), '
-        "a file with {lang} in its path, or corpus:NAME.",
+        "a file with {lang} in its path, or corpus:NAME; null: none.",
     )
     placeholders: dict[str, str] = Field(
         default={}, description='Other spellings of [NUM] in a template file, such as {"#num": "[NUM]"}.'
@@ -92,6 +92,11 @@ class NumbersParams(TranslatorParams):
         strict=True,
         description="Templates per capability; every number is put into every template.",
     )
+    sentences: str | None = Field(
+        default=None,
+        description="Corpus whose own sentences are judged, too, with the numbers that they have; null: none.",
+    )
+    n_sentences: Count | None = Field(default=None, description="Pairs of that corpus; null: all.")
     n_shrunk: int = Field(
         default=5,
         ge=0,
@@ -150,13 +155,14 @@ class NumbersParams(TranslatorParams):
     @property
     def template_corpus(self) -> str | None:
         """The corpus that templates are taken from; None where they come from files."""
-        return self.templates.removeprefix(FROM_CORPUS) if self.templates.startswith(FROM_CORPUS) else None
+        templates = self.templates or ""
+        return templates.removeprefix(FROM_CORPUS) if templates.startswith(FROM_CORPUS) else None
 
     def template_file(self, lang: str) -> str:
         """The file of templates in a language. Raises `NbkitError` for a path that cannot be filled in."""
         if self.templates == "own":
             return str(own_file(lang))
-        return expand_path(self.templates.replace("{lang}", lang), "templates")
+        return expand_path((self.templates or "").replace("{lang}", lang), "templates")
 
     def narrowed(self, language: str, model: str) -> NumbersParams:
         """The same parameters for one language and one model."""
@@ -164,8 +170,10 @@ class NumbersParams(TranslatorParams):
 
     def cases_key(self, pair: Direction) -> dict[str, Any]:
         """Everything that can change the sentences of one language pair, as far as no model is asked for them."""
-        if self.template_corpus is None:
-            where: Any = {"file": file_digest(self.template_file(pair.src)), "placeholders": self.placeholders}
+        if self.templates is None:
+            where: Any = None
+        elif self.template_corpus is None:
+            where = {"file": file_digest(self.template_file(pair.src)), "placeholders": self.placeholders}
         else:
             where = corpus_texts_identity(self.template_corpus, pair.src, pair.tgt, self.harvest_pairs)
             where = {"corpus": where, "by": self.harvest_by}
@@ -177,6 +185,12 @@ class NumbersParams(TranslatorParams):
             "seed": self.seed,
             "pair": pair.pair,
         }
+
+    def sentences_key(self, pair: Direction) -> dict[str, Any]:
+        """Everything that can change the sentences that are judged as they are."""
+        if self.sentences is None:
+            return {}
+        return {"sentences": corpus_texts_identity(self.sentences, pair.src, pair.tgt, self.n_sentences)}
 
     def model_key(self, pair: Direction, model: str) -> Mapping[str, Any]:
         """Everything that can change the translations of one model for one pair."""

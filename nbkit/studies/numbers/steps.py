@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,24 +19,31 @@ from typing import TYPE_CHECKING, Any
 from nbkit.corpora.templates import PLACEHOLDER, Template, load_templates
 from nbkit.errors import NbkitError
 from nbkit.languages import is_unspaced
+from nbkit.measure.health import MOST_OWN, quantity_of, wrong_quantities
 from nbkit.measure.numbers import Judgement, compare_numbers, judge_number, template_numbers
-from nbkit.measure.quantities import compare_quantities, passes
+from nbkit.measure.quantities import Verdict, compare_quantities, passes
 from nbkit.models import label, resolve
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.services.outputs import MissingOutputsError, OutputsModel
 from nbkit.models.translators.lifecycle import carry_remembered
 from nbkit.models.translators.placeholder import masked_texts
-from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
+from nbkit.models.translators.texts import (
+    corpus_texts_identity,
+    corpus_texts_problems,
+    score_of_sums,
+    sentence_sums,
+    text_pairs,
+)
 from nbkit.numbers import Number, find_numbers, forms
 from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format
-from nbkit.numbers.quantity import find_quantities
+from nbkit.numbers.quantity import Quantity, find_quantities, with_ends
 from nbkit.perturb.shrink_numbers import Shrunk, shrink_number
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Study, Use, asked_translations
+from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Point, Study, Use, as_table, asked_translations
 from nbkit.studies.numbers.params import Direction, NumbersParams
-from nbkit.studies.results import item_id, objects
+from nbkit.studies.results import COLUMNS, TEXTS, item_id, objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,6 +194,8 @@ def cases(params: NumbersParams, pair: Direction, model: str, store: Store) -> l
 
     Raises `NbkitError` where there is no template for a capability.
     """
+    if params.templates is None:
+        return []
     templates = templates_of(params, pair, model, store)
     return [
         Case(name, pattern, template, number)
@@ -257,7 +267,13 @@ def _by_reference(corpus: str, src: str, tgt: str, n: int, content: str) -> tupl
 
 def _problems(params: NumbersParams) -> Iterator[str]:
     """Problems of this run beside its models: templates, and formats that a language does not have."""
+    if params.templates is None and params.sentences is None:
+        yield "templates and sentences are both null: there is nothing to ask for"
     for pair in params.pairs:
+        if params.sentences is not None:
+            yield from corpus_texts_problems(params.sentences, pair.src, pair.tgt, params.n_sentences, "n_sentences")
+        if params.templates is None:
+            continue
         yield from _template_problems(params, pair)
         known = forms(pair.src)
         for pattern in chain.from_iterable(params.patterns(pair.src).values()):
@@ -282,7 +298,7 @@ def _inputs(params: NumbersParams) -> dict[str, Any]:
     """Digests of what the parameters stand for: templates, corpora, models."""
     return {
         pair.pair: {
-            "cases": params.cases_key(pair),
+            "cases": params.cases_key(pair) | params.sentences_key(pair),
             "models": [params.model_key(pair, model) for model in params.models],
         }
         for pair in params.pairs
@@ -314,14 +330,15 @@ STUDY = Study(
     uses=lambda params: chain.from_iterable(_uses(params, *point) for point in product(params.pairs, params.models)),
     # In the order in which the report shows them; a test compares titles with the notebooks.
     notebooks=(
-        Notebook("numbers/test_cases", "Which numbers are asked for, and in which sentences?", "grid"),
-        Notebook("numbers/pass_rates", "Are numbers carried over?", "grid"),
-        Notebook("numbers/length", "Are longer numbers harder?", "grid"),
-        Notebook("numbers/errors", "What goes wrong with the numbers?", "grid"),
-        Notebook("numbers/notation", "Is the value wrong, or only how it is written?", "grid"),
-        Notebook("numbers/smallest_failures", "What is the smallest number that goes wrong?", "grid"),
-        Notebook("numbers/placeholders", "What would it buy to carry numbers over by rule?", "grid"),
-        Notebook("numbers/model_card", "How does this model treat numbers?", "cell"),
+        Notebook("numbers/test_cases", "Which numbers are asked for, and in which sentences?", "grid", "templates"),
+        Notebook("numbers/pass_rates", "Are numbers carried over?", "grid", "templates"),
+        Notebook("numbers/running_text", "Which quantities of running text are carried over?", "grid", "sentences"),
+        Notebook("numbers/length", "Are longer numbers harder?", "grid", "templates"),
+        Notebook("numbers/errors", "What goes wrong with the numbers?", "grid", "templates"),
+        Notebook("numbers/notation", "Is the value wrong, or only how it is written?", "grid", "templates"),
+        Notebook("numbers/smallest_failures", "What is the smallest number that goes wrong?", "grid", "templates"),
+        Notebook("numbers/placeholders", "What would it buy to carry numbers over by rule?", "grid", "templates"),
+        Notebook("numbers/model_card", "How does this model treat numbers?", "cell", "templates"),
     ),
 )
 
@@ -396,7 +413,12 @@ def _cases_judged(params: NumbersParams, store: Store) -> set[int]:
     return {n for n in found if n is not None}
 
 
-@STUDY.work("translate {model} {pair}", per=("pair", "model"), uses=_uses, counts=_counts)
+def _points(field: str) -> Callable[[NumbersParams], Iterator[Point]]:
+    """All pairs and models, if a run has this field."""
+    return lambda params: STUDY.points(params, ("pair", "model")) if getattr(params, field) is not None else iter(())
+
+
+@STUDY.work("translate {model} {pair}", per=("pair", "model"), uses=_uses, counts=_counts, points=_points("templates"))
 def translate_and_judge(params: NumbersParams, pair: Direction, model: str, store: Store) -> None:
     """All cases of a pair and model translated and judged, and failures shrunk."""
     narrowed = params.narrowed(pair.language, model)
@@ -404,12 +426,123 @@ def translate_and_judge(params: NumbersParams, pair: Direction, model: str, stor
     shrunk(narrowed, pair, model, store=store)
 
 
-@STUDY.outcomes(headline="nbkit.studies.numbers.tables:pass_rates")
-def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
-    """Each case by both verdicts; numbers are the clusters: they are drawn, the templates are given."""
+# ----------------------------------------------------------------------------
+# Running text: the quantities of a corpus's own sentences. No number is put into them, so that files of translations
+# (`outputs:`) can be judged. What more than two systems get wrong at the same quantity is everyone's: its source is
+# unclear, or nbkit misreads it; such sentences are undecided for these systems.
+
+#: What the corpus's own translations are called, which are judged like a system.
+REFERENCE = "reference"
+#: Kinds of quantities as tables show them.
+KINDS = {
+    "cardinal": "numbers", "approximate": "numbers", "power": "numbers", "always": "numbers", "measure": "measures",
+    "money": "money", "date": "dates", "decade": "dates", "clock": "times", "percent": "shares", "permille": "shares",
+    "fraction": "shares", "ordinal": "ordinals", "roman": "ordinals", "identifier": "codes",
+}  # fmt: skip
+
+
+def required(text: str, lang: str) -> list[Quantity]:
+    """The quantities of *text* that a translation has to carry over, both ends of a range.
+
+    >>> [each.surface for each in required("One of them paid 3 to 5 euros.", "en")]
+    ['3', '5']
+    """
+    return [each for each in with_ends(find_quantities(text, lang)) if each.certainty == 1]
+
+
+@STUDY.step(per=("pair",), key=lambda params, pair: {**params.sentences_key(pair), "pair": pair.pair})
+@as_table("line", "source", "reference", "kinds")
+def sentences(params: NumbersParams, pair: Direction, store: Store) -> Iterator[Any]:
+    """The sentences with quantities. Columns: line (from 1), source, reference, kinds (a list of values of `KINDS`)."""
+    pairs = text_pairs(params.sentences or "", pair.src, pair.tgt, params.n_sentences)
+    for line, each in enumerate(pairs, start=1):
+        if found := required(each.source, pair.src):
+            yield line, each.source, each.target, sorted({KINDS[quantity.kind] for quantity in found})
+
+
+def _flagged_key(params: NumbersParams, pair: Direction, model: str) -> dict[str, Any]:
+    of_model = {"model": REFERENCE} if model == REFERENCE else params.model_key(pair, model)
+    return {**params.sentences_key(pair), "pair": pair.pair, **of_model}
+
+
+@STUDY.step(per=("pair", "model"), key=_flagged_key, uses=lambda params, pair, model: ())
+@as_table("hypothesis", "flags", "chrf", "chrf_sums")
+def flagged(params: NumbersParams, pair: Direction, model: str, store: Store) -> Iterator[Any]:
+    """What is wrong with the quantities of each sentence of `sentences`, in its order; model may be `REFERENCE`.
+
+    Columns: hypothesis, flags (a list of: place, equal for the same quantity of a source; kind; said; spans in source
+    and output, [] where it is not there), chrf (a share) and chrf_sums (`sentence_sums`) against the reference.
+    """
+    given = sentences(params, pair, store=store)
+    texts, references = list(given["source"]), list(given["reference"])
+    answers = references if model == REFERENCE else params.translate(model, texts, pair.src, pair.tgt, store)
+    sums = sentence_sums("chrf", answers, references, pair.tgt)
+    for source, hypothesis, own in zip(texts, answers, sums, strict=True):
+        wrong = wrong_quantities(compare_quantities(source, hypothesis, pair.src, pair.tgt))
+        yield hypothesis, [_flag(each) for each in wrong], score_of_sums("chrf", [own]) / 100, own
+
+
+def _flag(verdict: Verdict) -> dict[str, Any]:
+    quantity = verdict.source or verdict.target
+    assert quantity is not None
+    spans = {
+        side: list(each.span) if each else []
+        for side, each in zip(_SIDES, (verdict.source, verdict.target), strict=True)
+    }
+    return {"place": str(quantity_of(verdict)), "kind": KINDS[quantity.kind], "said": str(verdict), **spans}
+
+
+_SIDES = ("source", "output")
+
+
+@STUDY.work(
+    "judge quantities of {model} {pair}", per=("pair", "model"), uses=_uses, points=_points("sentences"),
+    counts=lambda params, pair, model, store: asked_translations(
+        params, model, pair.src, pair.tgt, sentences(params, pair, store=store)["source"], store
+    ),
+)  # fmt: skip
+def judge_running_text(params: NumbersParams, pair: Direction, model: str, store: Store) -> None:
+    """All sentences with quantities translated and judged."""
+    flagged(params, pair, model, store=store)
+
+
+def running_text(params: NumbersParams, pair: Direction, store: Store | None = None) -> pd.DataFrame:
+    """What each system, and the reference, makes of each sentence with quantities.
+
+    Columns: system, line, source, reference, kinds, hypothesis, chrf, chrf_sums, own (flags that at most one other
+    output of the sentence has; see `flagged`), shared (the other ones).
+    """
     import pandas as pd
 
-    for pair, model in product(params.pairs, params.models):
+    given = sentences(params, pair, store=store)
+    tables = {label(model): flagged(params, pair, model, store=store) for model in [*params.models, REFERENCE]}
+    having = Counter(
+        (place, row)
+        for table in tables.values()
+        for row, flags in enumerate(table["flags"])
+        for place in {flag["place"] for flag in flags}
+    )
+    parts = []
+    for system, table in tables.items():
+        split: dict[str, list[Any]] = {"own": [], "shared": []}
+        for row, flags in enumerate(table["flags"]):
+            for name, wanted in (("own", True), ("shared", False)):
+                split[name].append([each for each in flags if (having[each["place"], row] <= MOST_OWN) is wanted])
+        parts.append(given.join(table.drop(columns="flags")).assign(system=system, **split))
+    return pd.concat(parts, ignore_index=True)
+
+
+@STUDY.outcomes(headline="nbkit.studies.numbers.tables:pass_rates")
+def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    """Each case by both verdicts; numbers are the clusters: they are drawn, the templates are given.
+
+    Of running text each sentence ("carried"), each kind of quantity in it ("carried/kind"), and its chrF.
+    """
+    import pandas as pd
+
+    for pair in params.pairs if params.sentences is not None else ():
+        yield from _of_running_text(params, pair, store, texts)
+    for pair, model in product(params.pairs, params.models) if params.templates is not None else ():
         table = judged(params.narrowed(pair.language, model), pair, model, store=store)
         items = [
             item_id([pair.src, pair.tgt, source], {"number": value, "format": pattern})
@@ -434,6 +567,55 @@ def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.Da
                 measure=measure, value=passed.astype(float), verdict=passed.map({True: "pass", False: "fail"}),
                 reason=table["error"].where(~passed, ""),
             )  # fmt: skip
+
+
+def _of_running_text(params: NumbersParams, pair: Direction, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    table = running_text(params, pair, store)
+    ids = [item_id([pair.src, pair.tgt, source], {"quantities": "all"}) for source in table["source"]]
+    groups = objects({"language": pair.language, "direction": pair.direction} for _ in range(len(table)))
+    whole = table.assign(item=ids, cluster=ids, groups=groups, source_language=pair.src, target_language=pair.tgt)
+    whole = whole.rename(columns={"hypothesis": "output"})
+    kinds = whole.explode("kinds", ignore_index=True)
+    kinds = kinds.assign(
+        item=[item_id([each], {"quantities": kind}) for each, kind in kinds[["cluster", "kinds"]].values],
+        groups=objects({**group, "kind": kind} for group, kind in kinds[["groups", "kinds"]].values),
+        own=objects(_of_kind(flags, kind) for flags, kind in kinds[["own", "kinds"]].values),
+        shared=objects(_of_kind(flags, kind) for flags, kind in kinds[["shared", "kinds"]].values),
+    )
+    columns = [*COLUMNS, *(TEXTS if texts else ())]
+    for measure, rows in (("carried", whole), ("carried/kind", kinds)):
+        flags = [[*own, *rest] for own, rest in rows[["own", "shared"]].values]
+        verdicts = ["fail" if own else "undecided" if rest else "pass" for own, rest in rows[["own", "shared"]].values]
+        said = ["; ".join(flag["said"] for flag in each) for each in flags]
+        found = rows.assign(
+            measure=measure,
+            verdict=verdicts,
+            value=[_VALUES[verdict] for verdict in verdicts],
+            reason=[f"everyone's: {why}" if verdict == "undecided" else why
+                    for verdict, why in zip(verdicts, said, strict=True)],
+            spans=objects(_marks(each) for each in flags),
+        )  # fmt: skip
+        yield found[[name for name in columns if name in found]]
+    sums = objects(list(map(int, each)) for each in whole["chrf_sums"])
+    scored = whole.assign(measure="chrf", value=whole["chrf"], sums=sums)
+    yield scored[[name for name in columns if name in scored]]
+
+
+_VALUES = {"pass": 1.0, "fail": 0.0, "undecided": float("nan")}
+
+
+def _of_kind(flags: Iterable[Any], kind: str) -> list[Any]:
+    return [flag for flag in flags if flag["kind"] == kind]
+
+
+def _marks(flags: Iterable[Any]) -> list[dict[str, Any]]:
+    """What flags are on, as spans of outcomes."""
+    return [
+        {"text": side, "start": int(flag[side][0]), "end": int(flag[side][1]), "label": "wrong"}
+        for flag in flags
+        for side in _SIDES
+        if len(flag[side])
+    ]
 
 
 def results(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:

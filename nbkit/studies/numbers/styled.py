@@ -25,7 +25,9 @@ from nbkit.figures.theme import Look
 from nbkit.models import label
 from nbkit.models.catalogue import BY_RULE
 from nbkit.studies import page
-from nbkit.studies.numbers.tables import PUBLISHED
+from nbkit.studies.behaviours import behaviour_of
+from nbkit.studies.numbers.steps import STUDY
+from nbkit.studies.numbers.tables import ALL_KINDS, PUBLISHED
 
 if TYPE_CHECKING:
     from nbkit.studies.numbers import NumbersParams
@@ -47,6 +49,20 @@ def footer(params: NumbersParams) -> provenance.Footer:
         return [params.model_key(pair, name) for pair in params.pairs]
 
     return page.footer(params, {"number rules": libraries}, params.models, key, pairs=pairs)
+
+
+def precision(params: NumbersParams) -> str:
+    """How precise errors of a single system were when read, for each language pair of the run."""
+    behaviour = behaviour_of(STUDY)
+    assert behaviour is not None
+    measure = behaviour.measures["carried"]
+    read = {pair.pair: measure.precision(pair.src, pair.tgt) for pair in params.pairs}
+    return " ".join(
+        f"{pair}: of errors that a reader checked, {found.said}."
+        if found
+        else f"{pair}: nobody has checked the errors."
+        for pair, found in read.items()
+    )
 
 
 # ----------------------------------------------------------------------------
@@ -152,6 +168,8 @@ TABLES = page.Sheets(
         "hypothesis": _hypothesis,
         "example": _both,
         "report": _both,
+        "source_marked": lambda row: styles.marked(row["source"], row["source_spans"]),
+        "hypothesis_marked": lambda row: styles.marked(row["hypothesis"], row["output_spans"]),
         "sentence": lambda row: _marked(row["sentence"], row["number"]),
         **{name: _escaped(name) for name in ("correct", "written", "smallest")},
     },
@@ -177,6 +195,24 @@ def rates_table(pass_rates: pd.DataFrame) -> Styler:
     shown = _by_model(rows, keys).join(pass_rates.groupby(keys)["n"].max().astype("Int64"), on=keys)
     strict = styles.wide(rows, keys, "model", "strict")
     return show("rates", shown, best=styles.best(strict.drop(columns=keys)), headings=_model_headings(rows))
+
+
+def running_table(rates: pd.DataFrame) -> Styler:
+    """Shares of sentences in percent, a column for each kind of quantity, the best of each in bold.
+
+    rates: `numbers.running_rates`.
+    """
+    if rates.empty:
+        return TABLES.empty(TABLES.why("running"))
+    keys = ["pair", "model"]
+    wide = styles.wide(rates, keys, "kind", "carried")
+    kinds = list(dict.fromkeys(rates["kind"]))
+    most = rates.groupby("kind")["n"].max().to_dict()
+    whole = rates[rates["kind"] == ALL_KINDS].reset_index(drop=True)
+    shown = whole.merge(wide[[*keys, *kinds[1:]]], on=keys)
+    shown = shown.assign(**{kind: styles.cells(shown, kind, form=".1f", times=100) for kind in kinds[1:]})
+    best = styles.best(wide[kinds], by="column").rename(columns={ALL_KINDS: "carried"})
+    return show("running", shown, best=best, headings={kind: f"{kind} (N ≤ {most[kind]:,})" for kind in kinds[1:]})
 
 
 def format_rates_table(rates: pd.DataFrame) -> Styler:

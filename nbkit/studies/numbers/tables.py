@@ -26,8 +26,9 @@ from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.base import trained_by
 from nbkit.studies.numbers.params import Direction, NumbersParams
-from nbkit.studies.numbers.steps import OF, numbers_of, outcomes, results, templates_of
+from nbkit.studies.numbers.steps import OF, numbers_of, outcomes, results, running_text, templates_of
 from nbkit.studies.paper import Paper
+from nbkit.studies.results import objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,12 +51,72 @@ def pass_rates(params: NumbersParams, store: Store | None = None) -> pd.DataFram
 @outcomes.table
 def pass_rates_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
     """`pass_rates`, from outcomes alone."""
+    found = found[found["measure"].isin(["strict", "lenient"])]
     verdicts = found.assign(**{name: [groups[name] for groups in found["groups"]] for name in _GROUPS})
     verdicts["pair"] = verdicts["source_language"] + "→" + verdicts["target_language"]
     strict, lenient = (verdicts[verdicts["measure"] == name].reset_index(drop=True) for name in ("strict", "lenient"))
     both = strict.assign(strict=strict["value"] == 1, lenient=lenient["value"] == 1)
     both = both.rename(columns={"system": "model"}).drop(columns="value").rename(columns={"cluster": "value"})
     return _rates(both, [*OF, "capability"])
+
+
+#: All quantities of a sentence, whatever their kind.
+ALL_KINDS = "all"
+
+
+def running_rates(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
+    """The share of sentences of running text whose quantities each system, and the reference, carries over.
+
+    Undecided sentences (see `running_text`) are not counted.
+    Columns: pair, model, kind (`ALL_KINDS` and each of them, the most frequent first), n, undecided, carried,
+    carried_low, carried_high; best systems first.
+    """
+    rows = []
+    for pair in params.pairs if params.sentences is not None else ():
+        table = running_text(params, pair, store)
+        kinds = table["kinds"].explode().value_counts().index
+        for system, part in table.groupby("system", sort=False):
+            for kind in [ALL_KINDS, *kinds]:
+                own = part if kind == ALL_KINDS else part[[kind in each for each in part["kinds"]]]
+                flags = [
+                    [any(kind in (ALL_KINDS, flag["kind"]) for flag in each) for each in own[name]]
+                    for name in ("own", "shared")
+                ]
+                decided = [not mine for mine, rest in zip(*flags, strict=True) if mine or not rest]
+                rows.append(
+                    (pair.pair, system, kind, len(decided), len(own) - len(decided), *share_interval(decided)[:3])
+                )
+    found = _frame(rows, ["pair", "model", "kind", "n", "undecided", "carried", "carried_low", "carried_high"])
+    whole = found[found["kind"] == ALL_KINDS].sort_values("carried", ascending=False, kind="stable")
+    best = {key: place for place, key in enumerate(whole[["pair", "model"]].itertuples(index=False, name=None))}
+    pairs = [pair.pair for pair in params.pairs]
+    places = [(pairs.index(pair), best[pair, model]) for pair, model in found[["pair", "model"]].values]
+    order = sorted(range(len(found)), key=places.__getitem__)
+    return found.iloc[order].reset_index(drop=True)
+
+
+def running_errors(params: NumbersParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
+    """*k* sentences of each system with a quantity that it, and at most one other, gets wrong.
+
+    Columns: pair, model, line, said, source, hypothesis, source_spans, output_spans.
+    """
+    import pandas as pd
+
+    frames = []
+    for pair in params.pairs if params.sentences is not None else ():
+        table = running_text(params, pair, store)
+        table = table[table["own"].map(len) > 0].assign(pair=pair.pair).rename(columns={"system": "model"})
+        ranks = [address(params.seed, "running", *row) for row in table[["pair", "model", "source"]].values]
+        first = table.assign(rank=ranks).sort_values("rank").groupby("model", sort=False).head(k).sort_index()
+        said = ["; ".join(flag["said"] for flag in flags) for flags in first["own"]]
+        source, output = (objects(_places(flags, side) for flags in first["own"]) for side in ("source", "output"))
+        frames.append(first.assign(said=said, source_spans=source, output_spans=output))
+    columns = ["pair", "model", "line", "said", "source", "hypothesis", "source_spans", "output_spans"]
+    return pd.concat([_frame([], columns), *frames], ignore_index=True)[columns]
+
+
+def _places(flags: Sequence[Any], side: str) -> list[tuple[int, int]]:
+    return [(int(flag[side][0]), int(flag[side][1])) for flag in flags if len(flag[side])]
 
 
 def rates_by_format(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:

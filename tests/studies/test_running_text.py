@@ -1,0 +1,101 @@
+"""Numbers in running text, of systems whose errors are known: whose they are, and what is undecided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbkit.batch import params as run_files
+from nbkit.studies import numbers, outcomes
+from nbkit.studies.behaviours import behaviour_of
+from nbkit.studies.comparison import ranked
+from nbkit.studies.numbers import NumbersParams, steps
+
+SOURCE = ["We met 12 men on 3 May.", "No numbers here.", "It weighs 6 kg.", "They paid €500."]
+REFERENCE = ["Wir trafen am 3. Mai 12 Männer.", "Hier nicht.", "Es wiegt 6 kg.", "Sie zahlten 500 €."]
+SYSTEMS = {
+    "good": ["Wir trafen am 3. Mai 12 Männer.", "Keine Zahlen hier.", "Es wiegt 6 kg.", "Sie zahlten 500 Euro."],
+    "one": ["Wir trafen am 3. Mai 13 Männer.", "Keine 8 Zahlen.", "Es wiegt sehr viel.", "Sie zahlten 500 Dollar."],
+    "two": ["Wir trafen am 3. Mai 12 Männer.", "Keine Zahlen hier.", "Es wiegt viel.", "Sie zahlten 500 €."],
+    "three": ["Wir trafen am 3. Mai 12 Männer.", "Keine Zahlen hier.", "Es wiegt etwas.", "Sie zahlten 500 €."],
+}
+
+
+@pytest.fixture
+def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NumbersParams:
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "systems").mkdir()
+    files = {"source.en": SOURCE, "reference-A.de": REFERENCE}
+    files |= {f"systems/{name}.de": lines for name, lines in SYSTEMS.items()}
+    for name, lines in files.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return NumbersParams(
+        templates=None, sentences=f"moses:{tmp_path}/{{source|reference-A}}.{{lang}}",
+        models=[f"outputs:{tmp_path}/systems/*.{{tgt}}"],
+    )  # fmt: skip
+
+
+def test_only_what_has_to_be_carried_is_counted(params):
+    [pair] = params.pairs
+    given = numbers.steps.sentences(params, pair)
+    assert list(given["line"]) == [1, 3, 4]
+    assert [list(kinds) for kinds in given["kinds"]] == [["dates", "numbers"], ["measures"], ["money"]]
+
+
+def test_an_error_of_many_is_everyones_and_undecided(params):
+    rates = numbers.running_rates(params)
+    whole = rates[rates["kind"] == "all"].set_index("model")
+    # Six kilograms are lost by three systems: nobody is blamed, and for these the sentence does not count.
+    assert whole["undecided"].to_dict() == {"good": 0, "reference": 0, "two": 1, "three": 1, "one": 1}
+    assert whole["carried"].to_dict() == {"good": 1, "reference": 1, "two": 1, "three": 1, "one": 0}
+    one = rates[rates["model"] == "one"].set_index("kind")
+    assert one.loc["dates", "carried"] == 1 and one.loc["numbers", "carried"] == 0 == one.loc["money", "carried"]
+    assert np.isnan(one.loc["measures", "carried"])
+    errors = numbers.running_errors(params)
+    assert set(errors["model"]) == {"one"} and list(errors["line"]) == [1, 4]
+    assert errors["said"].iloc[0] == "12 ≠ 13 (value)" and "500" in errors["said"].iloc[1]
+
+
+def test_outcomes_say_the_same_and_mark_what_is_wrong(params):
+    found = pd.concat(list(outcomes(params, texts=True)), ignore_index=True)
+    assert set(found["measure"]) == {"carried", "carried/kind", "chrf"}
+    carried = found[found["measure"] == "carried"].set_index(["system", "source"])
+    assert carried.loc[("two", SOURCE[2]), "verdict"] == "undecided"
+    assert carried.loc[("two", SOURCE[2]), "reason"] == "everyone's: 6 kg (missing)"
+    row = carried.loc[("one", SOURCE[0])]
+    assert (row["verdict"], row["reason"]) == ("fail", "12 ≠ 13 (value)")
+    texts = {"source": SOURCE[0], "output": row["output"]}
+    assert [texts[span["text"]][span["start"] : span["end"]] for span in row["spans"]] == ["12", "13"]
+    chrf = found[found["measure"] == "chrf"]
+    assert (chrf[chrf["system"] == steps.REFERENCE]["value"] == 1).all() and chrf["sums"].map(len).eq(18).all()
+
+
+def test_ranks_of_running_text(params):
+    found = pd.concat(list(outcomes(params)), ignore_index=True)
+    measure = behaviour_of(numbers.STUDY).measures["carried"]
+    board = ranked(found, measure)
+    assert board["system"].iloc[-1] == "one" and set(board["first"]) == {1}  # three sentences show nothing
+    assert set(board["last"]) == {5} and board["tied"].all()
+
+
+def test_pages_that_have_nothing_to_show_are_omitted(params, tmp_path):
+    def pages(text: str) -> list[str]:
+        file = tmp_path / "run.yaml"
+        file.write_text(text, encoding="utf-8")
+        return [page.path for page in run_files.entries(run_files.read(file))[0].notebooks]
+
+    assert "numbers/running_text" not in pages("name: a\nruns: [{study: numbers}]\n")
+    given = f"params: {{templates: null, sentences: '{params.sentences}', models: {params.models}}}"
+    assert pages(f"name: a\nruns: [{{study: numbers, {given}}}]\n") == ["numbers/running_text"]
+    file = tmp_path / "chosen.yaml"
+    file.write_text("name: a\nruns: [{study: numbers, notebooks: [running_text]}]\n", encoding="utf-8")
+    [problem] = run_files.validate(run_files.read(file))
+    assert "sentences" in problem.message and "running_text" in problem.message
+
+
+def test_a_run_that_asks_for_nothing_is_refused(params):
+    nothing = params.model_copy(update={"sentences": None})
+    assert any("templates and sentences" in problem for problem in numbers.STUDY.problems(nothing))
