@@ -100,6 +100,8 @@ class Nouns(NamedTuple):
         >>> de.begins("rennwagen", "rennen"), de.begins("herbstlaub", "herbst"), de.begins("waffeleisen", "waffen")
         (True, True, False)
         """
+        if any(word.startswith(each) and each.startswith(noun) and each != noun for each in self.whole):
+            return False
         if len(noun) >= _SHORTEST_BEGINNING and word.startswith(noun):
             return len(word) - len(noun) >= _SHORTEST_REST
         for link in self.links:
@@ -263,7 +265,8 @@ class SenseLookup:
             return None
         written, known = _spelling(word), self._forms(homograph.word).nouns
         begun = [noun for noun in known if self.nouns.begins(written, noun)]
-        return known[max(begun, key=len)] if begun else None
+        # *Bandprobe* begins with *Band*, which is ambiguous, not with *Bande*.
+        return known[max(begun, key=lambda noun: (written.startswith(noun), len(noun)))] if begun else None
 
     def _by_gender(self, homograph: Homograph, form: str, genders: frozenset[str]) -> str:
         """The sense by the gender of an ambiguous noun: the only one with a noun of that meaning."""
@@ -605,6 +608,21 @@ class SenseFinder:
             elif decides:
                 is_noun = is_noun and capital if self.nouns == "tagged" else is_noun or capital
             yield is_verb, is_noun
+
+
+def majority_sense(senses: Iterable[str | None]) -> str | None:
+    """The sense that most of the systems chose, whichever one of them is left out; None if there is none.
+
+    With N decided systems of which n chose the sense: N − 1 ≥ 3 and n − 1 > (N − 1) / 2. So it is the majority of at
+    least three *other* systems for each of them, and a system that chose another sense disagrees with the others.
+
+    >>> majority_sense(["animal", "animal", "animal", None, "club"]), majority_sense(["animal"] * 3)
+    ('animal', None)
+    """
+    counts = Counter(sense for sense in senses if sense)
+    total = counts.total()
+    sense, n = max(counts.items(), key=lambda item: item[1], default=(None, 0))
+    return sense if total >= 4 and 2 * (n - 1) > total - 1 else None
 
 
 class _TargetWords(NamedTuple):
