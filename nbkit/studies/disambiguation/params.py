@@ -123,14 +123,14 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     )
     reach: Reach = Field(
         default="links",
-        description="Where a translation shows the sense: links (the aligned words), or, if these show none, also window "
-        "(nouns up to three words from them) or translation (all nouns).",
+        description="Where a translation shows the sense: links (the aligned words), or, if these show none, also "
+        "window (nouns up to three words from them) or translation (all nouns).",
     )
     gold: Literal["reference", "others"] = Field(
         default="reference",
-        description="Which sense is right: reference (that of the reference), or others, for corpora without references "
-        "(their target side is not read): the one that most of the other systems chose, at least three of them. A system "
-        "then disagrees with the others, which is not always an error.",
+        description="Which sense is right: reference (that of the reference), or others, for corpora without "
+        "references (their target side is not read): the one that most of the other systems chose, at least three of "
+        "them. A system then disagrees with the others, which is not always an error.",
     )
     ppmi: Literal["pooled", "homograph", "published"] = Field(
         default="pooled",
