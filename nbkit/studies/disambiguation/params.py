@@ -126,11 +126,11 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         description="Where a translation shows the sense: links (the aligned words), or, if these show none, also "
         "window (nouns up to three words from them) or translation (all nouns).",
     )
-    gold: Literal["reference", "others"] = Field(
-        default="reference",
-        description="Which sense is right: reference (that of the reference), or others, for corpora without "
-        "references (their target side is not read): the one that most of the other systems chose, at least three of "
-        "them. A system then disagrees with the others, which is not always an error.",
+    voters: Translators = Field(
+        default=[],
+        description="For test corpora without references, whose target side is not read: the systems, at least four, "
+        "that tell the right sense. It is the one that two thirds of the *other* ones chose, at least three of them; a "
+        "system with another sense disagrees with the others, which is not always an error. Empty: references tell it.",
     )
     ppmi: Literal["pooled", "homograph", "published"] = Field(
         default="pooled",
@@ -211,10 +211,10 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
             raise ValueError(
                 "folds: with 1 part, none is left to count biases on; use 0 (no cross-fitting) or at least 2"
             )
-        if self.gold == "others" and (self.folds or len(self.models) < 4):
+        if self.voters and (self.folds or len(self.voters) < 4):
             raise ValueError(
-                "gold: others needs at least four models, and test corpora of their own (folds: 0): the majority of "
-                "three other systems decides"
+                f"voters: {len(self.voters)} systems with folds: {self.folds}; at least four are needed, so that three "
+                "others decide, and folds: 0"
             )
         if not self.folds and not self.test_corpora:
             raise ValueError("test_corpora: nothing to test on; name a corpus, or use cross-fitting (folds: 10)")
@@ -320,12 +320,12 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
 
     def pool_key(self) -> dict[str, Any]:
         """Everything that can change the test pairs and their biases."""
-        others = {"gold": {model: self.translation_key(model) for model in self.models}, "votes": 1}
+        others = {"voters": {model: self.translation_key(model) for model in self.voters}}
         return {
             **self.learned_key(),
             "test": {corpus: self.corpus_key(corpus, self.n_of(corpus)) for corpus in self.corpora},
             "min_tokens": self.min_tokens,
-            **(others if self.gold == "others" else {}),
+            **(others if self.voters else {}),
         }
 
     def n_of(self, corpus: str) -> int | None:

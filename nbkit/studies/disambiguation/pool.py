@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from nbkit import models
 from nbkit.corpora import Pair, check_corpus, find_corpus, is_endless, load_pairs
-from nbkit.corpora.corpus import FileCorpus
+from nbkit.corpora.corpus import FileCorpus, RawCorpus
 from nbkit.corpora.homographs import HomographLexicon, check_homographs
 from nbkit.errors import NbkitError
 from nbkit.languages import base_language
@@ -47,6 +48,7 @@ from nbkit.studies.disambiguation.mining import (
     mine,
     mine_shard,
     n_pairs,
+    shard_pairs,
     shard_starts,
 )
 from nbkit.studies.disambiguation.params import DisambiguationParams
@@ -411,81 +413,104 @@ def read_words(params: DisambiguationParams, texts: Sequence[str], store: Store)
 
 
 #: Why an occurrence without a reference is not in the pool.
-SEEN, NO_MAJORITY = "source seen before", "no majority of the other systems"
-_VOTES = ["key", "pair", "homograph", "token", "length", "source", "parse", "left_out", "model", "hypothesis", "words",
-          "found", "reason", "reached", "word", "start", "end"]  # fmt: skip
+SEEN, NAME, NO_MAJORITY = "source seen before", "written as a name", "no majority of the other systems"
+_OCCURRENCE = ["key", "pair", "homograph", "token", "length", "source"]
+_VOTES = [*_OCCURRENCE, "parse", "model", "hypothesis", "words", "found", "reason", "reached", "word", "start", "end",
+          "left_out", "n"]  # fmt: skip
 
 
-def voters(params: DisambiguationParams, **_: Any) -> list[Use]:
+def uses_voters(params: DisambiguationParams, **_: Any) -> list[Use]:
     """The translators whose majority tells the senses of test pairs; none where references do."""
-    return [use for model in params.models for use in uses_translator(params, model)] if params.gold == "others" else []
+    return [use for model in params.voters for use in uses_translator(params, model)]
 
 
 @STUDY.step(
     per=("corpus", "start"),
     key=lambda params, corpus, start: {"corpus": corpus, "start": start, **params.pool_key()},
-    uses=voters,
+    uses=uses_voters,
 )
 def votes(params: DisambiguationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
     """What every system made of the homographs in one shard of a test corpus, whose target side is not read.
 
-    Columns: key, pair, homograph, token, length, source, parse (in the rows of the first model), left_out (why an
-    occurrence does not count; such rows have no model); model, hypothesis, words (aligned), found (sense), reason,
-    reached (sense and possible senses by each `Reach`, JSON), word, start, end (the word that shows the sense).
+    Columns: key, pair, homograph, token, length, source, parse (in the rows of the first model alone), model,
+    hypothesis, words (aligned), found (sense), reason, reached (sense and possible senses by each `Reach`, JSON), word,
+    start, end (the word that shows the sense); left_out ("" for these rows, else why occurrences do not count), n.
     """
     import pandas as pd
 
-    rows, n_read = [], 0
-    seen: set[str] = set()
-    wanted = []
-    forms = {form for word in params.homographs.homographs for form in english_forms(word)}
-    for number, pair in enumerate(
-        text_pairs(corpus, params.source, params.target, params.n_of(corpus), on_error=params.on_error)
-    ):
-        if number >= start + SHARD:
-            break
-        n_read += number >= start
-        if number >= start and (base_language(params.source) != "en" or not forms.isdisjoint(_words(pair.source))):
-            if pair.source in seen:
-                rows.append({"left_out": SEEN})
-            else:
-                wanted.append(pair)
-        seen.add(pair.source)
-    spec = parser_for(params.source, params.parsers or None)
-    finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
-    parsed = parse_remembered([pair.source for pair in wanted], spec, params.source, store=store)
-    occurrences = []
-    for pair, text in zip(wanted, parsed, strict=True):
-        found = finder.occurrences(text)
-        times = Counter(homograph for homograph, _ in found)
-        for homograph, token in found:
-            left_out = SHORT if len(text) < params.min_tokens else REPEATED if times[homograph] > 1 else ""
-            if left_out:
-                rows.append({"left_out": left_out})
-            else:
-                key = f"{corpus}/{pair.id}/{homograph}"
-                occurrences.append((key, pair.id, homograph, token, len(text), pair.source, text))
-    columns = ["key", "pair", "homograph", "token", "length", "source", "text"]
-    asked = pd.DataFrame(occurrences, columns=columns)
+    left_out: Counter[str] = Counter()
+    occurrences = list(_occurrences(params, corpus, start, store, left_out))
+    asked = pd.DataFrame(occurrences, columns=[*_OCCURRENCE, "text"])
     asked["tokens"] = objects(text.tokens for text in asked["text"])
-    both = pd.concat([asked.assign(model=model) for model in params.models], ignore_index=True)
-    hypotheses = [line for model in params.models for line in translations(params, model, asked["source"], store)]
+    both = pd.concat([asked.assign(model=model) for model in params.voters], ignore_index=True)
+    hypotheses = [line for model in params.voters for line in translations(params, model, asked["source"], store)]
+    rows = []
     for row, (found, target) in zip(records(both), _senses(params, both, hypotheses, store), strict=True):
-        first = row["model"] == params.models[0]
-        parse = json.dumps(to_record(row["text"]), ensure_ascii=False, separators=(",", ":")) if first else ""
         reached = {reach: [sense.cluster, sorted(sense.possible)] for reach, sense in found.reached.items()}
-        made = {"hypothesis": found.hypothesis, "words": found.words, "found": found.sense, "reason": found.reason}
-        word = found.reached[params.reach].indicating[:1] if found.sense else ()
-        at = _word(target, word[0]) if target and word else {"word": "", "start": -1, "end": -1}
-        given = {name: row[name] for name in columns[:-1]}
-        rows.append({**given, **made, **at, "left_out": "", "model": row["model"], "parse": parse,
-                     "reached": json.dumps(reached, separators=(",", ":"))})  # fmt: skip
-    rows.append({"left_out": "pairs read", "token": n_read})
+        rows.append({
+            **{name: row[name] for name in (*_OCCURRENCE, "model")},
+            "parse": _parse(row["text"]) if row["model"] == params.voters[0] else "",
+            **dict(zip(("hypothesis", "words", "found", "reason"), found[:4], strict=True)),
+            "reached": json.dumps(reached, separators=(",", ":")),
+            **(_word(target, found.reached[params.reach].indicating[0]) if target and found.sense else _NO_WORD),
+            "left_out": "",
+            "n": 1,
+        })  # fmt: skip
+    rows += [{"left_out": reason, "n": n} for reason, n in sorted(left_out.items())]
     return pd.DataFrame(rows, columns=_VOTES).astype(dict.fromkeys(["token", "length", "start", "end"], "Int64"))
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+", text.lower())
+def _occurrences(
+    params: DisambiguationParams, corpus: str, start: int, store: Store, left_out: Counter[str]
+) -> Iterator[tuple[Any, ...]]:
+    """Each homograph that counts in the sources of a shard, as in `_OCCURRENCE`, with its parsed source."""
+    finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
+    for pair, text in _sources(params, corpus, start, store, left_out):
+        found = finder.occurrences(text)
+        times = Counter(homograph for homograph, _ in found)
+        for homograph, token in found:
+            if len(text) < params.min_tokens:
+                left_out[SHORT] += 1
+            elif times[homograph] > 1:
+                left_out[REPEATED] += 1
+            elif text.tokens[token][:1].isupper() and sentence_of(text, token)[1] > 0:
+                left_out[NAME] += 1
+            else:
+                yield f"{corpus}/{pair}/{homograph}", pair, homograph, token, len(text), text.text, text
+
+
+def _sources(
+    params: DisambiguationParams, corpus: str, start: int, store: Store, left_out: Counter[str]
+) -> Iterator[tuple[str, Text]]:
+    """The distinct sources of a shard that may have a homograph, with their pairs' names; only these are parsed."""
+    mining = tested(params, corpus, store)
+    if not isinstance(find_corpus(corpus)[0], RawCorpus):
+        for pair in shard_pairs(mining, start, store):
+            left_out["pairs read"] += 1
+            yield pair.id, pair.source
+        return
+    spec, seen = parser_for(params.source, params.parsers or None), set()
+    forms = {form for word in params.homographs.homographs for form in english_forms(word)}
+    raw: dict[str, str] = {}
+    lines = text_pairs(corpus, params.source, params.target, mining.n, on_error=params.on_error)
+    for number, line in enumerate(islice(lines, start + mining.shard)):
+        if number >= start:
+            left_out["pairs read"] += 1
+            words = re.findall(r"[^\W\d_]+", line.source.lower())
+            if base_language(params.source) != "en" or not forms.isdisjoint(words):
+                if line.source in seen:
+                    left_out[SEEN] += 1
+                else:
+                    raw[line.id] = line.source
+        seen.add(line.source)
+    yield from zip(raw, parse_remembered([*raw.values()], spec, params.source, store=store), strict=True)
+
+
+_NO_WORD = {"word": "", "start": -1, "end": -1}
+
+
+def _parse(text: Text) -> str:
+    return json.dumps(to_record(text), ensure_ascii=False, separators=(",", ":"))
 
 
 def _word(target: Text, place: int) -> dict[str, Any]:
@@ -497,8 +522,8 @@ def _word(target: Text, place: int) -> dict[str, Any]:
 def _by_majority(params: DisambiguationParams, corpus: str, start: int, store: Store) -> tuple[list[Any], Counter[str]]:
     """The rows of the pool from one shard, by the majority of the systems, and what was excluded."""
     cast = votes(params, corpus, start, store=store)
-    left_out: Counter[str] = Counter(cast.loc[~cast["left_out"].isin(["", "pairs read"]), "left_out"])
-    left_out["pairs read"] = int(cast.loc[cast["left_out"] == "pairs read", "token"].sum())
+    counted = cast[cast["left_out"] != ""]
+    left_out = Counter(dict(zip(counted["left_out"], counted["n"].astype(int), strict=True)))
     known, rows = counts_without(params, -1, store), []
     for key, own in cast[cast["left_out"] == ""].groupby("key", sort=False):
         sense = majority_sense(own["found"])
@@ -518,7 +543,7 @@ def _by_majority(params: DisambiguationParams, corpus: str, start: int, store: S
 def found_by(params: DisambiguationParams, model: str, store: Store) -> list[Found]:
     """What *model* made of every pair of the pool, in the pool's order."""
     pairs = pool(params, store)
-    if params.gold != "others":
+    if model not in params.voters:
         tokens = objects(source_of(params, pair).tokens for pair in records(pairs))
         return translated(params, model, pairs.assign(tokens=tokens, text=pairs["source"]), store)
     starts = ((corpus, start) for corpus in params.corpora for start in pool_starts(params, corpus, store))
@@ -541,14 +566,14 @@ def found_by(params: DisambiguationParams, model: str, store: Store) -> list[Fou
 @STUDY.step(
     per=("corpus", "start"),
     key=lambda params, corpus, start: {"corpus": corpus, "start": start, **params.pool_key()},
-    uses=voters,
+    uses=uses_voters,
 )
 def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
     """The pool's rows from one shard of a test corpus, and what was excluded from it.
 
     Columns: those of `pool`, and left_out ("" for rows of the pool, else why) with n (how many).
     """
-    if params.gold == "others":
+    if params.voters:
         rows, left_out = _by_majority(params, corpus, start, store)
         return _pool_table(rows, left_out)
     mining = linked(params, corpus, store)
@@ -684,7 +709,7 @@ def _row(pair: Pair, sense: Sense) -> dict[str, Any]:
         "source": pair.source.text,
         "reference": target.text,
         "length": len(pair.source),
-        "parse": json.dumps(to_record(pair.source), ensure_ascii=False, separators=(",", ":")),
+        "parse": _parse(pair.source),
     }
 
 

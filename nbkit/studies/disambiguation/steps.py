@@ -50,7 +50,7 @@ from nbkit.studies.disambiguation.pool import (
     uses_language_models,
     uses_masked,
     uses_translator,
-    voters,
+    uses_voters,
     word_list,
 )
 from nbkit.studies.engine import Counts, asked_translations
@@ -403,9 +403,7 @@ def count_senses(params: DisambiguationParams, start: int, store: Store) -> None
 @STUDY.work(
     "align test pairs {domain}",
     points=lambda params: (
-        [{}]
-        if params.aligner != "gold" and params.hypothesis_aligner == "eflomal" and params.gold == "reference"
-        else []
+        [{}] if params.aligner != "gold" and params.hypothesis_aligner == "eflomal" and not params.voters else []
     ),
     after=[read_corpora],
 )
@@ -420,7 +418,7 @@ def align_tests(params: DisambiguationParams, store: Store) -> None:
     "test pairs {corpus} {start}",
     points=_test_points,
     after=[count_senses, align_tests],
-    uses=voters,
+    uses=uses_voters,
 )
 def find_pairs(params: DisambiguationParams, corpus: str, start: int, store: Store) -> None:
     """The test pairs of one shard of a corpus, with their biases."""
