@@ -100,6 +100,8 @@ class Nouns(NamedTuple):
         >>> de.begins("rennwagen", "rennen"), de.begins("herbstlaub", "herbst"), de.begins("waffeleisen", "waffen")
         (True, True, False)
         """
+        if any(word.startswith(each) and each.startswith(noun) and each != noun for each in self.whole):
+            return False
         if len(noun) >= _SHORTEST_BEGINNING and word.startswith(noun):
             return len(word) - len(noun) >= _SHORTEST_REST
         for link in self.links:
@@ -263,7 +265,8 @@ class SenseLookup:
             return None
         written, known = _spelling(word), self._forms(homograph.word).nouns
         begun = [noun for noun in known if self.nouns.begins(written, noun)]
-        return known[max(begun, key=len)] if begun else None
+        # *Bandprobe* begins with *Band*, which is ambiguous, not with *Bande*.
+        return known[max(begun, key=lambda noun: (written.startswith(noun), len(noun)))] if begun else None
 
     def _by_gender(self, homograph: Homograph, form: str, genders: frozenset[str]) -> str:
         """The sense by the gender of an ambiguous noun: the only one with a noun of that meaning."""
@@ -334,6 +337,9 @@ TargetNouns: TypeAlias = Literal["tagged", "tagged_or_capital", "any"]
 Reach: TypeAlias = Literal["links", "window", "translation"]
 REACHES: tuple[Reach, ...] = get_args(Reach)
 WINDOW = 3
+#: Shortest word in lower case that counts as a verb or an adjective in unparsed text: shorter ones are mostly function
+#: words.
+_SHORTEST_OTHER = 5
 #: Outcomes of an occurrence whose sense is identified: by the lexicon, or by the gender of an ambiguous noun.
 DECIDED, BY_GENDER = "decided", "decided by gender"
 #: Why the sense of an occurrence is undecided.
@@ -542,7 +548,7 @@ class SenseFinder:
     def _sense(self, word: str, token: int, targets: list[int], words: _TargetWords, reach: Reach) -> Sense:
         linked = [place for place in targets if words.noun[place]]
         found = self._indicated(word, linked, words)
-        if reach != "links" and not found and (linked or not words.has_verb(targets)):
+        if reach != "links" and not found and (linked or not words.is_parsed or not words.has_verb(targets)):
             nouns = [place for place, is_noun in enumerate(words.noun) if is_noun]
             if reach == "window":
                 near = targets or [token]
@@ -580,7 +586,8 @@ class SenseFinder:
     def _target_words(self, text: Text) -> _TargetWords:
         lemmas = [lemma for sentence in text.sentences for lemma in sentence.lemmas or sentence.tokens]
         kinds = [kind for sentence in text.sentences for kind in self._kinds(sentence)]
-        return _TargetWords(text.tokens, lemmas, [verb for verb, _ in kinds], [noun for _, noun in kinds])
+        is_parsed = any(sentence.upos for sentence in text.sentences)
+        return _TargetWords(text.tokens, lemmas, [verb for verb, _ in kinds], [noun for _, noun in kinds], is_parsed)
 
     def _kinds(self, sentence: Sentence) -> Iterator[tuple[bool, bool]]:
         """For each word, whether it is a verb or an adjective, and whether it can indicate a sense.
@@ -598,6 +605,8 @@ class SenseFinder:
             capital, is_noun = token[:1].isupper(), tag in _NOUNS
             decides = self._capitals and i > first  # whether a capital letter indicates a noun
             is_verb = tag in _VERBS and not (decides and capital)
+            if sentence.upos is None and self._capitals:  # longer words in lower case are no nouns
+                is_verb = token.islower() and token.isalpha() and len(token) >= _SHORTEST_OTHER
             if self.nouns == "any":
                 is_noun = True
             elif sentence.upos is None:
@@ -607,6 +616,21 @@ class SenseFinder:
             yield is_verb, is_noun
 
 
+def majority_sense(senses: Iterable[str | None]) -> str | None:
+    """The sense that two thirds of the systems chose, whichever one of them is left out; None if there is none.
+
+    With N decided systems of which n chose the sense: N − 1 ≥ 3 and n − 1 ≥ ⅔ (N − 1). So it is the sense of two thirds
+    of at least three *other* systems for each of them, and a system that chose another one disagrees with the others.
+
+    >>> majority_sense(["animal"] * 3 + [None, "club"]), majority_sense(["animal"] * 3)
+    ('animal', None)
+    """
+    counts = Counter(sense for sense in senses if sense)
+    total = counts.total()
+    sense, n = max(counts.items(), key=lambda item: item[1], default=(None, 0))
+    return sense if total >= 4 and 3 * (n - 1) >= 2 * (total - 1) else None
+
+
 class _TargetWords(NamedTuple):
     """The tokens of a target, their lemmas (or forms, without lemmas), and which are verbs (or adjectives) or nouns."""
 
@@ -614,6 +638,7 @@ class _TargetWords(NamedTuple):
     lemmas: Sequence[str]
     verb: Sequence[bool]
     noun: Sequence[bool]
+    is_parsed: bool
 
     def has_verb(self, places: Iterable[int]) -> bool:
         return any(self.verb[place] for place in places)

@@ -11,8 +11,8 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -470,6 +470,59 @@ def sandbox_homographs(tgt: str = "de") -> HomographLexicon:
 
 
 # ----------------------------------------------------------------------------
+# Lexicons that add up: words of another one, and repairs of the published one.
+
+
+def joined(lexicon: HomographLexicon, other: HomographLexicon) -> HomographLexicon:
+    """*lexicon* with the words that *other* alone has."""
+    homographs = {**other.homographs, **lexicon.homographs}
+    return replace(lexicon, homographs=dict(sorted(homographs.items())))
+
+
+def repaired(lexicon: HomographLexicon, repairs: Mapping[str, Sequence[Mapping[str, Any]]]) -> HomographLexicon:
+    """*lexicon* with changed senses: what nbkit adds to a published lexicon, which stays as it is.
+
+    repairs: for each word a list. ``{sense, translations, merges}`` moves translations into a sense, which is made if
+    there is none of this name, together with all those of the senses that it merges; ``{ambiguous}`` takes translations
+    out of all senses. Words that *lexicon* does not have are skipped.
+
+    >>> lexicon = HomographLexicon("mine", "en", "de", {"lock": Homograph("lock", (
+    ...     SenseCluster("door", frozenset({"Schloss"})), SenseCluster("hair", frozenset({"Locke", "Riegel"}))))})
+    >>> mended = repaired(lexicon, {"lock": [{"sense": "door", "translations": ["Riegel"]}]})
+    >>> mended.cluster_of("lock", "Riegel").name, lexicon.cluster_of("lock", "Riegel").name
+    ('door', 'hair')
+    """
+    homographs = dict(lexicon.homographs)
+    for word in repairs.keys() & homographs.keys():
+        homographs[word] = _repaired(homographs[word], repairs[word])
+    return replace(lexicon, homographs=homographs)
+
+
+def _repaired(homograph: Homograph, changes: Sequence[Mapping[str, Any]]) -> Homograph:
+    senses = {each.name: dict.fromkeys(each.translations) for each in homograph.clusters}
+    glosses = {each.name: each.gloss for each in homograph.clusters}
+    ambiguous, shared = set(homograph.ambiguous), {key: set(names) for key, names in homograph.shared.items()}
+    for change in changes:
+        name = change.get("sense")
+        for merged in change.get("merges", ()):
+            senses[name] |= senses.pop(merged)
+            shared = {key: {name if each == merged else each for each in names} for key, names in shared.items()}
+        moved = {translation_key(each): each for each in change.get("translations", change.get("ambiguous", ()))}
+        for sense, words in senses.items():
+            for each in [each for each in words if translation_key(each) in moved]:
+                del words[each]
+                if name is None:
+                    shared.setdefault(translation_key(each), set()).add(sense)
+        ambiguous = {each for each in ambiguous if translation_key(each) not in moved}
+        target = ambiguous.update if name is None else senses.setdefault(name, {}).update
+        target(dict.fromkeys(moved.values()))
+    clusters = tuple(
+        SenseCluster(name, frozenset(words), glosses.get(name, "")) for name, words in senses.items() if words
+    )
+    return Homograph(homograph.word, clusters, frozenset(ambiguous), {k: frozenset(v) for k, v in shared.items()})
+
+
+# ----------------------------------------------------------------------------
 # Lexicons by name or file.
 
 #: Names to functions of the target language.
@@ -485,7 +538,8 @@ def load_homographs(
     ----------
     spec : str
         A name of `HOMOGRAPHS` (``own``, ``sandbox``), or a path that ends in .yaml (the project's schema) or .json (the
-        paper's published format), in which environment variables are filled in.
+        paper's published format), in which environment variables are filled in. ``+repairs`` behind it corrects the
+        published senses (`repaired`, by ``repairs-en-de.yaml``), ``+own`` adds the words that only nbkit's list has.
     tgt, src : str
         Languages of the translations and of the homographs.
     on_conflict : {"raise", "drop"}
@@ -518,6 +572,10 @@ def load_homographs(
     """
     if on_conflict not in ("raise", "drop"):
         raise UnknownNameError("on_conflict", on_conflict, ["raise", "drop"])
+    base, plus, addition = spec.rpartition("+")
+    if plus and addition in _ADDITIONS:
+        lexicon = load_homographs(base, tgt, src=src, on_conflict=on_conflict)
+        return _ADDITIONS[addition](replace(lexicon, name=f"{lexicon.name}+{addition}"))
     if spec in HOMOGRAPHS:
         return _of_languages(HOMOGRAPHS.get(spec)(tgt), spec, src, tgt)
     suffix = Path(spec).suffix.lower()
@@ -554,13 +612,27 @@ def check_homographs(spec: str, tgt: str = "de", *, src: str = "en", on_conflict
 def own_homographs(tgt: str = "de") -> HomographLexicon:
     """nbkit's own English homographs, ``en-{tgt}.yaml``. Raises `LanguageDataError` if there are none."""
     folder = files(__package__)
-    known = sorted(file.name[3:-5] for file in folder.iterdir() if file.name.endswith(".yaml"))
+    known = sorted(file.name[3:-5] for file in folder.iterdir() if re.fullmatch(r"en-\w+\.yaml", file.name))
     if check_language(tgt) not in known:
         way_out = "give the run its own lexicon (lexicon: FILE, such as nbkit/corpora/homographs/en-de.yaml)"
         raise LanguageDataError("homographs with translations", tgt, known, way_out)
     with as_file(folder / f"en-{tgt}.yaml") as path:
         return read_yaml(path, "own")
 
+
+@cache
+def _repairs(pair: str) -> dict[str, Any]:
+    place = Path(__file__).with_name(f"repairs-{pair}.yaml")
+    if not place.is_file():
+        raise NbkitError(f"homograph lexicon: there are no repairs for {pair}; drop '+repairs'")
+    return yaml_text.load(place.read_text(encoding="utf-8"), place)[1]
+
+
+#: What may stand behind a lexicon.
+_ADDITIONS: dict[str, Callable[[HomographLexicon], HomographLexicon]] = {
+    "own": lambda lexicon: joined(lexicon, own_homographs(lexicon.tgt)),
+    "repairs": lambda lexicon: repaired(lexicon, _repairs(f"{lexicon.src}-{lexicon.tgt}")),
+}
 
 HOMOGRAPHS.register("own", own_homographs, summary="nbkit's own English noun homographs, into German")
 

@@ -12,7 +12,7 @@ from nbkit import models
 from nbkit.corpora import corpus_identity
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.measure.aligners import load_aligner
-from nbkit.measure.senses import TargetNouns, nouns_of
+from nbkit.measure.senses import Reach, TargetNouns, nouns_of
 from nbkit.models.services.outputs import OutputsModel
 from nbkit.studies.base import (
     MOST,
@@ -57,7 +57,8 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     target: Language = Field(default="de", description="Target language, whose words show the sense.")
     lexicon: Annotated[str, StringConstraints(strip_whitespace=True)] = Field(
         default="sandbox",
-        description="Sense clusters: own (nbkit's lexicon), sandbox, or a .yaml or .json file.",
+        description="Sense clusters: own (nbkit's lexicon), sandbox, or a .yaml or .json file. +repairs behind it "
+        "corrects the published senses, +own adds the words that only nbkit's lexicon has.",
     )
     on_conflict: OnConflict = Field(
         default="raise",
@@ -119,6 +120,17 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         description="Which target words can show a noun's sense. tagged: nouns by part of speech, in German also by "
         "their capital letter (for forms, the capital alone); tagged_or_capital: either is enough; any: all words, for "
         "languages with neither.",
+    )
+    reach: Reach = Field(
+        default="links",
+        description="Where a translation shows the sense: links (the aligned words), or, if these show none, also "
+        "window (nouns up to three words from them) or translation (all nouns).",
+    )
+    voters: Translators = Field(
+        default=[],
+        description="For test corpora without references, whose target side is not read: the systems, at least four, "
+        "that tell the right sense. It is the one that two thirds of the *other* ones chose, at least three of them; a "
+        "system with another sense disagrees with the others, which is not always an error. Empty: references tell it.",
     )
     ppmi: Literal["pooled", "homograph", "published"] = Field(
         default="pooled",
@@ -198,6 +210,11 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         if self.folds == 1:
             raise ValueError(
                 "folds: with 1 part, none is left to count biases on; use 0 (no cross-fitting) or at least 2"
+            )
+        if self.voters and (self.folds or len(self.voters) < 4):
+            raise ValueError(
+                f"voters: {len(self.voters)} systems with folds: {self.folds}; at least four are needed, so that three "
+                "others decide, and folds: 0"
             )
         if not self.folds and not self.test_corpora:
             raise ValueError("test_corpora: nothing to test on; name a corpus, or use cross-fitting (folds: 10)")
@@ -303,10 +320,12 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
 
     def pool_key(self) -> dict[str, Any]:
         """Everything that can change the test pairs and their biases."""
+        others = {"voters": {model: self.translation_key(model) for model in self.voters}}
         return {
             **self.learned_key(),
             "test": {corpus: self.corpus_key(corpus, self.n_of(corpus)) for corpus in self.corpora},
             "min_tokens": self.min_tokens,
+            **(others if self.voters else {}),
         }
 
     def n_of(self, corpus: str) -> int | None:
@@ -338,7 +357,8 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         """Everything that can change the senses found in a model's translations, besides the sources."""
         spec = parser_for(self.target, self.parsers or None)
         lemmas = parser_identity(spec, self.target) if self.target_words == "lemmas" else None
-        return {**self.model_key(model), "lemmas": lemmas}
+        reach = {} if self.reach == "links" else {"reach": self.reach}
+        return {**self.model_key(model), "lemmas": lemmas, **reach}
 
     def model_key(self, model: str) -> dict[str, Any]:
         """Everything that can change a translator's translations."""

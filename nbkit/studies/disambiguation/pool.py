@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nbkit import models
 from nbkit.corpora import Pair, check_corpus, find_corpus, is_endless, load_pairs
-from nbkit.corpora.corpus import FileCorpus
+from nbkit.corpora.corpus import FileCorpus, RawCorpus
 from nbkit.corpora.homographs import HomographLexicon, check_homographs
 from nbkit.errors import NbkitError
+from nbkit.languages import base_language
 from nbkit.measure.aligners import Aligner, check_aligner, load_aligner
+from nbkit.measure.bleu import cut
 from nbkit.measure.literal import lemmas
-from nbkit.measure.senses import AGGREGATES, MEASURES, Sense, SenseCounts, SenseFinder, sentence_bias
+from nbkit.measure.senses import (
+    AGGREGATES,
+    MEASURES,
+    NOT_ALIGNED,
+    REACHES,
+    Sense,
+    SenseCounts,
+    SenseFinder,
+    majority_sense,
+    sentence_bias,
+)
 from nbkit.models import label
+from nbkit.models.translators.texts import text_pairs
 from nbkit.perturb.word_sense import expected_sense, grammar_identity, grammar_problem, least_biased, sense_fillers
 from nbkit.seeding import address
 from nbkit.store import Store
@@ -33,12 +48,15 @@ from nbkit.studies.disambiguation.mining import (
     mine,
     mine_shard,
     n_pairs,
+    shard_pairs,
     shard_starts,
 )
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.engine import LANGUAGE_MODEL, TRANSLATOR, Axis, Study, Use
-from nbkit.text.parsers import check_parser, from_record, parser_for, to_record
-from nbkit.text.sentences import Text
+from nbkit.studies.results import objects
+from nbkit.text.parsers import check_parser, from_record, parse_remembered, parser_for, to_record
+from nbkit.text.phrases import english_forms
+from nbkit.text.sentences import Sentence, Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -321,28 +339,260 @@ def _counts(run: ByContent, fold: int) -> SenseCounts:
     return _counts(run, -1) - mine_shard(mining, shard_starts(mining, store)[fold], store)
 
 
+# ----------------------------------------------------------------------------
+# Senses in translations: of one system's, and of all systems', whose majority tells the sense without a reference.
+
+
+class Found(NamedTuple):
+    """What a translator made of one text: the whole hypothesis, the words aligned with the homograph, their sense.
+
+    sense: "" where it cannot be identified, and then *reason* says why. reached: what is found by each `Reach`.
+    """
+
+    hypothesis: str
+    words: str
+    sense: str
+    reason: str
+    reached: Mapping[str, Sense]
+
+
+def translations(
+    params: DisambiguationParams, model: str, texts: Sequence[str], store: Store | None = None
+) -> list[str]:
+    """*texts* as *model* translates them."""
+    return params.translate(model, texts, params.source, params.target, store or Store())
+
+
+def translated(params: DisambiguationParams, model: str, rows: pd.DataFrame, store: Store) -> list[Found]:
+    """Texts translated, and the sense of what their homographs became, by the words aligned with them.
+
+    rows: with text, tokens, homograph and token (its place).
+    """
+    hypotheses = translations(params, model, rows["text"].tolist(), store)
+    return [found for found, _ in _senses(params, rows, hypotheses, store)]
+
+
+def _senses(
+    params: DisambiguationParams, rows: pd.DataFrame, hypotheses: Sequence[str], store: Store
+) -> Iterator[tuple[Found, Text | None]]:
+    """What the homograph of each row became in its hypothesis, which is parsed, too; None for an empty one."""
+    finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
+    targets = read_words(params, hypotheses, store)
+    both = zip(rows["tokens"], targets, strict=True)
+    pairs = [(tuple(source), () if target is None else target.tokens) for source, target in both]
+    links = hypothesis_aligner(params, store).align(pairs, progress=False)
+    places = zip(rows["homograph"], rows["token"], pairs, targets, links, hypotheses, strict=True)
+    for homograph, token, (source, _), target, alignment, hypothesis in places:
+        if target is None:
+            yield Found(hypothesis, "", "", NOT_ALIGNED, {}), None
+            continue
+        marked = _marked(params, source, homograph, int(token))
+        reached: dict[str, Sense] = {reach: finder.senses(marked, target, alignment, reach)[0] for reach in REACHES}
+        sense = reached[params.reach]
+        words = " ".join(target.tokens[i] for i in sense.targets)
+        yield Found(hypothesis, words, sense.cluster or "", sense.reason or "", reached), target
+
+
+def _marked(params: DisambiguationParams, tokens: Sequence[str], homograph: str, token: int) -> Text:
+    """A source in which the homograph at *token* is the only one."""
+    n = len(tokens)
+    lemmas, tags = [""] * n, ["X"] * n
+    lemmas[token], tags[token] = homograph, "NOUN"
+    return Text((Sentence(tuple(tokens), params.source, upos=tuple(tags), lemmas=tuple(lemmas)),))
+
+
+def read_words(params: DisambiguationParams, texts: Sequence[str], store: Store) -> list[Text | None]:
+    """Translations with tokens and lemmas: parsed, or cut and looked up unchanged; None for an empty one."""
+    if params.target_words == "forms":
+        cuts = [tuple(cut(text, params.target)) for text in texts]
+        return [Text((Sentence(tokens, params.target),)) if tokens else None for tokens in cuts]
+    spec = parser_for(params.target, params.parsers or None)
+    wanted = [text for text in dict.fromkeys(texts) if text.strip()]
+    parsed = dict(zip(wanted, parse_remembered(wanted, spec, params.target, store=store), strict=True))
+    return [parsed.get(text) for text in texts]
+
+
+#: Why an occurrence without a reference is not in the pool.
+SEEN, NAME, NO_MAJORITY = "source seen before", "written as a name", "no majority of the other systems"
+_OCCURRENCE = ["key", "pair", "homograph", "token", "length", "source"]
+_VOTES = [*_OCCURRENCE, "parse", "model", "hypothesis", "words", "found", "reason", "reached", "word", "start", "end",
+          "left_out", "n"]  # fmt: skip
+
+
+def uses_voters(params: DisambiguationParams, **_: Any) -> list[Use]:
+    """The translators whose majority tells the senses of test pairs; none where references do."""
+    return [use for model in params.voters for use in uses_translator(params, model)]
+
+
 @STUDY.step(
     per=("corpus", "start"),
     key=lambda params, corpus, start: {"corpus": corpus, "start": start, **params.pool_key()},
+    uses=uses_voters,
+)
+def votes(params: DisambiguationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
+    """What every system made of the homographs in one shard of a test corpus, whose target side is not read.
+
+    Columns: key, pair, homograph, token, length, source, parse (in the rows of the first model alone), model,
+    hypothesis, words (aligned), found (sense), reason, reached (sense and possible senses by each `Reach`, JSON), word,
+    start, end (the word that shows the sense); left_out ("" for these rows, else why occurrences do not count), n.
+    """
+    import pandas as pd
+
+    left_out: Counter[str] = Counter()
+    occurrences = list(_occurrences(params, corpus, start, store, left_out))
+    asked = pd.DataFrame(occurrences, columns=[*_OCCURRENCE, "text"])
+    asked["tokens"] = objects(text.tokens for text in asked["text"])
+    both = pd.concat([asked.assign(model=model) for model in params.voters], ignore_index=True)
+    hypotheses = [line for model in params.voters for line in translations(params, model, asked["source"], store)]
+    rows = []
+    for row, (found, target) in zip(records(both), _senses(params, both, hypotheses, store), strict=True):
+        reached = {reach: [sense.cluster, sorted(sense.possible)] for reach, sense in found.reached.items()}
+        rows.append({
+            **{name: row[name] for name in (*_OCCURRENCE, "model")},
+            "parse": _parse(row["text"]) if row["model"] == params.voters[0] else "",
+            **dict(zip(("hypothesis", "words", "found", "reason"), found[:4], strict=True)),
+            "reached": json.dumps(reached, separators=(",", ":")),
+            **(_word(target, found.reached[params.reach].indicating[0]) if target and found.sense else _NO_WORD),
+            "left_out": "",
+            "n": 1,
+        })  # fmt: skip
+    rows += [{"left_out": reason, "n": n} for reason, n in sorted(left_out.items())]
+    return pd.DataFrame(rows, columns=_VOTES).astype(dict.fromkeys(["token", "length", "start", "end"], "Int64"))
+
+
+def _occurrences(
+    params: DisambiguationParams, corpus: str, start: int, store: Store, left_out: Counter[str]
+) -> Iterator[tuple[Any, ...]]:
+    """Each homograph that counts in the sources of a shard, as in `_OCCURRENCE`, with its parsed source."""
+    finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
+    for pair, text in _sources(params, corpus, start, store, left_out):
+        found = finder.occurrences(text)
+        times = Counter(homograph for homograph, _ in found)
+        for homograph, token in found:
+            if len(text) < params.min_tokens:
+                left_out[SHORT] += 1
+            elif times[homograph] > 1:
+                left_out[REPEATED] += 1
+            elif text.tokens[token][:1].isupper() and sentence_of(text, token)[1] > 0:
+                left_out[NAME] += 1
+            else:
+                yield f"{corpus}/{pair}/{homograph}", pair, homograph, token, len(text), text.text, text
+
+
+def _sources(
+    params: DisambiguationParams, corpus: str, start: int, store: Store, left_out: Counter[str]
+) -> Iterator[tuple[str, Text]]:
+    """The distinct sources of a shard that may have a homograph, with their pairs' names; only these are parsed."""
+    mining = tested(params, corpus, store)
+    if not isinstance(find_corpus(corpus)[0], RawCorpus):
+        for pair in shard_pairs(mining, start, store):
+            left_out["pairs read"] += 1
+            yield pair.id, pair.source
+        return
+    spec, seen = parser_for(params.source, params.parsers or None), set()
+    forms = {form for word in params.homographs.homographs for form in english_forms(word)}
+    raw: dict[str, str] = {}
+    lines = text_pairs(corpus, params.source, params.target, mining.n, on_error=params.on_error)
+    for number, line in enumerate(islice(lines, start + mining.shard)):
+        if number >= start:
+            left_out["pairs read"] += 1
+            words = re.findall(r"[^\W\d_]+", line.source.lower())
+            if base_language(params.source) != "en" or not forms.isdisjoint(words):
+                if line.source in seen:
+                    left_out[SEEN] += 1
+                else:
+                    raw[line.id] = line.source
+        seen.add(line.source)
+    yield from zip(raw, parse_remembered([*raw.values()], spec, params.source, store=store), strict=True)
+
+
+_NO_WORD = {"word": "", "start": -1, "end": -1}
+
+
+def _parse(text: Text) -> str:
+    return json.dumps(to_record(text), ensure_ascii=False, separators=(",", ":"))
+
+
+def _word(target: Text, place: int) -> dict[str, Any]:
+    """A word of a target with its place in running text, for a row of the pool."""
+    start = character_of(target, place)
+    return {"word": target.tokens[place], "start": start, "end": start + len(target.tokens[place])}
+
+
+def _by_majority(params: DisambiguationParams, corpus: str, start: int, store: Store) -> tuple[list[Any], Counter[str]]:
+    """The rows of the pool from one shard, by the majority of the systems, and what was excluded."""
+    cast = votes(params, corpus, start, store=store)
+    counted = cast[cast["left_out"] != ""]
+    left_out = Counter(dict(zip(counted["left_out"], counted["n"].astype(int), strict=True)))
+    known, rows = counts_without(params, -1, store), []
+    for key, own in cast[cast["left_out"] == ""].groupby("key", sort=False):
+        sense = majority_sense(own["found"])
+        if sense is None:
+            left_out[NO_MAJORITY] += 1
+            continue
+        first, shown = own.iloc[0].to_dict(), own[own["found"] == sense].iloc[0]
+        given = {name: first[name] for name in ("pair", "homograph", "token", "length", "source", "parse")}
+        at = {name: shown[name] for name in ("word", "start", "end")}
+        context = lemmas(from_record(json.loads(first["parse"]), params.source))
+        biases = _biases(context, known, params.homographs, first["homograph"], sense)
+        rows.append({"key": key, **given, **at, "sense": sense, "reference": shown["hypothesis"], "corpus": corpus,
+                     "fold": -1, **biases})  # fmt: skip
+    return rows, left_out
+
+
+def found_by(params: DisambiguationParams, model: str, store: Store) -> list[Found]:
+    """What *model* made of every pair of the pool, in the pool's order."""
+    pairs = pool(params, store)
+    if model not in params.voters:
+        tokens = objects(source_of(params, pair).tokens for pair in records(pairs))
+        return translated(params, model, pairs.assign(tokens=tokens, text=pairs["source"]), store)
+    starts = ((corpus, start) for corpus in params.corpora for start in pool_starts(params, corpus, store))
+    tables = (votes(params, *at, store=store) for at in starts)
+    cast = stacked([table[table["model"] == model] for table in tables], _VOTES).set_index("key").loc[pairs["key"]]
+    found = []
+    for row in records(cast):
+        reached = {
+            reach: Sense(row["homograph"], row["token"], cluster, None, possible=frozenset(possible))
+            for reach, (cluster, possible) in json.loads(row["reached"]).items()
+        }
+        found.append(Found(row["hypothesis"], row["words"], row["found"], row["reason"], reached))
+    return found
+
+
+# ----------------------------------------------------------------------------
+# The pool.
+
+
+@STUDY.step(
+    per=("corpus", "start"),
+    key=lambda params, corpus, start: {"corpus": corpus, "start": start, **params.pool_key()},
+    uses=uses_voters,
 )
 def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
     """The pool's rows from one shard of a test corpus, and what was excluded from it.
 
     Columns: those of `pool`, and left_out ("" for rows of the pool, else why) with n (how many).
     """
-    import pandas as pd
-
+    if params.voters:
+        rows, left_out = _by_majority(params, corpus, start, store)
+        return _pool_table(rows, left_out)
     mining = linked(params, corpus, store)
     fold = start // mining.shard if params.is_cross_fitted(corpus) else -1
     known = counts_without(params, fold, store)
     finder = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns)
-    left_out: Counter[str] = Counter()
-    rows = []
+    left_out, rows = Counter(), []
     for pair, links in aligned_pairs(mining, start, store):
         left_out["pairs read"] += 1
         for row in _rows(params, pair, finder, links, left_out):
             biases = _biases(lemmas(pair.source), known, finder.lexicon, row["homograph"], row["sense"])
             rows.append({**row, "key": f"{corpus}/{row['key']}", "corpus": corpus, "fold": fold, **biases})
+    return _pool_table(rows, left_out)
+
+
+def _pool_table(rows: Iterable[Mapping[str, Any]], left_out: Mapping[str, int]) -> pd.DataFrame:
+    """The table of `pool_shard`."""
+    import pandas as pd
+
     counted = [{"left_out": reason, "n": n} for reason, n in sorted(left_out.items())]
     return _typed(pd.DataFrame([*({**row, "left_out": "", "n": 1} for row in rows), *counted], columns=COLUMNS))
 
@@ -449,21 +699,17 @@ def _rows(
 def _row(pair: Pair, sense: Sense) -> dict[str, Any]:
     target = pair.target
     # Of several linked words (an article, a particle) the first that indicates the sense.
-    word = sense.indicating[0]
-    start = character_of(target, word)
     return {
         "key": f"{pair.id}/{sense.homograph}",
         "pair": pair.id,
         "homograph": sense.homograph,
         "token": sense.token,
         "sense": sense.cluster,
-        "word": target.tokens[word],
+        **_word(target, sense.indicating[0]),
         "source": pair.source.text,
         "reference": target.text,
-        "start": start,
-        "end": start + len(target.tokens[word]),
         "length": len(pair.source),
-        "parse": json.dumps(to_record(pair.source), ensure_ascii=False, separators=(",", ":")),
+        "parse": _parse(pair.source),
     }
 
 

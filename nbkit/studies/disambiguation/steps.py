@@ -8,16 +8,15 @@ model's filter, §3.1); samples are translated.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import groupby, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nbkit import models
 from nbkit.corpora.homographs import HomographLexicon
-from nbkit.measure.bleu import cut
-from nbkit.measure.senses import MEASURES, NOT_ALIGNED, REACHES, Sense, SenseCounts, SenseFinder
+from nbkit.measure.senses import MEASURES, REACHES, SenseCounts
 from nbkit.models import label
 from nbkit.models.translators.texts import corpus_bleu, text_pairs
 from nbkit.perturb.word_sense import Attractor, Candidate, candidates, edited_text, is_fluent
@@ -29,9 +28,10 @@ from nbkit.studies.disambiguation.pool import (
     CHUNK,
     EXPECTED,
     STUDY,
+    Found,
     character_of,
     counts_without,
-    hypothesis_aligner,
+    found_by,
     linked,
     pair_groups,
     parts,
@@ -45,15 +45,17 @@ from nbkit.studies.disambiguation.pool import (
     stacked,
     tested,
     training,
+    translated,
+    translations,
     uses_language_models,
     uses_masked,
     uses_translator,
+    uses_voters,
     word_list,
 )
 from nbkit.studies.engine import Counts, asked_translations
 from nbkit.studies.results import item_id, objects
-from nbkit.text.parsers import parse_remembered, parser_for
-from nbkit.text.sentences import Sentence, Text
+from nbkit.text.sentences import Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -205,19 +207,6 @@ SUCCESS, KEPT, OTHER, SEED_WRONG = "success", "kept", "another sense", "seed not
 PUBLISHED_CODE = "published code"
 
 
-class Found(NamedTuple):
-    """What a translator made of one text: the whole hypothesis, the words aligned with the homograph, their sense.
-
-    sense: "" where it cannot be identified, and then *reason* says why. reached: what is found by each `Reach`.
-    """
-
-    hypothesis: str
-    words: str
-    sense: str
-    reason: str
-    reached: Mapping[str, Sense]
-
-
 @STUDY.step(
     per=("model",),
     key=lambda params, model: {**params.pool_key(), **params.translation_key(model)},
@@ -232,9 +221,7 @@ def judged(params: DisambiguationParams, model: str, store: Store) -> pd.DataFra
     """
     import pandas as pd
 
-    pairs = pool(params, store)
-    tokens = objects(source_of(params, pair).tokens for pair in records(pairs))
-    found = translated(params, model, pairs.assign(tokens=tokens, text=pairs["source"]), store)
+    pairs, found = pool(params, store), found_by(params, model, store)
     both = list(zip(found, pairs["sense"], strict=True))
     variants = {
         f"outcome_{name}": [_judged_by(name, each, sense) for each, sense in both]
@@ -320,57 +307,6 @@ def _outcome(seed: str, found: str, sense: str, adversarial: str) -> str:
     if not found:
         return UNDECIDED
     return SUCCESS if found == adversarial else KEPT if found == sense else OTHER
-
-
-def translations(
-    params: DisambiguationParams, model: str, texts: Sequence[str], store: Store | None = None
-) -> list[str]:
-    """*texts* as *model* translates them."""
-    return params.translate(model, texts, params.source, params.target, store or Store())
-
-
-def translated(params: DisambiguationParams, model: str, rows: pd.DataFrame, store: Store) -> list[Found]:
-    """Texts translated, and the sense of what their homographs became, by the words aligned with them.
-
-    rows: with text, tokens, homograph and token (its place).
-    """
-    hypotheses = translations(params, model, rows["text"].tolist(), store)
-    finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
-    targets = read_words(params, hypotheses, store)
-    both = zip(rows["tokens"], targets, strict=True)
-    pairs = [(tuple(source), () if target is None else target.tokens) for source, target in both]
-    links = hypothesis_aligner(params, store).align(pairs, progress=False)
-    found = []
-    places = zip(rows["homograph"], rows["token"], pairs, targets, links, hypotheses, strict=True)
-    for homograph, token, (source, _), target, alignment, hypothesis in places:
-        if target is None:
-            found.append(Found(hypothesis, "", "", NOT_ALIGNED, {}))
-            continue
-        marked = _marked(params, source, homograph, int(token))
-        reached: dict[str, Sense] = {reach: finder.senses(marked, target, alignment, reach)[0] for reach in REACHES}
-        sense = reached["links"]
-        words = " ".join(target.tokens[i] for i in sense.targets)
-        found.append(Found(hypothesis, words, sense.cluster or "", sense.reason or "", reached))
-    return found
-
-
-def _marked(params: DisambiguationParams, tokens: Sequence[str], homograph: str, token: int) -> Text:
-    """A source in which the homograph at *token* is the only one."""
-    n = len(tokens)
-    lemmas, tags = [""] * n, ["X"] * n
-    lemmas[token], tags[token] = homograph, "NOUN"
-    return Text((Sentence(tuple(tokens), params.source, upos=tuple(tags), lemmas=tuple(lemmas)),))
-
-
-def read_words(params: DisambiguationParams, texts: Sequence[str], store: Store) -> list[Text | None]:
-    """Translations with tokens and lemmas: parsed, or cut and looked up unchanged; None for an empty one."""
-    if params.target_words == "forms":
-        cuts = [tuple(cut(text, params.target)) for text in texts]
-        return [Text((Sentence(tokens, params.target),)) if tokens else None for tokens in cuts]
-    spec = parser_for(params.target, params.parsers or None)
-    wanted = [text for text in dict.fromkeys(texts) if text.strip()]
-    parsed = dict(zip(wanted, parse_remembered(wanted, spec, params.target, store=store), strict=True))
-    return [parsed.get(text) for text in texts]
 
 
 # ----------------------------------------------------------------------------
@@ -466,7 +402,9 @@ def count_senses(params: DisambiguationParams, start: int, store: Store) -> None
 
 @STUDY.work(
     "align test pairs {domain}",
-    points=lambda params: [{}] if params.aligner != "gold" and params.hypothesis_aligner == "eflomal" else [],
+    points=lambda params: (
+        [{}] if params.aligner != "gold" and params.hypothesis_aligner == "eflomal" and not params.voters else []
+    ),
     after=[read_corpora],
 )
 def align_tests(params: DisambiguationParams, store: Store) -> None:
@@ -476,7 +414,12 @@ def align_tests(params: DisambiguationParams, store: Store) -> None:
             align_corpus(linked(params, corpus, store), store)
 
 
-@STUDY.work("test pairs {corpus} {start}", points=_test_points, after=[count_senses, align_tests])
+@STUDY.work(
+    "test pairs {corpus} {start}",
+    points=_test_points,
+    after=[count_senses, align_tests],
+    uses=uses_voters,
+)
 def find_pairs(params: DisambiguationParams, corpus: str, start: int, store: Store) -> None:
     """The test pairs of one shard of a corpus, with their biases."""
     pool_shard(params, corpus, start, store=store)
