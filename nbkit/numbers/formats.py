@@ -19,6 +19,8 @@ import yaml
 
 from nbkit.errors import NbkitError
 from nbkit.languages import LanguageDataError, base_language, check_language
+from nbkit.numbers.number import Number
+from nbkit.numbers.reading import find_numbers
 from nbkit.numbers.writing import forms, write_number
 from nbkit.seeding import generator
 
@@ -151,6 +153,22 @@ def parse_format(pattern: str) -> NumberFormat:
     grouped, _, fraction = body.removesuffix("n").partition(".")
     form = prefix or ("scale" if body.endswith("n") else "grouped" if "," in grouped else "digits")
     return NumberFormat(pattern, form, grouped.replace(",", ""), fraction, body.endswith("n"))
+
+
+def pattern_of(number: Number, written: str, lang: str) -> str:
+    """The format of a *number* as a text has it.
+
+    >>> from nbkit.numbers import find_numbers
+    >>> [pattern_of(find_numbers(text, "en")[0], text, "en") for text in ("1,234.5", "2.5 million", "twelve", "70")]
+    ['d,ddd.d', 'd.dn', 'words:dd', 'dd']
+    """
+    if number.form in _NAMED_FORMS:
+        return f"{number.form}:{'d' * len(str(int(abs(number.value))))}"
+    digits = re.match(r"[\d.,]+", written.lstrip("-−+")) if number.form == "scale" else None
+    value = abs(find_numbers(digits[0], lang)[0].value if digits else number.value)
+    whole, _, fraction = f"{value:{',' if number.form == 'grouped' else ''}f}".partition(".")
+    point = f".{fraction}" if fraction else ""
+    return re.sub(r"\d", "d", whole + point) + "n" * (number.form == "scale")
 
 
 def _problems(body: str, spelled: bool) -> Iterator[tuple[str, int]]:

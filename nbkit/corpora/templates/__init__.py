@@ -14,7 +14,7 @@ import yaml
 from nbkit.errors import DataError, NbkitError, closest
 from nbkit.files import OnError, Skipped, atomic_write, keep_good, read_text
 from nbkit.languages import LanguageDataError, base_language, check_language
-from nbkit.numbers import in_place
+from nbkit.numbers import Number, in_place
 from nbkit.numbers.formats import CAPABILITIES
 from nbkit.yaml_text import compose, line_of
 
@@ -29,7 +29,7 @@ _HERE = Path(__file__).parent
 class Template:
     """A sentence with one `PLACEHOLDER`.
 
-    place: file and line of its origin.
+    place: file and line of its origin. number, written: what stood at its place, where it is a sentence of a corpus.
 
     >>> Template("At least [NUM] cases.", "en", "integers").fill("1,234")
     'At least 1,234 cases.'
@@ -41,6 +41,8 @@ class Template:
     lang: str
     capability: str
     place: str = ""
+    number: Number | None = None
+    written: str = ""
 
     def __post_init__(self) -> None:
         if self.text.count(PLACEHOLDER) != 1:

@@ -17,7 +17,7 @@ import re
 import shlex
 import unicodedata
 from collections import ChainMap, Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import blake2b
@@ -214,6 +214,33 @@ class OutputsModel(RemoteModel):
         if count["ambiguous"]:
             parts.append(f"{count['ambiguous']:,} repeat a source with another translation: the first one counts")
         return f"{src}→{tgt}: {', '.join(parts)}"
+
+
+def fixed_files(names: Iterable[str], src: str, tgt: str) -> list[tuple[Path, Path]]:
+    """The files with sources and translations of each ``outputs:FILE`` among *names*. Raises as `OutputsModel.files`."""
+    named = (OutputsModel.parsed(name) for name in names if name.startswith(OutputsModel.prefix))
+    models = [model.for_pair(src, tgt) for model in named]
+    return [model.files(src, tgt)[0] for model in models if model.is_fixed]
+
+
+def sources_of(files: Sequence[tuple[Path, Path]], src: str, tgt: str) -> str:
+    """The sources that all *files* translate, with a reference, as the name of a corpus.
+
+    The reference is the first ``reference*.{tgt}`` beside the source that is not one of the translations, or a file
+    that is called as the source is, in the target language. Raises `ModelError` if there is none, for translations of
+    different sources, and for a source that is not called NAME.{src}.
+    """
+    (source, first), *others = files
+    for other, lines in others:
+        if other.resolve() != source.resolve():
+            raise ModelError(f"{first} and {lines} translate different sources, {source} and {other}")
+    if source.suffix != f".{src}":
+        raise ModelError(f"the source is not called NAME.{src}: {source}")
+    known = {lines.resolve() for _, lines in files}
+    for reference in (*sorted(source.parent.glob(f"reference*.{tgt}")), source.with_suffix(f".{tgt}")):
+        if reference.is_file() and reference.resolve() not in known:
+            return f"moses:{source.parent}/{{{source.stem}|{reference.stem}}}.{{lang}}"
+    raise ModelError(f"there is no reference beside {source}: save one there as reference.{tgt}")
 
 
 class OutputsTranslator(RemoteTranslator):

@@ -80,10 +80,11 @@ class NumbersParams(TranslatorParams):
     formats: Once[str] = Field(default=[], description="Number formats (nbkit.numbers.formats); empty: the 25.")
     n_numbers: int = Field(
         default=5,
-        ge=1,
+        ge=0,
         le=100_000,
         strict=True,
-        description="Numbers drawn per format; all of them if a format has fewer.",
+        description="Numbers drawn per format; all of them if a format has fewer. 0: none is drawn; each sentence of a "
+        "corpus keeps its number.",
     )
     n_templates: int = Field(
         default=5,
@@ -129,6 +130,10 @@ class NumbersParams(TranslatorParams):
     def _consistent(self) -> NumbersParams:
         if self.source in self.languages:
             raise ValueError(f"'{self.source}' is both the source and another language; remove it from languages")
+        if not self.n_numbers and self.template_corpus is None:
+            raise ValueError(
+                "n_numbers: 0 keeps the numbers of a corpus's sentences; name one (templates: corpus:NAME)"
+            )
         return self
 
     @property

@@ -27,7 +27,7 @@ from nbkit.models.translators.lifecycle import carry_remembered
 from nbkit.models.translators.placeholder import masked_texts
 from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
 from nbkit.numbers import Number, find_numbers, forms
-from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format
+from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format, pattern_of
 from nbkit.numbers.quantity import find_quantities
 from nbkit.perturb.shrink_numbers import Shrunk, shrink_number
 from nbkit.seeding import address
@@ -91,7 +91,7 @@ def harvest(
             if carried and not compare_numbers(text, hypothesis, src, tgt):
                 start, end = slot.span
                 sentence = text[:start] + PLACEHOLDER + text[end:]
-                yield Template(sentence, src, _capability(slot), f"{places}:{number}")
+                yield Template(sentence, src, _capability(slot), f"{places}:{number}", slot, text[start:end])
 
 
 def harvest_corpus(corpus: str, src: str, tgt: str, n: int) -> list[Template]:
@@ -168,12 +168,13 @@ def _capability(number: Number) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """A number in a template."""
+    """A number in a template. kept: whether it is the sentence's own."""
 
     capability: str
     pattern: str
     template: Template
     number: DrawnNumber
+    kept: bool = False
 
     @property
     def source(self) -> str:
@@ -186,6 +187,8 @@ def cases(params: NumbersParams, pair: Direction, model: str, store: Store) -> l
 
     Raises `NbkitError` where there is no template for a capability.
     """
+    if not params.n_numbers:
+        return _as_written(params, pair, model, store)
     templates = templates_of(params, pair, model, store)
     return [
         Case(name, pattern, template, number)
@@ -194,6 +197,27 @@ def cases(params: NumbersParams, pair: Direction, model: str, store: Store) -> l
         for number in numbers_of(params, pattern, pair.src)
         for template in templates[name]
     ]
+
+
+def _as_written(params: NumbersParams, pair: Direction, model: str, store: Store) -> list[Case]:
+    """The sentences of a corpus with the numbers that they have, at most ``n_templates`` of a capability."""
+    assert params.template_corpus is not None
+    found = _harvested(params, params.template_corpus, pair, model, store)
+    kept = [
+        Case(
+            name,
+            pattern_of(each.number, each.written, pair.src),
+            each,
+            DrawnNumber(each.number.value, each.written),
+            True,
+        )
+        for name in params.patterns(pair.src)
+        for each in [each for each in found if each.capability == name][: params.n_templates]
+        if each.number and each.fill(each.written) == each.text.replace(PLACEHOLDER, each.written)
+    ]
+    if not kept:
+        raise NbkitError(f"templates '{params.templates}' hold no number that a reference carries over")
+    return kept
 
 
 def numbers_of(params: NumbersParams, pattern: str, lang: str) -> list[DrawnNumber]:
@@ -417,7 +441,9 @@ def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.Da
         ]
         of = table[["capability", "format", "digits", "fraction_digits"]].astype(str).to_dict("records")
         groups = [{"language": pair.language, "direction": pair.direction, **each} for each in of]
-        shared = pd.DataFrame({"item": items, "cluster": table["value"], "groups": groups}).assign(
+        # Numbers that are drawn stand in several sentences; those of a corpus in one each.
+        clusters = table["value"] if params.n_numbers else items
+        shared = pd.DataFrame({"item": items, "cluster": clusters, "groups": groups}).assign(
             system=label(model), source_language=pair.src, target_language=pair.tgt
         )
         if texts:
@@ -478,7 +504,20 @@ def _translated(
 
 def _judge(case: Case, number: DrawnNumber, hypothesis: str, pair: Direction) -> Judgement:
     own = template_numbers(case.template.around, pair.src)
-    return judge_number(hypothesis, number.value, number.written, pair.src, pair.tgt, own)
+    verdict = judge_number(hypothesis, number.value, number.written, pair.src, pair.tgt, own)
+    return _judge_amount(case, hypothesis, pair, verdict) if case.kept and not verdict.strict else verdict
+
+
+def _judge_amount(case: Case, hypothesis: str, pair: Direction, verdict: Judgement) -> Judgement:
+    """*verdict* on a sentence as people wrote it: the same amount in another unit or notation is no failure (*10 miles*,
+    *16 Kilometer*), nor is a number that something else in the sentence adds."""
+    start = case.template.text.index(PLACEHOLDER)
+    end = start + len(case.number.written)
+    found = compare_quantities(case.source, hypothesis, pair.src, pair.tgt)
+    grades = {each.grade for each in found if each.source and each.source.span[0] < end and start < each.source.span[1]}
+    if not grades or "wrong" in grades:
+        return verdict
+    return replace(verdict, strict=False, lenient=True) if "tolerable" in grades else Judgement(True, True)
 
 
 def _shrunk_row(params: NumbersParams, pair: Direction, model: str, case: Case, store: Store) -> list[Any]:
