@@ -685,8 +685,9 @@ class EflomalAligner:
     counted from their links, so that a few test sentences benefit from a corpus; the training pairs themselves get the
     links of that first run. Without it, `align` learns only from the pairs passed to it.
     symmetrisation: one of `SYMMETRISATIONS`. model: 1 (IBM 1), 2 (and HMM) or 3 (and fertility). samplers: independent
-    chains whose expectations are averaged. iterations: relative to eflomal's default, 5,000/√n of n pairs; with training
-    pairs of at most 64, as small test sets need less where much is known beforehand. null_prior: probability of a word without a link. store: stores links and priors.
+    chains whose expectations are averaged. iterations: relative to eflomal's default, 5,000/√n of n pairs; with
+    training pairs at most 64, as small test sets need less where much is known beforehand. null_prior: probability of a
+    word without a link. store: stores links and priors.
 
     Each distinct pair counts once, and pairs are sorted first, so their order and repeats have no effect. Case is
     ignored. Texts of more than 1,023 tokens get no links, with a warning. eflomal takes its seed from the system and

@@ -150,7 +150,7 @@ class Fit(Declared):
     """How a run of the study is made that fits one system and pair; {system}, {label}, {src} and {tgt} are filled in.
 
     reads: whether the system is a "translator" or a "classifier". params: what every such run has; sandbox, data,
-    outputs: what comes with the sandbox's corpora, with ``$NBKIT_DATA``, and with the sources of translations that exist
+    outputs: what comes with the sandbox's corpora, with ``$NBKIT_DATA``, and with the sources of ``outputs:FILE``
     ({sources} is filled in), by pair ("" for any). sizes: parameters that say how much is asked, with the value of a
     full run, and least: below these a run says nothing.
     """
@@ -378,9 +378,10 @@ def revealing(rows: pd.DataFrame, measure: Measure) -> dict[str, Any]:
     If all scores are equal, none is worse or better.
 
     A typical one has the score nearest to the mean; among equals the one with the smallest item id is taken, so that
-    the choice is the same in every run. Items without a score are not considered.
+    the choice is the same in every run. Items without a score are not considered, and undecided ones only if all are.
     """
     known = rows[rows["score"].notna()]
+    known = known[decided] if (decided := known["verdict"] != "undecided").any() else known
     if known.empty:
         return {}
     ranked = known.assign(far=(known["score"] - known["score"].mean()).abs()).sort_values("item", kind="stable")

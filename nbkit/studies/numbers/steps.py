@@ -509,8 +509,8 @@ def _judge(case: Case, number: DrawnNumber, hypothesis: str, pair: Direction) ->
 
 
 def _judge_amount(case: Case, hypothesis: str, pair: Direction, verdict: Judgement) -> Judgement:
-    """*verdict* on a sentence as people wrote it: the same amount in another unit or notation is no failure (*10 miles*,
-    *16 Kilometer*), nor is a number that something else in the sentence adds."""
+    """*verdict* on a sentence as people wrote it: the same amount in another unit or notation is no failure (*10
+    miles*, *16 Kilometer*), nor is a number that something else in the sentence adds."""
     start = case.template.text.index(PLACEHOLDER)
     end = start + len(case.number.written)
     found = compare_quantities(case.source, hypothesis, pair.src, pair.tgt)
