@@ -74,7 +74,7 @@ class Planned:
     """One behaviour of a card: the run that fits the systems, or why there is none.
 
     texts: those that each system is asked, of which stored ones are not asked again. corpora: "sandbox" or "data".
-    services: how many of the systems are asked by requests.
+    services: how many of the systems are asked by requests. prepared: whether corpora are searched or aligned first.
     """
 
     study: Study
@@ -85,14 +85,20 @@ class Planned:
     texts: int = 0
     corpora: str = ""
     services: int = 0
+    prepared: bool = False
 
     @property
     def sureness(self) -> str:
         """What is said before it starts."""
         if self.params is None:
             return f"not measurable: {self.reason}"
-        half = _HALF / max(1, self.texts) ** 0.5
-        return f"at most {self.texts:,} texts for each system; shares to ±{half:.0%} at best"
+        said = ["how many texts there are shows when they are found"]
+        if self.texts:
+            half = _HALF / self.texts**0.5
+            said = [f"at most {self.texts:,} texts for each system; shares to ±{half:.0%} at best"]
+        if self.prepared:
+            said.append("corpora are searched and aligned first, which takes minutes and is stored")
+        return "; ".join(said)
 
 
 @dataclass(frozen=True)
@@ -168,9 +174,14 @@ def _planned(
             made, f"no {fit.reads} was named" + (" (--classifier NAME)" if fit.reads != "translator" else "")
         )
     try:
-        corpora, given = fit.corpora(systems.values(), pair)
-        sizes = {**fit.sizes, **{name: more[name] for name in fit.sizes if name in more}}
+        try:
+            corpora, given = fit.corpora(systems.values(), pair)
+        except NbkitError:
+            if not more:
+                raise
+            corpora, given = "data", {}  # somebody names the texts
         values = {**fit.params, **given, **more}
+        sizes = {**fit.sizes, **{name: values[name] for name in fit.sizes if name in values}}
 
         def sized(scale: float, one: bool = False) -> StudyParams:
             sizes_now = {
@@ -196,7 +207,9 @@ def _planned(
         if texts > cap and asked:
             option = "--max-requests" if cap < most else "--max-texts"
             return _without(made, f"even the smallest run asks {texts:,} texts, the cap is {cap:,}: raise {option}")
-        return Planned(study, behaviour, systems, sized(scale), "", texts, corpora, services)
+        params = sized(scale)
+        prepared = corpora != "sandbox" and any(not each.runs_models for each in study.units(params, count=True))
+        return Planned(study, behaviour, systems, params, "", texts, corpora, services, prepared)
     except NbkitError as error:
         if more and isinstance(error, ParamsError):  # somebody wrote what is wrong
             raise

@@ -670,6 +670,10 @@ _INSTALL = (
     "aligner 'eflomal' needs the package eflomal, which is compiled (gcc, make, Python headers): "
     'pip install "nbkit[eflomal]"; other aligners: lexicon, pharaoh:FILE, embeddings:MODEL'
 )
+#: Iterations at most where training pairs say beforehand what words mean; eflomal's default for 35 pairs is 845.
+_MOST_ITERATIONS = 64
+#: Counts up when pairs are sampled otherwise with priors.
+_KNOWN = {"with_priors": 2}
 #: Maximum number of tokens per text; eflomal skips longer ones.
 MOST_TOKENS = 1023
 
@@ -681,8 +685,9 @@ class EflomalAligner:
     counted from their links, so that a few test sentences benefit from a corpus; the training pairs themselves get the
     links of that first run. Without it, `align` learns only from the pairs passed to it.
     symmetrisation: one of `SYMMETRISATIONS`. model: 1 (IBM 1), 2 (and HMM) or 3 (and fertility). samplers: independent
-    chains whose expectations are averaged. iterations: relative to eflomal's default, which falls with the size of
-    the corpus. null_prior: probability of a word without a link. store: stores links and priors.
+    chains whose expectations are averaged. iterations: relative to eflomal's default, 5,000/√n of n pairs; with
+    training pairs at most 64, as small test sets need less where much is known beforehand. null_prior: probability of a
+    word without a link. store: stores links and priors.
 
     Each distinct pair counts once, and pairs are sorted first, so their order and repeats have no effect. Case is
     ignored. Texts of more than 1,023 tokens get no links, with a warning. eflomal takes its seed from the system and
@@ -724,7 +729,8 @@ class EflomalAligner:
     @property
     def identity(self) -> dict[str, Any]:
         """The package's version, the settings, and the digest of the training pairs. eflomal cannot be seeded."""
-        return {**self._sampling, "training": _digest(self._training), "symmetrisation": self._symmetrisation}
+        known = {} if self._training is None else _KNOWN
+        return {**self._sampling, "training": _digest(self._training), "symmetrisation": self._symmetrisation, **known}
 
     def problem(self) -> str | None:
         """The install command if the package is missing, else None."""
@@ -755,9 +761,13 @@ class EflomalAligner:
         """The links of every pair, one line per direction: read from the store, or sampled now."""
 
         def sample() -> dict[str, list[str]]:
-            return _sample(pairs, self._settings, None if training is None else self._priors)
+            if training is None:
+                return _sample(pairs, self._settings, None)
+            most = round(self._settings["rel_iterations"] * min(_MOST_ITERATIONS, 5000 / len(pairs) ** 0.5))
+            iterations = max(1, most // 4), max(1, most // 4), max(2, most)
+            return _sample(pairs, {**self._settings, "n_iterations": iterations}, self._priors)
 
-        given = {"training": _digest(training), "pairs": _digest(pairs)}
+        given = {"training": _digest(training), "pairs": _digest(pairs), **({} if training is None else _KNOWN)}
         table = self._table({"kind": "alignment", **given}, sample)
         return list(zip(table["forward"], table["backward"], strict=True))
 

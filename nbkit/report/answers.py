@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from nbkit.errors import NbkitError
 from nbkit.languages import language_name
+from nbkit.report.drawing import bar, point, scale, svg
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import FEW, Behaviour, Measure, answer, behaviour_of, whole_and_groups
 from nbkit.studies.findings import Decided, decide, findings_of
@@ -75,29 +76,17 @@ class Value:
     @property
     def picture(self) -> Markup:
         """The value with its interval between the ends of its range; floor, ceiling and zero are short bars."""
-        low, high = self.measure.range or (min(0.0, self.row["low"]), max(1.0, self.row["high"]))
-        at = {name: 4 + 112 * (self.row[name] - low) / (high - low) for name in ("value", "low", "high")}
-        marks = [
-            Markup('<line class="{}" x1="{:.1f}" x2="{:.1f}" y1="3" y2="15"/>').format(kind, x, x)
-            for kind, mark in (
-                ("floor", self.measure.floor),
-                ("ceiling", self.measure.ceiling),
-                ("zero", self.measure.zero),
-            )
-            if mark is not None
-            for x in [4 + 112 * (mark.value - low) / (high - low)]
+        value, low, high = (self.row[name] for name in ("value", "low", "high"))
+        if value != value:
+            return Markup()
+        at = scale(*(self.measure.range or (min(0.0, low), max(1.0, high))), 4, 116)
+        marks = {name: getattr(self.measure, name) for name in ("floor", "ceiling", "zero")}
+        parts = [
+            Markup('<line class="scale" x1="4" x2="116" y1="9" y2="9"/>'),
+            *(bar(at(mark.value), 3, 15, kind) for kind, mark in marks.items() if mark is not None),
+            point(at, 9, (low, value, high), radius=3.6),
         ]
-        if at["value"] != at["value"]:
-            return Markup("")
-        shown = Markup('<circle cx="{:.1f}" cy="9" r="3.6"/>').format(at["value"])
-        if at["low"] == at["low"]:
-            shown += Markup('<line class="interval" x1="{:.1f}" x2="{:.1f}" y1="9" y2="9"/>').format(
-                at["low"], at["high"]
-            )
-        return Markup(
-            '<svg class="mark-of" viewBox="0 0 120 18" width="120" height="18" role="img" aria-label="{}">'
-            '<line class="scale" x1="4" x2="116" y1="9" y2="9"/>{}{}</svg>'
-        ).format(f"{self.text} {self.interval}, {self.place}", Markup("").join(marks), shown)
+        return svg(parts, 120, 18, f"{self.text} {self.interval}, {self.place}", "mark-of")
 
 
 @dataclass(frozen=True)

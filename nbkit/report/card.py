@@ -18,6 +18,7 @@ from nbkit.errors import DataError
 from nbkit.figures.styles import marked_by
 from nbkit.files import atomic_write
 from nbkit.languages import language_name
+from nbkit.report.drawing import bar, point, scale, svg
 from nbkit.report.site import rendered, source_digest
 from nbkit.studies.behaviours import FEW, Mark, Published, written
 
@@ -272,12 +273,11 @@ def picture(measure: MeasureOf, study: str = "", link: Callable[..., str] = lamb
     height = _TOP + _ROW * len(known) + 26
     summary = "; ".join(f"{value.system}: {measure.with_interval(value)}" for value in known)
     to = [link(study, measure, value) for value in known]
-    parts = _drawn(measure, known, lambda value: _LEFT + (value - low) / (high - low) * (_WIDTH - _LEFT - 24), to)
+    head = Markup("<title>{}</title><style>{}</style>").format(measure.label, Markup(_style()))
+    parts = map(Markup, _drawn(measure, known, scale(low, high, _LEFT, _WIDTH - 24), to))
     role = "group" if any(to) else "img"
-    return Markup(
-        f'<svg class="measure" viewBox="0 0 {_WIDTH} {height}" role="{role}" aria-label="{escape(measure.label)}: '
-        f'{escape(summary)}"><title>{escape(measure.label)}</title><style>{_style()}</style>{"".join(parts)}</svg>'
-    )
+    label = f"{measure.label}: {summary}"
+    return svg([head, *parts], _WIDTH, height, label, "measure", role=role, fixed=False)
 
 
 @cache
@@ -302,11 +302,11 @@ def _drawn(measure: MeasureOf, known: list[Value], x: Any, to: list[str]) -> Ite
     ends = _ends(measure, known)
     yield f'<line class="axis" x1="{x(ends[0]):.1f}" x2="{x(ends[1]):.1f}" y1="{bottom}" y2="{bottom}"/>'
     for tick in _ticks(*ends):
-        yield f'<line class="axis" x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{bottom}" y2="{bottom + 4}"/>'
+        yield bar(x(tick), bottom, bottom + 4, "axis")
         yield f'<text class="tick" x="{x(tick):.1f}" y="{bottom + 18}">{_tick(measure, tick)}</text>'
     for mark in measure.marks:
         anchor = ' style="text-anchor: end"' if x(mark.value) > _WIDTH - 90 else ""
-        yield f'<line class="mark" x1="{x(mark.value):.1f}" x2="{x(mark.value):.1f}" y1="{_TOP - 6}" y2="{bottom}"/>'
+        yield bar(x(mark.value), _TOP - 6, bottom, "mark")
         yield f'<text class="mark" x="{x(mark.value):.1f}" y="{_TOP - 9}"{anchor}>{escape(mark.label)}</text>'
     for each in measure.published:
         said = escape(f"{each.label}: {measure.written(each.value)} ({each.source})")
@@ -316,12 +316,8 @@ def _drawn(measure: MeasureOf, known: list[Value], x: Any, to: list[str]) -> Ite
         name = value.system if len(value.system) <= 24 else f"{value.system[:23]}…"
         yield f'<a href="{escape(address)}">' if address else ""
         yield f'<text class="name" x="{_LEFT - 12}" y="{y + 4}">{escape(name)}</text>'
-        if value.low is not None and value.high is not None:
-            yield f'<line class="interval" x1="{x(value.low):.1f}" x2="{x(value.high):.1f}" y1="{y}" y2="{y}"/>'
-        yield (
-            f'<circle class="value" cx="{x(value.value):.1f}" cy="{y}" r="5">'
-            f"<title>{escape(measure.with_interval(value))}</title></circle>{'</a>' if address else ''}"
-        )
+        yield point(x, y, (value.low, value.value or 0.0, value.high), radius=5, title=measure.with_interval(value))
+        yield "</a>" if address else ""
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -22,6 +22,7 @@ from nbkit.errors import UnknownNameError
 from nbkit.files import atomic_write
 from nbkit.report.browse import is_sandbox, outcomes_at
 from nbkit.report.card import with_spans
+from nbkit.report.drawing import bar, point, scale, svg
 from nbkit.report.site import rendered
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import FEW, Behaviour, Measure, behaviours
@@ -141,7 +142,7 @@ class Comparison:
         keys = zip(measures, *(table[name] for name in ("group", *_KEYS)), strict=True)
         same = [repr(key) if group else str(measure.share) for measure, group, *key in keys]
         scales = table[["low", "high", "difference"]].abs().max(axis=1).groupby(np.array(same)).transform("max")
-        for row, measure, scale in zip(table.to_dict("records"), measures, scales, strict=True):
+        for row, measure, reach in zip(table.to_dict("records"), measures, scales, strict=True):
             verdict = verdict_of(row, measure)
             yield {
                 **{str(name): value for name, value in row.items()},
@@ -159,7 +160,7 @@ class Comparison:
                 "effect_text": _signed(row["effect"], 2),
                 "visible_text": "–" if np.isnan(row["visible"]) else apart(row["visible"], measure).lstrip("+"),
                 "few": row["n"] < FEW,
-                "picture": _picture(row, float(scale), measure, verdict),
+                "picture": _picture(row, float(reach), measure, verdict),
             }
 
     def blocks(self) -> Iterator[dict[str, Any]]:
@@ -245,8 +246,11 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
     declared = behaviours(STUDIES)
     if run is None:
         one, other = _name(a), _name(b)
-        if one == other:  # the whole paths, where their last parts are the same
-            one, other = ("A", "B") if hasattr(a, "columns") else (str(a), str(b))
+        if one == other and hasattr(a, "columns"):
+            one, other = "A", "B"
+        elif one == other:  # the whole paths, where their last parts are the same
+            same = Path(a).resolve() == Path(b).resolve()
+            one, other = (one, "itself") if same else (str(a), str(b))
         found = compared(outcomes_at(a), outcomes_at(b), declared)
     else:
         one, other = str(a), str(b)
@@ -328,26 +332,17 @@ def _sentence(row: Mapping[Any, Any], measure: Measure) -> str:
     return f"{shown} in {values}; {limit}."
 
 
-def _picture(row: Mapping[Any, Any], scale: float, measure: Measure, verdict: str) -> Markup:
+def _picture(row: Mapping[Any, Any], reach: float, measure: Measure, verdict: str) -> Markup:
     """A difference with its interval around 0, as inline SVG; filled where significant."""
     if np.isnan(row["difference"]):
         return Markup("")
 
-    def at(value: float) -> float:
-        return _WIDE / 2 + (_WIDE / 2 - 6) * (value / scale if scale else 0)
-
-    colour, middle = _COLOURS[verdict], _HIGH / 2
     whole = f"difference {apart(row['difference'], measure)} {_interval(row['low'], row['high'], measure)}"
-    line = ""
-    if not np.isnan(row["low"]):
-        line = (f'<line x1="{at(row["low"]):.1f}" x2="{at(row["high"]):.1f}" y1="{middle}" y2="{middle}" '
-                f'stroke="{colour}" stroke-width="2"/>')  # fmt: skip
-    return Markup(
-        f'<svg role="img" aria-label="{escape(whole)}" width="{_WIDE}" height="{_HIGH}" viewBox="0 0 {_WIDE} {_HIGH}">'
-        f'<line x1="{_WIDE / 2}" x2="{_WIDE / 2}" y1="0" y2="{_HIGH}" stroke="#8d97a5"/>{line}'
-        f'<circle cx="{at(row["difference"]):.1f}" cy="{middle}" r="4" stroke="{colour}" stroke-width="1.5" '
-        f'fill="{colour if verdict else "#fff"}"/></svg>'
-    )
+    at = scale(-(reach or 1.0), reach or 1.0, 6, _WIDE - 6)
+    ends = (row["low"], row["difference"], row["high"])
+    zero = Markup('<g stroke="#8d97a5">{}</g>').format(bar(at(0), 0, _HIGH, "zero"))
+    drawn = point(at, _HIGH / 2, ends, colour=_COLOURS[verdict], full=bool(verdict))
+    return svg([zero, drawn], _WIDE, _HIGH, whole, "apart")
 
 
 # ----------------------------------------------------------------------------

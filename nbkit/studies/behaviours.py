@@ -6,6 +6,7 @@ Everything that looks across studies (a system's card, comparisons, the report's
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +30,7 @@ from nbkit.measure.statistics import (
     share_of_draws,
 )
 from nbkit.models.catalogue import BY_RULE
+from nbkit.models.services.outputs import fixed_files, sources_of
 from nbkit.registry import Registry
 from nbkit.studies.engine import Study
 from nbkit.yaml_text import load
@@ -185,31 +187,45 @@ def written(value: float, share: bool) -> str:
 class Fit(Declared):
     """How a run of the study is made that fits one system and pair; {system}, {label}, {src} and {tgt} are filled in.
 
-    reads: whether the system is a "translator" or a "classifier". params: what every such run has; sandbox, data: what
-    comes with the sandbox's corpora and with ``$NBKIT_DATA``, by pair ("" for any). sizes: parameters that say how
-    much is asked, with the value of a full run, and least: below these a run says nothing.
+    reads: whether the system is a "translator" or a "classifier". params: what every such run has; sandbox, data,
+    outputs: what comes with the sandbox's corpora, with ``$NBKIT_DATA``, and with the sources of ``outputs:FILE``
+    ({sources} is filled in), by pair ("" for any). sizes: parameters that say how much is asked, with the value of a
+    full run, and least: below these a run says nothing.
     """
 
     reads: Literal["translator", "classifier"] = "translator"
     params: dict[str, Any]
     sandbox: dict[str, dict[str, Any]] = {"": {}}
     data: dict[str, dict[str, Any]] = {}
+    outputs: dict[str, dict[str, Any]] = {}
     sizes: dict[str, int] = {}
     least: dict[str, int] = {}
 
     def corpora(self, systems: Iterable[str], pair: tuple[str, str]) -> tuple[str, dict[str, Any]]:
-        """Which corpora a run reads, "sandbox" or "data", and the parameters that name them.
+        """Which corpora a run reads, "sandbox", "data" or "outputs", and the parameters that name them.
 
-        The sandbox's for its own systems, else what ``$NBKIT_DATA`` offers for the pair; `NbkitError` if that is
-        nothing.
+        The sandbox's for its own systems; for files of translations (``outputs:FILE``) the sources of these; else what
+        ``$NBKIT_DATA`` offers for the pair. Raises `NbkitError` if that is nothing.
         """
-        if all(name.removeprefix(BY_RULE).startswith(_SANDBOX) for name in systems) or not os.environ.get("NBKIT_DATA"):
+        names = [name.removeprefix(BY_RULE) for name in systems]
+        files = fixed_files(names, *pair) if self.reads == "translator" else []
+        if files and not self.outputs:
+            raise NbkitError(
+                "a file of translations (outputs:FILE) answers only for the lines of its source, and this asks other "
+                "texts; name a folder, outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes them"
+            )
+        if files:
+            known, kind = self.outputs, "outputs"
+        elif all(name.startswith(_SANDBOX) for name in names) or not os.environ.get("NBKIT_DATA"):
             known, kind = self.sandbox, "sandbox"
         else:
             known, kind = self.data, "data"
         for key in ("-".join(pair), pair[0], ""):
             if key in known:
-                return kind, known[key]
+                if not files:
+                    return kind, known[key]
+                sources = json.dumps(sources_of(files, *pair))[1:-1]
+                return kind, json.loads(json.dumps(known[key]).replace("{sources}", sources))
         raise NbkitError(
             f"$NBKIT_DATA has no texts of this kind for {'-'.join(pair)}; name some in its parameters (--params)"
         )
@@ -405,9 +421,10 @@ def revealing(rows: pd.DataFrame, measure: Measure) -> dict[str, Any]:
     If all scores are equal, none is worse or better.
 
     A typical one has the score nearest to the mean; among equals the one with the smallest item id is taken, so that
-    the choice is the same in every run. Items without a score are not considered.
+    the choice is the same in every run. Items without a score are not considered, and undecided ones only if all are.
     """
     known = rows[rows["score"].notna()]
+    known = known[decided] if (decided := known["verdict"] != "undecided").any() else known
     if known.empty:
         return {}
     ranked = known.assign(far=(known["score"] - known["score"].mean()).abs()).sort_values("item", kind="stable")

@@ -99,6 +99,20 @@ def test_without_a_store_links_and_priors_are_of_one_run(training, few, runs):
     assert runs == [(50, False), (12, True)]
 
 
+@needs_eflomal
+def test_few_pairs_with_priors_take_no_more_iterations_than_they_need(training, few, monkeypatch):
+    """Left to itself, eflomal samples 12 pairs 1,443 times, with the priors of the whole training corpus."""
+    seen, sample = [], eflomal_aligner._sample
+
+    def noted(pairs, settings, priors):
+        seen.append(settings.get("n_iterations"))
+        return sample(pairs, settings, priors)
+
+    monkeypatch.setattr(eflomal_aligner, "_sample", noted)
+    list(load_aligner("eflomal", "en", "de", training=tokens_of(training[:50]), samplers=1).align(tokens_of(few)))
+    assert seen == [None, (16, 16, 64)]
+
+
 def test_identity_knows_what_changes_links(training, few):
     def identity(**options):
         return str(load_aligner("eflomal", "en", "de", **options).identity)

@@ -5,6 +5,7 @@ import re
 import threading
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -240,6 +241,67 @@ def test_what_is_wrong_with_the_request(monkeypatch):
     for names, classifiers in ((["no-such"], []), (["sandbox", "no-such"], []), (["sandbox"], ["no-such"])):
         with pytest.raises(UnknownNameError, match="'no-such'"):
             plan_card(names, ("en", "de"), classifiers=classifiers)
+
+
+#: Sources with numbers, their reference, and what a system wrote.
+LINES = [
+    ("It weighs 12.5 kg.", "Es wiegt 12,5 kg.", "Es wiegt 12,5 kg."),
+    ("The shop is 10 miles away.", "Das Geschäft ist 10 Meilen entfernt.", "Das Geschäft ist 16 Kilometer entfernt."),
+    ("They sold 1,250 tickets.", "Sie verkauften 1.250 Karten.", "Sie verkauften 1.520 Karten."),
+    ("We saw twelve dogs.", "Wir sahen zwölf Hunde.", "Wir sahen Hunde."),
+    ("The tax brought in £2.5m.", "Die Steuer brachte 2,5 Mio. £ ein.", "Die Steuer brachte 2,5 Millionen Pfund ein."),
+    ("He paid 45 euros.", "Er zahlte etwas.", "Er zahlte nichts."),
+    ("No number here.", "Hier ist keine Zahl.", "Hier ist keine."),
+]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """The lines as files, in a folder of its own."""
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    for name, lines in zip(("source.en", "reference-A.de", "mine.de"), zip(*LINES, strict=True), strict=True):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return tmp_path
+
+
+def test_the_numbers_of_a_file_of_outputs_are_those_of_its_sources(files):
+    """Each sentence keeps its number, if the reference carries it; another unit for the same amount is no failure."""
+    plan = plan_card([f"outputs:{files}/mine.de"], ("en", "de"))
+    numbers = next(each for each in plan.behaviours if each.study.name == "numbers")
+    assert (numbers.corpora, numbers.texts) == ("outputs", 5)
+    card = make_card(replace(plan, behaviours=(numbers,)), files / "card")
+    (value,) = card.behaviours[0].measures[0].values
+    assert (value.n, value.clusters, round(value.value * value.n)) == (5, 5, 3)
+    rows = pd.concat(read_outcomes(files / "card" / "outcomes.parquet")).query("measure == 'strict'")
+    failed = rows[rows["verdict"] == "fail"].set_index("source")["reason"]
+    assert set(failed.index) == {"They sold 1,250 tickets.", "We saw twelve dogs."} and failed.all()
+    sources = dict(zip(rows["source"], rows["spans"], strict=True))
+    (span,) = json.loads(sources["The tax brought in £2.5m."])
+    assert "The tax brought in £2.5m."[span["start"] : span["end"]] == "2.5m"
+
+
+def test_what_a_card_of_a_file_needs_beside_it(files):
+    def reason(*names):
+        plan = plan_card([f"outputs:{files / name}" for name in names], ("en", "de"))
+        return {each.study.name: each.reason for each in plan.behaviours}
+
+    assert "answers only for the lines of its source" in reason("mine.de")["word_order"]
+    (files / "sub").mkdir()
+    for name in ("source.en", "other.de"):
+        (files / "sub" / name).write_text("It weighs 12 kg.\n", encoding="utf-8")
+    assert "there is no reference beside" in reason("sub/other.de")["numbers"]
+    assert "translate different sources" in reason("mine.de", "sub/other.de")["numbers"]
+    # A reference may itself be a system, and is then not what it is compared with.
+    (files / "reference-A.de").rename(files / "reference-B.de")
+    assert "there is no reference beside" in reason("mine.de", "reference-B.de")["numbers"]
+
+
+def test_texts_that_are_named_replace_those_that_are_not_there(files, monkeypatch):
+    """Where the data has nothing for a direction, --params may name something."""
+    monkeypatch.setenv("NBKIT_DATA", str(files))
+    for more, said in (({}, "$NBKIT_DATA has no texts"), ({"data": "mined", "corpora": {"x": "tsv:no.tsv"}}, "no.tsv")):
+        plan = plan_card(["command:cat"], ("en", "de"), overrides={"idioms": more})
+        assert said in next(each.reason for each in plan.behaviours if each.study.name == "idioms")
 
 
 def test_a_card_that_could_say_nothing_is_refused_before_anything_is_written(tmp_path):

@@ -334,6 +334,10 @@ def test_mined_pairs_are_those_of_the_matcher(params, tmp_path):
         "kick the bucket": 3,
         "hot potato": 1,
     }
+    every = mined.model_copy(update={"tested": "all"})
+    data = load_data(every, "fr", Store())
+    assert len(data.test) == len(found) and not data.train and not data.splits.discarded
+    assert steps.data_key(every, "fr") != steps.data_key(mined, "fr")
 
 
 def test_aligners_never_see_a_test_sentence(params, tmp_path):

@@ -16,8 +16,9 @@ import math
 import re
 import shlex
 import unicodedata
-from collections import ChainMap, Counter
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import blake2b
@@ -216,6 +217,33 @@ class OutputsModel(RemoteModel):
         return f"{src}→{tgt}: {', '.join(parts)}"
 
 
+def fixed_files(names: Iterable[str], src: str, tgt: str) -> list[tuple[Path, Path]]:
+    """The files with sources and translations of each ``outputs:FILE`` of *names*. Raises as `OutputsModel.files`."""
+    named = (OutputsModel.parsed(name) for name in names if name.startswith(OutputsModel.prefix))
+    models = [model.for_pair(src, tgt) for model in named]
+    return [model.files(src, tgt)[0] for model in models if model.is_fixed]
+
+
+def sources_of(files: Sequence[tuple[Path, Path]], src: str, tgt: str) -> str:
+    """The sources that all *files* translate, with a reference, as the name of a corpus.
+
+    The reference is the first ``reference*.{tgt}`` beside the source that is not one of the translations, or a file
+    that is called as the source is, in the target language. Raises `ModelError` if there is none, for translations of
+    different sources, and for a source that is not called NAME.{src}.
+    """
+    (source, first), *others = files
+    for other, lines in others:
+        if other.resolve() != source.resolve():
+            raise ModelError(f"{first} and {lines} translate different sources, {source} and {other}")
+    if source.suffix != f".{src}":
+        raise ModelError(f"the source is not called NAME.{src}: {source}")
+    known = {lines.resolve() for _, lines in files}
+    for reference in (*sorted(source.parent.glob(f"reference*.{tgt}")), source.with_suffix(f".{tgt}")):
+        if reference.is_file() and reference.resolve() not in known:
+            return f"moses:{source.parent}/{{{source.stem}|{reference.stem}}}.{{lang}}"
+    raise ModelError(f"there is no reference beside {source}: save one there as reference.{tgt}")
+
+
 class OutputsTranslator(RemoteTranslator):
     """Looks translations up."""
 
@@ -293,7 +321,8 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
     texts, lines = _source_lines(_stamp(source)), read_lines(translated)
     if not lines and texts:
         raise DataError(f"empty, but {source} has {len(texts):,} lines", translated)
-    shift = first_shift(texts, lines) if aligned else None
+    both = _both(texts, lines) if aligned else None
+    shift = _shift(both) if both else None
     if len(texts) != len(lines):
         where = f"; the first line that does not fit is about {shift.line}" if shift else ""
         difference = len(lines) - len(texts)
@@ -308,7 +337,7 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
             f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
             translated, shift.line,
         )  # fmt: skip
-    if aligned and (first := first_exchange(texts, lines)):
+    if both and (first := _exchange(both)):
         raise DataError(
             f"lines {first} and {first + 1} are exchanged: each fits the other's source in {source}", translated, first
         )
@@ -316,6 +345,7 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
     ambiguous = empty = 0
     for text, line in zip(texts, lines, strict=True):
         key, answer = as_key(text), line.strip()
+        key = text if key == text else key  # one text in memory, not two
         ambiguous += found.setdefault(key, answer) != answer
         empty += not answer and bool(key)
     return Lines(found, len(lines), empty, ambiguous)
@@ -389,6 +419,8 @@ _EVIDENCE = 15.0
 #: The same for two lines that are exchanged: no file reaches 9.5.
 _EXCHANGED = 10.5
 _REACH = 2
+#: Lines whose words are compared at a time.
+_BLOCK = 20_000
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _DIGITS = re.compile(r"\d+")
 _MARKS = re.compile(r"[?!:;()%&#@/*+=<>\[\]|~$€£]")
@@ -415,7 +447,11 @@ def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
     >>> first_shift(sources, lines) is None, first_shift(sources, [*lines[:20], *lines[21:], lines[0]])
     (True, Shift(line=21, last=58, by=1))
     """
-    fits = _fits(sources, lines, _REACH, lambda rare: 0.7 * min(4.0, max(0.0, rare - 1)), lambda z: z.clip(0, 9) / 2)
+    return _shift(_both(sources, lines))
+
+
+def _shift(both: tuple[_Features, _Features]) -> Shift | None:
+    fits = _fits(both, _REACH, lambda rare: 0.7 * np.clip(rare - 1, 0, 4), lambda z: z.clip(0, 9) / 2)
     best, found = _EVIDENCE, None
     for by, fit in fits.items():
         gain, start = 0.0, 0
@@ -439,61 +475,93 @@ def first_exchange(sources: Sequence[str], lines: Sequence[str]) -> int | None:
     >>> first_exchange(sources, lines), first_exchange(sources, [*lines[:20], lines[21], lines[20], *lines[22:]])
     (None, 21)
     """
-    if not (fits := _fits(sources, lines, 1, lambda rare: min(8.0, rare), lambda z: z.clip(0, 32) / 4)):
+    return _exchange(_both(sources, lines))
+
+
+def _exchange(both: tuple[_Features, _Features]) -> int | None:
+    if not (fits := _fits(both, 1, lambda rare: rare.clip(max=8), lambda z: z.clip(0, 32) / 4)):
         return None
     gains = (fits[1] - fits[0])[:-1], (fits[-1] - fits[0])[1:]
     found = np.flatnonzero((np.minimum(*gains) > 0) & (np.add(*gains) > _EXCHANGED))
     return int(found[0]) + 1 if len(found) else None
 
 
+class _Features(NamedTuple):
+    """The length of each line without white space around it, and its numbers, beginnings of words, and marks.
+
+    words: their numbers in the sources' vocabulary, line after line and sorted within one; starts: where each line's
+    begin, and the end. Arrays, as sets of words would take a hundred times as much memory.
+    """
+
+    lengths: np.ndarray
+    words: np.ndarray
+    starts: np.ndarray
+
+    def keys(self, first: int, last: int, by: int, size: int) -> np.ndarray:
+        """The words of lines *first* to *last*, a number for each with its line plus *by*; sorted."""
+        count = np.diff(self.starts[first : last + 1])
+        words = self.words[self.starts[first] : self.starts[last]]
+        return np.repeat(np.arange(first + by, last + by), count) * size + words
+
+
+def _both(sources: Sequence[str], lines: Sequence[str]) -> tuple[_Features, _Features]:
+    vocabulary, asked = _asked(tuple(sources))
+    return asked, _features(lines, vocabulary.get)
+
+
+@lru_cache(maxsize=1)
+def _asked(sources: tuple[str, ...]) -> tuple[dict[str, int], _Features]:
+    vocabulary: dict[str, int] = {}
+    return vocabulary, _features(sources, lambda word: vocabulary.setdefault(word, len(vocabulary)))
+
+
+def _features(lines: Sequence[str], number: Callable[[str], int | None]) -> _Features:
+    """*number*: of a word, None for one that no source has."""
+    words, starts = array("i"), array("q", [0])
+    for line in lines:
+        text = line if line.isascii() else unicodedata.normalize("NFKC", line)
+        own = {word[:5].lower() for word in _WORD.findall(text)}.union(_DIGITS.findall(text), _MARKS.findall(text))
+        words.extend(sorted(known for word in own if (known := number(word)) is not None))
+        starts.append(len(words))
+    lengths = np.fromiter((len(line.strip()) for line in lines), dtype=float, count=len(lines))
+    return _Features(lengths, np.array(words), np.array(starts))
+
+
 def _fits(
-    sources: Sequence[str],
-    lines: Sequence[str],
+    both: tuple[_Features, _Features],
     reach: int,
-    worth: Callable[[float], float],
+    worth: Callable[[np.ndarray], np.ndarray],
     penalty: Callable[[np.ndarray], np.ndarray],
 ) -> dict[int, np.ndarray]:
     """How well line i fits source i + by, for each i, by the latter up to *reach*; NaN where there is no such source.
 
-    worth: of a shared word, of the logarithm of how rare it is. penalty: for lengths, of their squared z-score.
+    worth: of shared words, of the logarithm of how rare they are. penalty: for lengths, of their squared z-score.
     """
-    n = min(len(sources), len(lines))
-    texts, answers = _features(tuple(sources)), _features(tuple(lines))
-    lengths, others = (np.array([length for length, _ in each], dtype=float) for each in (texts, answers))
-    both = (lengths[:n] > 0) & (others[:n] > 0)
-    if n < 2 or not both.any():
+    asked, given = both
+    lengths, others = asked.lengths, given.lengths
+    n = min(len(lengths), len(others))
+    known = (lengths[:n] > 0) & (others[:n] > 0)
+    if n < 2 or not known.any():
         return {}
     ratios = np.log(others[:n] + 3) - np.log(lengths[:n] + 3)
-    ratio = float(np.median(ratios[both]))
-    spread = max(0.15, 1.4826 * float(np.median(np.abs(ratios[both] - ratio))))
-    seen = Counter(word for _, words in texts for word in words)
-    shared = seen.keys() & set().union(*(words for _, words in answers))
-    weight = {word: worth(math.log(len(texts) / seen[word])) for word in shared}
-    asked, given = ([words & shared for _, words in each] for each in (texts, answers))
+    ratio = float(np.median(ratios[known]))
+    spread = max(0.15, 1.4826 * float(np.median(np.abs(ratios[known] - ratio))))
+    weight = worth(math.log(len(lengths)) - np.log(np.bincount(asked.words))) if len(asked.words) else np.zeros(1)
+
+    def alike(first: int, last: int, by: int) -> np.ndarray:
+        """What the words are worth that lines *first* to *last* share with the sources *by* further on."""
+        of, own = asked.keys(first + by, last + by, -by, len(weight)), given.keys(first, last, 0, len(weight))
+        line, word = np.divmod(np.intersect1d(of, own, assume_unique=True), len(weight))
+        return np.bincount(line - first, weight[word], last - first)
 
     def fits(by: int) -> np.ndarray:
         fit = np.full(n, np.nan)
-        first, last = max(0, -by), min(n, len(texts) - by)
+        first, last = max(0, -by), min(n, len(lengths) - by)
         there, here = lengths[first + by : last + by], others[first:last]
         apart = (np.log(here + 3) - np.log(there + 3) - ratio) / spread
-        alike = [
-            sum(weight[word] for word in words & some) if words and some else 0.0
-            for words, some in zip(asked[first + by : last + by], given[first:last], strict=True)
-        ]
-        fit[first:last] = np.where((there > 0) & (here > 0), alike - penalty(apart * apart), 0.0)
+        blocks = (alike(start, min(start + _BLOCK, last), by) for start in range(first, last, _BLOCK))
+        shared = np.concatenate([np.zeros(0), *blocks])
+        fit[first:last] = np.where((there > 0) & (here > 0), shared - penalty(apart * apart), 0.0)
         return fit
 
     return {by: fits(by) for by in range(-reach, reach + 1)}
-
-
-@lru_cache(maxsize=2)
-def _features(lines: tuple[str, ...]) -> list[tuple[int, frozenset[str]]]:
-    """The length of each line without white space around it, with its numbers, beginnings of words, and marks."""
-    plain = (line if line.isascii() else unicodedata.normalize("NFKC", line) for line in lines)
-    return [
-        (
-            len(line.strip()),
-            frozenset([w[:5].lower() for w in _WORD.findall(text)] + _DIGITS.findall(text) + _MARKS.findall(text)),
-        )
-        for line, text in zip(lines, plain, strict=True)
-    ]

@@ -85,6 +85,11 @@ class IdiomsParams(TranslatorParams):
     idioms: str = Field(
         default="own", description="Phrase list of the matcher: own (nbkit's list), or a file with one phrase per line."
     )
+    tested: Literal["half", "all"] = Field(
+        default="half",
+        description="Which sentences of each idiom are idiom-test: half (the others are idiom-train, as in the paper), "
+        "or all, for models that are not trained on any.",
+    )
     n_test: int | None = Field(
         default=None,
         ge=2,

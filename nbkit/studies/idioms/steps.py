@@ -224,7 +224,15 @@ def data_key(params: IdiomsParams, language: str) -> dict[str, Any]:
         where = [mining_key(params, language, corpus) for corpus in params.corpora.values()]
     else:
         where = [file_digest(path) for path in idiom_files(params.data, params.source, language)]
-    return {"data": where, "n_test": params.n_test, "seed": params.seed, "src": params.source, "tgt": language}
+    tested = {"tested": "all"} if params.tested == "all" else {}
+    return {
+        "data": where,
+        "n_test": params.n_test,
+        "seed": params.seed,
+        "src": params.source,
+        "tgt": language,
+        **tested,
+    }
 
 
 def generic_keys(params: IdiomsParams, language: str) -> dict[str, Any]:
@@ -478,7 +486,7 @@ class IdiomData:
 
 
 def load_data(params: IdiomsParams, language: str, store: Store) -> IdiomData:
-    """The idiom pairs of a language pair, split. Raises `NbkitError` where no idiom is there twice."""
+    """The idiom pairs of a language pair, split. Raises `NbkitError` where none can be tested."""
     sizes: dict[str, int | None]
     if params.data == "sandbox-idioms":
         splits, sizes = sandbox_splits(params.source, language), {"Regular": regular_pairs(params, language)}
@@ -486,13 +494,16 @@ def load_data(params: IdiomsParams, language: str, store: Store) -> IdiomData:
         splits, sizes = _mined_splits(params, language, store)
     else:
         pairs = pairs_of_files(params.data, params.source, language)
-        splits = split_idioms(pairs, seed=params.seed)
+        splits = _split(params, pairs)
         sizes = {"Sentences with an idiom": len({pair.id for pair in pairs}), "Regular": None}
     if not splits.test:
-        raise NbkitError(
-            f"data '{params.data}': no idiom of {params.source}→{language} is there twice, so none can be tested"
-        )
+        few = "there twice, so none can be tested" if params.tested == "half" else "there"
+        raise NbkitError(f"data '{params.data}': no idiom of {params.source}→{language} is {few}")
     return IdiomData(splits, drawn(splits.test, params.n_test, params.seed), sizes)
+
+
+def _split(params: IdiomsParams, pairs: Sequence[IdiomPair]) -> IdiomSplits:
+    return IdiomSplits((), tuple(pairs), ()) if params.tested == "all" else split_idioms(pairs, seed=params.seed)
 
 
 def _mined_splits(params: IdiomsParams, language: str, store: Store) -> tuple[IdiomSplits, dict[str, int | None]]:
@@ -500,7 +511,7 @@ def _mined_splits(params: IdiomsParams, language: str, store: Store) -> tuple[Id
 
     def make() -> tuple[IdiomSplits, dict[str, int | None]]:
         pairs, sizes = mine(params, language, store)
-        return split_idioms(pairs, seed=params.seed), sizes
+        return _split(params, pairs), sizes
 
     return _held_splits([store.url, list(params.corpora.items()), data_key(params, language)], make)
 
