@@ -149,9 +149,11 @@ class Fit(Declared):
 
     reads: whether the system is a "translator" or a "classifier". params: what every such run has; sandbox, data: what
     comes with the sandbox's corpora and with ``$NBKIT_DATA``, by pair ("" for any). sizes: parameters that say how
-    much is asked, with the value of a full run, and least: below these a run says nothing.
+    much is asked, with the value of a full run, and least: below these a run says nothing. asked: whether a card has
+    it only if its parameters are given.
     """
 
+    asked: bool = False
     reads: Literal["translator", "classifier"] = "translator"
     params: dict[str, Any]
     sandbox: dict[str, dict[str, Any]] = {"": {}}
@@ -235,7 +237,7 @@ def behaviours(studies: Registry[Study]) -> dict[str, Behaviour]:
 
     >>> from nbkit.studies import STUDIES
     >>> list(behaviours(STUDIES))
-    ['word_order', 'nli_permutation', 'numbers', 'idioms', 'disambiguation']
+    ['word_order', 'nli_permutation', 'numbers', 'idioms', 'disambiguation', 'suite']
     """
     found = {name: behaviour_of(studies.get(name)) for name in studies}
     return {name: each for name, each in found.items() if each is not None}

@@ -47,6 +47,8 @@ _OF_SUITE = (
 )
 #: Cases of one template that are made without being asked for, and numbers that fill a slot.
 MOST_CASES, _DRAWN = 1_000, 100
+#: nbkit's own suite, of sentences that the sandbox's models know.
+DEMO = Path(__file__).with_name("demo.yaml")
 _SLOT = re.compile(r"\{(\w+)\}")
 #: What separates several values in a cell of a CSV file.
 _BAR = " | "
@@ -192,12 +194,18 @@ class Suite:
     @property
     def identity(self) -> dict[str, Any]:
         """All that can change its tests and verdicts, for store keys: the digests of its files."""
-        return {"files": [file_digest(each) for each in self.files], "data": dict(self.data), "seed": self.seed}
+        data = {name: file_digest(each) if Path(each).is_file() else each for name, each in self.data.items()}
+        return {"files": list(digests(self.files).values()), "data": data, "pair": [self.src, self.tgt]}
 
     @property
     def lines(self) -> Mapping[str, int]:
         """The line of each entry, by its id."""
         return {entry.id: entry.line for entry in self.entries}
+
+
+def digests(files: Iterable[str]) -> dict[str, str]:
+    """The digest of each file that is there."""
+    return {each: file_digest(each) for each in files if Path(each).is_file()}
 
 
 # ----------------------------------------------------------------------------
