@@ -17,7 +17,7 @@ from nbkit.measure.statistics import share_interval
 from nbkit.models import label
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Study, Use, as_table, asked_translations
+from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Held, Study, Use, as_table, asked_translations
 from nbkit.studies.results import item_id, objects
 from nbkit.studies.suite.params import SuiteParams
 from nbkit.suites import Test, decide, lint, quarantined, suspects
@@ -69,9 +69,15 @@ STUDY = Study(
 )
 
 
+#: The last chunks of tests: each system is given the same.
+_TESTS = Held(size=2)
+
+
 def tests_of(params: SuiteParams, model: str, chunk: int = 0, stop: int | None = None) -> list[Test]:
     """The tests of a chunk that a system is given: all, or those that its files answer."""
-    found = list(params.read.tests(chunk, chunk + CHUNK if stop is None else stop))
+    suite = params.read
+    key = [suite.identity, chunk, stop]
+    found = _TESTS(key, lambda: list(suite.tests(chunk, chunk + CHUNK if stop is None else stop)))
     files = params.outputs(model) if params.only_answered else None
     if files is None:
         return found
@@ -166,11 +172,12 @@ def aside(params: SuiteParams, store: Store | None = None) -> pd.DataFrame:
     rows: dict[str, dict[str, Any]] = {}
     for chunk in range(0, len(suite), CHUNK):
         for model, table in _in_all(params, chunk, store).items():
+            shown = label(model)
             for row in table.itertuples(index=False):
-                answers[row.test][label(model)] = (row.output, row.verdict)
+                answers[row.test][shown] = (row.output, row.verdict)
                 rows.setdefault(row.test, {name: getattr(row, name) for name in ("line", *_LABELS, "source")})
     if params.quarantine:
-        reasons = {**dict(quarantined(suite.tests(), answers, suite)), **reasons}
+        reasons = {**dict(quarantined(list(suite.tests()), answers, suite)), **reasons}
     found = []
     for test, row in rows.items():
         if test in reasons:
