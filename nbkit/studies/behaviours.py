@@ -205,7 +205,8 @@ class Behaviour(Declared):
 
     changed: what pages call the text that the system was given, where something was done to the source. main: the
     notebook, without folder, that shows the headline. explore: the `nbkit.studies.explore.Probe`, ``"module:name"``,
-    that puts one sentence through the behaviour.
+    that puts one sentence through the behaviour. expects: what its items expect of a translation as tests of a suite,
+    by expectation (`nbkit.suites.EXPECTATIONS`), with {groups} filled in.
     """
 
     title: str
@@ -214,6 +215,7 @@ class Behaviour(Declared):
     changed: str = "as given"
     main: str = ""
     explore: str = ""
+    expects: dict[str, str] = {}
     fit: Fit | None = None
 
     @property

@@ -6,6 +6,6 @@ Every public function takes `SuiteParams` and returns a tidy table, documented w
 from __future__ import annotations
 
 from nbkit.studies.suite.params import SuiteParams
-from nbkit.studies.suite.steps import LABELS, STUDY, aside, faults, pass_rates, people
+from nbkit.studies.suite.steps import LABELS, STUDY, aside, faults, pass_rates, people, suites_of
 
-__all__ = ["LABELS", "STUDY", "SuiteParams", "aside", "faults", "pass_rates", "people"]
+__all__ = ["LABELS", "STUDY", "SuiteParams", "aside", "faults", "pass_rates", "people", "suites_of"]

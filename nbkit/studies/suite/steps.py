@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nbkit.errors import NbkitError
 from nbkit.measure.statistics import share_interval
 from nbkit.models import label
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
+from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Held, Study, Use, as_table, asked_translations
 from nbkit.studies.results import item_id, objects
 from nbkit.studies.suite.params import SuiteParams
-from nbkit.suites import Test, decide, lint, quarantined, suspects
+from nbkit.suites import Test, decide, lint, quarantined, suspects, write_suite
 from nbkit.text.parsers import load_parser
 
 if TYPE_CHECKING:
@@ -276,3 +278,42 @@ def pass_rates_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
             rows.append({"system": key[0], **place, "rate": rate, "low": low, "high": high, "n": len(known),
                          "undecided": len(part) - len(known)})  # fmt: skip
     return pd.DataFrame(rows, columns=["system", *_LABELS, "rate", "low", "high", "n", "undecided"])
+
+
+# ----------------------------------------------------------------------------
+# Any items as a suite.
+
+
+def suites_of(
+    found: Iterable[tuple[Study, pd.DataFrame]], path: Path, every: bool = False
+) -> Iterator[tuple[Path, int]]:
+    """Write the items of outcomes with texts as suites, one per direction; yields each file with its number of tests.
+
+    The source is the text that systems were given; the reference is a known right translation, outputs that fail are
+    known wrong ones, and what a study's `Behaviour.expects` names is expected. every: also items at which nothing
+    failed. With several directions, ``-SRC-TGT`` is put into the file's name. Raises `NbkitError` if there is no item
+    to write.
+    """
+    tests: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for study, table in found:
+        behaviour = behaviour_of(study)
+        expects = behaviour.expects if behaviour else {}
+        for row in table.itertuples(index=False):
+            source = row.changed if isinstance(row.changed, str) else row.source
+            if not row.target_language or not isinstance(source, str) or not (every or row.verdict == "fail"):
+                continue
+            groups = defaultdict(str, row.groups)
+            test = tests[f"{row.source_language}-{row.target_language}"].setdefault(row.item, {
+                "id": row.item, "source": " ".join(source.split()), "category": study.name,
+                "phenomenon": next((str(value) for value in groups.values() if value), study.name),
+                **{name: text.format_map(groups) for name, text in expects.items()},
+            })  # fmt: skip
+            for name, text in [("right", row.reference)] + [("wrong", row.output)] * (row.verdict == "fail"):
+                if isinstance(text, str) and text.strip() and text not in test.setdefault(name, []):
+                    test[name].append(text)
+    if not tests:
+        raise NbkitError("no item to write: nothing failed (--all also writes what passed), or its study has no texts")
+    for pair, own in tests.items():
+        place = path if len(tests) == 1 else path.with_stem(f"{path.stem}-{pair}")
+        rows = ({name: value for name, value in test.items() if value} for test in own.values())
+        yield place, write_suite(rows, place, pair=pair)
