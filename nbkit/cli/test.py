@@ -19,7 +19,8 @@ from nbkit.models.services.commands import allow_commands
 from nbkit.studies import outcomes, write_outcomes
 from nbkit.studies.results import FORMATS
 from nbkit.studies.suite import LABELS, SuiteParams
-from nbkit.studies.suite.steps import ASIDE, VERDICT, pass_rates_of_outcomes
+from nbkit.studies.suite.steps import ASIDE, VERDICT
+from nbkit.studies.suite.tables import pass_rates_of_outcomes
 from nbkit.suites import Fault, Suite, lint, read_suite
 from nbkit.suites.suite import DEMO
 

@@ -439,10 +439,15 @@ def language(wanted: str, case: Case) -> Judged:
         return Judged("fail", f"not {language_name(wanted)}: {other}", _found([other], case))
     if not any(map(str.isalpha, case.output)):
         return Judged("undecided", "there is no word")
-    if own_words(case.output, wanted):
+    counts = {code: len(set(own_words(case.output, code))) for code in word_languages()}
+    own = counts.pop(base_language(wanted), 0)
+    other = max(counts, key=lambda code: counts[code])
+    if own > 2 * counts[other] or is_unspaced(wanted):
         return Judged("pass")
+    if counts[other] > max(1, 2 * own):
+        return Judged("fail", f"{language_name(other)}: {', '.join(own_words(case.output, other))}")
     if find_spec("lingua") is None:
-        return Judged("undecided", 'no word of it is known: pip install "nbkit[language]"')
+        return Judged("undecided", 'its words do not tell: pip install "nbkit[language]"')
     sureness = _sureness(case.output, base_language(wanted))
     if sureness is None or 1 - _SURE < sureness < _SURE:
         return Judged("undecided", f"perhaps {language_name(wanted)}")

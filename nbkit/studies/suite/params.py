@@ -24,6 +24,9 @@ class SuiteParams(TranslatorParams, JudgedParams):
     source: Language = Field(default="en", description="Source language.")
     target: Language = Field(default="de", description="Target language.")
     models: Translators = Field(default=["sandbox-marian"], description="Translators that are tested.")
+    jury: Translators = Field(
+        default=[], description="Further translators, whose answers only help to decide what is in quarantine."
+    )
     without: list[str] = Field(default=[], description="Categories that are not tested.")
     only_answered: bool = Field(
         default=False, description="Skip sentences that one of the systems of files (outputs:) has no translation of."
@@ -61,8 +64,13 @@ class SuiteParams(TranslatorParams, JudgedParams):
         return held[1]
 
     def narrowed(self, model: str) -> SuiteParams:
-        """The same parameters for one model."""
-        return self.model_copy(update={"models": [model]})
+        """The same parameters for one model; the others help to decide what is in quarantine."""
+        return self.model_copy(update={"models": [model], "jury": self.systems})
+
+    @property
+    def systems(self) -> list[str]:
+        """All translators, those of the jury last."""
+        return list(dict.fromkeys([*self.models, *self.jury]))
 
     def outputs(self, model: str) -> OutputsModel | None:
         """The files that a system consists of, None for any other."""

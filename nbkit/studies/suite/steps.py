@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import NbkitError
-from nbkit.measure.statistics import share_interval
 from nbkit.models import label
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
@@ -22,7 +21,7 @@ from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Held, Study, Use, as_table, asked_translations
 from nbkit.studies.results import item_id, objects
 from nbkit.studies.suite.params import SuiteParams
-from nbkit.suites import Test, decide, lint, quarantined, suspects, write_suite
+from nbkit.suites import Test, decide, quarantined, suspects, write_suite
 from nbkit.text.parsers import load_parser
 
 if TYPE_CHECKING:
@@ -34,17 +33,18 @@ CHUNK = 5_000
 VERDICT, ASIDE = "suite", "quarantined"
 #: What annotators choose from, with the verdict that follows.
 LABELS = {"right": "pass", "wrong": "fail", "cannot tell": "undecided"}
-_LABELS = ("category", "phenomenon")
-_COLUMNS = ("test", "cluster", "line", *_LABELS, "source", "output", "verdict", "reason", "by", "spans")
+#: What the tests of a suite are grouped by.
+GROUPS = ("category", "phenomenon")
+_COLUMNS = ("test", "cluster", "line", *GROUPS, "source", "output", "verdict", "reason", "by", "spans")
 
 
 def _inputs(params: SuiteParams) -> dict[str, Any]:
-    models = [params.translator_key(model, params.source, params.target) for model in params.models]
+    models = [params.translator_key(model, params.source, params.target) for model in params.systems]
     return {"suite": params.suite_key, "models": models, "forms": params.form_digests()}
 
 
-def _uses(params: SuiteParams, model: str) -> list[Use]:
-    return [Use(TRANSLATOR, model, (params.source, params.target))]
+def _uses(params: SuiteParams, system: str) -> list[Use]:
+    return [Use(TRANSLATOR, system, (params.source, params.target))]
 
 
 STUDY = Study(
@@ -54,6 +54,7 @@ STUDY = Study(
     params=SuiteParams,
     axes={
         "model": Axis(lambda params: params.models, label),
+        "system": Axis(lambda params: params.systems, label),
         "chunk": Axis(lambda params: range(0, len(params.read), CHUNK)),
     },
     grid=("model",),
@@ -62,7 +63,7 @@ STUDY = Study(
     behaviour=Path(__file__).with_name("behaviour.yaml"),
     check=lambda params: params.form_problems(),
     inputs=_inputs,
-    uses=lambda params: [use for model in params.models for use in _uses(params, model)],
+    uses=lambda params: [use for system in params.systems for use in _uses(params, system)],
     notebooks=(
         Notebook("suite/leaderboard", "Which system has what the suite asks for?", "grid"),
         Notebook("suite/quarantine", "Which tests say more of the suite than of a system?", "grid"),
@@ -75,41 +76,41 @@ STUDY = Study(
 _TESTS = Held(size=2)
 
 
-def tests_of(params: SuiteParams, model: str, chunk: int = 0, stop: int | None = None) -> list[Test]:
+def tests_of(params: SuiteParams, system: str, chunk: int = 0, stop: int | None = None) -> list[Test]:
     """The tests of a chunk that a system is given: all, or those that its files answer."""
     suite = params.read
     key = [suite.identity, chunk, stop]
     found = _TESTS(key, lambda: list(suite.tests(chunk, chunk + CHUNK if stop is None else stop)))
-    files = params.outputs(model) if params.only_answered else None
+    files = params.outputs(system) if params.only_answered else None
     if files is None:
         return found
     missing = set(files.missing([text for test in found for text in test.sources], params.source, params.target))
     return [test for test in found if missing.isdisjoint(test.sources)]
 
 
-def _counts(params: SuiteParams, model: str, store: Store) -> Counts:
-    texts = (text for test in tests_of(params, model, stop=len(params.read)) for text in test.sources)
-    return asked_translations(params, model, params.source, params.target, texts, store)
+def _counts(params: SuiteParams, system: str, store: Store) -> Counts:
+    texts = (text for test in tests_of(params, system, stop=len(params.read)) for text in test.sources)
+    return asked_translations(params, system, params.source, params.target, texts, store)
 
 
-def _key(params: SuiteParams, model: str, chunk: int) -> dict[str, Any]:
+def _key(params: SuiteParams, system: str, chunk: int) -> dict[str, Any]:
     detects = find_spec("lingua") is not None
-    asked = params.translator_key(model, params.source, params.target)
+    asked = params.translator_key(system, params.source, params.target)
     return {**params.suite_key, **asked, "seed": params.seed, "chunk": [chunk, CHUNK], "lingua": detects}
 
 
-@STUDY.step(per=("model", "chunk"), key=_key, uses=lambda params, model, chunk: _uses(params, model))
+@STUDY.step(per=("system", "chunk"), key=_key, uses=lambda params, system, chunk: _uses(params, system))
 @as_table(*_COLUMNS)
-def judged(params: SuiteParams, model: str, chunk: int, store: Store) -> Iterator[tuple[Any, ...]]:
+def judged(params: SuiteParams, system: str, chunk: int, store: Store) -> Iterator[tuple[Any, ...]]:
     """The verdict on each test of a chunk; tests that are set aside are among them.
 
     Columns: test (its id), cluster, line, category, phenomenon, source, output, verdict, reason, by (the expectations
     that decided), spans (as JSON: expectation, start, end).
     """
     suite = params.read
-    tests = tests_of(params, model, chunk)
+    tests = tests_of(params, system, chunk)
     asked = list(dict.fromkeys(text for test in tests for text in test.sources))
-    said = dict(zip(asked, params.translate(model, asked, params.source, params.target, store), strict=True))
+    said = dict(zip(asked, params.translate(system, asked, params.source, params.target, store), strict=True))
     lemmas = _lemmas(params, [said[test.source] for test in tests if _has_words(test)])
     for test in tests:
         output = said[test.source]
@@ -140,11 +141,11 @@ def _lemmas(params: SuiteParams, texts: Sequence[str]) -> dict[str, Mapping[str,
     }
 
 
-@STUDY.work("translate and judge {model} {source}→{target}", per=("model",), uses=_uses, counts=_counts)
-def translate_and_judge(params: SuiteParams, model: str, store: Store) -> None:
+@STUDY.work("translate and judge {system} {source}→{target}", per=("system",), uses=_uses, counts=_counts)
+def translate_and_judge(params: SuiteParams, system: str, store: Store) -> None:
     """All tests of a system, translated and judged."""
     for chunk in STUDY.axes["chunk"].values(params):  # type: ignore[union-attr]
-        judged(params, model, chunk, store=store)
+        judged(params, system, chunk, store=store)
 
 
 # ----------------------------------------------------------------------------
@@ -153,11 +154,11 @@ def translate_and_judge(params: SuiteParams, model: str, store: Store) -> None:
 
 def _in_all(params: SuiteParams, chunk: int, store: Store) -> dict[str, pd.DataFrame]:
     """The verdicts of each system on the tests of a chunk that all of them were given."""
-    tables = {model: judged(params, model, chunk, store=store) for model in params.models}
+    tables = {system: judged(params, system, chunk, store=store) for system in params.systems}
     common = set.intersection(*(set(table["test"]) for table in tables.values())) if tables else set()
     return {
-        model: table[table["test"].isin(common) & ~table["category"].isin(params.without)].reset_index(drop=True)
-        for model, table in tables.items()
+        system: table[table["test"].isin(common) & ~table["category"].isin(params.without)].reset_index(drop=True)
+        for system, table in tables.items()
     }
 
 
@@ -173,11 +174,11 @@ def aside(params: SuiteParams, store: Store | None = None) -> pd.DataFrame:
     answers: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
     rows: dict[str, dict[str, Any]] = {}
     for chunk in range(0, len(suite), CHUNK):
-        for model, table in _in_all(params, chunk, store).items():
-            shown = label(model)
+        for system, table in _in_all(params, chunk, store).items():
+            shown = label(system)
             for row in table.itertuples(index=False):
                 answers[row.test][shown] = (row.output, row.verdict)
-                rows.setdefault(row.test, {name: getattr(row, name) for name in ("line", *_LABELS, "source")})
+                rows.setdefault(row.test, {name: getattr(row, name) for name in ("line", *GROUPS, "source")})
     if params.quarantine:
         reasons = {**dict(quarantined(list(suite.tests()), answers, suite)), **reasons}
     found = []
@@ -186,15 +187,8 @@ def aside(params: SuiteParams, store: Store | None = None) -> pd.DataFrame:
             said = [verdict for _, verdict in answers[test].values()]
             counts = {name: said.count(each) for name, each in (("passed", "pass"), ("failed", "fail"))}
             found.append({"test": test, **row, "reason": reasons[test], **counts, "undecided": said.count("undecided")})
-    columns = ["test", "line", *_LABELS, "source", "reason", "passed", "failed", "undecided"]
+    columns = ["test", "line", *GROUPS, "source", "reason", "passed", "failed", "undecided"]
     return pd.DataFrame(found, columns=columns)
-
-
-def faults(params: SuiteParams) -> pd.DataFrame:
-    """What `nbkit.suites.lint` says of the suite. Columns: test, line, kind, text."""
-    import pandas as pd
-
-    return pd.DataFrame(list(lint(params.read)), columns=["test", "line", "kind", "text"])
 
 
 def people(params: SuiteParams) -> dict[tuple[str, str], str]:
@@ -211,7 +205,7 @@ def people(params: SuiteParams) -> dict[tuple[str, str], str]:
     }
 
 
-@STUDY.outcomes(headline="nbkit.studies.suite.steps:pass_rates")
+@STUDY.outcomes(headline="nbkit.studies.suite.tables:pass_rates")
 def outcomes(params: SuiteParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
     """The verdict on each test, by people where they judged it; tests in quarantine are undecided, of another measure.
 
@@ -223,8 +217,9 @@ def outcomes(params: SuiteParams, store: Store, texts: bool) -> Iterator[pd.Data
     by_people = people(params)
     value = {"pass": 1.0, "fail": 0.0, "undecided": float("nan")}
     for chunk in range(0, len(params.read), CHUNK):
-        for model, table in _in_all(params, chunk, store).items():
-            rows = []
+        tables = _in_all(params, chunk, store)
+        for model in params.models:
+            table, rows = tables[model], []
             for row in table.itertuples(index=False):
                 verdict, reason, by = row.verdict, row.reason, row.by
                 if row.test in set_aside:
@@ -245,39 +240,6 @@ def outcomes(params: SuiteParams, store: Store, texts: bool) -> Iterator[pd.Data
                          for each in map(json.loads, table["spans"]))  # fmt: skip
                 found = found.assign(source=table["source"], output=table["output"], spans=objects(spans))
             yield found
-
-
-# ----------------------------------------------------------------------------
-# Tables.
-
-
-def pass_rates(params: SuiteParams, store: Store | None = None) -> pd.DataFrame:
-    """The pass rates of each system, by category and phenomenon.
-
-    Columns: system, category, phenomenon ("" for all of a category), rate, low, high, n (decided), undecided.
-    """
-    import pandas as pd
-
-    found = list(outcomes.stream(params, store or Store(), False))
-    return pass_rates_of_outcomes(pd.concat(found) if found else pd.DataFrame(columns=["measure", "groups"]))
-
-
-@outcomes.table
-def pass_rates_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
-    """`pass_rates`, from outcomes alone."""
-    import pandas as pd
-
-    own = found[found["measure"] == VERDICT]
-    own = own.assign(**{name: [groups[name] for groups in own["groups"]] for name in _LABELS})
-    rows = []
-    for by in ([], ["category"], list(_LABELS)):
-        for key, part in own.groupby(["system", *by], sort=False):
-            known = part[part["value"].notna()]
-            rate, low, high, _ = share_interval(known["value"].to_numpy(float), groups=known["cluster"].tolist())
-            place = dict(zip(_LABELS, ["", ""], strict=True)) | dict(zip(by, key[1:], strict=True))
-            rows.append({"system": key[0], **place, "rate": rate, "low": low, "high": high, "n": len(known),
-                         "undecided": len(part) - len(known)})  # fmt: skip
-    return pd.DataFrame(rows, columns=["system", *_LABELS, "rate", "low", "high", "n", "undecided"])
 
 
 # ----------------------------------------------------------------------------
