@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from re import _constants, _parser  # type: ignore[attr-defined]  # what a regular expression is made of
@@ -228,9 +228,9 @@ def quarantined(
     """The tests that the systems' answers speak against, with the reason.
 
     answers: by test and system, translation and verdict. With at least `LEAST_SYSTEMS` systems: nearly all of the
-    strong half fail it; no rule fits the translation of any system. With any: a failing translation differs from a
-    known right one, or from another system's that passes, by a comma, a capital or an article; or it is known as right
-    for another test of the same phenomenon.
+    strong half fail it, or half of them with the same translation; no rule fits the translation of any system. With
+    any: a failing translation differs from a known right one, or from another system's that passes, by a comma, a
+    capital or an article; or it is known as right for another test of the same phenomenon.
     """
     passed, decided = defaultdict(int), defaultdict(int)
     for of in answers.values():
@@ -264,6 +264,9 @@ def _against(
         return ""
     if all(verdict == "undecided" for _, verdict in of.values()):
         return f"its rules fit the translation of none of {len(of)} systems"
-    verdicts = [of[system][1] for system in strong if system in of]
-    failed = verdicts.count("fail")
-    return f"{failed} of the {len(verdicts)} strongest systems fail it" if failed >= NEARLY_ALL * len(verdicts) else ""
+    said = [of[system] for system in strong if system in of]
+    failing = Counter(spaced(output) for output, verdict in said if verdict == "fail")
+    if failing.total() >= NEARLY_ALL * len(said):
+        return f"{failing.total()} of the {len(said)} strongest systems fail it"
+    ((output, times),) = failing.most_common(1) or [("", 0)]
+    return f"{times} of the {len(said)} strongest systems fail alike: {output}" if times >= len(said) / 2 > 1 else ""
