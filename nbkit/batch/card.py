@@ -154,7 +154,7 @@ def plan_card(
             _planned(STUDIES.get(name), behaviour, behaviour.fit, reading[behaviour.fit.reads], pair, max_texts,
                      requests, (overrides or {}).get(name, {}))
             for name, behaviour in declared.items()
-            if behaviour.fit is not None
+            if behaviour.fit is not None and (name in (overrides or {}) or not behaviour.fit.asked)
         )  # fmt: skip
 
     planned = plan(max_texts)

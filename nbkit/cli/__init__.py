@@ -151,6 +151,7 @@ _GROUPS = {
         "translate": "nbkit.cli.commands:translate",
     },
     "Check": {
+        "test": "nbkit.cli.test:test",
         "compare": "nbkit.cli.compare:compare",
         "validate": "nbkit.cli.grids:validate",
         "check-numbers": "nbkit.cli.commands:check_numbers",

@@ -18,6 +18,7 @@ from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, 
 from nbkit.errors import NbkitError
 from nbkit.studies.base import StudyParams
 from nbkit.studies.results import FORMATS, outdated, write_outcomes
+from nbkit.studies.suite import suites_of
 
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
@@ -176,12 +177,17 @@ class _WithVerdicts(click.Command):
 @click.option("--format", "form", type=click.Choice(FORMATS), help="By default the suffix of --output, else jsonl.")
 @click.option("--texts", is_flag=True, help="Also write the texts of each item and the spans to mark.")
 @click.option("--entry", multiple=True, help="Only this entry of the run (repeatable).")
+@click.option(
+    "--as-suite", type=click.Path(path_type=Path), help="Write items that failed as a suite for `nbkit test`."
+)
+@click.option("--all", "every", is_flag=True, help="With --as-suite, also items that passed or were not decided.")
 @set_option
 @allow_commands_option
 @offline_option
 def outcomes(
-    run: Path, output: Path | None, form: str | None, texts: bool, entry: tuple[str, ...], settings: Mapping[str, str]
-) -> None:
+    run: Path, output: Path | None, form: str | None, texts: bool, entry: tuple[str, ...], as_suite: Path | None,
+    every: bool, settings: Mapping[str, str],
+) -> None:  # fmt: skip
     """Write the outcomes of a RUN file or output folder: one row per item, system and measure.
 
     All studies share the columns (see `nbkit.studies.results`). Missing results are computed.
@@ -199,6 +205,11 @@ def outcomes(
         raise NbkitError(f"{run} has no entry '{min(unknown)}'; there are: {', '.join(params)}")
     chosen = [each for name, each in params.items() if not entry or name in entry]
     refuse_programs(chosen)
+    if as_suite is not None:
+        found = ((each.study, table) for each in chosen for table in studies.outcomes(each, texts=True))
+        for path, n in suites_of(found, as_suite, every):
+            click.echo(f"{n:,} tests in {path}")
+        return
     tables = (table for each in chosen for table in studies.outcomes(each, texts=texts))
     n = write_outcomes(tables, output or Path("/dev/stdout"), form)
     if output is not None:

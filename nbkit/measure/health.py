@@ -150,6 +150,34 @@ def _own_words(lang: str) -> frozenset[str]:
     return frozenset(own.difference(*lists.values()))
 
 
+def own_words(text: str, lang: str) -> list[str]:
+    """The words of *text* that of the `word_languages` only *lang* has.
+
+    >>> own_words("Das ist ein Hund.", "de"), own_words("Le chien", "de")
+    (['ist', 'ein'], [])
+    """
+    return [word for word in _WORD.findall(text.lower()) if word in _own_words(lang)]
+
+
+def word_languages() -> list[str]:
+    """The languages with a list of function words."""
+    return list(_data()["words"])
+
+
+def other_language(source: str, text: str, src: str, tgt: str) -> str:
+    """Words of *text* that show that it is in another language than *tgt*; "" if there are none.
+
+    >>> other_language("The dog is here and the cat is there.", "The dog is here and the cat is there.", "en", "de")
+    'the and there'
+    """
+    return _reader(src, tgt)._other_language(source, text, _WORD.findall(text.lower()))
+
+
+@cache
+def _reader(src: str, tgt: str) -> _Reader:
+    return _Reader(src, tgt)
+
+
 # ----------------------------------------------------------------------------
 # One line.
 

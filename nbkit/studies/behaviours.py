@@ -190,9 +190,11 @@ class Fit(Declared):
     reads: whether the system is a "translator" or a "classifier". params: what every such run has; sandbox, data,
     outputs: what comes with the sandbox's corpora, with ``$NBKIT_DATA``, and with the sources of ``outputs:FILE``
     ({sources} is filled in), by pair ("" for any). sizes: parameters that say how much is asked, with the value of a
-    full run, and least: below these a run says nothing.
+    full run, and least: below these a run says nothing. asked: whether a card has it only if its
+    parameters are given.
     """
 
+    asked: bool = False
     reads: Literal["translator", "classifier"] = "translator"
     params: dict[str, Any]
     sandbox: dict[str, dict[str, Any]] = {"": {}}
@@ -257,7 +259,8 @@ class Behaviour(Declared):
 
     changed: what pages call the text that the system was given, where something was done to the source. main: the
     notebook, without folder, that shows the headline. explore: the `nbkit.studies.explore.Probe`, ``"module:name"``,
-    that puts one sentence through the behaviour.
+    that puts one sentence through the behaviour. expects: what its items expect of a translation as tests of a suite,
+    by expectation (`nbkit.suites.EXPECTATIONS`), with {groups} filled in.
     """
 
     title: str
@@ -266,6 +269,7 @@ class Behaviour(Declared):
     changed: str = "as given"
     main: str = ""
     explore: str = ""
+    expects: dict[str, str] = {}
     fit: Fit | None = None
 
     @property
@@ -294,7 +298,7 @@ def behaviours(studies: Registry[Study]) -> dict[str, Behaviour]:
 
     >>> from nbkit.studies import STUDIES
     >>> list(behaviours(STUDIES))
-    ['word_order', 'nli_permutation', 'numbers', 'idioms', 'disambiguation']
+    ['word_order', 'nli_permutation', 'numbers', 'idioms', 'disambiguation', 'suite']
     """
     found = {name: behaviour_of(studies.get(name)) for name in studies}
     return {name: each for name, each in found.items() if each is not None}

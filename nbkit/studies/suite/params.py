@@ -1,0 +1,86 @@
+"""Parameters of a run of a suite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from nbkit.models.services.outputs import OutputsModel
+from nbkit.models.translators.lifecycle import resolve
+from nbkit.studies.base import JudgedParams, Language, Parsers, TranslatorParams, Translators, or_value_error
+from nbkit.suites import Suite, read_suite
+from nbkit.suites.suite import DEMO, digests
+from nbkit.text.parsers import parser_identity
+
+#: Suites as they were read, by path, with the digests of their files: a notebook's reader may edit one.
+_READ: dict[str, tuple[dict[str, str], Suite]] = {}
+
+
+class SuiteParams(TranslatorParams, JudgedParams):
+    """Parameters of a run of a suite: what is tested, and who translates it."""
+
+    suite: str = Field(default="demo", description="A suite (.yaml, .jsonl, .csv, DFKI's .json), or demo, nbkit's own.")
+    source: Language = Field(default="en", description="Source language.")
+    target: Language = Field(default="de", description="Target language.")
+    models: Translators = Field(default=["sandbox-marian"], description="Translators that are tested.")
+    jury: Translators = Field(
+        default=[], description="Further translators, whose answers only help to decide what is in quarantine."
+    )
+    without: list[str] = Field(default=[], description="Categories that are not tested.")
+    only_answered: bool = Field(
+        default=False, description="Skip sentences that one of the systems of files (outputs:) has no translation of."
+    )
+    quarantine: bool = Field(
+        default=True, description="Set aside tests whose verdicts say more of the suite than of a system."
+    )
+    parsers: Parsers = Field(default={}, description="spaCy pipeline of the target language: words match by lemma.")
+    annotations: dict[str, str] = Field(default={}, description="Filled forms, by annotator.")
+    annotation_key: str = Field(default="", description="The key written with the forms.")
+
+    @model_validator(mode="after")
+    def _of_the_same_languages(self) -> SuiteParams:
+        read = or_value_error(self._read, self.suite)
+        if (read.src, read.tgt) != (self.source, self.target):
+            raise ValueError(f"suite {self.suite} is {read.src}-{read.tgt}, the run {self.source}-{self.target}")
+        for name in self.without:
+            categories = {str(entry.said.get("category", "")) for entry in read.entries}
+            if name not in categories:
+                raise ValueError(
+                    f"without: the suite has no category '{name}'; it has: {', '.join(sorted(categories))}"
+                )
+        return self
+
+    @property
+    def read(self) -> Suite:
+        """The suite, read again if its files have changed."""
+        return self._read(self.suite)
+
+    def _read(self, path: str) -> Suite:
+        held = _READ.get(path)
+        if held is None or held[0] != digests(held[1].files):
+            suite = read_suite(DEMO if path == "demo" else path, pair=f"{self.source}-{self.target}")
+            held = _READ[path] = digests(suite.files), suite
+        return held[1]
+
+    def narrowed(self, model: str) -> SuiteParams:
+        """The same parameters for one model; the others help to decide what is in quarantine."""
+        return self.model_copy(update={"models": [model], "jury": self.systems})
+
+    @property
+    def systems(self) -> list[str]:
+        """All translators, those of the jury last."""
+        return list(dict.fromkeys([*self.models, *self.jury]))
+
+    def outputs(self, model: str) -> OutputsModel | None:
+        """The files that a system consists of, None for any other."""
+        remote = resolve(model, self.source, self.target).remote
+        return remote if isinstance(remote, OutputsModel) else None
+
+    @property
+    def suite_key(self) -> dict[str, Any]:
+        """Everything that can change the tests and what is expected."""
+        return {**self.read.identity, "parser": self._parser(), "only_answered": self.only_answered}
+
+    def _parser(self) -> Any:
+        return parser_identity(self.parsers[self.target], self.target) if self.target in self.parsers else None

@@ -1,0 +1,510 @@
+"""What a test of a suite expects of a translation: a registry of pure functions, each with its table of hard cases.
+
+An expectation takes what the file writes behind its name and a `Case`, and says pass, fail, "undecided" with a reason,
+or nothing: None, if it has nothing to say of this translation. Hard cases: ``tests/suites/*.tsv``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from nbkit.corpora.homographs import HomographLexicon, load_homographs
+from nbkit.errors import NbkitError
+from nbkit.languages import base_language, check_language, is_unspaced, language_name
+from nbkit.measure.health import other_language, own_words, word_languages
+from nbkit.measure.literal import Litter, WordDictionary, WordMatcher, known_matchings, read_dictionary
+from nbkit.measure.quantities import compare_quantities
+from nbkit.measure.senses import AMBIGUOUS, SenseLookup
+from nbkit.registry import Registry
+from nbkit.yaml_text import load
+
+Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
+Span: TypeAlias = tuple[int, int]
+
+
+class Judged(NamedTuple):
+    """The verdict of one expectation. reason: "" for a pass. spans: the words of the translation that show it."""
+
+    verdict: Verdict
+    reason: str = ""
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A translation with all that an expectation may ask for.
+
+    filled: what stands in the slots of a template, each with its other known forms. others: the system's translations
+    of the sources that `Expectation.sources` names. lemma: the lemma of a word, where a parser has read the
+    translation. data: files that the suite names, ``dictionary`` and ``homographs``. verdict: what the test's other
+    expectations say of another translation.
+    """
+
+    source: str
+    output: str
+    src: str
+    tgt: str
+    filled: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    others: Mapping[str, str] = field(default_factory=dict)
+    lemma: Mapping[str, str] = field(default_factory=dict)
+    data: Mapping[str, str] = field(default_factory=dict)
+    verdict: Callable[[str], str] | None = None
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """One kind of expectation.
+
+    judge: ``judge(wanted, case)`` returns a `Judged`, a truth value, or None. takes: makes *wanted* of what the file
+    says, and raises ValueError with what was expected. sources: further texts that are to be translated. check: what
+    prevents *wanted* from being judged between two languages, and with which data.
+    """
+
+    name: str
+    judge: Callable[[Any, Case], Judged | bool | None]
+    takes: Callable[[Any], Any] = lambda value: value
+    sources: Callable[[Any], Sequence[str]] = lambda wanted: ()
+
+    def judged(self, wanted: Any, case: Case) -> Judged | None:
+        """The verdict on *case*; a truth value is pass or fail."""
+        found = self.judge(wanted, case)
+        if isinstance(found, bool):
+            return Judged("pass") if found else Judged("fail", f"not as {self.name} says")
+        return found
+
+
+def _made(name: str, thing: Any) -> Expectation:
+    return thing if isinstance(thing, Expectation) else Expectation(name, thing)
+
+
+#: Expectations by the name that a suite writes; a plain function ``(wanted, case) -> bool`` may be registered, too.
+EXPECTATIONS: Registry[Expectation] = Registry("expectation", made=_made)
+
+
+def _expectation(
+    takes: Callable[[Any], Any], sources: Callable[[Any], Sequence[str]] = lambda wanted: ()
+) -> Callable[[Callable[[Any, Case], Judged | None]], Callable[[Any, Case], Judged | None]]:
+    def declare(function: Callable[[Any, Case], Judged | None]) -> Callable[[Any, Case], Judged | None]:
+        name = function.__name__.rstrip("_")
+        summary = (function.__doc__ or "").partition("\n")[0]
+        EXPECTATIONS.register(name, Expectation(name, function, takes, sources), summary=summary)
+        return function
+
+    return declare
+
+
+@cache
+def _data() -> dict[str, Any]:
+    place = Path(__file__).with_name("expectations.yaml")
+    return load(place.read_text(encoding="utf-8"), place)[1]
+
+
+@cache
+def articles(lang: str) -> frozenset[str]:
+    """The definite articles of a language, in lower case; empty if they are not known."""
+    return frozenset(_data()["articles"].get(base_language(lang), "").split())
+
+
+# ----------------------------------------------------------------------------
+# What a file may write behind a name.
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    """A text or a list of them; each regular expression is compiled now, to refuse what cannot be."""
+    texts = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else ()
+    if not texts or not all(isinstance(each, str) and each.strip() for each in texts):
+        raise ValueError("a text or a list of texts is expected, in quotes if YAML reads them as something else")
+    for each in texts:
+        if is_regex(each):
+            compiled(each)
+    return texts
+
+
+def _one_of(*words: str) -> Callable[[Any], str]:
+    def takes(value: Any) -> str:
+        if value not in words:
+            raise ValueError(f"{' or '.join(words)} is expected, found {value!r:.40}")
+        return value
+
+    return takes
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"a text is expected, found {value!r:.40}")
+    return value
+
+
+def _ratios(value: Any) -> tuple[float, float]:
+    try:
+        low, high = map(float, value)
+    except (TypeError, ValueError):
+        low, high = 1.0, 0.0
+    if not 0 <= low <= high:
+        raise ValueError(f"the lowest and highest ratio are expected, such as [0.5, 2.0], found {value!r:.40}")
+    return low, high
+
+
+def _language(value: Any) -> str:
+    try:
+        return check_language(_text(value))
+    except NbkitError as error:
+        raise ValueError(str(error)) from None
+
+
+class Other(NamedTuple):
+    """Another source, and what may differ between the two translations: pairs of texts."""
+
+    source: str
+    change: tuple[tuple[str, str], ...] = ()
+
+
+def _other(value: Any) -> Other:
+    if isinstance(value, Mapping) and value.keys() <= {"source", "change"} and "source" in value:
+        change = value.get("change", {})
+        if isinstance(change, Mapping) and all(isinstance(each, str) for pair in change.items() for each in pair):
+            return Other(_text(value["source"]), tuple(change.items()))
+    if isinstance(value, str) and value.strip():
+        return Other(value)
+    raise ValueError('a source is expected, or {source: "…", change: {what: is changed}}')
+
+
+# ----------------------------------------------------------------------------
+# Words and regular expressions in a text.
+
+_REGEX = re.compile(r"/(.+)/(i?)", re.DOTALL)
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+def is_regex(text: str) -> bool:
+    """Whether a text of a suite is written as a regular expression.
+
+    >>> is_regex("/Schlag(stock|holz)/"), is_regex("/x/i"), is_regex("km/h")
+    (True, True, False)
+    """
+    return _REGEX.fullmatch(text) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def compiled(text: str) -> Any:
+    """The pattern of ``/…/`` or ``/…/i``, of an engine whose time is linear. Raises ValueError for what it refuses.
+
+    >>> compiled("/Schlag(stock|holz)/").search("ein Schlagholz").span()
+    (4, 14)
+    >>> compiled("/(?=x)y/")
+    Traceback (most recent call last):
+    ValueError: the regular expression /(?=x)y/ is refused: invalid perl operator: (?= (look-around and back-references
+    take exponential time)
+    """
+    import re2
+
+    found = _REGEX.fullmatch(text)
+    assert found is not None
+    options = re2.Options()
+    options.log_errors, options.case_sensitive = False, not found[2]
+    try:
+        return re2.compile(found[1], options)
+    except re2.error as error:
+        said = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
+        perl = "perl operator" in said or "escape sequence" in said
+        why = " (look-around and back-references take exponential time)" if perl else ""
+        raise ValueError(f"the regular expression {text:.80} is refused: {said:.80}{why}") from None
+
+
+@cache
+def _matcher(lang: str) -> WordMatcher:
+    lang = base_language(lang)
+    return WordMatcher(lang, "inflected" if "inflected" in known_matchings(lang) else "exact")
+
+
+@lru_cache(maxsize=1 << 18)
+def _key(word: str, lang: str) -> str:
+    return _matcher(lang).key(word)
+
+
+@lru_cache(maxsize=1 << 12)
+def _words(text: str) -> tuple[tuple[str, Span], ...]:
+    return tuple((found[0], found.span()) for found in _WORD.finditer(text))
+
+
+_UMLAUTS = re.compile("[äöü]")
+
+
+def _same(wanted: str, word: str, lang: str, lemma: Mapping[str, str]) -> bool:
+    """Whether *word* is *wanted* or one of its inflections: by its lemma, if there is one, or by its stem."""
+    wanted, found = wanted.lower(), word.lower()
+    if wanted == found or lemma.get(word, "").lower() == wanted:
+        return True
+    if word in lemma or _key(wanted, lang) != _key(found, lang):
+        return False
+    # German inflection adds umlauts and never takes one away: "Schlag" is no form of "Schläger".
+    return base_language(lang) != "de" or len(_UMLAUTS.findall(wanted)) <= len(_UMLAUTS.findall(found))
+
+
+def places(wanted: str, case: Case) -> Iterator[Span]:
+    """Where *wanted* stands in the translation: a regular expression, or words in any inflection, without their case.
+
+    Scripts without spaces, and what holds no letter or digit, are found as they are.
+    """
+    text, lang = case.output, case.tgt
+    if is_regex(wanted):
+        for match in compiled(wanted).finditer(text):
+            yield match.span()
+        return
+    parts = [word for word, _ in _words(wanted)]
+    if not parts or is_unspaced(lang):
+        yield from (found.span() for found in re.finditer(re.escape(wanted), text))
+        return
+    there = _words(text)
+    for start in range(len(there) - len(parts) + 1):
+        piece = there[start : start + len(parts)]
+        if all(_same(part, word, lang, case.lemma) for part, (word, _) in zip(parts, piece, strict=True)):
+            yield piece[0][1][0], piece[-1][1][1]
+
+
+def _found(wanted: Iterable[str], case: Case) -> tuple[Span, ...]:
+    return tuple(sorted({span for each in wanted for span in places(each, case)}))
+
+
+def spaced(text: str) -> str:
+    """*text* with single blanks between its words: all that is not told apart between whole sentences."""
+    return " ".join(text.split())
+
+
+# ----------------------------------------------------------------------------
+# The expectations, in the order in which lists show them.
+
+
+@_expectation(_texts)
+def must(wanted: tuple[str, ...], case: Case) -> Judged:
+    """One of these words or /regular expressions/ is in the translation; words match their inflected forms."""
+    spans = _found(wanted, case)
+    return Judged("pass", "", spans) if spans else Judged("fail", f"none of: {', '.join(wanted)}")
+
+
+@_expectation(_texts)
+def must_not(wanted: tuple[str, ...], case: Case) -> Judged:
+    """None of these is in the translation."""
+    spans = _found(wanted, case)
+    words = ", ".join(dict.fromkeys(case.output[slice(*span)] for span in spans))
+    return Judged("fail", f"there is: {words}", spans) if spans else Judged("pass")
+
+
+def known(wanted: Sequence[str], case: Case) -> tuple[Span, ...]:
+    """The places that show a known translation: of a regular expression, or all of it if it is one of the sentences."""
+    spans = _found([each for each in wanted if is_regex(each)], case)
+    output = spaced(case.output)
+    whole = any(spaced(each) == output for each in wanted if not is_regex(each))
+    return spans or (((0, len(case.output)),) if whole else ())
+
+
+@_expectation(_texts)
+def right(wanted: tuple[str, ...], case: Case) -> Judged | None:
+    """Known right translations, whole or as /regular expressions/; says nothing of any other."""
+    return Judged("pass", "", spans) if (spans := known(wanted, case)) else None
+
+
+@_expectation(_texts)
+def wrong(wanted: tuple[str, ...], case: Case) -> Judged | None:
+    """Known wrong translations, whole or as /regular expressions/; says nothing of any other."""
+    return Judged("fail", "a known wrong translation", spans) if (spans := known(wanted, case)) else None
+
+
+@_expectation(_one_of("kept"))
+def quantities(wanted: str, case: Case) -> Judged:
+    """kept: every number, measure, date and time of the source is carried over."""
+    try:
+        verdicts = compare_quantities(case.source, case.output, case.src, case.tgt)
+    except NbkitError as error:
+        return Judged("undecided", f"quantities cannot be read: {error}")
+    bad = [each for each in verdicts if each.grade == "wrong"]
+    spans = tuple(each.target.span for each in (bad or verdicts) if each.target is not None)
+    return Judged("fail", "; ".join(map(str, bad)), spans) if bad else Judged("pass", "", spans)
+
+
+@_expectation(_texts)
+def keeps(wanted: tuple[str, ...], case: Case) -> Judged:
+    """Slots of the template or texts that are copied, or stand there in one of their known forms."""
+    spans: list[Span] = []
+    for name in wanted:
+        forms = case.filled.get(name, (name,))
+        there = [(at, at + len(form)) for form in forms if (at := case.output.find(form)) >= 0] or _found(forms, case)
+        if not there:
+            return Judged("fail", f"lost: {forms[0]}")
+        spans += there[:1]
+    return Judged("pass", "", tuple(spans))
+
+
+@lru_cache(maxsize=16)
+def _dictionary(path: str) -> WordDictionary:
+    return read_dictionary(path)
+
+
+@_expectation(_text)
+def not_literal(wanted: str, case: Case) -> Judged:
+    """This idiom of the source is not translated word by word, by the suite's dictionary."""
+    if "dictionary" not in case.data:
+        return Judged("undecided", "no dictionary: name one in the suite (dictionary: FILE)")
+    judgement = Litter(_dictionary(case.data["dictionary"]), case.src, case.tgt,
+                       matching=_matcher(case.tgt).matching).judge_texts(wanted, "", case.output)  # fmt: skip
+    if judgement.error:
+        words = [trigger.translation for trigger in judgement.triggers]
+        return Judged("fail", f"literal: {', '.join(words)}", _found(words, case))
+    return Judged("pass") if judgement.covered else Judged("undecided", f"no word of '{wanted}' is in the dictionary")
+
+
+@lru_cache(maxsize=16)
+def _senses(spec: str, src: str, tgt: str) -> SenseLookup:
+    lexicon: HomographLexicon = load_homographs(spec, tgt, src=src, on_conflict="drop")
+    return SenseLookup(lexicon, "compounds")
+
+
+def _sense(value: Any) -> str:
+    if _text(value).count("/") != 1 or not all(value.split("/")):
+        raise ValueError(f"word/sense is expected, such as bat/animal, found {value!r:.40}")
+    return value
+
+
+@_expectation(_sense)
+def sense(wanted: str, case: Case) -> Judged:
+    """WORD/SENSE of a homograph lexicon: the translation holds a noun of this sense and of no other."""
+    word, _, name = wanted.partition("/")
+    try:
+        lookup = _senses(case.data.get("homographs", "own"), case.src, case.tgt)
+    except NbkitError as error:
+        return Judged("undecided", f"no senses: {error}")
+    senses = (
+        {each.name for each in lookup.lexicon.homographs[word].clusters} if word in lookup.lexicon.homographs else ()
+    )
+    if name not in senses:
+        return Judged(
+            "undecided", f"the lexicon has no sense '{wanted}' ({', '.join(sorted(senses)) or 'no such word'})"
+        )
+    found: dict[str, list[Span]] = {}
+    for token, span in _words(case.output):
+        if base_language(case.tgt) != "de" or token[0].isupper():
+            there = lookup.sense(word, case.lemma.get(token, token), token)
+            if there not in (None, AMBIGUOUS):
+                found.setdefault(str(there), []).append(span)
+    if not found or len(found) > 1:
+        return Judged("undecided", f"senses found: {', '.join(sorted(found)) or 'none'}")
+    ((there, spans),) = found.items()
+    return Judged("pass", "", tuple(spans)) if there == name else Judged("fail", f"sense {there}", tuple(spans))
+
+
+def _changed(text: str, change: Sequence[tuple[str, str]]) -> str:
+    for one, other in change:
+        text = re.sub(rf"(?<!\w){re.escape(one)}(?!\w)", lambda _, other=other: other, text)
+    return spaced(text)
+
+
+@_expectation(_other, lambda wanted: (wanted.source,))
+def same_as(wanted: Other, case: Case) -> Judged:
+    """Another source gets the same verdicts, or the same translation up to a listed change."""
+    other = case.others.get(wanted.source, "")
+    own = case.verdict(case.output) if case.verdict else ""
+    if _changed(case.output, wanted.change) == spaced(other) or (own and case.verdict and case.verdict(other) == own):
+        return Judged("pass")
+    return Judged("fail", f"differs from: {other}")
+
+
+@_expectation(_other, lambda wanted: (wanted.source,))
+def differs_from(wanted: Other, case: Case) -> Judged:
+    """Another source gets another translation, beyond a listed change."""
+    other = case.others.get(wanted.source, "")
+    same = _changed(case.output, wanted.change) == spaced(other)
+    return Judged("fail", f"the same as for: {wanted.source}") if same else Judged("pass")
+
+
+@_expectation(_ratios)
+def length(wanted: tuple[float, float], case: Case) -> Judged:
+    """[LOW, HIGH]: the ratio of the translation's characters to the source's is between these."""
+    ratio = len(spaced(case.output)) / max(1, len(spaced(case.source)))
+    low, high = wanted
+    return Judged("pass") if low <= ratio <= high else Judged("fail", f"{ratio:.2f} times as long as the source")
+
+
+@_expectation(_language)
+def language(wanted: str, case: Case) -> Judged:
+    """The language that the translation is in."""
+    if other := other_language(case.source, case.output, case.src, wanted):
+        return Judged("fail", f"not {language_name(wanted)}: {other}", _found([other], case))
+    if not any(map(str.isalpha, case.output)):
+        return Judged("undecided", "there is no word")
+    counts = {code: len(set(own_words(case.output, code))) for code in word_languages()}
+    own = counts.pop(base_language(wanted), 0)
+    other = max(counts, key=lambda code: counts[code])
+    if own > 2 * counts[other] or is_unspaced(wanted):
+        return Judged("pass")
+    if counts[other] > max(1, 2 * own):
+        return Judged("fail", f"{language_name(other)}: {', '.join(own_words(case.output, other))}")
+    if find_spec("lingua") is None:
+        return Judged("undecided", 'its words do not tell: pip install "nbkit[language]"')
+    sureness = _sureness(case.output, base_language(wanted))
+    if sureness is None or 1 - _SURE < sureness < _SURE:
+        return Judged("undecided", f"perhaps {language_name(wanted)}")
+    return Judged("pass") if sureness >= _SURE else Judged("fail", f"not {language_name(wanted)}")
+
+
+_SURE = 0.9
+
+
+@cache
+def _detector(lang: str) -> Any:
+    lingua = import_module("lingua")
+    every = {each.iso_code_639_1.name.lower(): each for each in lingua.Language.all()}
+    known = {code for code in (*word_languages(), "zh", "ja", "ko", "ar", lang) if code in every}
+    return lingua.LanguageDetectorBuilder.from_languages(*(every[code] for code in sorted(known))).build(), every.get(
+        lang
+    )
+
+
+def _sureness(text: str, lang: str) -> float | None:
+    """The probability, by lingua, that *text* is in a language; None for one that it does not know."""
+    detector, known = _detector(lang)
+    return None if known is None else detector.compute_language_confidence(text, known)
+
+
+_MARKUP = re.compile(
+    r"</?[A-Za-z][^<>]*>|\$?\{\{?[\w.:-]*\}?\}|%(?:\(\w+\))?[sdif]\b|%\d\$[sd]|`[^`]+`"
+    r"|https?://[^\s<>\"”“»«]+[^\s<>\"”“»«.,;:!?)]|[\w.+-]+@[\w-]+\.[\w.-]*\w|\[\[[^\]]*\]\]|&\w+;"
+    "|[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f\U0001f3fb-\U0001f3ff]*"
+)
+
+
+@_expectation(_one_of("kept"))
+def markup(wanted: str, case: Case) -> Judged:
+    """kept: tags, placeholders, addresses, code and emoji are there as often as in the source."""
+    before, after = (Counter(_MARKUP.findall(text)) for text in (case.source, case.output))
+    lost, added = before - after, after - before
+    said = [f"lost: {' '.join(lost)}"] * bool(lost) + [f"added: {' '.join(added)}"] * bool(added)
+    spans = tuple(found.span() for found in _MARKUP.finditer(case.output) if not said or found[0] in added)
+    return Judged("fail", "; ".join(said), spans) if said else Judged("pass", "", spans)
+
+
+@cache
+def _registers(lang: str) -> dict[str, Any] | None:
+    patterns = _data()["register"].get(base_language(lang))
+    return patterns and {name: re.compile("|".join(each)) for name, each in patterns.items()}
+
+
+@_expectation(_one_of("formal", "informal"))
+def register(wanted: str, case: Case) -> Judged:
+    """formal or informal: how the reader is addressed; undecided where nobody is, and in languages without rules."""
+    patterns = _registers(case.tgt)
+    if patterns is None:
+        return Judged("undecided", f"no rules of address for {language_name(case.tgt)}")
+    spans = {name: tuple(each.span() for each in found.finditer(case.output)) for name, found in patterns.items()}
+    there = [name for name, found in spans.items() if found]
+    if len(there) != 1:
+        return Judged("undecided", "both forms of address" if there else "nobody is addressed")
+    said = there[0]
+    return Judged("pass", "", spans[said]) if said == wanted else Judged("fail", said, spans[said])

@@ -1,0 +1,524 @@
+"""Suites: tests that people write down, read from YAML, JSON lines, CSV or DFKI's file, and written again.
+
+A suite is read once and checked with file and line; the cases of its templates are made when they are asked for, each
+by its number alone, so that a suite of 100,000 cases takes no more memory than its file.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
+from math import gcd, prod
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from nbkit.errors import DataError, NbkitError, closest
+from nbkit.files import atomic_write, expand_path, file_digest, read_lines, read_text
+from nbkit.languages import split_pair
+from nbkit.numbers.formats import draw_numbers, parse_format
+from nbkit.seeding import address
+from nbkit.suites.expectations import EXPECTATIONS
+from nbkit.yaml_text import line_of, load
+
+#: Keys of a test that are no expectations.
+_OF_TEST = ("id", "source", "template", "cases", "category", "phenomenon", "quarantine", "note")
+#: Keys of a suite.
+_OF_SUITE = (
+    "name",
+    "pair",
+    "from",
+    "tests",
+    "lists",
+    "dictionary",
+    "homographs",
+    "release",
+    "quarantine",
+    "cases",
+    "seed",
+)
+#: Cases of one template that are made without being asked for, and numbers that fill a slot.
+MOST_CASES, _DRAWN = 1_000, 100
+#: nbkit's own suite, of sentences that the sandbox's models know.
+DEMO = Path(__file__).with_name("demo.yaml")
+_SLOT = re.compile(r"\{(\w+)\}")
+#: What separates several values in a cell of a CSV file.
+_BAR = " | "
+
+
+@dataclass(frozen=True)
+class Test:
+    """One sentence and what is expected of its translations.
+
+    wanted: by expectation, as its ``takes`` made it. filled: what stands in a template's slots, with other known forms.
+    cluster: the entry that the test comes from, whose cases are not independent. line: where it stands.
+    """
+
+    __test__ = False  # no class of tests, for pytest
+
+    id: str
+    source: str
+    wanted: Mapping[str, Any]
+    category: str = ""
+    phenomenon: str = ""
+    cluster: str = ""
+    line: int = 0
+    filled: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> list[str]:
+        """All that a system is to translate for it."""
+        more = (each for name, wanted in self.wanted.items() for each in EXPECTATIONS.get(name).sources(wanted))
+        return [self.source, *more]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The groups that it is one of."""
+        return {"category": self.category or "all", "phenomenon": self.phenomenon or self.category or "all"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a suite: a sentence, or a template that stands for several.
+
+    said: what the file says of it, without its expectations. wanted: these, as the file writes them. slots: what
+    fills a template, by slot; each text with its other known forms.
+    """
+
+    said: Mapping[str, Any]
+    wanted: Mapping[str, Any]
+    line: int
+    slots: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    size: int = 1
+
+    @cached_property
+    def id(self) -> str:
+        """As the file says, or a digest of its source."""
+        said = self.said.get("id")
+        return str(said) if said is not None else hashlib.blake2b(self.text.encode(), digest_size=6).hexdigest()
+
+    @property
+    def text(self) -> str:
+        """The source or template."""
+        return str(self.said.get("source") or self.said["template"])
+
+    @property
+    def combinations(self) -> int:
+        """How many cases its slots allow."""
+        return prod(map(len, self.slots.values()))
+
+    def test(self, number: int, seed: int) -> Test:
+        """Its case of this number; the same whatever else is made. No two of a template have the same fillings."""
+        place, filled = number, {}
+        if self.size < self.combinations:  # steps through all of them in a drawn order, without repeating one
+            step = 1 + address(seed, "suite step", self.id) % max(1, self.combinations - 1)
+            while gcd(step, self.combinations) > 1:
+                step += 1
+            place = (address(seed, "suite start", self.id) + number * step) % self.combinations
+        for name, values in self.slots.items():
+            place, chosen = divmod(place, len(values))
+            filled[name] = tuple(values[chosen])
+        words = {name: forms[0] for name, forms in filled.items()}
+        source = _filled(self.text, words)
+        digest = hashlib.blake2b(source.encode(), digest_size=6).hexdigest()
+        return Test(
+            id=f"{self.id}/{digest}" if self.slots else self.id,
+            source=source,
+            wanted={name: _taken(name, _filled(value, words)) for name, value in self.wanted.items()},
+            category=str(self.said.get("category", "")),
+            phenomenon=str(self.said.get("phenomenon", "")),
+            cluster=self.id,
+            line=self.line,
+            filled=filled,
+        )
+
+
+def _taken(name: str, value: Any) -> Any:
+    return EXPECTATIONS.get(name).takes(value)
+
+
+def _filled(value: Any, words: Mapping[str, str]) -> Any:
+    """*value* with the slots of a template filled in, in all its texts; other braces stay."""
+    if isinstance(value, str):
+        return _SLOT.sub(lambda found: words.get(found[1], found[0]), value) if words else value
+    if isinstance(value, Mapping):
+        return {_filled(name, words): _filled(each, words) for name, each in value.items()}
+    return [_filled(each, words) for each in value] if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite as it was read: it holds entries, and makes `Test`s of them when they are asked for.
+
+    data: files for expectations, ``dictionary`` and ``homographs``. release: ids that are tested even if something
+    speaks against it; quarantine: ids that are not tested, with the reason.
+    """
+
+    name: str
+    src: str
+    tgt: str
+    entries: tuple[Entry, ...]
+    path: str = ""
+    data: Mapping[str, str] = field(default_factory=dict)
+    release: frozenset[str] = frozenset()
+    quarantine: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
+    files: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self.entries else 0
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return list(accumulate(entry.size for entry in self.entries))
+
+    def tests(self, start: int = 0, stop: int | None = None) -> Iterator[Test]:
+        """The tests from *start* on, in the order of the file; those before are not made."""
+        n = 0
+        for entry, end in zip(self.entries, self._ends, strict=True):
+            first = max(0, start - (end - entry.size))
+            for number in range(first, entry.size):
+                if stop is not None and n >= stop - start:
+                    return
+                n += 1
+                yield entry.test(number, self.seed)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that can change its tests and verdicts, for store keys: the digests of its files."""
+        data = {name: file_digest(each) if Path(each).is_file() else each for name, each in self.data.items()}
+        return {"files": list(digests(self.files).values()), "data": data, "pair": [self.src, self.tgt]}
+
+    @property
+    def lines(self) -> Mapping[str, int]:
+        """The line of each entry, by its id."""
+        return {entry.id: entry.line for entry in self.entries}
+
+
+def digests(files: Iterable[str]) -> dict[str, str]:
+    """The digest of each file that is there."""
+    return {each: file_digest(each) for each in files if Path(each).is_file()}
+
+
+# ----------------------------------------------------------------------------
+# Reading.
+
+
+def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> Suite:
+    """Read a suite: ``.yaml``, ``.jsonl``, ``.csv``, or DFKI's ``.json``.
+
+    pair: languages of a file that does not name them. most: cases that a template makes without being asked for.
+    Raises `DataError` with file and line for what cannot be read: a key that does not exist (with the closest match),
+    an id that occurs twice, a regular expression that is refused, a template with too many cases.
+    """
+    file = Path(expand_path(str(path), "suite"))
+    readers = {".yaml": _of_yaml, ".yml": _of_yaml, ".jsonl": _of_jsonl, ".csv": _of_csv, ".json": _of_dfki}
+    if file.suffix not in readers:
+        raise NbkitError(f"suite {file}: unknown suffix; a suite is one of: {', '.join(readers)}")
+    found, rows = readers[file.suffix](file)
+    for name in found:
+        if name not in _OF_SUITE:
+            raise DataError(f"unknown key '{name}'{_hint(name, _OF_SUITE)}", file, 1)
+    base: Suite | None = None
+    if "from" in found:
+        below = Path(expand_path(str(found["from"]), "suite"))
+        base = read_suite(
+            below if below.is_absolute() else file.parent / below, pair=found.get("pair", pair), most=most
+        )
+    both = found.get("pair") or (f"{base.src}-{base.tgt}" if base else pair)
+    if not both:
+        raise DataError("it does not say between which languages: pair: en-de", file, 1)
+    src, tgt = split_pair(str(both))
+    reader = _Entries(file, src, _lists(found.get("lists", {}), file, src), found.get("cases"), most)
+    entries = {entry.id: entry for entry in base.entries} if base else {}
+    own: dict[str, int] = {}
+    for line, row in rows:
+        mended = entries.get(str(row.get("id"))) if base and isinstance(row, Mapping) else None
+        entry = reader.entry(line, {**mended.said, **mended.wanted, **row} if mended else row)
+        if entry.id in own:
+            what = f"id '{entry.id}'" if "id" in entry.said else "the same text"
+            raise DataError(f"{what} stands in line {own[entry.id]}, too: give each an id of its own", file, line)
+        own[entry.id] = line
+        entries[entry.id] = entry
+    quarantine = {**(base.quarantine if base else {}), **_reasons(found.get("quarantine", {}), file)}
+    quarantine |= {id: str(entry.said["quarantine"]) for id, entry in entries.items() if entry.said.get("quarantine")}
+    release = frozenset(map(str, found.get("release", []))) | (base.release if base else frozenset())
+    for id in (*release, *quarantine):
+        if id not in entries:
+            raise DataError(f"there is no test '{id}' to release or quarantine{_hint(id, list(entries))}", file, 1)
+    if not entries:
+        raise DataError("it contains no test", file, 1)
+    data = {name: _at(str(found[name]), file) for name in ("dictionary", "homographs") if name in found}
+    return Suite(
+        name=str(found.get("name") or file.name.partition(".")[0]),
+        src=src,
+        tgt=tgt,
+        entries=tuple(entries.values()),
+        path=str(file),
+        data={**(base.data if base else {}), **data},
+        release=release,
+        quarantine=quarantine,
+        seed=int(found.get("seed", 0)),
+        files=(str(file), *reader.files, *(base.files if base else ())),
+    )
+
+
+def _at(path: str, beside: Path) -> str:
+    """A path of a suite, which is relative to it; a name that is no file there stays."""
+    expanded = Path(expand_path(path, "suite"))
+    there = beside.parent / expanded
+    return str(there) if there.is_file() else str(expanded)
+
+
+def _hint(name: Any, known: Iterable[str]) -> str:
+    known = list(known)
+    guess = closest(str(name), known)
+    return f"; did you mean '{guess}'?" if guess else f"; there are: {', '.join(known)}" if len(known) < 40 else ""
+
+
+def _reasons(said: Any, file: Path) -> dict[str, str]:
+    if isinstance(said, list):
+        return dict.fromkeys(map(str, said), "by hand")
+    if not isinstance(said, Mapping):
+        raise DataError("quarantine: ids with their reasons are expected", file, 1)
+    return {str(id): str(reason) for id, reason in said.items()}
+
+
+@dataclass
+class _Entries:
+    """Makes entries of what rows of a file say; remembers the files that fill slots."""
+
+    file: Path
+    src: str
+    lists: Mapping[str, Any]
+    cases: Any
+    most: int
+    files: list[str] = field(default_factory=list)
+
+    def entry(self, line: int, row: Any) -> Entry:
+        """The entry of one row. Raises `DataError` with its line."""
+        try:
+            return self._entry(line, row)
+        except (ValueError, NbkitError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(str(error), self.file, line) from None
+
+    def _entry(self, line: int, row: Any) -> Entry:
+        if not isinstance(row, Mapping):
+            raise ValueError('a test is expected: {source: "…", must: …}')
+        wanted = {}
+        for name, value in row.items():
+            if name in _OF_TEST:
+                continue
+            if name not in EXPECTATIONS:
+                raise ValueError(f"unknown expectation '{name}'{_hint(name, [*_OF_TEST, *EXPECTATIONS])}")
+            wanted[name] = value
+        said = {name: value for name, value in row.items() if name in _OF_TEST and value is not None}
+        texts = [name for name in ("source", "template") if name in said]
+        if len(texts) != 1:
+            raise ValueError("a test has either a source or a template")
+        text = said[texts[0]]
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{texts[0]}: a text is expected, found {text!r:.40}")
+        if "\n" in text.strip() or "\r" in text.strip():
+            raise ValueError(f"{texts[0]}: a line break: systems translate single lines, one test each")
+        said[texts[0]] = text.strip()
+        slots = self._slots(said["template"]) if "template" in said else {}
+        entry = Entry(said, wanted, line, slots)
+        if slots:
+            entry = replace(entry, size=self._size(entry))
+        for name, value in wanted.items():
+            try:
+                _taken(name, _filled(value, {slot: forms[0][0] for slot, forms in slots.items()}))
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        return entry
+
+    def _slots(self, template: str) -> dict[str, Sequence[Sequence[str]]]:
+        names = dict.fromkeys(_SLOT.findall(template))
+        for name in names:
+            if name not in self.lists:
+                raise ValueError(f"nothing fills {{{name}}}{_hint(name, self.lists)}: write it under lists")
+        if not names:
+            raise ValueError("a template has a {slot}; write a source")
+        return {name: self.lists[name] for name in names}
+
+    def _size(self, entry: Entry) -> int:
+        asked = entry.said.get("cases", self.cases)
+        if asked is None:
+            if entry.combinations > self.most:
+                what = f"the template has {entry.combinations:,} cases, more than {self.most:,}"
+                raise ValueError(f"{what}: say how many are drawn (cases: 100), or cases: all")
+            return entry.combinations
+        if asked == "all":
+            return entry.combinations
+        if not isinstance(asked, int) or isinstance(asked, bool) or asked < 1:
+            raise ValueError(f"cases: a whole number or all is expected, found {asked!r:.40}")
+        return min(asked, entry.combinations)
+
+
+def _lists(said: Any, file: Path, src: str) -> dict[str, Sequence[Sequence[str]]]:
+    """What fills slots, by name: a list of texts, of {text: other forms}, a file of lines, or {numbers: FORMAT}."""
+    if not isinstance(said, Mapping):
+        raise DataError("lists: names with their texts are expected", file, 1)
+    found = {}
+    for name, values in said.items():
+        if isinstance(values, str):
+            lines = [line for _, line in read_lines(Path(_at(values, file)), "list")]
+            values = [line.strip() for line in lines if isinstance(line, str) and line.strip()]
+        elif isinstance(values, Mapping) and values.keys() <= {"numbers", "n"} and "numbers" in values:
+            n = min(int(values.get("n", _DRAWN)), parse_format(str(values["numbers"])).size(src))
+            values = [drawn.written for drawn in draw_numbers(str(values["numbers"]), src, n, 0)]
+        if not isinstance(values, list) or not values:
+            raise DataError(f"lists: {name}: texts, a file, or {{numbers: FORMAT}} are expected", file, 1)
+        found[str(name)] = [
+            (str(text), *map(str, forms if isinstance(forms, list) else [forms]))
+            for each in values
+            for text, forms in (each.items() if isinstance(each, Mapping) else [(each, [])])
+        ]
+    return found
+
+
+def _of_yaml(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
+    text = read_text(file, "suite")
+    if tab := re.search(r"^[ ]*\t", text, re.MULTILINE):
+        line = text.count("\n", 0, tab.start()) + 1
+        raise DataError("a tab: YAML is indented with blanks", file, line)
+    node, found = load(text, file)
+    if isinstance(found, list):
+        found = {"tests": found}
+    if not isinstance(found, dict):
+        raise DataError("a suite is expected: {name: …, pair: en-de, tests: […]}", file, 1)
+    tests = found.get("tests") or []
+    if not isinstance(tests, list):
+        raise DataError("tests: a list is expected", file, 1)
+    nodes: Any = node
+    if isinstance(node, yaml.MappingNode):
+        nodes = next((value for key, value in node.value if key.value == "tests"), None)
+    lines = [line_of(each) for each in nodes.value] if isinstance(nodes, yaml.SequenceNode) else []
+    return {name: value for name, value in found.items() if name != "tests"}, iter(zip(lines, tests, strict=True))
+
+
+def _of_jsonl(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
+    """A line a test; a first line without a source says what is true of all: {"pair": "en-de"}."""
+
+    def rows() -> Iterator[tuple[int, Any]]:
+        for number, line in read_lines(file, "suite"):
+            if isinstance(line, DataError):
+                raise line
+            if line.strip():
+                try:
+                    yield number, json.loads(line)
+                except ValueError as error:
+                    raise DataError(f"no JSON: {error}", file, number) from None
+
+    every = rows()
+    first = next(every, None)
+    if first and isinstance(first[1], dict) and not first[1].keys() & {"source", "template"} and "id" not in first[1]:
+        return first[1], every
+    return {}, (row for part in ([first] if first else [], every) for row in part)
+
+
+def _of_csv(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
+    """Columns as the keys of a test, and ``pair``; several values of a cell stand between " | "."""
+    reader = csv.DictReader(io.StringIO(read_text(file, "suite")))
+    rows: list[tuple[int, dict[str, Any]]] = []
+    said: dict[str, Any] = {}
+    for row in reader:
+        if None in row or None in row.values():
+            raise DataError(f"{len(reader.fieldnames or [])} cells are expected", file, reader.line_num)
+        cells = {name: value for name, value in row.items() if value}
+        pair = cells.pop("pair", None)
+        if pair and said.setdefault("pair", pair) != pair:
+            raise DataError(
+                f"a suite has one pair of languages, found {said['pair']} and {pair}", file, reader.line_num
+            )
+        rows.append((reader.line_num, {name: _of_cell(name, value) for name, value in cells.items()}))
+    return said, iter(rows)
+
+
+def _of_cell(name: str, value: str) -> Any:
+    if name in _OF_TEST:
+        return int(value) if name == "cases" and value.isdigit() else value
+    parts = value.split(_BAR)
+    return parts if len(parts) > 1 else value
+
+
+def _of_dfki(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
+    """The items of the DFKI test suite: its regular expressions and sentences as ``right`` and ``wrong``.
+
+    Source: Macketanz et al. 2022, *A linguistically motivated test suite*; CC BY-NC-SA 4.0.
+    """
+    node, found = load(read_text(file, "suite"), file)
+    items = found.get("items") if isinstance(found, dict) else None
+    if not isinstance(items, list) or not isinstance(node, yaml.MappingNode):
+        raise DataError('no file of DFKI\'s test suite: {"items": […]} is expected', file, 1)
+    lines = [line_of(each) for key, value in node.value if key.value == "items" for each in value.value]
+
+    def rows() -> Iterator[tuple[int, Any]]:
+        for line, item in zip(lines, items, strict=True):
+            try:
+                row = {"id": item["id"], "source": item["source_sentence"]}
+                row |= {"category": item["category"], "phenomenon": item["phenomenon"]}
+                for name, kind in (("right", "positive"), ("wrong", "negative")):
+                    pattern, sentences = item[f"{kind}_regex"], item[f"{kind}_tokens"]
+                    said = [*([f"/{pattern}/"] if pattern else []), *filter(str.strip, sentences)]
+                    row |= {name: said} if said else {}
+                yield line, row
+            except (KeyError, TypeError) as error:
+                raise DataError(f"no item of DFKI's test suite: {error}", file, line) from None
+
+    pair = str(items[0].get("langpair", "")) if items and isinstance(items[0], dict) else ""
+    return ({"name": "DFKI", "pair": f"{pair[:2]}-{pair[2:]}"} if len(pair) == 4 else {}), rows()
+
+
+# ----------------------------------------------------------------------------
+# Writing.
+
+
+def write_suite(rows: Iterable[Mapping[str, Any]], path: Path, *, pair: str, name: str = "") -> int:
+    """Write tests as a suite that `read_suite` reads: .yaml, .jsonl or .csv; the number of tests.
+
+    rows: what a file says of each test, as in YAML.
+    """
+    n = 0
+    with atomic_write(path) as unfinished, Path(unfinished).open("w", encoding="utf-8", newline="") as file:
+        if path.suffix in (".yaml", ".yml"):
+            file.write(yaml.safe_dump({"name": name or path.stem, "pair": pair}, allow_unicode=True) + "tests:\n")
+            for row in rows:
+                file.write(yaml.safe_dump([dict(row)], allow_unicode=True, width=1000, sort_keys=False))
+                n += 1
+        elif path.suffix == ".jsonl":
+            file.write(json.dumps({"name": name or path.stem, "pair": pair}, ensure_ascii=False) + "\n")
+            for row in rows:
+                file.write(json.dumps(dict(row), ensure_ascii=False) + "\n")
+                n += 1
+        elif path.suffix == ".csv":
+            every = [{**row, "pair": pair} for row in rows]
+            names = list(dict.fromkeys(key for row in every for key in row))
+            writer = csv.DictWriter(file, names, lineterminator="\n")
+            writer.writeheader()
+            for row in every:
+                cells = {
+                    key: _BAR.join(map(str, value)) if isinstance(value, list) else value for key, value in row.items()
+                }
+                writer.writerow(cells)
+            n = len(every)
+        else:
+            raise NbkitError(f"{path}: a suite is written as .yaml, .jsonl or .csv")
+    return n
+
+
+def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:
+    """What a file says of each entry of a suite, its expectations included; slots of templates stay."""
+    for entry in suite.entries:
+        yield {"id": entry.id, **entry.said, **entry.wanted}

@@ -1,0 +1,272 @@
+"""From expectations to the verdict on a translation; what is wrong with a suite itself; its quarantine."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from re import _constants, _parser  # type: ignore[attr-defined]  # what a regular expression is made of
+from typing import Any, NamedTuple
+
+from nbkit.suites.expectations import (
+    EXPECTATIONS,
+    Case,
+    Judged,
+    Span,
+    Verdict,
+    articles,
+    compiled,
+    is_regex,
+    spaced,
+)
+from nbkit.suites.suite import Suite, Test
+
+#: Expectations about wording: what one of them finds and another refuses is a contradiction.
+_WORDING = ("must", "right", "must_not", "wrong")
+#: How many systems have to answer before a quarantine asks them, and what share of the strong ones fails by the fault
+#: of the suite rather than by theirs.
+LEAST_SYSTEMS, NEARLY_ALL = 4, 0.8
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The verdict on one translation. by: the expectations that decided. parts: what each of them says."""
+
+    verdict: Verdict
+    reason: str = ""
+    by: tuple[str, ...] = ()
+    spans: tuple[tuple[str, Span], ...] = ()
+    parts: Mapping[str, Judged] = None  # type: ignore[assignment]
+
+
+def decide(
+    test: Test,
+    output: str,
+    suite: Suite,
+    others: Mapping[str, str] | None = None,
+    lemma: Mapping[str, str] | None = None,
+) -> Decision:
+    """The verdict on *output*, a translation of a test's source.
+
+    fail if an expectation fails; undecided, for people to judge, if one cannot say, none says anything, or two
+    contradict each other about the wording; pass else. others: translations of the test's further sources. lemma: of
+    words of the output.
+
+    >>> suite = Suite("demo", "en", "de", ())
+    >>> test = Test("1", "a bat", {"must": ("Schläger",), "must_not": ("Fledermaus",)})
+    >>> [decide(test, said, suite).verdict for said in ("Schlägern", "Fledermäuse", "Fledermaus-Schläger")]
+    ['pass', 'fail', 'undecided']
+    """
+    if not output.strip():
+        return Decision("fail", "nothing was translated", ("output",), (), {})
+    wanted = dict(test.wanted)
+
+    def case(text: str) -> Case:
+        return Case(test.source, text, suite.src, suite.tgt, test.filled, others or {}, lemma or {}, suite.data,
+                    verdict)  # fmt: skip
+
+    alone = {name: each for name, each in wanted.items() if not EXPECTATIONS.get(name).sources(each)}
+
+    def verdict(text: str) -> str:
+        return decide(replace(test, wanted=alone), text, suite, lemma=lemma).verdict if alone else ""
+
+    given = case(output)
+    said = {name: EXPECTATIONS.get(name).judged(each, given) for name, each in wanted.items()}
+    parts = {name: each for name, each in said.items() if each is not None}
+    by: dict[str, list[str]] = {"pass": [], "fail": [], "undecided": []}
+    for name, judged in parts.items():
+        by[judged.verdict].append(name)
+    found = [name for name in by["pass"] if name in _WORDING and parts[name].spans]
+    against = [name for name in by["fail"] if name in _WORDING]
+    if found and against:
+        names = (*found, *against)
+        return Decision("undecided", f"{' and '.join(names)} contradict each other", names, _spans(parts, names), parts)
+    for kind in ("fail", "undecided", "pass"):
+        if names := tuple(by[kind]):
+            reason = "; ".join(f"{name}: {parts[name].reason}" for name in names) if kind != "pass" else ""
+            return Decision(kind, reason, names, _spans(parts, names), parts)
+    return Decision("undecided", "no expectation decides", (), (), parts)
+
+
+def _spans(parts: Mapping[str, Judged], names: Iterable[str]) -> tuple[tuple[str, Span], ...]:
+    """What to mark, from left to right; of marks that overlap the first."""
+    found: list[tuple[str, Span]] = []
+    every = [(name, span) for name in names for span in parts[name].spans]
+    for name, span in sorted(every, key=lambda each: each[1]):
+        if span[0] < span[1] and (not found or span[0] >= found[-1][1][1]):
+            found.append((name, span))
+    return tuple(found)
+
+
+# ----------------------------------------------------------------------------
+# What is wrong with a suite itself.
+
+
+class Fault(NamedTuple):
+    """Something wrong with a test. kind: "no expectation", "never matches" or "judged otherwise"."""
+
+    test: str
+    line: int
+    kind: str
+    text: str
+
+
+def lint(suite: Suite, found: Iterable[Test] | None = None) -> Iterator[Fault]:
+    """The faults of a suite, test by test; nothing is translated.
+
+    no expectation: nothing is expected. never matches: a regular expression that no line of text can match. judged
+    otherwise: a known translation (`right`, `wrong`) that the other expectations, or regular expressions, judge
+    the other way round.
+
+    >>> test = Test("1", "a bat", {"must": ("Schläger",), "right": ("Er hat einen Schlager.",)}, line=7)
+    >>> [(fault.line, fault.kind) for fault in lint(Suite("demo", "en", "de", ()), [test])]
+    [(7, 'judged otherwise')]
+    """
+    for test in suite.tests() if found is None else found:
+        if not test.wanted:
+            yield Fault(test.id, test.line, "no expectation", "nothing is expected: write must, quantities, …")
+        for name, wanted in test.wanted.items():
+            for pattern in wanted if name in _WORDING else ():
+                if is_regex(pattern) and never_matches(pattern):
+                    yield Fault(test.id, test.line, "never matches", f"{name}: {pattern} matches no line of text")
+        yield from _judged_otherwise(test, suite)
+
+
+def _judged_otherwise(test: Test, suite: Suite) -> Iterator[Fault]:
+    known = {name: [each for each in test.wanted.get(name, ()) if not is_regex(each)] for name in ("right", "wrong")}
+    rules = {name: tuple(each for each in test.wanted.get(name, ()) if is_regex(each)) for name in known}
+    rest = {name: wanted for name, wanted in test.wanted.items() if name not in known and name not in _ASKING}
+    others = replace(test, wanted={**rest, **{name: each for name, each in rules.items() if each}})
+    for text in set(known["right"]) & set(known["wrong"]):
+        yield Fault(test.id, test.line, "judged otherwise", f"both right and wrong: {text}")
+    for name, refused in (("right", "fail"), ("wrong", "pass")):
+        for text in known[name]:
+            decision = decide(others, text, suite)
+            if decision.verdict == refused:
+                why = decision.reason or f"by {', '.join(decision.by)}"
+                yield Fault(
+                    test.id, test.line, "judged otherwise", f"known as {name}, judged {refused} ({why}): {text}"
+                )
+
+
+#: Expectations that need another translation.
+_ASKING = ("same_as", "differs_from")
+
+
+def never_matches(pattern: str) -> bool:
+    """Whether a regular expression matches nothing that is judged: one line, single blanks, none at its ends.
+
+    >>> [never_matches(each) for each in ("/a$b/", "/Hund $/", "/der  Hund/", "/^Hund|Katz(e|er)$/", r"/a.*\bes\b/")]
+    [True, True, True, False, False]
+    """
+    body = pattern[1 : pattern.rindex("/")]
+    try:
+        tree = _parser.parse(body)
+    except (re.error, RecursionError):  # what only the other engine reads
+        return False
+    rule = compiled(pattern)
+    around = ("{}", "x{}x", "x {} x")
+    return not any(rule.search(spaced(each.format(text))) for text in _samples(tree, 64) for each in around)
+
+
+def _samples(tree: Any, most: int) -> list[str]:
+    """Texts that fit a parsed regular expression, anchors aside: every alternative, at most *most* together."""
+    texts = [""]
+    for operation, value in tree:
+        texts = [text + more for text in texts for more in _pieces(operation, value, most)][:most]
+    return texts
+
+
+def _pieces(operation: Any, value: Any, most: int) -> list[str]:
+    of = _constants
+    if operation is of.LITERAL:
+        return [chr(value)]
+    if operation in (of.ANY, of.NOT_LITERAL):
+        return [each for each in " xy" if ord(each) != value]
+    if operation is of.CATEGORY:
+        return [" ", "1", "x"]
+    if operation is of.IN:
+        if value[0][0] is of.NEGATE:
+            return ["x", "1", " ", "ß"]
+        return [piece for kind, each in value[:8] for piece in (
+            [chr(each[0])] if kind is of.RANGE else _pieces(kind, each, most))]  # fmt: skip
+    if operation is of.BRANCH:
+        return [text for branch in value[1] for text in _samples(branch, most)]
+    if operation is of.SUBPATTERN:
+        return _samples(value[-1], most)
+    if operation in (of.MAX_REPEAT, of.MIN_REPEAT):
+        least, _, body = value
+        inside = _samples(body, most)
+        once = [text * max(1, min(least, 50)) for text in inside]
+        return [*([""] if least == 0 else []), *once]
+    return [""]  # anchors
+
+
+# ----------------------------------------------------------------------------
+# Quarantine: tests whose verdicts say more of the suite than of a system.
+
+
+def suspects(suite: Suite) -> dict[str, str]:
+    """The tests that are in quarantine before any system answers, with the reason: linted, or named in the file."""
+    found = {fault.test: f"{fault.kind}: {fault.text}" for fault in reversed(list(lint(suite)))}
+    return {test: why for test, why in {**found, **suite.quarantine}.items() if test not in suite.release}
+
+
+_SIGNS = re.compile(r"[,;]")
+
+
+def _folded(text: str, lang: str) -> str:
+    """*text* without what rules should not turn on: commas, capitals, definite articles."""
+    words = _SIGNS.sub("", text).casefold().split()
+    return " ".join(word for word in words if word not in articles(lang))
+
+
+def quarantined(
+    tests: Sequence[Test], answers: Mapping[str, Mapping[str, tuple[str, str]]], suite: Suite
+) -> Iterator[tuple[str, str]]:
+    """The tests that the systems' answers speak against, with the reason.
+
+    answers: by test and system, translation and verdict. With at least `LEAST_SYSTEMS` systems: nearly all of the
+    strong half fail it, or half of them with the same translation; no rule fits the translation of any system. With
+    any: a failing translation differs from a known right one, or from another system's that passes, by a comma, a
+    capital or an article; or it is known as right for another test of the same phenomenon.
+    """
+    passed, decided = defaultdict(int), defaultdict(int)
+    for of in answers.values():
+        for system, (_, verdict) in of.items():
+            passed[system] += verdict == "pass"
+            decided[system] += verdict != "undecided"
+    ranked = sorted(decided, key=lambda system: (-passed[system] / max(1, decided[system]), system))
+    strong = ranked[: (len(ranked) + 1) // 2]
+    elsewhere: dict[str, set[str]] = defaultdict(set)
+    for test in tests:
+        elsewhere[test.phenomenon] |= {spaced(each) for each in test.wanted.get("right", ()) if not is_regex(each)}
+    for test in tests:
+        of = answers.get(test.id, {})
+        known = elsewhere[test.phenomenon]
+        if test.id not in suite.release and of and (reason := _against(test, of, strong, known, suite.tgt)):
+            yield test.id, reason
+
+
+def _against(
+    test: Test, of: Mapping[str, tuple[str, str]], strong: Sequence[str], known: Collection[str], lang: str
+) -> str:
+    fails = {spaced(output) for output, verdict in of.values() if verdict == "fail"}
+    if both := sorted(fails.intersection(known)):
+        return f"fails what is right for another test of the phenomenon: {both[0]}"
+    folded = {_folded(output, lang) for output in fails if output}
+    good = [output for output, verdict in of.values() if verdict == "pass"]
+    good += [each for each in test.wanted.get("right", ()) if not is_regex(each)]
+    if any(_folded(each, lang) in folded for each in good):
+        return "its verdict turns on a comma, a capital or an article"
+    if len(strong) < LEAST_SYSTEMS / 2:
+        return ""
+    if all(verdict == "undecided" for _, verdict in of.values()):
+        return f"its rules fit the translation of none of {len(of)} systems"
+    said = [of[system] for system in strong if system in of]
+    failing = Counter(spaced(output) for output, verdict in said if verdict == "fail")
+    if failing.total() >= NEARLY_ALL * len(said):
+        return f"{failing.total()} of the {len(said)} strongest systems fail it"
+    ((output, times),) = failing.most_common(1) or [("", 0)]
+    return f"{times} of the {len(said)} strongest systems fail alike: {output}" if times >= len(said) / 2 > 1 else ""
