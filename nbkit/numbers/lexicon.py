@@ -497,8 +497,8 @@ def _glues(so_far: _Sum, atom: Atom, following: Piece | None) -> bool:
     if so_far.total is None or following is None:
         return False
     if so_far.open is not None:  # cento e vinte
-        hundreds = so_far.grammar.glued_hundreds and so_far.open >= 100 and so_far.room is not None
-        return hundreds and following.atom.role == "add" and following.atom.value < so_far.room
+        hundreds = so_far.grammar.glued_hundreds and so_far.open >= 100
+        return hundreds and following.atom.role == "add" and following.atom.value < (so_far.room or 0)
     if atom.role == "comma" and not so_far.parts:
         return False
     thousand = following.atom.bare and following.atom.value == 1000 and bool(so_far.parts)  # tre milioni e mille

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Literal, TypeAlias
 
 import yaml
@@ -105,10 +106,17 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
     found: list[Quantity] = []
     masked = rules.dotted.sub(".", text) if rules.dotted is not None else text
-    digits = _DIGIT.search(text) is not None
-    for pattern, handler in rules.claims:
-        if digits or handler not in _WITH_DIGITS:
-            masked = _claimed(pattern, handler, text, masked, rules, found)
+    said, digits = masked.lower(), _DIGIT.search(text) is not None
+    for pattern, handler, digit, parts in rules.claims:
+        if digit and not digits:
+            continue
+        for part in parts:
+            if part in said:
+                break
+        else:
+            if parts:
+                continue
+        masked = _claimed(pattern, handler, text, masked, rules, found)
     numbers = find_numbers(masked, lang)
     spans = [number.span for number in numbers]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
@@ -174,8 +182,8 @@ class Rules:
     lang: str
     han: bool
     data: Mapping[str, Any]
-    claims: tuple[tuple[re.Pattern[str], _Handler], ...]
-    units: re.Pattern[str]
+    claims: tuple[tuple[re.Pattern[str], _Handler, bool, tuple[str, ...]], ...]
+    units: Mapping[str, re.Pattern[str]]
     unit_names: tuple[str, ...]
     before: re.Pattern[str]
     before_names: tuple[str, ...]
@@ -196,6 +204,13 @@ class Rules:
     in_words_names: tuple[str, ...]
     months: Mapping[str, int]
 
+    def unit(self, text: str, at: int) -> re.Match[str] | None:
+        """The unit that begins at a place, after a point, a space or a hyphen: its group is the place of its name."""
+        start = _BEFORE_UNIT.match(text, at)
+        assert start is not None
+        first = text[start.end() : start.end() + 1].lower()
+        return self.units.get(first, self.units[""]).match(text, at)
+
 
 @cache
 def _common() -> dict[str, Any]:
@@ -203,6 +218,7 @@ def _common() -> dict[str, Any]:
 
 
 _SPACE = "[ \u00a0\u2009\u202f\u3000]"
+_BEFORE_UNIT = re.compile(f"\\.?{_SPACE}?-?")
 
 
 @cache
@@ -233,7 +249,7 @@ def _rules(lang: str) -> Rules:
         han=han,
         data=data,
         claims=(),
-        units=re.compile(f"\\.?{_SPACE}?-?(?:{_groups('u', [each for _, each in units])})"),
+        units=_by_first(units),
         unit_names=tuple(name for name, _ in units),
         before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
         before_names=tuple(name for name, _ in before),
@@ -266,7 +282,23 @@ def _rules(lang: str) -> Rules:
         of=_alternatives(data.get("of", ()), f"{_SPACE}(?:", ")"),
         months=months,
     )
-    return replace(rules, claims=tuple(_claims(rules)))
+    return replace(rules, claims=tuple((pattern, handler, *needed(pattern)) for pattern, handler in _claims(rules)))
+
+
+def _by_first(units: list[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
+    """The units that a letter can begin, by that letter, in their order; under "" those that no letter begins.
+
+    One alternation of all of them would be tried as a whole at every number.
+    """
+    begins = [each[each.index(":") + 1 :] for _, each in units]
+    first = ["" if re.match(r".?[?*{]|[^()]*\|", each) else each[:1].lower() for each in begins]
+    numbered = list(zip(first, (f"(?P<u{i}>{each})" for i, (_, each) in enumerate(units)), strict=True))
+    return {
+        letter: re.compile(
+            rf"{_BEFORE_UNIT.pattern}(?:{'|'.join(each for f, each in numbered if f == letter or not f.isalpha())})"
+        )
+        for letter in {"", *filter(str.isalpha, first)}
+    }
 
 
 def _length(pattern: str) -> int:
@@ -324,6 +356,75 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
     for month, names in data.get("months_more", {}).items():
         found.update(dict.fromkeys(names, month))
     return {name: month for name, month in found.items() if len(name) > (2 if name.isascii() else 1)}
+
+
+# ----------------------------------------------------------------------------
+# What a text must hold for a pattern to match at all: most patterns are passed over for most texts.
+
+#: In `needed`, for any digit.
+_A_DIGIT = "digit"
+#: Larger classes of characters tell texts apart too seldom.
+_MOST_CHARACTERS = 24
+
+
+def needed(pattern: re.Pattern[str]) -> tuple[bool, tuple[str, ...]]:
+    """What every match of *pattern* holds: whether a digit, and one of which parts (in lower case; none: any).
+
+    >>> needed(re.compile(r"(?P<hour>\\d{1,2}) (?:past|to)"))
+    (True, ('past', 'to'))
+    """
+    found = set(_needed(parser.parse(pattern.pattern, pattern.flags)))
+    telling = [
+        parts
+        for parts in found
+        if _A_DIGIT not in parts and not any(len(p) == 1 and p.isascii() and p.isalnum() for p in parts)
+    ]
+    best = max(telling, key=_tells, default=frozenset())
+    return frozenset([_A_DIGIT]) in found, () if best <= set(" -") else tuple(sorted(best))
+
+
+def _needed(items: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
+    run = ""
+    for operator, given in [*items, (None, None)]:
+        if operator is parser.LITERAL:
+            run += chr(given).lower()
+            continue
+        if run:
+            yield frozenset([run])
+            run = ""
+        if operator is parser.IN:
+            yield from _characters(given)
+        elif operator is parser.SUBPATTERN:
+            yield from _needed(given[3])
+        elif operator is parser.ASSERT:
+            yield from _needed(given[1])
+        elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and given[0]:
+            yield from _needed(given[2])
+        elif operator is parser.BRANCH:
+            best = [max(_needed(branch), key=_tells, default=None) for branch in given[1]]
+            if all(best):
+                yield frozenset(part for parts in best for part in parts or ())
+
+
+def _characters(given: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
+    """The characters of a class, if they are few."""
+    found: set[str] = set()
+    for operator, value in given:
+        if operator is parser.LITERAL:
+            found.add(chr(value).lower())
+        elif operator is parser.RANGE and value[1] - value[0] < _MOST_CHARACTERS:
+            found |= {_A_DIGIT if chr(c).isdecimal() else chr(c).lower() for c in range(value[0], value[1] + 1)}
+        elif operator is parser.CATEGORY and value is parser.CATEGORY_DIGIT:
+            found.add(_A_DIGIT)
+        else:
+            return
+    if len(found) <= _MOST_CHARACTERS:
+        yield frozenset(_A_DIGIT if part.isdecimal() else part for part in found)
+
+
+def _tells(parts: frozenset[str]) -> tuple[int, int]:
+    """How well it tells texts apart: long and few parts first."""
+    return min(map(len, parts)), -len(parts)
 
 
 # ----------------------------------------------------------------------------
@@ -705,7 +806,7 @@ def _named_day(month: int, day: int) -> _Handler:
 
 def _and_half(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """*a litre and a half*."""
-    unit = rules.units.match(match.string, match.start("unit"))
+    unit = rules.unit(match.string, match.start("unit"))
     if unit is None or unit.end() != match.end("unit") or unit.lastgroup is None:
         return []
     return [_made(match, Fraction(3, 2), "measure", rules.unit_names[int(unit.lastgroup[1:])])]
@@ -919,23 +1020,6 @@ def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...])
 
 
 _DIGIT = re.compile(rf"[\d{_VULGAR}]")
-#: What nothing but digits can begin; without a digit in the text, these are passed over.
-_WITH_DIGITS = frozenset(
-    {
-        _url,
-        _power,
-        _date,
-        _short_date,
-        _version,
-        _telephone,
-        _identifier,
-        _decade,
-        _vulgar,
-        _slash,
-        _after_count,
-        _minute,
-    }
-)
 
 
 # ----------------------------------------------------------------------------
@@ -1063,10 +1147,10 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
                 surface=text[a : b + 1],
             )
         return replace(quantity, kind="money", unit=name)
-    after = rules.units.match(text, b)
+    after = rules.unit(text, b)
     if after is None and rules.of is not None and (quantity.value >= 10**6 or quantity.value < 1):
         of = rules.of.match(text, b)
-        after = rules.units.match(text, of.end()) if of else None
+        after = rules.unit(text, of.end()) if of else None
     if after is None and quantity.value.denominator == 2:
         after = _unit_within(text, a, b, rules)
     if after is None or after.lastgroup is None:
@@ -1103,14 +1187,14 @@ def _unit_of_word(word: str, rules: Rules) -> str:
 
 
 def _unit_after(text: str, end: int, rules: Rules) -> str:
-    found = rules.units.match(text, end)
+    found = rules.unit(text, end)
     return rules.unit_names[int(found.lastgroup[1:])] if found is not None and found.lastgroup else ""
 
 
 def _unit_within(text: str, start: int, end: int, rules: Rules) -> re.Match[str] | None:
     """The unit before a half: *deux heures et demie*, 二時間半."""
     inner = re.match(rf"[\d{_HAN}百千]{{1,12}}", text[start:end]) if rules.han else re.search(" ", text[start:end])
-    return rules.units.match(text, start + (inner.end() if rules.han else inner.start())) if inner else None
+    return rules.unit(text, start + (inner.end() if rules.han else inner.start())) if inner else None
 
 
 def _opens_nothing(text: str, start: int, mark: re.Match[str]) -> bool:
