@@ -121,7 +121,7 @@ def outliers(scores: Mapping[str, float]) -> list[str]:
 
 
 def boards(files: Mapping[str, Path], studies: Mapping[str, str], health: Sequence[Any] = ()) -> list[Board]:
-    """The leaderboards of a run. files: outcomes by entry; studies: of each entry; health: as `Run` has it."""
+    """The leaderboards of a run. files: outcomes by entry; studies: of each entry; health: its records."""
     found: list[Board] = []
     for name, path in files.items():
         if studies.get(name) in STUDIES:

@@ -23,7 +23,9 @@ CARRIED = behaviour_of(numbers.STUDY).measures["carried"]
 def systems(**shares: float) -> pd.DataFrame:
     """Outcomes of systems that get this share of 200 sentences right, the same ones first."""
     parts = [
-        numbers_of([float(i < 200 * share) for i in range(200)], system.replace("_", "-"), measure="carried", texts=False)
+        numbers_of(
+            [float(i < 200 * share) for i in range(200)], system.replace("_", "-"), measure="carried", texts=False
+        )
         for system, share in shares.items()
     ]
     return pd.concat(parts, ignore_index=True)
