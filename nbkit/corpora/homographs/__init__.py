@@ -584,8 +584,9 @@ def load_homographs(
     ----------
     spec : str
         A name of `HOMOGRAPHS` (``own``, ``sandbox``), or a path that ends in .yaml (the project's schema), .json (the
-        paper's published format) or .key.txt (MuCoW), in which environment variables are filled in. ``+repairs`` behind it corrects the
-        published senses (`repaired`, by ``repairs-en-de.yaml``), ``+own`` adds the words that only nbkit's list has.
+        paper's published format) or .key.txt (MuCoW), in which environment variables are filled in. ``+repairs`` behind
+        it corrects the published senses (`repaired`, by ``repairs-en-de.yaml``), ``+own`` adds the words that only
+        nbkit's list has.
     tgt, src : str
         Languages of the translations and of the homographs.
     on_conflict : {"raise", "drop"}

@@ -251,8 +251,8 @@ def errors(params: DisambiguationParams, store: Store | None = None) -> pd.DataF
 def mucow(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
     """MuCoW's own score of each model on all of its sentences, beside the senses of aligned words (`errors`).
 
-    Columns: model, n (sentences), right, wrong, neither, precision, recall, f1 (`MucowScore`), decided (test pairs whose
-    sense is identified), share, low, high (of these in the right sense). Empty unless the lexicon is MuCoW's.
+    Columns: model, n (sentences), right, wrong, neither, precision, recall, f1 (`MucowScore`), decided (test pairs
+    whose sense is identified), share, low, high (of these in the right sense). Empty unless the lexicon is MuCoW's.
     """
     rows = []
     if params.lexicon.endswith(MUCOW):
