@@ -728,7 +728,7 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
 def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
     if not path:
         raise NbkitError(f"corpus '{spec}' lacks the path after the colon")
-    if format_name == "moses" and "{lang}" not in path:
+    if format_name == "moses" and "{lang}" not in path and "|" not in path:
         path += ".{lang}"
     if format_name == "conllu" and "{lang}" not in path:
         raise NbkitError(

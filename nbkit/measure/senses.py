@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import yaml
 
-from nbkit.corpora.homographs import Homograph, HomographLexicon, translation_key
+from nbkit.corpora.homographs import Homograph, HomographLexicon, MucowItem, translation_key
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.measure.literal import WordMatcher, known_matchings
 from nbkit.text.sentences import Sentence, Text
@@ -642,6 +642,56 @@ class _TargetWords(NamedTuple):
 
     def has_verb(self, places: Iterable[int]) -> bool:
         return any(self.verb[place] for place in places)
+
+
+# ----------------------------------------------------------------------------
+# MuCoW's own score, which needs no alignment: is one of the right or of the wrong words anywhere in the output?
+
+
+class MucowScore(NamedTuple):
+    """How many outputs hold a right word, a wrong one (also beside a right one), and neither.
+
+    precision: right / (right + wrong); recall: right / (right + neither); f1: their harmonic mean; 0 if none is right.
+
+    >>> score = MucowScore(6, 2, 4)
+    >>> score.precision, score.recall, round(score.f1, 3)
+    (0.75, 0.6, 0.667)
+    """
+
+    right: int
+    wrong: int
+    neither: int
+
+    @property
+    def precision(self) -> float:
+        return self.right / (self.right + self.wrong) if self.right else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.right / (self.right + self.neither) if self.right else 0.0
+
+    @property
+    def f1(self) -> float:
+        return 2 * self.precision * self.recall / (self.precision + self.recall) if self.right else 0.0
+
+
+def mucow_verdict(item: MucowItem, forms: Iterable[str], lemmas: Iterable[str]) -> str:
+    """ "right", "wrong" or "neither", by the forms of an output, and by its lemmas if no form is listed; case-folded.
+
+    Source: Raganato, Scherrer and Tiedemann 2019, *The MuCoW test suite at WMT 2019*, and its script ``evaluate.py``.
+
+    >>> item = MucowItem("ted", "spring", ("feder",), ("frühling", "lenz"))
+    >>> [mucow_verdict(item, text.split(), lemmas) for text, lemmas in
+    ...     [("Die Federn", ["die", "Feder"]), ("Feder im Lenz", []), ("Die Quelle", ["die", "Quelle"])]]
+    ['right', 'wrong', 'neither']
+    """
+    for words in (forms, lemmas):
+        there = {word.lower() for word in words}
+        if not there.isdisjoint(item.wrong):
+            return "wrong"
+        if not there.isdisjoint(item.right):
+            return "right"
+    return "neither"
 
 
 # ----------------------------------------------------------------------------

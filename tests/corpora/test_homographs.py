@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nbkit.corpora.homographs import (
     HOMOGRAPHS,
@@ -194,7 +196,7 @@ def test_other_languages_by_the_same_schema(tmp_path: Path):
 def test_files_that_are_none(tmp_path: Path):
     with pytest.raises(NbkitError, match=r"nowhere\.yaml cannot be read: No such file"):
         load_homographs(str(tmp_path / "nowhere.yaml"))
-    with pytest.raises(NbkitError, match=r"expected a path that ends in \.yaml or \.json"):
+    with pytest.raises(NbkitError, match=r"expected a path that ends in \.yaml, \.json or \.key\.txt"):
         load_homographs("somewhere/lexicon.tsv")
     (tmp_path / "bad.json").write_bytes(b"{}\n\xff")
     with pytest.raises(DataError, match=r"bad\.json:2: bad UTF-8"):
@@ -216,3 +218,42 @@ def test_registered_lexicons_are_used_by_name():
         assert load_homographs("mine") is own_homographs("de")
     finally:
         HOMOGRAPHS._entries.pop("mine")
+
+
+def test_repairs_are_added_beside_the_published_senses(data_folder: Path):
+    path = str(data_folder / PUBLISHED)
+    published = load_homographs(path, on_conflict="drop")
+    repaired = load_homographs(f"{path}+repairs", on_conflict="drop")
+    assert repaired.homographs.keys() == published.homographs.keys() and repaired.digest != published.digest
+    assert published.cluster_of("date", "Daten").name == "5" and repaired.cluster_of("date", "Daten") is None
+    assert published.cluster_of("case", "Fall") is None
+    assert repaired.cluster_of("case", "Fall") == repaired.cluster_of("case", "Rechtsstreit")  # senses that were merged
+    assert repaired.cluster_of("case", "Kasus").name == "4"
+    repairs = yaml.safe_load((files("nbkit.corpora.homographs") / "repairs-en-de.yaml").read_text(encoding="utf-8"))
+    for word, changes in repairs.items():
+        known = {cluster.name for cluster in published.homographs[word].clusters}
+        for change in changes:
+            assert change.keys() <= {"sense", "translations", "merges", "ambiguous"}, word
+            assert {*change.get("merges", ())} <= known, word
+            assert change.get("sense", "new") in known or not change.get("sense", "new").isdigit(), word
+
+
+def test_words_of_another_lexicon_are_added(data_folder: Path):
+    path = str(data_folder / PUBLISHED)
+    both = load_homographs(f"{path}+repairs+own", on_conflict="drop")
+    own = own_homographs()
+    assert both.homographs["line"] == own.homographs["line"] and both.homographs["bat"] != own.homographs["bat"]
+    assert len(both) > len(own)
+    with pytest.raises(NbkitError, match="there are no repairs for en-fr"):
+        load_homographs(f"{path}+repairs", "fr", on_conflict="drop")
+
+
+def test_senses_of_mucow_are_the_sets_of_right_words(tmp_path: Path):
+    rows = [("spring", "feder", "quelle brunnen"), ("spring", "quelle brunnen", "feder"), ("seal", "siegel", "robbe")]
+    lines = ["\t".join((str(n), "ted", *row)) for n, row in enumerate(rows)]
+    lexicon = load_homographs(written(tmp_path, "\n".join(lines), "en-de.key.txt"))
+    assert [each.name for each in lexicon.homographs["spring"].clusters] == ["feder", "quelle"]
+    assert lexicon.cluster_of("spring", "Brunnen").name == "quelle"
+    assert lexicon.cluster_of("seal", "Robbe").name == "other"  # nowhere right
+    with pytest.raises(DataError, match=r"en-de\.key\.txt:2: id, corpus, word, right words and wrong words"):
+        load_homographs(written(tmp_path, lines[0] + "\n4\tted\tseal\n", "en-de.key.txt"))

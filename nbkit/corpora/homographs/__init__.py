@@ -354,6 +354,50 @@ class _Place:
         return self._line
 
 
+class MucowItem(NamedTuple):
+    """A sentence of MuCoW: the ambiguous word, and the translations of its right sense and of the others."""
+
+    corpus: str
+    word: str
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+
+
+def read_mucow(path: Path) -> list[MucowItem]:
+    """The items of a file ``PAIR.key.txt`` of MuCoW (Raganato et al. 2019), one per line of ``PAIR.text.txt``.
+
+    Raises `DataError` with the line.
+    """
+    items = []
+    for number, line in enumerate(read_text(path, _THING).splitlines(), start=1):
+        cells = line.split("\t")
+        if len(cells) != 5 or not all(map(str.strip, cells)):
+            raise DataError("id, corpus, word, right words and wrong words expected, with tabs between", path, number)
+        items.append(MucowItem(cells[1], cells[2], tuple(cells[3].split()), tuple(cells[4].split())))
+    return items
+
+
+def mucow_homographs(
+    path: Path, name: str, src: str, tgt: str, *, on_conflict: OnConflict = "raise"
+) -> HomographLexicon:
+    """The words of a file of MuCoW: a sense, called by its first translation, for each set of right words.
+
+    Wrong words that are nowhere right belong to a sense "other". Raises `DataError` with file and line.
+    """
+    entries: dict[str, _Entry] = {}
+    wrong: dict[str, dict[str, int]] = {}
+    for number, item in enumerate(read_mucow(path), start=1):
+        entry = entries.setdefault(item.word, _Entry(item.word, number))
+        if all(each.translations.keys() != {*item.right} for each in entry.clusters):
+            entry.clusters.append(_Cluster(item.right[0], number, dict.fromkeys(item.right, number)))
+        wrong.setdefault(item.word, {}).update(dict.fromkeys(item.wrong, number))
+    for word, entry in entries.items():
+        known = {each for cluster in entry.clusters for each in cluster.translations}
+        if rest := {each: line for each, line in wrong[word].items() if each not in known}:
+            entry.clusters.append(_Cluster("other", entry.line, rest))
+    return _lexicon(entries.values(), path, name, src, tgt, on_conflict)
+
+
 def _published_cluster(entry: _Entry, number: str, values: Any, line: int, path: Path) -> None:
     if not isinstance(values, _Pairs):
         raise DataError(f"{entry.word}, cluster {number}: expected an object with [SENSES]", path, line)
@@ -525,6 +569,8 @@ def _repaired(homograph: Homograph, changes: Sequence[Mapping[str, Any]]) -> Hom
 # ----------------------------------------------------------------------------
 # Lexicons by name or file.
 
+#: How the files end that say what is right in MuCoW.
+MUCOW = ".key.txt"
 #: Names to functions of the target language.
 HOMOGRAPHS: Registry[Callable[[str], HomographLexicon]] = Registry("homograph lexicon")
 
@@ -537,9 +583,10 @@ def load_homographs(
     Parameters
     ----------
     spec : str
-        A name of `HOMOGRAPHS` (``own``, ``sandbox``), or a path that ends in .yaml (the project's schema) or .json (the
-        paper's published format), in which environment variables are filled in. ``+repairs`` behind it corrects the
-        published senses (`repaired`, by ``repairs-en-de.yaml``), ``+own`` adds the words that only nbkit's list has.
+        A name of `HOMOGRAPHS` (``own``, ``sandbox``), or a path that ends in .yaml (the project's schema), .json (the
+        paper's published format) or .key.txt (MuCoW), in which environment variables are filled in. ``+repairs`` behind
+        it corrects the published senses (`repaired`, by ``repairs-en-de.yaml``), ``+own`` adds the words that only
+        nbkit's list has.
     tgt, src : str
         Languages of the translations and of the homographs.
     on_conflict : {"raise", "drop"}
@@ -578,12 +625,14 @@ def load_homographs(
         return _ADDITIONS[addition](replace(lexicon, name=f"{lexicon.name}+{addition}"))
     if spec in HOMOGRAPHS:
         return _of_languages(HOMOGRAPHS.get(spec)(tgt), spec, src, tgt)
-    suffix = Path(spec).suffix.lower()
-    if suffix not in (".yaml", ".yml", ".json"):
+    suffix = MUCOW if spec.endswith(MUCOW) else Path(spec).suffix.lower()
+    if suffix not in (".yaml", ".yml", ".json", MUCOW):
         if "/" in spec or "$" in spec or suffix:
-            raise NbkitError(f"homograph lexicon '{spec}': expected a path that ends in .yaml or .json")
+            raise NbkitError(f"homograph lexicon '{spec}': expected a path that ends in .yaml, .json or {MUCOW}")
         raise UnknownNameError("homograph lexicon", spec, HOMOGRAPHS.names())
     path = Path(expand_path(spec, _THING))
+    if suffix == MUCOW:
+        return mucow_homographs(path, path.name, src, tgt, on_conflict=on_conflict)
     if suffix == ".json":
         return read_published(path, path.name, src, tgt, on_conflict=on_conflict)
     return _of_languages(read_yaml(path, path.name, on_conflict=on_conflict), str(path), src, tgt)

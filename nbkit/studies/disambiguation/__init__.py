@@ -26,6 +26,7 @@ from nbkit.studies.disambiguation.tables import (
     grammar_skipped,
     judgement_sample,
     model_settings,
+    mucow,
     perturbation_examples,
     rare_overlap,
     samples_made,
@@ -36,6 +37,7 @@ from nbkit.studies.disambiguation.tables import (
     successes,
     thresholds,
     transfer,
+    unanimous,
     undecided_senses,
     undecided_translations,
 )
@@ -65,6 +67,7 @@ __all__ = [
     "judged",
     "judgement_sample",
     "model_settings",
+    "mucow",
     "perturbation_examples",
     "pool",
     "pool_left_out",
@@ -80,6 +83,7 @@ __all__ = [
     "thresholds",
     "transfer",
     "translations",
+    "unanimous",
     "undecided_senses",
     "undecided_translations",
 ]

@@ -19,6 +19,7 @@ from nbkit.figures.theme import Look
 from nbkit.measure.senses import REASONS
 from nbkit.studies.disambiguation import styled
 from nbkit.studies.disambiguation.styled import TABLES, in_either, smaller_side
+from nbkit.studies.disambiguation.tables import WRONG_SENSES
 
 NO_SUCCESS = "No correlation: it needs attacks that succeeded and others that failed, and this run does not have both."
 _SHARE = PercentFormatter(1.0, decimals=0, symbol="")
@@ -168,7 +169,8 @@ def transfer_figure(transfer: pd.DataFrame) -> Figure:
         panel.set_yticks(range(1, len(models)), names[1:])
         panel.set(xlim=(-0.5, len(models) - 1.5), ylim=(len(models) - 0.5, 0.5))
         panel.grid(visible=False)
-        panel.set_title("Jaccard index (%) of the successful attacks")
+        what = "wrong senses" if (transfer["relation"] == WRONG_SENSES).all() else "successful attacks"
+        panel.set_title(f"Jaccard index (%) of the {what}")
     return figure
 
 

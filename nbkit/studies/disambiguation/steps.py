@@ -10,14 +10,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from itertools import groupby, product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nbkit import models
-from nbkit.corpora.homographs import HomographLexicon
-from nbkit.measure.senses import MEASURES, REACHES, SenseCounts
+from nbkit.corpora.homographs import MUCOW, HomographLexicon, read_mucow
+from nbkit.errors import DataError
+from nbkit.files import expand_path, file_digest
+from nbkit.measure.literal import lemmas
+from nbkit.measure.senses import MEASURES, REACHES, SenseCounts, mucow_verdict
 from nbkit.models import label
+from nbkit.models.services.outputs import read_lines
 from nbkit.models.translators.texts import corpus_bleu, text_pairs
 from nbkit.perturb.word_sense import Attractor, Candidate, candidates, edited_text, is_fluent
 from nbkit.seeding import address
@@ -55,6 +60,7 @@ from nbkit.studies.disambiguation.pool import (
 )
 from nbkit.studies.engine import Counts, asked_translations
 from nbkit.studies.results import item_id, objects
+from nbkit.text.parsers import parse_remembered, parser_for, parser_identity
 from nbkit.text.sentences import Text
 
 if TYPE_CHECKING:
@@ -363,6 +369,50 @@ def bleu_texts(params: DisambiguationParams, corpus: str) -> list[tuple[str, str
     return [(pair.source, pair.target) for pair in pairs]
 
 
+@STUDY.step(
+    per=("model",),
+    key=lambda params, model: {
+        "lexicon": params.homographs.digest,
+        "items": [file_digest(each) for each in _mucow_files(params)],
+        "parser": parser_identity(parser_for(params.target, params.parsers or None), params.target),
+        **params.translation_key(model),
+    },
+    uses=uses_translator,
+)
+def mucow_verdicts(params: DisambiguationParams, model: str, store: Store) -> pd.DataFrame:
+    """What MuCoW's own rule says of *model*'s translation of each of its sentences.
+
+    Columns: corpus, word, verdict ("right", "wrong", "neither").
+    """
+    import pandas as pd
+
+    items = read_mucow(_mucow_files(params)[0])
+    outputs = translations(params, model, mucow_sources(params), store)
+    spec = parser_for(params.target, params.parsers or None)
+    parsed = parse_remembered(outputs, spec, params.target, store=store)
+    rows = [
+        (item.corpus, item.word, mucow_verdict(item, text.tokens, lemmas(text)))
+        for item, text in zip(items, parsed, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["corpus", "word", "verdict"])
+
+
+def mucow_sources(params: DisambiguationParams) -> list[str]:
+    """The sentences of MuCoW if the lexicon is its, else none. Raises `DataError` if there are not as many as items."""
+    if not params.lexicon.endswith(MUCOW):
+        return []
+    key, text = _mucow_files(params)
+    sources = read_lines(text)
+    if len(sources) != (n := len(read_mucow(key))):
+        raise DataError(f"{len(sources)} sentences for {n} items of {key.name}", text)
+    return sources
+
+
+def _mucow_files(params: DisambiguationParams) -> tuple[Path, Path]:
+    key = Path(expand_path(params.lexicon, "homograph lexicon"))
+    return key, key.with_name(key.name.removesuffix(MUCOW) + ".text.txt")
+
+
 # ----------------------------------------------------------------------------
 # Units of work.
 
@@ -441,7 +491,7 @@ def make_samples(params: DisambiguationParams, part: tuple[int, int], store: Sto
 def _counts(params: DisambiguationParams, translator: str, store: Store) -> Counts:
     """The texts of the pool and for BLEU, and how many are translated; of pairs not found yet, how many at most."""
     scored = params.test_corpora if params.bleu_pairs else []
-    texts = {source for corpus in scored for source, _ in bleu_texts(params, corpus)}
+    texts = {*mucow_sources(params), *(source for corpus in scored for source, _ in bleu_texts(params, corpus))}
     if found := all(pool_shard.rows(params, store=store, **at) is not None for at in _test_points(params)):
         texts.update(pool(params, store)["source"])
     known = asked_translations(params, translator, params.source, params.target, sorted(texts), store)
@@ -464,6 +514,8 @@ def _counts(params: DisambiguationParams, translator: str, store: Store) -> Coun
 def translate_pairs(params: DisambiguationParams, translator: str, store: Store) -> None:
     """The test pairs, and those for BLEU, translated by one model and judged."""
     judged(params, translator, store=store)
+    if mucow_sources(params):
+        mucow_verdicts(params, translator, store=store)
     bleu(params.model_copy(update={"models": [translator], "twins": {}}), store)
 
 

@@ -324,6 +324,14 @@ def errors_table(errors: pd.DataFrame) -> Styler:
     return shown_if(errors[["n", "undecided"]].any(axis=None), "errors", errors)
 
 
+def unanimous_table(pairs: pd.DataFrame) -> Styler:
+    """Senses that all systems chose against the words around. pairs: `disambiguation.unanimous`."""
+    shown = _html(
+        pairs, source=_word("source", "homograph", HOMOGRAPH), reference=_word("reference", "word", HOMOGRAPH)
+    )
+    return show("unanimous", shown)
+
+
 def error_rates_table(challenge_errors: pd.DataFrame) -> Styler:
     """Error rates in percent by set, with the factor over the random set (Figure 1)."""
     return shown_if(challenge_errors["n"].any(), "error_rates", challenge_errors)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import yaml
 
+from nbkit.corpora.homographs import MUCOW
 from nbkit.errors import NbkitError
-from nbkit.measure.senses import AGGREGATES, BY_GENDER, DECIDED, MEASURES, OUTSIDE, REACHES, WINDOW
+from nbkit.measure.senses import AGGREGATES, BY_GENDER, DECIDED, MEASURES, OUTSIDE, REACHES, WINDOW, MucowScore
 from nbkit.measure.statistics import COHEN, adjusted_thresholds, rank_biserial, share_bounds, share_interval
 from nbkit.models import label
 from nbkit.perturb.word_sense import PERTURBATIONS, grammar_errors, grammar_problem
@@ -58,6 +59,7 @@ from nbkit.studies.disambiguation.steps import (
     attacked,
     generated,
     judged,
+    mucow_verdicts,
     outcomes,
 )
 from nbkit.studies.paper import Paper
@@ -244,6 +246,43 @@ def errors(params: DisambiguationParams, store: Store | None = None) -> pd.DataF
     """
     groups = pair_groups(pool(params, store))
     return _errors((model, found["outcome"].to_numpy(), groups) for model, found in _by_model(judged, params, store))
+
+
+def mucow(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """MuCoW's own score of each model on all of its sentences, beside the senses of aligned words (`errors`).
+
+    Columns: model, n (sentences), right, wrong, neither, precision, recall, f1 (`MucowScore`), decided (test pairs
+    whose sense is identified), share, low, high (of these in the right sense). Empty unless the lexicon is MuCoW's.
+    """
+    rows = []
+    if params.lexicon.endswith(MUCOW):
+        for (name, verdicts), found in zip(
+            _by_model(mucow_verdicts, params, store), errors(params, store).itertuples(), strict=True
+        ):
+            score = MucowScore(*((verdicts["verdict"] == each).sum() for each in MucowScore._fields))
+            ours = (found.n, 1 - found.rate, 1 - found.high, 1 - found.low)
+            rows.append((name, len(verdicts), *score, score.precision, score.recall, score.f1, *ours))
+    return frame(rows, "model n right wrong neither precision recall f1 decided share low high")
+
+
+def unanimous(params: DisambiguationParams, k: int = 40, store: Store | None = None) -> pd.DataFrame:
+    """The test pairs in which all decided voters agree on a sense that the words around speak against: for people.
+
+    No majority can find an error that all systems make. The *k* with the largest PPMI_DIFF above 0, one per homograph
+    and sense at most three. Columns: homograph, sense, wrong_sense (that the context speaks for), systems, source,
+    reference (a translation), word, ppmi_diff. Empty without voters.
+    """
+    pairs = pool(params, store)
+    if not params.voters or pairs.empty:
+        return frame([], "homograph sense wrong_sense systems source reference word ppmi_diff")
+    found = [judged(params, model, store=store)["outcome"].to_numpy() for model in params.voters]
+    agreed = np.sum([outcome == RIGHT for outcome in found], axis=0)
+    alone = ~np.any([outcome == WRONG for outcome in found], axis=0)
+    gap = bias(pairs, "ppmi_diff", params.bias, params.ppmi)
+    shown = pairs.assign(systems=agreed, ppmi_diff=gap)[alone & (gap > 0)].sort_values("ppmi_diff", ascending=False)
+    shown = shown.groupby(["homograph", "sense"], sort=False).head(3).head(k)
+    rows = [_with_labels(params, row, sense="sense", wrong_sense="wrong_sense") for row in records(shown)]
+    return frame(rows, "homograph sense wrong_sense systems source reference word ppmi_diff")
 
 
 def _errors(outcomes: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> pd.DataFrame:
@@ -660,24 +699,37 @@ def _in_turns(rows: list[dict[str, Any]], group: Callable[[dict[str, Any]], tupl
 
 
 def transfer(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
-    """Jaccard indices of the successful attacks on every two models (§4).
+    """Jaccard indices of the successful attacks on every two models (§4); of wrong senses, if fewer than two can be
+    attacked: files of outputs answer nothing new. Pairs that either model leaves undecided then do not count.
 
-    Columns: domain, model_a, model_b, relation ("models", or "random seed" for a model and its twin), only_a, both,
-    only_b, jaccard, low, high, chance (what sets of these sizes have in common when they are drawn independently).
+    Columns: domain, model_a, model_b, relation ("models", "random seed" for a model and its twin, or `WRONG_SENSES`),
+    only_a, both, only_b, jaccard, low, high, chance (what sets of these sizes have in common when they are drawn
+    independently).
     """
-    tables = {model: attacked(params, model, store) for model in params.attackable}
+    attacks = len(params.attackable) > 1
+    table, hit = (attacked, SUCCESS) if attacks else (judged, WRONG)
+    tables = {model: table(params, model, store=store) for model in (params.attackable if attacks else params.models)}
     rows = []
     for a, b in combinations(tables, 2):
-        one, two = ((tables[model]["outcome"] == SUCCESS).to_numpy(dtype=bool) for model in (a, b))
+        decided = np.ones(len(tables[a]), dtype=bool)
+        if not attacks:
+            decided = (tables[a]["outcome"] != UNDECIDED).to_numpy() & (tables[b]["outcome"] != UNDECIDED).to_numpy()
+        one, two = ((tables[model]["outcome"] == hit).to_numpy(dtype=bool)[decided] for model in (a, b))
         either, both = one | two, one & two
-        interval = share_interval(both[either], groups=tables[a]["key"].to_numpy()[either])
-        relation = "random seed" if params.twins.get(a) == b or params.twins.get(b) == a else "models"
+        groups = tables[a]["key"].to_numpy() if attacks else pair_groups(pool(params, store))
+        interval = share_interval(both[either], groups=groups[decided][either])
+        is_twin = params.twins.get(a) == b or params.twins.get(b) == a
+        relation = ("random seed" if is_twin else "models") if attacks else WRONG_SENSES
         index = jaccard(np.flatnonzero(one).tolist(), np.flatnonzero(two).tolist())
         sizes = (int((one & ~two).sum()), int(both.sum()), int((two & ~one).sum()))
         chance = _chance_jaccard(int(one.sum()), int(two.sum()), len(one))
         named = (params.domain, label(a), label(b), relation)
         rows.append((*named, *sizes, index, interval.low, interval.high, chance))
     return frame(rows, "domain model_a model_b relation only_a both only_b jaccard low high chance")
+
+
+#: What `transfer` compares where models cannot be attacked.
+WRONG_SENSES = "wrong senses"
 
 
 def attractor_bias(samples: pd.DataFrame, measure: str) -> np.ndarray:
