@@ -293,7 +293,7 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
     texts, lines = _source_lines(_stamp(source)), read_lines(translated)
     if not lines and texts:
         raise DataError(f"empty, but {source} has {len(texts):,} lines", translated)
-    shift = first_shift(texts, lines) if aligned else None
+    shift, first = _misplaced(_stamp(source), _stamp(translated)) if aligned else (None, None)
     if len(texts) != len(lines):
         where = f"; the first line that does not fit is about {shift.line}" if shift else ""
         difference = len(lines) - len(texts)
@@ -308,7 +308,7 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
             f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
             translated, shift.line,
         )  # fmt: skip
-    if aligned and (first := first_exchange(texts, lines)):
+    if first:
         raise DataError(
             f"lines {first} and {first + 1} are exchanged: each fits the other's source in {source}", translated, first
         )
@@ -373,6 +373,14 @@ def _read_all(files: tuple[tuple[_Stamp, _Stamp], ...], tgt: str, manifest: _Sta
     if manifest is not None:
         check_unchanged(manifest[0])
     return [read_pairs(source[0], lines[0], aligned=tgt != LABEL_FILE) for source, lines in files]
+
+
+@lru_cache(maxsize=1024)
+def _misplaced(source: _Stamp, translated: _Stamp) -> tuple[Shift | None, int | None]:
+    """`first_shift` and `first_exchange` of two files, found once: most of what it takes to read them."""
+    texts, lines = _source_lines(source), read_lines(translated[0])
+    shift = first_shift(texts, lines)
+    return shift, first_exchange(texts, lines) if shift is None and len(texts) == len(lines) else None
 
 
 @lru_cache(maxsize=2)
