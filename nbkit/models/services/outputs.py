@@ -33,6 +33,7 @@ from nbkit.files import expand_path, file_digest
 from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
 from nbkit.models.services.names import LABEL_FILE, RemoteModel, read_options
+from nbkit.store import Store
 
 #: What lies beside the rounds: what each is for, and the digest of each text.
 MANIFEST = "manifest.json"
@@ -377,10 +378,18 @@ def _read_all(files: tuple[tuple[_Stamp, _Stamp], ...], tgt: str, manifest: _Sta
 
 @lru_cache(maxsize=1024)
 def _misplaced(source: _Stamp, translated: _Stamp) -> tuple[Shift | None, int | None]:
-    """`first_shift` and `first_exchange` of two files, found once: most of what it takes to read them."""
-    texts, lines = _source_lines(source), read_lines(translated[0])
-    shift = first_shift(texts, lines)
-    return shift, first_exchange(texts, lines) if shift is None and len(texts) == len(lines) else None
+    """`first_shift` and `first_exchange` of two files, stored: most of what it takes to read them."""
+
+    def found(asked: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
+        texts, lines = _source_lines(source), read_lines(translated[0])
+        shift = first_shift(texts, lines)
+        exchanged = first_exchange(texts, lines) if shift is None and len(texts) == len(lines) else None
+        yield {"shift": json.dumps(shift), "exchanged": json.dumps(exchanged)}
+
+    config = {"kind": "shifts of outputs", "version": 1}
+    (row,) = Store().records(config, [(file_digest(source[0]), file_digest(translated[0]))], found)
+    shift = json.loads(row["shift"])
+    return shift and Shift(*shift), json.loads(row["exchanged"])
 
 
 @lru_cache(maxsize=2)
