@@ -16,7 +16,7 @@ GROUND = (
     *("store", "fingerprint", "provenance", "deprecation", "metrics"),
 )
 ROOMS = (
-    *("numbers", "text", "sandbox", "corpora", "perturb", "models", "measure"),
+    *("numbers", "text", "sandbox", "corpora", "perturb", "models", "measure", "suites"),
     *("figures", "studies", "report", "batch", "cli"),
 )
 LEVEL = {

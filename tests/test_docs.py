@@ -98,7 +98,7 @@ def test_run_files_on_pages_name_parameters_that_there_are():
                     fields = STUDIES.get(run["study"]).params.model_fields
                     assert run.get("params", {}).keys() <= fields.keys(), page.name
                     seen.add(run["study"])
-    assert seen == {"word_order", "numbers", "nli_permutation", "idioms", "disambiguation"}
+    assert seen == {"word_order", "numbers", "nli_permutation", "idioms", "disambiguation", "suite"}
 
 
 def test_readme_is_short():

@@ -361,10 +361,11 @@ def reached() -> dict[str, set[str]]:
     "path, expected",
     [
         ("measure/learned.py:Bleurt", {"word_order"}),
-        ("measure/senses.py", {"disambiguation"}),
-        ("measure/literal.py:Litter", {"idioms"}),
+        ("measure/senses.py", {"disambiguation", "suite"}),
+        ("measure/literal.py:Litter", {"idioms", "suite"}),
         ("measure/acceptance.py", {"nli_permutation"}),
         ("measure/numbers.py", {"numbers"}),
+        ("suites/verdicts.py", {"suite"}),
         ("perturb/reorderings.py:tree_mirror_pre", {"word_order"}),
         ("perturb/derangements.py", {"nli_permutation"}),
         ("measure/statistics.py:share_bounds", set(STUDIES)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import time
 from pathlib import Path
 
@@ -44,3 +43,255 @@ def test_each_expectation_has_hard_cases_in_several_languages():
             assert len({row["pair"] for row in own}) >= 2 or name == "differs_from", name
             assert {"pass", "fail"} & {row["verdict"] for row in own}, name
         assert EXPECTATIONS.summary(name)
+
+
+def test_without_lingua_and_data(monkeypatch):
+    monkeypatch.setattr("nbkit.suites.expectations.find_spec", lambda name: None)
+    expectation = EXPECTATIONS.get("language")
+    assert expectation.judged("de", Case("x", "Hallo", "en", "de")).verdict == "undecided"
+
+
+def test_lingua_tells_short_texts():
+    pytest.importorskip("lingua")
+    expectation = EXPECTATIONS.get("language")
+    texts = ("Guten Morgen, liebe Kollegen! Schönes Wochenende!", "Buenos días, queridos colegas")
+    assert [expectation.judged("de", Case("x", text, "en", "de")).verdict for text in texts] == ["pass", "fail"]
+
+
+def test_idioms_are_judged_by_a_dictionary(tmp_path):
+    (tmp_path / "words.tsv").write_text("kick\ttreten\nbucket\tEimer\n", encoding="utf-8")
+    suite = Suite("demo", "en", "de", (), data={"dictionary": str(tmp_path / "words.tsv")})
+    test = Test("1", "He kicked the bucket.", {"not_literal": "kick the bucket"})
+    outputs = ("Er trat den Eimer.", "Er ist gestorben.")
+    found = [decide(test, output, suite) for output in outputs]
+    assert [each.verdict for each in found] == ["fail", "pass"]
+    assert [outputs[0][slice(*span)] for _, span in found[0].spans] == ["Eimer"]
+
+
+VERDICTS = [
+    ({"must": ("Hund",)}, "Ein Hund.", "pass", ("must",)),
+    ({"must": ("Hund",)}, "Eine Katze.", "fail", ("must",)),
+    ({"must": ("Hund",), "must_not": ("Katze",)}, "Hund und Katze", "undecided", ("must", "must_not")),
+    ({"right": ("Hund.",)}, "Katze.", "undecided", ()),
+    ({"right": ("Hund.",), "wrong": ("/Hund/",)}, "Hund.", "undecided", ("right", "wrong")),
+    ({"must": ("Hund",), "register": "formal"}, "Ein Hund.", "undecided", ("register",)),
+    ({"must": ("Katze",), "register": "formal"}, "Ein Hund.", "fail", ("must",)),
+    ({"length": (0.0, 9.0), "right": ("Hund.",)}, "Ein Tier.", "pass", ("length",)),
+    ({"must_not": ("Katze",)}, "", "fail", ("output",)),
+    ({}, "Hund", "undecided", ()),
+]
+
+
+@pytest.mark.parametrize(("wanted", "output", "verdict", "by"), VERDICTS)
+def test_verdicts(wanted, output, verdict, by):
+    found = decide(Test("1", "A dog.", wanted), output, DEMO)
+    assert (found.verdict, found.by) == (verdict, by)
+    assert bool(found.reason) == (verdict != "pass")
+    for name, (start, end) in found.spans:
+        assert name in by and output[start:end]
+
+
+def test_same_verdicts_are_the_same(tmp_path):
+    wanted = {"must": ("Hund",), "same_as": EXPECTATIONS.get("same_as").takes("A big dog.")}
+    test = Test("1", "A dog.", wanted)
+    assert test.sources == ["A dog.", "A big dog."]
+    said = [decide(test, "Ein Hund.", DEMO, {"A big dog.": other}).verdict for other in ("Großer Hund.", "Ein Tier.")]
+    assert said == ["pass", "fail"]
+
+
+def test_a_function_of_a_notebook_is_an_expectation():
+    EXPECTATIONS.register("shouts", lambda wanted, case: case.output.isupper() == wanted)
+    try:
+        test = Test("1", "Go", {"shouts": True})
+        assert [decide(test, text, DEMO).verdict for text in ("LOS", "Los")] == ["pass", "fail"]
+    finally:
+        EXPECTATIONS._entries.pop("shouts")
+
+
+def test_a_regular_expression_takes_linear_time():
+    began = time.process_time()
+    assert compiled("/(a+)+$/").search("a" * 50_000 + "b") is None
+    assert time.process_time() - began < 2
+
+
+# ----------------------------------------------------------------------------
+# Reading.
+
+GOOD = "name: x\npair: en-de\nlists: {name: [Anna, {Moscow: [Moskau]}], n: {numbers: ddd, n: 4}}\ntests:\n"
+
+
+def written(folder: Path, text: str, name: str = "s.yaml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+BAD = {
+    "a tab": ("pair: en-de\ntests:\n\t- source: a\n", r"s.yaml:3: a tab"),
+    "an id twice": ("- {id: a, source: x, must: y}\n- {id: a, source: z, must: y}\n", r":6: id 'a' stands in line 5"),
+    "a text twice": ("- {source: x, must: y}\n- {source: x, must: z}\n", r":6: the same text stands in line 5"),
+    "no expectation": ("- {source: x, musst: y}\n", r":5: unknown expectation 'musst'; did you mean 'must'\?"),
+    "look-around": ("- {source: x, must: /(?<=a)b/}\n", r":5: must: the .* is refused: .*look-around"),
+    "back-reference": ("- {source: x, must: '/(a)\\1/'}\n", r":5: must: .* is refused: invalid escape"),
+    "an explosion": ("- {source: x, must: '/((a{900}){900}){900}/'}\n", r":5: must: .* is refused"),
+    "open bracket": ("- {source: x, must: '/(a/'}\n", r":5: must: .* is refused: missing \)"),
+    "a line break": ('- {source: "a\\nb", must: y}\n', r":5: source: a line break"),
+    "an unknown slot": ("- {template: '{nme} x', must: y}\n", r":5: nothing fills \{nme\}; did you mean 'name'"),
+    "no slot": ("- {template: x, must: y}\n", r":5: a template has a \{slot\}"),
+    "both": ("- {template: '{name}', source: x}\n", r":5: a test has either a source or a template"),
+    "no text": ("- {source: 12, must: y}\n", r":5: source: a text is expected, found 12"),
+    "a wrong value": ("- {source: x, quantities: keep}\n", r":5: quantities: kept is expected, found 'keep'"),
+    "ratios": ("- {source: x, length: [2, 1]}\n", r":5: length: the lowest and highest ratio"),
+    "a language": ("- {source: x, language: jp}\n", r":5: language: .*did you mean 'ja'"),
+    "a sense": ("- {source: x, sense: bat}\n", r":5: sense: word/sense is expected"),
+    "no list": ("- {source: x, must: {a: b}}\n", r":5: must: a text or a list of texts"),
+    "cases": ("- {template: '{name}', cases: 0}\n", r":5: cases: a whole number or all"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_input_is_refused_with_its_place(tmp_path, what):
+    text, message = BAD[what]
+    path = written(tmp_path, text if text.startswith("pair") else GOOD + text)
+    with pytest.raises(DataError, match=message):
+        read_suite(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tests: [{source: x}]", "does not say between which languages"),
+        ("pair: en-de\nteests: []", "unknown key 'teests'; did you mean 'tests'"),
+        ("pair: en-de\nrelease: [a]\ntests: [{id: b, source: x}]", "there is no test 'a' to release"),
+        ("12", "a suite is expected"),
+        ("pair: en-de\ntests: []", "it contains no test"),
+    ],
+)
+def test_bad_suites(tmp_path, text, message):
+    with pytest.raises(DataError, match=message):
+        read_suite(written(tmp_path, text))
+    with pytest.raises(NbkitError, match="unknown suffix"):
+        read_suite(written(tmp_path, text, "s.txt"))
+
+
+def test_a_template_of_a_million_cases_is_refused_unless_asked(tmp_path):
+    head = f"pair: en-de\nlists: {{a: &a {json.dumps([str(n) for n in range(1000)])}, b: *a}}\ntests:\n"
+    with pytest.raises(DataError, match=r"s.yaml:4: the template has 1,000,000 cases, more than 1,000: say how many"):
+        read_suite(written(tmp_path, head + "- {template: '{a} {b}', must: x}\n"))
+    assert len(read_suite(written(tmp_path, head + "- {template: '{a} {b}', must: x, cases: all}\n"))) == 1_000_000
+
+
+def test_cases_of_a_template_are_drawn_once_each_and_are_addressed(tmp_path):
+    lists = f"{{a: &a {json.dumps([str(n) for n in range(300)])}, b: *a}}"
+    text = f"pair: en-de\nlists: {lists}\ntests:\n- {{template: '{{a}} or {{b}}', must: '{{a}}', cases: 1000}}\n"
+    suite = read_suite(written(tmp_path, text))
+    tests = list(suite.tests())
+    assert len(suite) == 1000 == len({test.source for test in tests}) == len({test.id for test in tests})
+    assert list(suite.tests(500, 503)) == tests[500:503]  # made without those before
+    first = tests[0]
+    assert first.wanted["must"] == (first.filled["a"][0],) and first.source.startswith(first.filled["a"][0])
+    assert len({test.cluster for test in tests}) == 1
+    mended = read_suite(written(tmp_path, text.replace("must: '{a}'", "must: x")))
+    assert next(mended.tests()).id == first.id
+
+
+def test_a_suite_of_100_000_cases_is_flat_in_memory(tmp_path):
+    import tracemalloc
+
+    lists = f"{{a: &a {json.dumps([str(n) for n in range(400)])}, b: *a}}"
+    text = f"pair: en-de\nlists: {lists}\ntests:\n- {{template: '{{a}} or {{b}}', must: x, cases: CASES}}\n"
+    peaks = []
+    for cases in ("2000", "20000"):
+        suite = read_suite(written(tmp_path, text.replace("CASES", cases)))
+        tracemalloc.start()
+        assert not list(lint(suite)) and len(suite) == int(cases)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0] + 2**17
+
+
+def test_suites_are_written_and_read_alike(tmp_path):
+    text = GOOD.replace("lists", "dictionary: d.tsv\nlists") + (
+        "- {id: a, source: 'The dog, \"it\" is | here', category: c, must: [Hund, '/Hün?d/i'], right: [Der Hund.]}\n"
+        "- {id: b, source: x, quantities: kept, length: [0.5, 2.0], note: why}\n"
+    )
+    suite = read_suite(written(tmp_path, text))
+    for suffix in ("yaml", "jsonl", "csv"):
+        path = tmp_path / f"again.{suffix}"
+        assert write_suite(rows_of(suite), path, pair="en-de") == 2
+        again = read_suite(path)
+        assert [(test.id, test.source, dict(test.wanted)) for test in again.tests()] == [
+            (test.id, test.source, dict(test.wanted)) for test in suite.tests()
+        ], suffix
+    with pytest.raises(NbkitError, match="written as"):
+        write_suite([], tmp_path / "s.txt", pair="en-de")
+
+
+def test_another_suite_is_mended_released_and_quarantined(tmp_path):
+    lines = ['{"pair": "en-de"}', '{"id": "a", "source": "x", "must": "y"}', '{"id": "b", "source": "z"}']
+    written(tmp_path, "\n".join(lines), "b.jsonl")
+    text = "from: b.jsonl\nrelease: [a]\nquarantine: {b: odd}\ntests:\n"
+    suite = read_suite(written(tmp_path, text + "- {id: a, right: [ok]}\n- {source: new, must: n}\n"))
+    tests = {test.source: test for test in suite.tests()}
+    assert list(tests) == ["x", "z", "new"] and tests["x"].wanted == {"must": ("y",), "right": ("ok",)}
+    assert suite.release == {"a"} and suite.quarantine == {"b": "odd"} and len(suite.files) == 2
+
+
+def test_dfki_items(tmp_path):
+    item = {
+        "category": "Ambiguity", "id": "1", "langpair": "ende", "phenomenon": "Lexical", "source_sentence": "A bat. ",
+        "positive_regex": "Schl(a|ä)ger", "positive_tokens": ["Ein Ball."], "negative_regex": "",
+        "negative_tokens": ["x"],
+    }  # fmt: skip
+    path = written(tmp_path, json.dumps({"items": [item]}, indent=1), "d.json")
+    suite = read_suite(path)
+    (test,) = suite.tests()
+    assert (test.source, test.labels["category"], suite.src, suite.tgt) == ("A bat.", "Ambiguity", "en", "de")
+    assert test.wanted == {"right": ("/Schl(a|ä)ger/", "Ein Ball."), "wrong": ("x",)} and test.line == 3
+    del item["id"]
+    with pytest.raises(DataError, match=r"d.json:3: no item of DFKI's test suite: 'id'"):
+        read_suite(written(tmp_path, json.dumps({"items": [item]}, indent=1), "d.json"))
+
+
+# ----------------------------------------------------------------------------
+# What is wrong with a suite.
+
+
+def test_lint():
+    tests = [
+        Test("a", "x", {}, line=1),
+        Test("b", "x", {"must": ("/a$b/", "/c/")}, line=2),
+        Test("c", "x", {"must": ("Hund",), "right": ("Ein Hund.", "Ein Tier."), "wrong": ("Ein Hündchen.",)}, line=3),
+        Test("d", "x", {"right": ("/Hund/", "Katze"), "wrong": ("Hund da", "Katze")}, line=4),
+        Test("e", "x", {"same_as": EXPECTATIONS.get("same_as").takes("y"), "right": ("z",)}, line=5),
+    ]
+    found = [(fault.line, fault.kind) for fault in lint(DEMO, tests)]
+    other = "judged otherwise"
+    assert found == [(1, "no expectation"), (2, "never matches"), (3, other), (4, other), (4, other)]
+
+
+def verdicts_of(**said: list[tuple[str, str]]) -> dict:
+    return {test: {f"s{n}": each for n, each in enumerate(answers)} for test, answers in said.items()}
+
+
+def test_quarantine():
+    known = {"a": "Der Hund, ja.", "b": "x", "c": "y", "d": "z", "e": "Gut.", "f": "q"}
+    tests = [Test(name, name, {"right": (text,)}, phenomenon="p") for name, text in known.items()]
+    right, wrong = ("ok", "pass"), ("no", "fail")
+    answers = verdicts_of(
+        a=[right, right, right, ("hund ja.", "fail")],  # a comma, a capital and an article
+        b=[wrong, ("nein", "fail"), right, right],  # both strong ones
+        c=[("?", "undecided")] * 4,
+        d=[right, right, wrong, wrong],  # a hard one
+        e=[right, right, right, ("z", "fail")],  # z is right for d
+        f=[right, right, right, right],
+    )
+    found = dict(quarantined(tests, answers, DEMO))
+    assert {name: reason.partition(":")[0] for name, reason in found.items()} == {
+        "a": "its verdict turns on a comma, a capital or an article",
+        "b": "2 of the 2 strongest systems fail it",
+        "c": "its rules fit the translation of none of 4 systems",
+        "e": "fails what is right for another test of the phenomenon",
+    }
+    released = Suite("demo", "en", "de", (), release=frozenset("abce"))
+    assert not list(quarantined(tests, answers, released))

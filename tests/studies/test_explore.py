@@ -18,7 +18,7 @@ from nbkit.studies.word_order import explore
 from nbkit.studies.word_order.explore import probe, tree
 from nbkit.text.sentences import Sentence, Text
 
-STUDIED = list(behaviours(STUDIES))
+STUDIED = [name for name, each in behaviours(STUDIES).items() if each.explore]
 #: As little of the sandbox as has every homograph.
 SMALL = {"disambiguation": {"training_pairs": 600, "n_pairs": 60, "aligner_pairs": 600}}
 HOSTILE = "<img src=x onerror=alert(1)> 12 banks by the <b>bat</b> / <script>kick the bucket now</script>"
@@ -355,4 +355,6 @@ def test_another_behaviour_has_other_choices_systems_and_sentences(systems: dict
 
 
 def test_every_study_can_be_explored() -> None:
-    assert dict(Explorer(n=1).behaviour.options) == {each.title: name for name, each in behaviours(STUDIES).items()}
+    assert dict(Explorer(n=1).behaviour.options) == {
+        each.title: name for name, each in behaviours(STUDIES).items() if each.explore
+    }

@@ -34,6 +34,7 @@ from nbkit.files import expand_path, file_digest
 from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
 from nbkit.models.services.names import LABEL_FILE, RemoteModel, read_options
+from nbkit.store import Store
 
 #: What lies beside the rounds: what each is for, and the digest of each text.
 MANIFEST = "manifest.json"
@@ -321,8 +322,7 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
     texts, lines = _source_lines(_stamp(source)), read_lines(translated)
     if not lines and texts:
         raise DataError(f"empty, but {source} has {len(texts):,} lines", translated)
-    both = _both(texts, lines) if aligned else None
-    shift = _shift(both) if both else None
+    shift, first = _misplaced(_stamp(source), _stamp(translated)) if aligned else (None, None)
     if len(texts) != len(lines):
         where = f"; the first line that does not fit is about {shift.line}" if shift else ""
         difference = len(lines) - len(texts)
@@ -337,7 +337,7 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
             f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
             translated, shift.line,
         )  # fmt: skip
-    if both and (first := _exchange(both)):
+    if first:
         raise DataError(
             f"lines {first} and {first + 1} are exchanged: each fits the other's source in {source}", translated, first
         )
@@ -403,6 +403,23 @@ def _read_all(files: tuple[tuple[_Stamp, _Stamp], ...], tgt: str, manifest: _Sta
     if manifest is not None:
         check_unchanged(manifest[0])
     return [read_pairs(source[0], lines[0], aligned=tgt != LABEL_FILE) for source, lines in files]
+
+
+@lru_cache(maxsize=1024)
+def _misplaced(source: _Stamp, translated: _Stamp) -> tuple[Shift | None, int | None]:
+    """`first_shift` and `first_exchange` of two files, stored: most of what it takes to read them."""
+
+    def found(asked: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
+        texts, lines = _source_lines(source), read_lines(translated[0])
+        both = _both(texts, lines)
+        shift = _shift(both)
+        exchanged = _exchange(both) if shift is None and len(texts) == len(lines) else None
+        yield {"shift": json.dumps(shift), "exchanged": json.dumps(exchanged)}
+
+    config = {"kind": "shifts of outputs", "version": 1}
+    (row,) = Store().records(config, [(file_digest(source[0]), file_digest(translated[0]))], found)
+    shift = json.loads(row["shift"])
+    return shift and Shift(*shift), json.loads(row["exchanged"])
 
 
 @lru_cache(maxsize=2)
