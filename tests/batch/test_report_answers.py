@@ -94,6 +94,16 @@ def test_claims_hold_or_differ_and_what_differs_is_a_surprise(run: Path):
     assert 'href="html/numbers.pass_rates.html"' in surprises
 
 
+def test_a_failure_that_nothing_is_simpler_than_is_a_surprise(run: Path):
+    """Of the smallest failures the number 1 alone, and with its number."""
+    cases = outcomes({"good": GOOD})
+    smallest = cases.head(3).assign(measure="smallest failure", value=[1.0, 1.0, 20.0], verdict="fail")
+    write_outcomes([cases, smallest], run / "outcomes" / "numbers.parquet", "parquet")
+    (found,) = (each for each in answers.of_entry(run, "numbers", "numbers").surprises() if "smallest" in each.text)
+    assert found.text.startswith("good en→de: 1 is the smallest number that fails, in 2 of 3 searches")
+    assert found.page == "smallest_failures"
+
+
 def test_a_system_apart_from_all_others_is_a_surprise_only_among_several(run: Path):
     three = {"a": GOOD, "b": GOOD, "low": dict.fromkeys(GOOD, 0.1)}
     path = run / "outcomes" / "numbers.parquet"
