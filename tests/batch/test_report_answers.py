@@ -122,6 +122,40 @@ def test_an_interval_around_what_is_compared_with_is_not_sure(run: Path):
     assert decide(alone, claim) == []  # nothing to compare with
 
 
+def correlated(values: list[float], others: list[float]) -> pd.DataFrame:
+    """Items of one system with two measures each, and a group of numbers that falls."""
+    base = outcomes({"m": {"integers": 1.0}}, n=len(values)).query("measure == 'strict'").reset_index(drop=True)
+    assert len(base) == len(values)
+    parts = [base.assign(measure=name, value=of, verdict=None) for name, of in (("one", values), ("two", others))]
+    rows = pd.concat(parts, ignore_index=True)
+    rows["groups"] = [{"length": str(100 - n % len(values))} for n in range(len(rows))]
+    return rows
+
+
+def test_claims_of_a_correlation_hold_by_its_interval():
+    """Rank correlation with another measure of the same items, or with a group of numbers; sure only of many items."""
+    claim = {"claim": "They correlate.", "source": "here", "page": "x", "measure": "one", "is": "above"}
+    rising = [float(n) for n in range(40)]
+    nearly, mixed = [float(n ^ 1) for n in range(40)], [float(n * 17 % 40) for n in range(40)]
+    for others, verdict in ((nearly, "holds"), (nearly[::-1], "differs"), (mixed, "not sure")):
+        (decided,) = decide(correlated(rising, others), Finding(**claim, **{"with": "two"}))
+        assert (decided.verdict, decided.n) == (verdict, 40) and decided.numbers.startswith("ρ = ")
+        assert decided.low <= decided.value <= decided.high
+    (of_group,) = decide(correlated(nearly, mixed), Finding(**claim, **{"with": "group:length"}))
+    assert of_group.verdict == "differs" and of_group.value < -0.9
+    assert decide(correlated(rising, [1.0] * 40), Finding(**claim, **{"with": "two"})) == []  # not defined
+
+
+def test_every_claim_is_a_sentence_and_names_a_page_of_its_study():
+    """A page among the study's notebooks; a sentence."""
+    for name in STUDIES:
+        study = STUDIES.get(name)
+        pages = {each.path.partition("/")[2] for each in study.notebooks}
+        for finding in findings_of(study):
+            assert finding.page in pages, finding.claim
+            assert finding.claim.endswith("."), finding.claim
+
+
 def test_claims_that_compare_systems_pair_them_by_what_they_share():
     rows = outcomes({"m, old": {"integers": 0.2}, "m, new": {"integers": 0.9}})
     rows["groups"] = [{**groups, "model": "m", "version": system[3:]}
