@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -335,18 +335,20 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
     items: list[Item] = []
     warnings: list[str] = []
     if found is not None:
-        for name, measure in behaviour.measures.items():
+        there, headline = set(found["measure"]), behaviour.headline_of(found)
+        measured = {name: each for name, each in behaviour.measures.items() if each.measure in there}
+        for name, measure in measured.items():
             whole, groups = whole_and_groups(found, measure)
             # What the paper's systems did elsewhere says nothing beside sentences of the sandbox.
             marks = measure.published if planned.corpora != "sandbox" else ()
             marks = tuple(mark for mark in marks if mark.pair in ("", "-".join(pair)))
             measures.append(_measure(name, measure, whole, groups, marks))
             for row in cast(list[dict[str, Any]], whole.to_dict("records")):
-                if row["n"] and (measure is behaviour.headline or row["clusters"] >= SOME):
+                if row["n"] and (measure is headline or row["clusters"] >= SOME):
                     parts = groups[groups["system"] == row["system"]]
                     answers.setdefault(row["system"], []).append(answer(row, parts, measure))
-        items = list(_items(scored(found, behaviour.headline), behaviour.headline))
-        warnings = list(_warnings(behaviour, measures))
+        items = list(_items(scored(found, headline), headline))
+        warnings = list(_warnings(measured.values(), measures))
     undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
     missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
     return BehaviourOf(
@@ -365,7 +367,7 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
     )
 
 
-def _warnings(behaviour: Behaviour, measures: Sequence[MeasureOf]) -> Iterator[str]:
+def _warnings(measured: Iterable[Measure], measures: Sequence[MeasureOf]) -> Iterator[str]:
     """Why values are to be read with care: few units, many items that could not be judged, what the study declares."""
     fewest = min((value.clusters for value in measures[0].values), default=FEW)
     if 0 < fewest < FEW:
@@ -374,7 +376,7 @@ def _warnings(behaviour: Behaviour, measures: Sequence[MeasureOf]) -> Iterator[s
         every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
         if value.n and value.undecided > MUCH * every:
             yield f"{of}{value.undecided:,} of {every:,} items could not be judged; the value is that of the others."
-    for measure, declared in zip(measures, behaviour.measures.values(), strict=True):
+    for measure, declared in zip(measures, measured, strict=True):
         values = [each.value for each in measure.values if each.value is not None]
         if declared.doubt and values and min(values) < declared.doubt.value:
             yield declared.doubt.label

@@ -35,6 +35,9 @@ _SIGN_OF_ZERO = re.compile(r"(?<![\w.)\]])[-+](?=0(?:\.0+)?(?![\d.]))")
 _INTERVAL = re.compile(r"\d \[[^\]]+\]")
 _NAME = 60  # characters: what is longer is a sentence
 _ACROSS = "across"
+#: The columns that may hold a sentence, and what a phrase of one is cut at.
+_SENTENCES = ("source", "premise", "sentence", "text")
+_BROKEN = re.compile(r"<[^>]*>|[\"<>&\n]")
 _LONG_WORD = re.compile(r"\S{40}(?=\S)")
 _PROBABILITIES = frozenset({"p", "p_corrected"})
 _SIGNED = frozenset({"difference", "coded_difference", "inferred_difference", "effect", "rho"})
@@ -296,6 +299,25 @@ def cell_filters(frame: pd.DataFrame, columns: Iterable[Hashable]) -> dict[str, 
     frame: the table's rows, with columns that are not shown.
     """
     return {"rows": filters(frame), "columns": list(map(str, columns)), "across": frame.attrs.get(_ACROSS, "")}
+
+
+def text_filters(frame: pd.DataFrame, columns: Iterable[Hashable]) -> dict[str, Any]:
+    """What leads from a table of sentences to each of them: the *column* with it, and a phrase of it for each row.
+
+    frame: the table's rows, with columns that are not shown. The phrase stands in the sentence as it is: without
+    quotation marks and what HTML marks in it. Empty where there are no sentences, or none is shown.
+
+    >>> frame = pd.DataFrame({"source": ['He said "it is <mark>12</mark> kilometres from here".'], "n": [1]})
+    >>> text_filters(frame, ["n", "source"])
+    {'column': 1, 'phrases': ['kilometres from here']}
+    """
+    column = next((name for name in _SENTENCES if name in frame and not is_numeric_dtype(frame[name])), None)
+    shown = list(map(str, columns))
+    place = next((shown.index(name) for name in (column, "texts", "text", "sentence") if name in shown), None)
+    if column is None or place is None:
+        return {}
+    parts = ([part.strip() for part in _BROKEN.split(str(text))] for text in frame[column])
+    return {"column": place, "phrases": [max(part, key=len)[:_NAME] for part in parts]}
 
 
 def links(frame: pd.DataFrame) -> list[str]:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import yaml
 from rapidfuzz.distance import LCSseq, Levenshtein
 
+from nbkit.languages import base_language
 from nbkit.numbers import Number, count_both, find_numbers, forms, write_number
 
 #: Maximum number of missing or extra numbers that are explained one by one; beyond it (a hypothesis that loops) the
@@ -28,6 +29,8 @@ MOST_EXPLAINED = 50
 #: The minutes of 8:00, which no language has to express.
 _FULL_HOUR = "00"
 _TWO = Decimal(2)
+#: Languages whose indefinite articles stand where those of the others do.
+_WITH_ARTICLES = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,8 @@ def judge_number(
     without thousands separators, with a scale word, spelled out. A notation of another convention that is unambiguous
     (German ``1.23``) passes only *leniently*; one that means another number (German ``1.234`` for 1.234)
     does not pass. An article or a one-word *one* may satisfy the value 1 and is never an extra number; an ordinal in
-    words is neither. *Both* may satisfy the value 2.
+    words is neither. Between languages with articles, as many as the template has of its own satisfy nothing. *Both*
+    may satisfy the value 2.
 
     >>> judge_number("Es kostete 1.234,5 Euro.", Decimal("1234.5"), "1,234.5", "en", "de")
     Judgement(strict=True, lenient=True, error=None, found='')
@@ -75,6 +79,9 @@ def judge_number(
     Judgement(strict=False, lenient=True, error='separator not localised', found='1.23')
     >>> judge_number("Es kostete 1.234 Euro.", Decimal("1.234"), "1.234", "en", "de").lenient
     False
+    >>> own = template_numbers(("A man ate ", " pear."), "en")
+    >>> [judge_number(f"Ein Mann aß {pear}.", Decimal(1), "1", "en", "de", own).strict for pear in ("eine", "die")]
+    [True, False]
     """
     findings = _findings([Expected(value, written)], list(own), hypothesis, src, tgt)
     if not findings:
@@ -118,7 +125,8 @@ def template_numbers(around: Sequence[str], lang: str) -> list[Decimal]:
 def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src: str, tgt: str) -> list[Finding]:
     """Match numbers by value, then explain the unmatched ones on either side."""
     there = find_numbers(hypothesis, tgt)
-    carriers, findings, lost = _Carriers(there), [], []
+    articles = own.count(Decimal(1)) if {base_language(src), base_language(tgt)} <= _WITH_ARTICLES else 0
+    carriers, findings, lost = _Carriers(there, articles), [], []
     for each in expected:
         number = carriers.take(each)
         if number is None:
@@ -164,10 +172,14 @@ def _blanked(text: str, numbers: Iterable[Number]) -> str:
 
 
 class _Carriers:
-    """The numbers of a hypothesis, each of which matches at most one expected number."""
+    """The numbers of a hypothesis, each of which matches at most one expected number.
 
-    def __init__(self, numbers: Sequence[Number]):
+    articles: how many of its articles translate one of the source, and match none.
+    """
+
+    def __init__(self, numbers: Sequence[Number], articles: int = 0):
         self._numbers = numbers
+        self._spare = sum(_is_weak(number) for number in numbers) - articles
         self._taken: set[int] = set()
         # By value and whether it is an ordinal in words, in order of preference, best last: localised ones first, weak
         # ones last, ties by position.
@@ -187,6 +199,10 @@ class _Carriers:
         best = min(filter(None, able), key=lambda places: self._rank(places[-1]), default=None)
         if best is None:
             return None
+        if _is_weak(self._numbers[best[-1]]):
+            if self._spare <= 0:
+                return None
+            self._spare -= 1
         place = best.pop()
         self._taken.add(place)
         return self._numbers[place]

@@ -106,6 +106,7 @@ class Answers:
     behaviour: Behaviour | None = None
     values: tuple[Value, ...] = ()
     findings: tuple[Decided, ...] = ()
+    odd: tuple[Surprise, ...] = ()
     problem: str = ""
 
     @property
@@ -119,6 +120,7 @@ class Answers:
     def surprises(self) -> Iterator[Surprise]:
         """What contradicts the paper, a floor, the rest of the system's own groups, or all other systems."""
         main = self.behaviour.main if self.behaviour else ""
+        yield from self.odd
         for each in self.findings:
             if each.verdict == "differs":
                 of = f"{each.system} {direction(each.source_language, each.target_language)}".strip()
@@ -197,9 +199,20 @@ def _read(path: Path, name: str, study: str, title: str, state: tuple[int, int])
         return Answers(
             name, title, declared, tuple(_values(found, declared.headline_of(found))),
             tuple(each for finding in findings_of(STUDIES.get(study)) for each in decide(found, finding)),
+            tuple(_odd(found, declared)),
         )  # fmt: skip
     except (NbkitError, OSError, ValueError) as error:
         return Answers(name, title, declared, problem=str(error))
+
+
+def _odd(found: Any, declared: Behaviour) -> Iterator[Surprise]:
+    """What the study declares as contradicting a natural order."""
+    for each in declared.surprising:
+        rows = found[found["measure"] == each.measure]
+        for (system, *pair), own in rows.groupby(["system", "source_language", "target_language"], sort=False):
+            if n := int(own.loc[own["value"] == each.value, "count"].sum()):
+                of = f"{system} {direction(*pair)}".strip()
+                yield Surprise(each.text.format(system=of, n=n, of=int(own["count"].sum())), each.page)
 
 
 def _values(found: Any, measure: Measure) -> Iterator[Value]:

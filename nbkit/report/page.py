@@ -214,6 +214,10 @@ _TRACEBACK = Markup('<pre class="traceback" tabindex="0">{}</pre>')
 
 
 _CELL = re.compile(r'(<td\b[^>]*class="data row(\d+) col(\d+)[^"]*"[^>]*>)([^<]*)(</td>)')
+#: The same with anything in it; letters that a phrase needs to find a sentence; what a link to one says.
+_TEXT_CELL = re.compile(_CELL.pattern.replace("[^<]*", ".*?"), re.DOTALL)
+_PHRASE = 8
+_THIS = "this sentence with all that is known of it"
 
 
 #: What matplotlib writes of an artist with an address: a mark at a place, or the outline of a bar.
@@ -465,10 +469,13 @@ def _address(*filters: Mapping[str, str]) -> str:
 
 
 def _linked_cells(html: str, of: Any, filters: Mapping[str, str]) -> str:
-    """A cleaned table whose numbers are links. of: what its cells are of, as its output's metadata says."""
+    """A cleaned table whose numbers and sentences are links. of: what its cells are of, by its output's metadata."""
+    if not isinstance(of, Mapping):
+        return html
+    html = _linked_texts(html, of.get("texts"), filters)
     try:
         rows, columns, across = of["rows"], of["columns"], of["across"]
-    except (KeyError, TypeError):
+    except KeyError:
         return html
 
     def linked(match: re.Match[str]) -> str:
@@ -480,6 +487,23 @@ def _linked_cells(html: str, of: Any, filters: Mapping[str, str]) -> str:
         return f'{start}<a href="{escape(_address(filters, rows[row], {name: columns[column]}))}">{text}</a>{end}'
 
     return _CELL.sub(linked, html) if all(isinstance(row, dict) for row in rows) else html
+
+
+def _linked_texts(html: str, of: Any, filters: Mapping[str, str]) -> str:
+    """A table of sentences with a link behind each. of: `nbkit.figures.styles.text_filters`."""
+    try:
+        place, phrases = int(of["column"]), list(map(str, of["phrases"]))
+    except (KeyError, TypeError, ValueError):
+        return html
+
+    def linked(match: re.Match[str]) -> str:
+        row, column = int(match[2]), int(match[3])
+        if column != place or row >= len(phrases) or len(phrases[row]) < _PHRASE:
+            return match[0]
+        address = escape(_address(filters, {"text": f'"{phrases[row]}"'}))
+        return f'{match[1]}{match[4]} <a href="{address}" title="{_THIS}" aria-label="{_THIS}">↗</a>{match[5]}'
+
+    return _TEXT_CELL.sub(linked, html)
 
 
 def _linked_marks(svg: str, filters: Mapping[str, str]) -> Markup:

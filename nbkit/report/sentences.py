@@ -203,4 +203,7 @@ def described(name: str, study: str, params: Mapping[str, Any] | None) -> dict[s
 
     behaviour = behaviour_of(found)
     known |= {"title": behaviour.title, "changed": behaviour.changed} if behaviour else {"title": found.title}
+    known["called"] = (
+        {each.measure: each.called for each in behaviour.measures.values() if each.called} if behaviour else {}
+    )
     return known | {"corpora": [{**each, "name": Path(each["name"]).name} for each in corpora(checked)]}

@@ -184,6 +184,18 @@ def written(value: float, share: bool) -> str:
     return "–" if np.isnan(value) else (f"{value:.1%}" if share else f"{value:.2f}").replace("-", "−")
 
 
+class Surprising(Declared):
+    """What contradicts a natural order: items of a *measure* of outcomes with this *value*.
+
+    text: what the index says; fields: system, n, of (all items of the measure). page: the notebook that shows it.
+    """
+
+    measure: str
+    value: float
+    text: str
+    page: str
+
+
 class Fit(Declared):
     """How a run of the study is made that fits one system and pair; {system}, {label}, {src} and {tgt} are filled in.
 
@@ -258,9 +270,10 @@ class Behaviour(Declared):
     """What a study says of a system: title and question, measures by name (the first is the headline), and how to run.
 
     changed: what pages call the text that the system was given, where something was done to the source. main: the
-    notebook, without folder, that shows the headline. explore: the `nbkit.studies.explore.Probe`, ``"module:name"``,
-    that puts one sentence through the behaviour. expects: what its items expect of a translation as tests of a suite,
-    by expectation (`nbkit.suites.EXPECTATIONS`), with {groups} filled in.
+    notebook, without folder, that shows the headline. surprising: what contradicts a natural order. explore: the
+    `nbkit.studies.explore.Probe`, ``"module:name"``, that puts one sentence through the behaviour. expects: what its
+    items expect of a translation as tests of a suite, by expectation (`nbkit.suites.EXPECTATIONS`), with {groups}
+    filled in.
     """
 
     title: str
@@ -268,6 +281,7 @@ class Behaviour(Declared):
     measures: dict[str, Measure] = Field(min_length=1)
     changed: str = "as given"
     main: str = ""
+    surprising: tuple[Surprising, ...] = ()
     explore: str = ""
     expects: dict[str, str] = {}
     fit: Fit | None = None
@@ -428,7 +442,8 @@ def revealing(rows: pd.DataFrame, measure: Measure) -> dict[str, Any]:
     the choice is the same in every run. Items without a score are not considered, and undecided ones only if all are.
     """
     known = rows[rows["score"].notna()]
-    known = known[decided] if (decided := known["verdict"] != "undecided").any() else known
+    if "verdict" in known and (decided := known["verdict"] != "undecided").any():
+        known = known[decided]
     if known.empty:
         return {}
     ranked = known.assign(far=(known["score"] - known["score"].mean()).abs()).sort_values("item", kind="stable")

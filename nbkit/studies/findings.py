@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
 
-from nbkit.measure.statistics import Interval
+from nbkit.measure.statistics import Interval, spearman_of_clusters
 from nbkit.studies.behaviours import Answers, Declared, Measure, Words, interval_of, scored
 from nbkit.studies.engine import Study
 from nbkit.yaml_text import load
@@ -29,8 +29,10 @@ class Finding(Declared):
 
     source: section, table or figure of the paper. page: the notebook, without folder, that shows it. measure, minus,
     where, unlike, share: as of a `Measure`. of: the groups that the claim is about; all, if there are none. against:
-    those that they are compared with, by default all others; than: a number in their place. across: groups that
-    identify a system in place of its name, for a claim that compares systems, such as two trainings of one model.
+    those that they are compared with, by default all others; than: a number in their place. with: another measure of
+    the same items, or a group of numbers as ``group:NAME``; what is compared is then the rank correlation with it, by
+    default with 0. across: groups that identify a system in place of its name, for a claim that compares systems, such
+    as two trainings of one model.
     """
 
     claim: str
@@ -44,6 +46,7 @@ class Finding(Declared):
     of: dict[str, Words] = Field(default_factory=dict)
     against: dict[str, Words] = Field(default_factory=dict)
     than: float | None = None
+    with_: str = Field(default="", alias="with")
     across: Words = ()
     is_: Literal["above", "below"] = Field(alias="is")
 
@@ -52,8 +55,8 @@ class Finding(Declared):
         """What is compared, as a measure whose values are written as the study's are."""
         return Measure(
             label=self.claim, reading=self.claim, answer=Answers(above=""), average="cluster", measure=self.measure,
-            minus=self.minus, where=self.where, unlike=self.unlike, share=self.share,
-            range=(0.0, 1.0) if self.share else None,
+            minus=self.minus, where=self.where, unlike=self.unlike, share=self.share and not self.with_,
+            range=(0.0, 1.0) if self.share and not self.with_ else None,
         )  # fmt: skip
 
 
@@ -75,6 +78,8 @@ class Decided(Declared):
         """The numbers behind the verdict: ``+0.24 [0.21, 0.27], N = 40``."""
         measured = self.finding.measured
         value = measured.written(self.value)
+        if self.finding.with_:
+            return f"ρ = {value} {measured.interval(self.low, self.high)}, N = {self.n:,}"
         sign = "+" if self.finding.than is None and self.value > 0 else ""
         return f"{sign}{value} {measured.interval(self.low, self.high)}, N = {self.n:,}"
 
@@ -101,30 +106,64 @@ def decide(found: pd.DataFrame, finding: Finding) -> list[Decided]:
     The difference of two means over clusters has an interval of the two means' intervals: its ends are as far from it
     as theirs are, by Pythagoras (Zou and Donner 2008; Newcombe 1998 for shares). It takes the two for independent:
     where they share sentences the interval is wider than it had to be. *not sure*: it contains what is compared with.
-    A system without both sides of a comparison is skipped.
+    A system without both sides of a comparison is skipped. A correlation is Spearman's, with an interval over clusters.
     """
     rows = scored(found, finding.measured)
+    if finding.with_:
+        rows = rows.assign(other=_others(found, rows, finding))
     rows = rows.loc[rows.index.repeat(rows["count"])]
     rows = rows[rows["score"].notna()]
     keys = {name: [groups.get(name, "") for groups in rows["groups"]] for name in finding.across}
     rows = rows.assign(**keys) if keys else rows
     decided = []
     for (*system, source, target), own in rows.groupby([*(keys or ["system"]), *_PAIR], sort=False):
-        inside = np.array([_fits(groups, finding.of) for groups in own["groups"]], dtype=bool)
-        other = ~inside
-        if finding.against:
-            other = np.array([_fits(groups, finding.against) for groups in own["groups"]], dtype=bool)
-        sides = [own[inside]] if finding.than is not None else [own[inside], own[other]]
-        if any(side.empty for side in sides):
+        if (known := (_correlation if finding.with_ else _comparison)(own, finding)) is None:
             continue
-        value, low, high = _difference(*(interval_of(side, finding.measured) for side in sides))
-        n = min(side["cluster"].nunique() for side in sides)
+        value, low, high, n = known
         verdict = _verdict(low, high, finding.than or 0.0, finding.is_)
-        known: dict[str, Any] = {"source_language": source, "target_language": target, "verdict": verdict}
+        found_: dict[str, Any] = {"source_language": source, "target_language": target, "verdict": verdict}
         decided.append(
-            Decided(finding=finding, system=", ".join(map(str, system)), value=value, low=low, high=high, n=n, **known)
+            Decided(finding=finding, system=", ".join(map(str, system)), value=value, low=low, high=high, n=n, **found_)
         )
     return decided
+
+
+_Known: TypeAlias = "tuple[float, float, float, int] | None"
+
+
+def _comparison(own: pd.DataFrame, finding: Finding) -> _Known:
+    """The value of the claim's groups, or how far it is from that of others, with its interval and number of units."""
+    inside = np.array([_fits(groups, finding.of) for groups in own["groups"]], dtype=bool)
+    other = ~inside
+    if finding.against:
+        other = np.array([_fits(groups, finding.against) for groups in own["groups"]], dtype=bool)
+    sides = [own[inside]] if finding.than is not None else [own[inside], own[other]]
+    if any(side.empty for side in sides):
+        return None
+    value, low, high = _difference(*(interval_of(side, finding.measured) for side in sides))
+    return value, low, high, min(side["cluster"].nunique() for side in sides)
+
+
+def _correlation(own: pd.DataFrame, finding: Finding) -> _Known:
+    """Spearman's ρ within the claim's groups, with its interval and number of units; None where it is not defined."""
+    inside = np.array([_fits(groups, finding.of) for groups in own["groups"]], dtype=bool)
+    own = own[inside & own["other"].notna().to_numpy()]
+    if (n := own["cluster"].nunique()) < 2:
+        return None
+    rho, low, high, *_ = spearman_of_clusters(own["score"], own["other"], own["cluster"])
+    return None if rho != rho else (rho, low, high, n)
+
+
+def _others(found: pd.DataFrame, rows: pd.DataFrame, finding: Finding) -> Any:
+    """What *rows* are correlated with: a group's numbers, or the other measure at the same items."""
+    import pandas as pd
+
+    kind, _, name = finding.with_.partition(":")
+    if kind == "group":
+        return pd.to_numeric([groups.get(name) for groups in rows["groups"]], errors="coerce")
+    keys = ["system", *_PAIR, "item"]
+    others = found[found["measure"] == finding.with_].drop_duplicates(keys).set_index(keys)["value"].astype(float)
+    return rows[keys].join(others.rename("other"), on=keys)["other"].to_numpy()
 
 
 def _fits(groups: dict[str, str], wanted: dict[str, tuple[str, ...]]) -> bool:

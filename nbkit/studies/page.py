@@ -307,8 +307,9 @@ class Sheets:
             headings={**self._entries.get(_HEADINGS, {}), **entry.get("headings", {}), **(headings or {})},
             typeset=self._typeset,
         )
-        if not entry["html"]:
-            table.data.attrs[_FILTERS] = styles.cell_filters(frame, shown)  # type: ignore[attr-defined]
+        of = {} if entry["html"] else styles.cell_filters(frame, shown)
+        of |= {"texts": texts} if (texts := styles.text_filters(frame, shown)) else {}
+        table.data.attrs[_FILTERS] = of  # type: ignore[attr-defined]
         table.format(str, subset=[column for column in entry["html"] if column in shown])
         places = {str(column): place for place, column in enumerate(shown.columns)}
         rules = [

@@ -94,6 +94,16 @@ def test_claims_hold_or_differ_and_what_differs_is_a_surprise(run: Path):
     assert 'href="html/numbers.pass_rates.html"' in surprises
 
 
+def test_a_failure_that_nothing_is_simpler_than_is_a_surprise(run: Path):
+    """Of the smallest failures the number 1 alone, and with its number."""
+    cases = outcomes({"good": GOOD})
+    smallest = cases.head(3).assign(measure="smallest failure", value=[1.0, 1.0, 20.0], verdict="fail")
+    write_outcomes([cases, smallest], run / "outcomes" / "numbers.parquet", "parquet")
+    (found,) = (each for each in answers.of_entry(run, "numbers", "numbers").surprises() if "smallest" in each.text)
+    assert found.text.startswith("good en→de: 1 is the smallest number that fails, in 2 of 3 searches")
+    assert found.page == "smallest_failures"
+
+
 def test_a_system_apart_from_all_others_is_a_surprise_only_among_several(run: Path):
     three = {"a": GOOD, "b": GOOD, "low": dict.fromkeys(GOOD, 0.1)}
     path = run / "outcomes" / "numbers.parquet"
@@ -110,6 +120,40 @@ def test_an_interval_around_what_is_compared_with_is_not_sure(run: Path):
     assert decided.low < 0 < decided.high
     alone = outcomes({"one": {"integers": 0.5}})
     assert decide(alone, claim) == []  # nothing to compare with
+
+
+def correlated(values: list[float], others: list[float]) -> pd.DataFrame:
+    """Items of one system with two measures each, and a group of numbers that falls."""
+    base = outcomes({"m": {"integers": 1.0}}, n=len(values)).query("measure == 'strict'").reset_index(drop=True)
+    assert len(base) == len(values)
+    parts = [base.assign(measure=name, value=of, verdict=None) for name, of in (("one", values), ("two", others))]
+    rows = pd.concat(parts, ignore_index=True)
+    rows["groups"] = [{"length": str(100 - n % len(values))} for n in range(len(rows))]
+    return rows
+
+
+def test_claims_of_a_correlation_hold_by_its_interval():
+    """Rank correlation with another measure of the same items, or with a group of numbers; sure only of many items."""
+    claim = {"claim": "They correlate.", "source": "here", "page": "x", "measure": "one", "is": "above"}
+    rising = [float(n) for n in range(40)]
+    nearly, mixed = [float(n ^ 1) for n in range(40)], [float(n * 17 % 40) for n in range(40)]
+    for others, verdict in ((nearly, "holds"), (nearly[::-1], "differs"), (mixed, "not sure")):
+        (decided,) = decide(correlated(rising, others), Finding(**claim, **{"with": "two"}))
+        assert (decided.verdict, decided.n) == (verdict, 40) and decided.numbers.startswith("ρ = ")
+        assert decided.low <= decided.value <= decided.high
+    (of_group,) = decide(correlated(nearly, mixed), Finding(**claim, **{"with": "group:length"}))
+    assert of_group.verdict == "differs" and of_group.value < -0.9
+    assert decide(correlated(rising, [1.0] * 40), Finding(**claim, **{"with": "two"})) == []  # not defined
+
+
+def test_every_claim_is_a_sentence_and_names_a_page_of_its_study():
+    """A page among the study's notebooks; a sentence."""
+    for name in STUDIES:
+        study = STUDIES.get(name)
+        pages = {each.path.partition("/")[2] for each in study.notebooks}
+        for finding in findings_of(study):
+            assert finding.page in pages, finding.claim
+            assert finding.claim.endswith("."), finding.claim
 
 
 def test_claims_that_compare_systems_pair_them_by_what_they_share():

@@ -172,6 +172,29 @@ def test_numbers_marks_and_bars_lead_to_their_sentences(folder: Path):
     assert f'<a href="{to.format("alpha")}&amp;kind=a"><title>Sentences: de, alpha, a</title><path d="M ' in drawn
 
 
+def test_texts_of_a_table_lead_to_their_sentences(folder: Path, tmp_path: Path):
+    """By a phrase of them, without what marks them and without quotation marks, which end a phrase in the search."""
+    source = ['A <mark>man</mark> & his "small dog" walk across the old bridge', "No"]
+    shown = Sheets(tmp_path / "texts.yaml", texts={"source": lambda row: row["source"]})
+    (tmp_path / "texts.yaml").write_text("shown: {caption: Texts, columns: n source, html: [source]}\n")
+    table = shown.show("shown", pd.DataFrame({"source": source, "n": [3, 4]}))
+    path = folder / "notebooks" / "captions.scores.ipynb"
+    notebook = json.loads(path.read_text())
+    notebook["cells"][0]["outputs"].append(
+        output({"text/html": table.to_html()}, sentences=table.data.attrs["sentences"])  # type: ignore[attr-defined]
+    )
+    path.write_text(json.dumps(notebook))
+    report.build(folder)
+    page = (folder / "html" / "captions.scores.html").read_text()
+    to = "../sentences.html#entry=captions&amp;text=%22walk+across+the+old+bridge%22"
+    assert f'walk across the old bridge <a href="{to}" title="this sentence' in page
+    assert page.count(">↗</a>") == 1  # too short a text finds too many
+    notebook["cells"][0]["outputs"][-1]["metadata"]["sentences"] = {"texts": {"column": 1, "phrases": ['"><script>x']}}
+    path.write_text(json.dumps(notebook))
+    report.build(folder)
+    assert "<script>x" not in (folder / "html" / "captions.scores.html").read_text()
+
+
 def test_what_metadata_says_of_a_table_is_not_trusted(folder: Path):
     path = folder / "notebooks" / "captions.scores.ipynb"
     notebook = json.loads(path.read_text())

@@ -11,7 +11,26 @@ from .test_numbers import params  # noqa: F401 - a fixture
 
 
 def whole(run) -> pd.DataFrame:
-    return pd.concat(list(outcomes(run, texts=True)), ignore_index=True)
+    """The outcomes of the cases, without the smallest failures."""
+    found = pd.concat(list(outcomes(run, texts=True)), ignore_index=True)
+    return found[found["measure"] != "smallest failure"].reset_index(drop=True)
+
+
+def test_the_smallest_failures_are_outcomes_too(params, translator):  # noqa: F811
+    translator(lambda text: text.replace("1", "7"))
+    found = pd.concat(list(outcomes(params, texts=True)), ignore_index=True).query("measure == 'smallest failure'")
+    table = numbers.shrunk_failures(params)
+    assert found["count"].sum() == len(table) > 0
+    assert set(zip(found["source"], found["output"], strict=True)) == set(
+        zip(table["source"], table["hypothesis"], strict=True)
+    )
+    assert set(found["verdict"]) == {"fail"} and found["reason"].all()
+    assert 1.0 in set(found["value"])  # nothing but the digit 1 goes wrong
+    assert outcomes_of(params.model_copy(update={"n_shrunk": 0})) == {"strict", "lenient"}
+
+
+def outcomes_of(run) -> set[str]:
+    return {measure for table in outcomes(run) for measure in table["measure"]}
 
 
 def test_the_headline_follows_from_outcomes_alone(params, translator):  # noqa: F811

@@ -289,13 +289,16 @@
     };
     const answersOf = (i) => Array.from({ length: data.answers[i + 1] - data.answers[i] }, (_, n) => data.answers[i] + n);
     const resultsOf = (a) => Array.from({ length: data.results[a + 1] - data.results[a] }, (_, n) => data.results[a] + n);
+    // Verdicts with names of their own are neither right nor wrong.
+    const CALLED = Object.assign({}, ...data.entries.map((entry) => entry.called));
     const SIGNS = { pass: "✓", fail: "✗", undecided: "?" };
     const chip = (r, remark) => {
       const verdict = data.verdicts[data.verdict[r]], reason = data.reasons[data.reason[r]];
       const isPlain = verdict === "undecided" || (verdict && [0, 1].includes(data.value[r]));
       const value = isPlain ? "" : ` ${number(data.value[r])}`;
-      const said = `${SIGNS[verdict] ?? ""} ${data.measures[data.measure[r]]}${value}${remark}${reason ? `: ${reason}` : ""}`;
-      return make("span", { className: `result ${verdict}`, title: verdict }, said.trim());
+      const name = data.measures[data.measure[r]], called = CALLED[name]?.[verdict];
+      const said = `${called ? "" : (SIGNS[verdict] ?? "")} ${name}${value}${remark}${called || reason ? `: ${called || reason}` : ""}`;
+      return make("span", { className: `result ${called ? "" : verdict}`, title: called || verdict }, said.trim());
     };
     const article = (i) => {
       const entry = data.entries[data.entry[i]], pair = pairs[data.direction[i]], answers = answersOf(i);

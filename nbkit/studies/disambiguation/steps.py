@@ -572,14 +572,19 @@ def outcomes(params: DisambiguationParams, store: Store, texts: bool) -> Iterato
     *sense* passes where the translation of the homograph has the reference's sense, and fails where it has another;
     *attack* fails where a sample made from a pair that was right has the adversarial sense, and passes where it kept
     the right one. Undecided is what cannot be identified, with the reason; of attacks also those on pairs that were not
-    right, and those that end in a third sense. Cluster: the pair of sentences.
+    right, and those that end in a third sense. *bias* is FREQ_DIFF, how much the pair's words point to a wrong sense.
+    Cluster: the pair of sentences.
     """
     pairs = pool(params, store)
     by_key = pairs.set_index("key")[["corpus", "pair", "source", "reference"]]
+    sides = (pairs[f"freq_{side}_{params.bias}"].to_numpy(dtype=float) for side in ("wrong", "right"))
+    biases = np.subtract(*sides)
     made = ["outcome", "reason", "hypothesis"]
     for model in params.models:
         of_pairs = pairs.assign(**judged(params, model, store=store)[made])
-        yield _outcomes(params, model, "sense", of_pairs, ["homograph", "token"], _OF_PAIR, texts)
+        senses = _outcomes(params, model, "sense", of_pairs, ["homograph", "token"], _OF_PAIR, texts)
+        yield senses
+        yield senses.assign(measure="bias", value=biases, verdict=None, reason="")
         for start in chunks(params, store) if model in params.attackable else ():
             samples = _fluent(generated_chunk(params, start, store=store)).rename(columns={"text": "changed"})
             samples = samples.join(by_key.loc[samples["key"]].reset_index(drop=True))

@@ -534,7 +534,7 @@ def running_text(params: NumbersParams, pair: Direction, store: Store | None = N
 
 @STUDY.outcomes(headline="nbkit.studies.numbers.tables:pass_rates")
 def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
-    """Each case by both verdicts; numbers are the clusters: they are drawn, the templates are given.
+    """Each case by both verdicts, and the smallest failures; drawn numbers are the clusters: templates are given.
 
     Of running text each sentence ("carried"), each kind of quantity in it ("carried/kind"), and its chrF.
     """
@@ -567,6 +567,24 @@ def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.Da
                 measure=measure, value=passed.astype(float), verdict=passed.map({True: "pass", False: "fail"}),
                 reason=table["error"].where(~passed, ""),
             )  # fmt: skip
+        yield _smallest(params, pair, model, store, texts)
+
+
+def _smallest(params: NumbersParams, pair: Direction, model: str, store: Store, texts: bool) -> pd.DataFrame:
+    """The smallest numbers that fail, as outcomes whose value is the number."""
+    import pandas as pd
+
+    table = shrunk(params.narrowed(pair.language, model), pair, model, store=store)
+    values = [float(find_numbers(each, pair.src)[0].value) for each in table["smallest"]]
+    groups = table[["capability", "format", "smallest_format"]].astype(str).to_dict("records")
+    found = pd.DataFrame({
+        "item": [item_id([pair.src, pair.tgt, each], {"shrunk from": of})
+                 for each, of in zip(table["source"], table["written"], strict=True)],
+        "cluster": table["written"], "measure": "smallest failure", "value": values, "verdict": "fail",
+        "reason": table["error"], "system": label(model), "source_language": pair.src, "target_language": pair.tgt,
+        "groups": [{"language": pair.language, "direction": pair.direction, **each} for each in groups],
+    })  # fmt: skip
+    return found.assign(source=table["source"], output=table["hypothesis"]) if texts else found
 
 
 def _of_running_text(params: NumbersParams, pair: Direction, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
