@@ -100,6 +100,16 @@ def shrink_number(
     return Shrunk(_write(current, kind, lang), _pattern(current, kind), len(asked), calls, smallest)
 
 
+def is_simplest(number: DrawnNumber, pattern: str, lang: str) -> bool:
+    """Whether no number of the format's kind is simpler, so that nothing follows from what simpler ones do.
+
+    >>> [is_simplest(DrawnNumber(Decimal(each), each), "d.d", "en") for each in ("1.1", "1.2")]
+    [True, False]
+    """
+    kind = parse_format(pattern)
+    return next(_simpler(_start(number, kind, lang), kind, lang), None) is None
+
+
 def _start(number: DrawnNumber, kind: NumberFormat, lang: str) -> _Digits:
     """The digits of a drawn number in its format's places."""
     for power in kind.scales(lang):

@@ -251,6 +251,13 @@ def test_text_of_a_corpus_or_a_model_is_inert(text: str) -> None:
         assert text not in html and not re.search(r"<(script|img)", html)
 
 
+def test_nothing_simpler_is_said_only_of_the_simplest_number_of_its_kind() -> None:
+    """Whatever was asked before: that all simpler ones pass says nothing where there is none."""
+    html = styled.shrunk_table(shrunk().assign(smallest=["1,000", "1,001"], proved=True)).to_html()
+    said = re.findall(r">(yes|neighbours|nothing simpler)<", html)
+    assert said == ["nothing simpler", "yes"]
+
+
 def test_a_model_behind_the_step_has_the_colour_of_the_model() -> None:
     looks = styled.model_looks(MODELS)
     plain, by_rule = looks[MODELS[0]], looks[MODELS[1]]

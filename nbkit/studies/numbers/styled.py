@@ -20,10 +20,14 @@ from pandas.io.formats.style import Styler
 
 from nbkit import provenance
 from nbkit.corpora.templates import PLACEHOLDER
+from nbkit.errors import NbkitError
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.theme import Look
 from nbkit.models import label
 from nbkit.models.catalogue import BY_RULE
+from nbkit.numbers import find_numbers
+from nbkit.numbers.formats import DrawnNumber
+from nbkit.perturb.shrink_numbers import is_simplest
 from nbkit.studies import page
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.numbers.steps import STUDY
@@ -272,8 +276,20 @@ def unseen_types(error_counts: pd.DataFrame) -> str:
 
 def shrunk_table(shrunk: pd.DataFrame) -> Styler:
     """The smallest failing number of each shrunk failure, in its sentence. shrunk: `numbers.shrunk_failures`."""
-    proved = shrunk["proved"].map({True: "yes", False: "neighbours"}).where(shrunk["asked"] > 1, "nothing simpler")
-    return show("shrunk", _with_whose(shrunk).assign(proved=proved))
+    columns = zip(*(shrunk[name] for name in ("proved", "smallest", "smallest_format", "pair")), strict=True)
+    return show("shrunk", _with_whose(shrunk).assign(proved=[_of_simpler(*each) for each in columns]))
+
+
+def _of_simpler(proved: bool, smallest: str, pattern: str, pair: str) -> str:
+    """What is known of numbers simpler than the smallest that fails."""
+    src = pair.partition("→")[0]
+    try:
+        (value,) = (each.value for each in find_numbers(smallest, src))
+        if is_simplest(DrawnNumber(value, smallest), pattern, src):
+            return "nothing simpler"
+    except (NbkitError, ValueError):  # a smallest number that nbkit cannot read
+        pass
+    return "yes" if proved else "neighbours"
 
 
 def bug_reports(shrunk: pd.DataFrame) -> list[str]:
