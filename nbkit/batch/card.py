@@ -348,7 +348,7 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
                     parts = groups[groups["system"] == row["system"]]
                     answers.setdefault(row["system"], []).append(answer(row, parts, measure))
         items = list(_items(scored(found, headline), headline))
-        warnings = list(_warnings(measured.values(), measures))
+        warnings = list(_warnings(measured.values(), measures, found))
     undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
     missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
     return BehaviourOf(
@@ -367,15 +367,25 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
     )
 
 
-def _warnings(measured: Iterable[Measure], measures: Sequence[MeasureOf]) -> Iterator[str]:
+#: So many reasons for undecided items are named.
+_REASONS = 3
+
+
+def _warnings(measured: Iterable[Measure], measures: Sequence[MeasureOf], found: pd.DataFrame) -> Iterator[str]:
     """Why values are to be read with care: few units, many items that could not be judged, what the study declares."""
     fewest = min((value.clusters for value in measures[0].values), default=FEW)
     if 0 < fewest < FEW:
-        yield f"Only {fewest} independent units (sentences, numbers, idioms): single ones decide."
+        yield f"Only {fewest} independent units (sentences, numbers, idioms): a few of them can change the result."
     for value in measures[0].values:
         every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
         if value.n and value.undecided > MUCH * every:
-            yield f"{of}{value.undecided:,} of {every:,} items could not be judged; the value is that of the others."
+            own = (found["system"] == value.system) & (found["measure"] == measures[0].measure)
+            reasons = found.loc[own & (found["verdict"] == "undecided"), "reason"].value_counts()
+            why = ", ".join(f"{n:,} {reason}" for reason, n in reasons.head(_REASONS).items() if reason and n > 1)
+            yield (
+                f"{of}{value.undecided:,} of {every:,} items could not be judged{why and f' ({why})'}; the value is "
+                "that of the others."
+            )
     for measure, declared in zip(measures, measured, strict=True):
         values = [each.value for each in measure.values if each.value is not None]
         if declared.doubt and values and min(values) < declared.doubt.value:

@@ -53,7 +53,8 @@ class Value:
 
     @property
     def few(self) -> bool:
-        return bool(self.row["n"] < FEW)
+        """Whether single sentences, numbers or idioms decide."""
+        return bool(self.row["clusters"] < FEW)
 
     @property
     def place(self) -> str:

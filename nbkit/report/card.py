@@ -196,6 +196,7 @@ def markdown(card: Card) -> str:
         lines += [f"### {behaviour.title}", "", f"*{behaviour.question}*", ""]
         lines += [f"{sentence}" for said in behaviour.answers.values() for sentence in said[:1]]
         lines += [f"Not measurable for {name}: {_cell(why)}" for name, why in behaviour.not_measurable.items()]
+        lines += [f"\n> {_cell(warning)}" for warning in behaviour.warnings]
         if behaviour.measures:
             lines += ["", "| measure | system | value [95% interval] | N |", "|---|---|---|---|"]
             lines += [
@@ -203,6 +204,9 @@ def markdown(card: Card) -> str:
                 for measure in behaviour.measures
                 for value in measure.values
             ]
+        if behaviour.corpora:
+            texts = ", ".join(f"{name} ({licence})" for name, licence in behaviour.corpora.items())
+            lines += ["", f"Texts and weights: {_cell(texts)}."]
         lines.append("")
     return "\n".join([*lines, f"Made with nbkit {card.nbkit}, {card.made[:10]}: `{card.command}`", ""])
 

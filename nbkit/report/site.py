@@ -627,11 +627,11 @@ class _Section:
         return next((entry.file for entry, _ in self.pages if entry.is_summary and entry.page == notebook), "")
 
     @property
-    def picture(self) -> str:
-        """The first figure of the headline's page, or of the first page with one."""
+    def picture(self) -> tuple[Entry, str] | None:
+        """The first figure of the headline's page, or of the first page with one, and that page."""
         first = sorted(self.pages, key=lambda page: not page[0].is_summary)  # the headline's, if there is one
-        small = (glance.figure for _, glance in first if len(glance.figure) < _THUMBNAIL_BYTES)
-        return next(filter(None, small), "")
+        small = ((entry, glance.figure) for entry, glance in first if 0 < len(glance.figure) < _THUMBNAIL_BYTES)
+        return next(small, None)
 
 
 @lru_cache(maxsize=4096)

@@ -96,6 +96,8 @@ def test_the_files_of_a_card(made):
     assert "There is no overall score" in page and "<svg" in page and "{{" not in page
     text = (folder / "card.md").read_text(encoding="utf-8")
     assert "| numbers carried over | parrot |" in text
+    assert all(f"> {warning}" in text for each in card.behaviours for warning in each.warnings)
+    assert all(licence in text for each in card.behaviours for licence in each.corpora.values())
     assert 'href="sentences.html#study=numbers&amp;system=parrot&amp;measure=strict"' in page
     browsed = (folder / "sentences.html").read_text(encoding="utf-8")
     assert 'href="card.html"' in browsed and "sandbox" in browsed
@@ -268,7 +270,7 @@ def test_the_numbers_of_a_file_of_outputs_are_those_of_its_sources(files):
     """Each sentence keeps its quantities; the same amount in another unit is no failure."""
     plan = plan_card([f"outputs:{files}/mine.de"], ("en", "de"))
     numbers = next(each for each in plan.behaviours if each.study.name == "numbers")
-    assert (numbers.corpora, numbers.texts) == ("outputs", 5)
+    assert (numbers.corpora, numbers.texts) == ("outputs", 6)
     card = make_card(replace(plan, behaviours=(numbers,)), files / "card")
     (value,) = card.behaviours[0].measures[0].values
     assert (value.n, value.clusters, round(value.value * value.n)) == (6, 6, 3)

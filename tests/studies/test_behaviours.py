@@ -8,7 +8,7 @@ import pytest
 from nbkit.batch.card import _warnings
 from nbkit.report.card import MeasureOf, Value
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import Answers, Behaviour, Mark, Measure, answer, behaviours, revealing
+from nbkit.studies.behaviours import Answers, Mark, Measure, answer, behaviours, revealing
 
 SAID = Answers(
     above="{system} has {value} of {n}[, fewest of *{lowest}* ({lowest_value}) and most of {highest}]",
@@ -72,12 +72,18 @@ def test_what_is_to_be_read_with_care_is_said():
             values=values, groups=(),
         )  # fmt: skip
         declared = measure(doubt=Mark(value=0.3, label="too poor to tell"))
-        return list(_warnings(Behaviour(title="t", question="q", measures={"x": declared}), [shown]))
+        reasons = ["not in the lexicon"] * (undecided - 1) + ["once"] * min(1, undecided)
+        rows = pd.DataFrame({"reason": [*reasons, ""], "verdict": [*["undecided"] * undecided, "pass"]})
+        return list(_warnings([declared], [shown], rows.assign(system="S", measure=shown.measure)))
 
     assert warned(0.5, 60, 10) == []
     assert warned(0.2, 60, 0) == ["too poor to tell"]
-    assert warned(0.5, 29, 0) == ["Only 29 independent units (sentences, numbers, idioms): single ones decide."]
-    assert warned(0.5, 60, 16) == ["16 of 76 items could not be judged; the value is that of the others."]
+    assert warned(0.5, 29, 0) == [
+        "Only 29 independent units (sentences, numbers, idioms): a few of them can change the result."
+    ]
+    assert warned(0.5, 60, 16) == [
+        "16 of 76 items could not be judged (15 not in the lexicon); the value is that of the others."
+    ]
 
 
 def test_every_sentence_that_a_study_declares_can_be_filled_in():
