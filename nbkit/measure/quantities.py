@@ -95,8 +95,9 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     left, right = _matched(left, right, verdicts)
     left, right = _by_parts(left, right, verdicts)
     right, left = _by_parts(right, left, verdicts, swapped=True)
-    few = says_few(source, src), says_few(target, tgt)
-    verdicts += _unmatched(left, right, verdicts, (source, target), few)
+    if left or right:
+        few = says_few(source, src), says_few(target, tgt)
+        verdicts += _unmatched(left, right, verdicts, (source, target), few)
     ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
     verdicts += _exchanged(source, target, verdicts, ranges)
     return sorted(verdicts, key=_place)
