@@ -316,7 +316,8 @@ def _clock_relation(a: Quantity, b: Quantity) -> _Relation | None:
     hour, minute = divmod(clock.value, 60)
     if len(other.surface) == 4 and other.value == hour * 100 + minute:
         return _Relation("equivalent", "clock")  # at 2100
-    if minute == 0 and other.value in (hour, hour - 12, hour or 24):
+    hours = clock.value / 60  # deux heures et demie is two and a half hours as well
+    if (minute == 0 or other.unit) and other.value in (hours, hours - 12, hours or 24):
         return _Relation("tolerable", "clock")
     dotted = re.fullmatch(r"(\d{1,2})[.,](\d\d)", other.surface)
     if dotted and int(dotted[2]) == minute and int(dotted[1]) in (hour, hour - 12, hour + 12):
