@@ -538,10 +538,14 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
             _han_month,
         )
         yield re.compile(rf"(?<![{_HAN}\d])(?P<n>[一二三四五六七八九]{{2,9}})(?=年[级級]|班)"), _listed
-        yield re.compile(rf"(?<![点點・{_HAN}百千万\d])(?P<n>三四五六?七?|一二三四?五?六?)(?![点點{_HAN}百千万])"), _listed
+        yield (
+            re.compile(rf"(?<![点點・{_HAN}百千万\d])(?P<n>三四五六?七?|一二三四?五?六?)(?![点點{_HAN}百千万])"),
+            _listed,
+        )
         yield (
             re.compile(
-                r"(?P<p>)(?P<n>两三|(?:二、?三|三、?四|四、?五|五、?六|六、?七|七、?八|八、?九))(?P<u>)(?=[个個套天次年人名只条件本块位家日回枚時か])"
+                r"(?P<p>)(?P<n>两三|二、?三|三、?四|四、?五|五、?六|六、?七|七、?八|八、?九)(?P<u>)"
+                r"(?=[个個套天次年人名只条件本块位家日回枚時か])"
             ),
             _about,
         )
