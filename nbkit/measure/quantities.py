@@ -97,8 +97,9 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     left, right = _matched(left, right, verdicts)
     left, right = _by_parts(left, right, verdicts)
     right, left = _by_parts(right, left, verdicts, swapped=True)
-    few = says_few(source, src), says_few(target, tgt)
-    verdicts += _unmatched(left, right, verdicts, (source, target), few)
+    if left or right:
+        few = says_few(source, src), says_few(target, tgt)
+        verdicts += _unmatched(left, right, verdicts, (source, target), few)
     ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
     verdicts += _exchanged(source, target, verdicts, ranges)
     return sorted(verdicts, key=_place)
@@ -349,7 +350,8 @@ def _clock_relation(a: Quantity, b: Quantity) -> _Relation | None:
     hour, minute = divmod(clock.value, 60)
     if len(other.surface) == 4 and other.value == hour * 100 + minute:
         return _Relation("equivalent", "clock")  # at 2100
-    if minute == 0 and other.value in (hour, hour - 12, hour or 24):
+    hours = clock.value / 60  # deux heures et demie is two and a half hours as well
+    if (minute == 0 or other.unit) and other.value in (hours, hours - 12, hours or 24):
         return _Relation("tolerable", "clock")
     dotted = re.fullmatch(r"(\d{1,2})[.,](\d\d)", other.surface)
     if dotted and int(dotted[2]) == minute and int(dotted[1]) in (hour, hour - 12, hour + 12):

@@ -310,6 +310,14 @@ class _Sum:
     def add(self, value: Decimal) -> bool:
         if self.fraction:
             return False
+        if value >= 1000 and value % 1000 == 0 and self.below is None:  # ألفان, two thousand
+            magnitude = Decimal(1000)
+            while value % (magnitude * 1000) == 0:
+                magnitude *= 1000
+            if self.parts and self.parts[-1][1] <= magnitude:
+                return False
+            self.parts.append((value, magnitude))
+            return True
         if self.open is None or self.filled():
             ceiling = self.ceiling()
             if ceiling is not None and value >= ceiling:
@@ -497,8 +505,8 @@ def _glues(so_far: _Sum, atom: Atom, following: Piece | None) -> bool:
     if so_far.total is None or following is None:
         return False
     if so_far.open is not None:  # cento e vinte
-        hundreds = so_far.grammar.glued_hundreds and so_far.open >= 100
-        return hundreds and following.atom.role == "add" and following.atom.value < (so_far.room or 0)
+        hundreds = so_far.grammar.glued_hundreds and so_far.open >= 100 and so_far.open % 100 == 0
+        return hundreds and following.atom.role == "add" and following.atom.value < 100
     if atom.role == "comma" and not so_far.parts:
         return False
     thousand = following.atom.bare and following.atom.value == 1000 and bool(so_far.parts)  # tre milioni e mille

@@ -538,10 +538,14 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
             _han_month,
         )
         yield re.compile(rf"(?<![{_HAN}\d])(?P<n>[一二三四五六七八九]{{2,9}})(?=年[级級]|班)"), _listed
-        yield re.compile(r"(?P<n>三四五六?七?|一二三四?五?六?)(?![点點{_HAN}百千万])"), _listed
+        yield (
+            re.compile(rf"(?<![点點・{_HAN}百千万\d])(?P<n>三四五六?七?|一二三四?五?六?)(?![点點{_HAN}百千万])"),
+            _listed,
+        )
         yield (
             re.compile(
-                r"(?P<p>)(?P<n>两三|(?:二、?三|三、?四|四、?五|五、?六|六、?七|七、?八|八、?九))(?P<u>)(?=[个個套天次年人名只条件本块位家日回枚時か])"
+                r"(?P<p>)(?P<n>两三|二、?三|三、?四|四、?五|五、?六|六、?七|七、?八|八、?九)(?P<u>)"
+                r"(?=[个個套天次年人名只条件本块位家日回枚時か])"
             ),
             _about,
         )
@@ -1059,7 +1063,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
     if rules.han and digits and not a and b < 3 and text[b : b + 1] == " " and not counted:
         certainty = WEAK
-    if digits and b - a < 3 and text[b : b + 1] in ".)）" and b < len(text):
+    if digits and b - a < 3 and text[b : b + 1] in ".)）、" and b < len(text):
         if a < 8 and not text[:a].strip(" (（") and not text[b + 1 : b + 2].isdecimal():
             certainty = WEAK  # the mark of a list
         elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
@@ -1193,8 +1197,12 @@ def _unit_after(text: str, end: int, rules: Rules) -> str:
 
 def _unit_within(text: str, start: int, end: int, rules: Rules) -> re.Match[str] | None:
     """The unit before a half: *deux heures et demie*, 二時間半."""
-    inner = re.match(rf"[\d{_HAN}百千]{{1,12}}", text[start:end]) if rules.han else re.search(" ", text[start:end])
-    return rules.unit(text, start + (inner.end() if rules.han else inner.start())) if inner else None
+    if rules.han:
+        inner = re.match(rf"[\d{_HAN}百千]{{1,12}}", text[start:end])
+    else:
+        words = "|".join(language_data(rules.lang).get("half_after", ()))
+        inner = re.search(f" (?=(?:{words}) )", text[start:end]) if words else None
+    return rules.unit(text, start + inner.end()) if inner else None
 
 
 def _opens_nothing(text: str, start: int, mark: re.Match[str]) -> bool:
