@@ -39,7 +39,7 @@ def main() -> None:
                 errors += sum(map(bool, own_flags(found).values()))
         peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     seconds = cpu_seconds() - began
-    note = f"{lines:,} translations, {len(folders)} sets; {judged:,} of lines with quantities, {errors:,} with own errors"
+    note = f"{lines:,} translations, {len(folders)} sets; {judged:,} with quantities, {errors:,} with own errors"
     report.add("on two cores, all sets", seconds / 2 / 60, "min", bar="≤ 10", note=note)
     report.add("judged", judged / seconds, "translations/s of CPU time")
     half = len(peaks) // 2
