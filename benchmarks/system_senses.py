@@ -15,6 +15,7 @@ import resource
 import tempfile
 import time
 from collections import Counter, defaultdict
+from functools import cache
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
@@ -89,7 +90,6 @@ def count(
     counts: Counter[str],
     verdicts: dict[str, list[bool]],
 ) -> None:
-    sources = read_lines(folder / "source.en")
     for _, own in cast.groupby("key", sort=False):
         majority = majority_sense(own["found"])
         for row in own.itertuples():
@@ -103,9 +103,13 @@ def count(
             file = Path(row.model.partition(":")[2]).name.replace("{tgt}", "de")
             for kind in kinds:
                 read = gold.get((folder.parent.name, file, int(row.pair), row.homograph, kind))
-                texts = f"{sources[int(row.pair) - 1]}\t{row.hypothesis}".encode()
-                if read and read["word"] == row.word and blake2b(texts, digest_size=6).hexdigest() == read["digest"]:
-                    verdicts[kind].append(read["verdict"] == "right")
+                if read and read["word"] == row.word:
+                    texts = (lines_of(folder / place)[int(row.pair) - 1] for place in ("source.en", f"systems/{file}"))
+                    if blake2b("\t".join(texts).encode(), digest_size=6).hexdigest() == read["digest"]:
+                        verdicts[kind].append(read["verdict"] == "right")
+
+
+lines_of = cache(read_lines)
 
 
 def read_gold() -> dict[Any, dict[str, str]]:

@@ -253,6 +253,11 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         return list(dict.fromkeys([*self.models, *self.twins.values()]))
 
     @property
+    def asked(self) -> list[str]:
+        """All translators of the run, and the voters."""
+        return list(dict.fromkeys([*self.translated_by, *self.voters]))
+
+    @property
     def attackable(self) -> list[str]:
         """The translators that can be asked for samples, twins last: not files, which hold what was translated."""
         remotes = {model: models.resolve(model, self.source, self.target).remote for model in self.translated_by}

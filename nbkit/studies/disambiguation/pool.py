@@ -163,7 +163,7 @@ STUDY = Study(
     check=_problems,
     inputs=_inputs,
     uses=lambda params: [
-        *(use for model in params.translated_by for use in uses_translator(params, model)),
+        *(use for model in params.asked for use in uses_translator(params, model)),
         *uses_language_models(params),
     ],
     # In the order in which the report shows them; a test compares titles with the notebooks.

@@ -60,6 +60,8 @@ def footer(params: DisambiguationParams) -> provenance.Footer:
         "aligners of training pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",
         "language models": ", ".join(language_models) or "none",
     }
+    if params.voters:
+        facts["right senses"] = f"of two thirds of the other systems (voters: {len(params.voters)}); no references"
     called = {name: label(name) for name in params.translated_by}
     if shown := [f"{short} is {name}" for name, short in called.items() if short != name]:
         facts["names in tables"] = ", ".join(shown)
@@ -319,9 +321,10 @@ def settings_table(settings: pd.DataFrame) -> Styler:
     return show("settings", styles.wide(settings, "parameter", "model", "value").fillna(styles.NOTHING))
 
 
-def errors_table(errors: pd.DataFrame) -> Styler:
-    """Error rates of the models over the whole pool. errors: `disambiguation.errors`."""
-    return shown_if(errors[["n", "undecided"]].any(axis=None), "errors", errors)
+def errors_table(errors: pd.DataFrame, has_references: bool = True) -> Styler:
+    """Error rates of the models over the whole pool; without references, dissents. errors: `disambiguation.errors`."""
+    name = "errors" if has_references else "dissents"
+    return shown_if(errors[["n", "undecided"]].any(axis=None), name, errors)
 
 
 def unanimous_table(pairs: pd.DataFrame) -> Styler:
