@@ -275,7 +275,7 @@ def _found(wanted: Iterable[str], case: Case) -> tuple[Span, ...]:
 
 
 def spaced(text: str) -> str:
-    """*text* with single blanks between its words: all that is not told apart between whole sentences."""
+    """*text* with single blanks between its words: whole sentences that differ in nothing else are the same."""
     return " ".join(text.split())
 
 
@@ -447,7 +447,7 @@ def language(wanted: str, case: Case) -> Judged:
     if counts[other] > max(1, 2 * own):
         return Judged("fail", f"{language_name(other)}: {', '.join(own_words(case.output, other))}")
     if find_spec("lingua") is None:
-        return Judged("undecided", 'its words do not tell: pip install "nbkit[language]"')
+        return Judged("undecided", 'its words do not show it: pip install "nbkit[language]"')
     sureness = _sureness(case.output, base_language(wanted))
     if sureness is None or 1 - _SURE < sureness < _SURE:
         return Judged("undecided", f"perhaps {language_name(wanted)}")

@@ -245,7 +245,7 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
         entry = reader.entry(line, {**mended.said, **mended.wanted, **row} if mended else row)
         if entry.id in own:
             what = f"id '{entry.id}'" if "id" in entry.said else "the same text"
-            raise DataError(f"{what} stands in line {own[entry.id]}, too: give each an id of its own", file, line)
+            raise DataError(f"{what} stands in line {own[entry.id]}, too: give each another id", file, line)
         own[entry.id] = line
         entries[entry.id] = entry
     quarantine = {**(base.quarantine if base else {}), **_reasons(found.get("quarantine", {}), file)}

@@ -386,7 +386,7 @@ def _misplaced(source: _Stamp, translated: _Stamp) -> tuple[Shift | None, int | 
         exchanged = first_exchange(texts, lines) if shift is None and len(texts) == len(lines) else None
         yield {"shift": json.dumps(shift), "exchanged": json.dumps(exchanged)}
 
-    config = {"kind": "shifts of outputs", "version": 1}
+    config = {"kind": "shifts", "version": 1}
     (row,) = Store().records(config, [(file_digest(source[0]), file_digest(translated[0]))], found)
     shift = json.loads(row["shift"])
     return shift and Shift(*shift), json.loads(row["exchanged"])
