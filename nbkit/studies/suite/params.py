@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from inspect import getsource
 from typing import Any
 
 from pydantic import Field, model_validator
 
-from nbkit.models.services.outputs import OutputsModel
+from nbkit.models.services.outputs import OutputsModel, text_digest
 from nbkit.models.translators.lifecycle import resolve
 from nbkit.studies.base import JudgedParams, Language, Parsers, TranslatorParams, Translators, or_value_error
-from nbkit.suites import Suite, read_suite
+from nbkit.suites import EXPECTATIONS, Suite, read_suite
 from nbkit.suites.suite import DEMO, digests
 from nbkit.text.parsers import parser_identity
+
+
+def custom() -> dict[str, str]:
+    """The code of expectations that are not nbkit's, by name; what they call is not followed."""
+    others = [each for each in map(EXPECTATIONS.get, EXPECTATIONS) if not each.judge.__module__.startswith("nbkit.")]
+    return {each.name: text_digest(getsource(each.judge)) for each in others}
+
 
 #: Suites as they were read, by path, with the digests of their files: a notebook's reader may edit one.
 _READ: dict[str, tuple[dict[str, str], Suite]] = {}
@@ -80,7 +88,7 @@ class SuiteParams(TranslatorParams, JudgedParams):
     @property
     def suite_key(self) -> dict[str, Any]:
         """Everything that can change the tests and what is expected."""
-        return {**self.read.identity, "parser": self._parser(), "only_answered": self.only_answered}
+        return {**self.read.identity, "parser": self._parser(), "only_answered": self.only_answered, "custom": custom()}
 
     def _parser(self) -> Any:
         return parser_identity(self.parsers[self.target], self.target) if self.target in self.parsers else None
