@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from inspect import getsource
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field, model_validator
 
+from nbkit.files import expand_path
 from nbkit.models.services.outputs import OutputsModel, text_digest
 from nbkit.models.translators.lifecycle import resolve
 from nbkit.studies.base import JudgedParams, Language, Parsers, TranslatorParams, Translators, or_value_error
@@ -65,10 +67,11 @@ class SuiteParams(TranslatorParams, JudgedParams):
         return self._read(self.suite)
 
     def _read(self, path: str) -> Suite:
-        held = _READ.get(path)
+        place = str(DEMO if path == "demo" else Path(expand_path(path, "suite")).absolute())
+        held = _READ.get(place)
         if held is None or held[0] != digests(held[1].files):
-            suite = read_suite(DEMO if path == "demo" else path, pair=f"{self.source}-{self.target}")
-            held = _READ[path] = digests(suite.files), suite
+            suite = read_suite(place, pair=f"{self.source}-{self.target}")
+            held = _READ[place] = digests(suite.files), suite
         return held[1]
 
     def narrowed(self, model: str) -> SuiteParams:
