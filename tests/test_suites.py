@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+import os
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -295,3 +298,51 @@ def test_quarantine():
     }
     released = Suite("demo", "en", "de", (), release=frozenset("abce"))
     assert not list(quarantined(tests, answers, released))
+
+
+# ----------------------------------------------------------------------------
+# What was read of DFKI's suite on systems of WMT.
+
+GOLD = Path(__file__).parents[1] / "benchmarks" / "gold" / "suites.tsv"
+
+
+def gold() -> list[dict[str, str]]:
+    with GOLD.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def test_verdicts_that_were_read_pass_the_bars():
+    rows = gold()
+    assert list(rows[0]) == ["draw", "file", "line", "rule", "digest", "verdict", "judged", "reason"]
+    share = {name: [row["judged"] == "right" for row in rows if row["draw"] == name] for name in ("pass", "fail")}
+    assert len(share["pass"]) >= 100 and sum(share["pass"]) >= 0.95 * len(share["pass"])
+    assert len(share["fail"]) >= 100 and sum(share["fail"]) >= 0.85 * len(share["fail"])
+    drawn = [row["verdict"] != "undecided" for row in rows if row["draw"] == "any"]
+    assert len(drawn) == 100 and sum(drawn) >= 85
+    assert all(bool(row["reason"]) == (row["judged"] == "wrong") for row in rows)
+
+
+@pytest.mark.skipif("NBKIT_DATA" not in os.environ, reason="NBKIT_DATA is not set: no outputs of WMT")
+def test_verdicts_that_were_read_are_still_the_same():
+    data = Path(os.environ["NBKIT_DATA"])
+    suite = read_suite(data / "suites/dfki/en-de.items.json")
+    tests = {test.line: test for test in suite.tests()}
+    lines = {}
+    for row in gold():
+        for name in (row["file"], f"{row['file'].partition('/systems')[0]}/source.en"):
+            lines.setdefault(name, (data / name).read_text(encoding="utf-8").split("\n"))
+        source, output = (lines[name][int(row["line"]) - 1].strip() for name in
+                          (f"{row['file'].partition('/systems')[0]}/source.en", row["file"]))  # fmt: skip
+        test = tests[int(row["rule"])]
+        digest = hashlib.blake2b(f"{test.source}\t{output}".encode(), digest_size=6).hexdigest()
+        assert test.source == source and digest == row["digest"], row
+        assert decide(test, output, suite).verdict == row["verdict"], row
+
+
+@pytest.mark.skipif("NBKIT_DATA" not in os.environ, reason="NBKIT_DATA is not set: no suite of DFKI")
+def test_the_suite_of_dfki_is_read_and_linted():
+    suite = read_suite("${NBKIT_DATA}/suites/dfki/en-de.items.json")
+    tests = list(suite.tests())
+    assert len(tests) == 2324 and len({test.category for test in tests}) == 13
+    found = Counter(fault.kind for fault in lint(suite))
+    assert found == {"no expectation": 110, "judged otherwise": 16}

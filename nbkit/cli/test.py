@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _FAULTS = 5
 _FORM_TEXTS = ("source", "translation")
 _INSTRUCTIONS = """Each row has a source and a translation that the suite could not judge.
-Choose right, wrong or cannot tell: is the translation right in what the source says and in how it is said?
+Choose right, wrong or unclear: is the translation right in what the source says and in how it is said?
 Leave no row empty."""
 
 
@@ -145,7 +145,7 @@ def _write_form(rows: pd.DataFrame, form: Path, params: SuiteParams) -> None:
         click.echo("Nothing is left for people to judge: no form was written")
         return
     table = rows.rename(columns={"output": "translation"}).drop_duplicates(list(_FORM_TEXTS))
-    table = table.assign(label="cannot tell", test=[groups["test"] for groups in table["groups"]])
+    table = table.assign(label="unclear", test=[groups["test"] for groups in table["groups"]])
     written, key = make_form(
         table[[*_FORM_TEXTS, "label", "test", "reason"]], form, labels=list(LABELS), instructions=_INSTRUCTIONS,
         texts=_FORM_TEXTS, provenance={"study": "suite", "params": params.model_dump(mode="json")},

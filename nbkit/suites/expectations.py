@@ -89,18 +89,6 @@ def _made(name: str, thing: Any) -> Expectation:
 EXPECTATIONS: Registry[Expectation] = Registry("expectation", made=_made)
 
 
-def _expectation(
-    takes: Callable[[Any], Any], sources: Callable[[Any], Sequence[str]] = lambda wanted: ()
-) -> Callable[[Callable[[Any, Case], Judged | None]], Callable[[Any, Case], Judged | None]]:
-    def declare(function: Callable[[Any, Case], Judged | None]) -> Callable[[Any, Case], Judged | None]:
-        name = function.__name__.rstrip("_")
-        summary = (function.__doc__ or "").partition("\n")[0]
-        EXPECTATIONS.register(name, Expectation(name, function, takes, sources), summary=summary)
-        return function
-
-    return declare
-
-
 @cache
 def _data() -> dict[str, Any]:
     place = Path(__file__).with_name("expectations.yaml")
@@ -275,7 +263,7 @@ def _found(wanted: Iterable[str], case: Case) -> tuple[Span, ...]:
 
 
 def spaced(text: str) -> str:
-    """*text* with single blanks between its words: all that is not told apart between whole sentences."""
+    """*text* with single blanks between its words: whole sentences that differ in nothing else are the same."""
     return " ".join(text.split())
 
 
@@ -283,14 +271,12 @@ def spaced(text: str) -> str:
 # The expectations, in the order in which lists show them.
 
 
-@_expectation(_texts)
 def must(wanted: tuple[str, ...], case: Case) -> Judged:
     """One of these words or /regular expressions/ is in the translation; words match their inflected forms."""
     spans = _found(wanted, case)
     return Judged("pass", "", spans) if spans else Judged("fail", f"none of: {', '.join(wanted)}")
 
 
-@_expectation(_texts)
 def must_not(wanted: tuple[str, ...], case: Case) -> Judged:
     """None of these is in the translation."""
     spans = _found(wanted, case)
@@ -306,19 +292,16 @@ def known(wanted: Sequence[str], case: Case) -> tuple[Span, ...]:
     return spans or (((0, len(case.output)),) if whole else ())
 
 
-@_expectation(_texts)
 def right(wanted: tuple[str, ...], case: Case) -> Judged | None:
     """Known right translations, whole or as /regular expressions/; says nothing of any other."""
     return Judged("pass", "", spans) if (spans := known(wanted, case)) else None
 
 
-@_expectation(_texts)
 def wrong(wanted: tuple[str, ...], case: Case) -> Judged | None:
     """Known wrong translations, whole or as /regular expressions/; says nothing of any other."""
     return Judged("fail", "a known wrong translation", spans) if (spans := known(wanted, case)) else None
 
 
-@_expectation(_one_of("kept"))
 def quantities(wanted: str, case: Case) -> Judged:
     """kept: every number, measure, date and time of the source is carried over."""
     try:
@@ -330,7 +313,6 @@ def quantities(wanted: str, case: Case) -> Judged:
     return Judged("fail", "; ".join(map(str, bad)), spans) if bad else Judged("pass", "", spans)
 
 
-@_expectation(_texts)
 def keeps(wanted: tuple[str, ...], case: Case) -> Judged:
     """Slots of the template or texts that are copied, or stand there in one of their known forms."""
     spans: list[Span] = []
@@ -348,7 +330,6 @@ def _dictionary(path: str) -> WordDictionary:
     return read_dictionary(path)
 
 
-@_expectation(_text)
 def not_literal(wanted: str, case: Case) -> Judged:
     """This idiom of the source is not translated word by word, by the suite's dictionary."""
     if "dictionary" not in case.data:
@@ -373,7 +354,6 @@ def _sense(value: Any) -> str:
     return value
 
 
-@_expectation(_sense)
 def sense(wanted: str, case: Case) -> Judged:
     """WORD/SENSE of a homograph lexicon: the translation holds a noun of this sense and of no other."""
     word, _, name = wanted.partition("/")
@@ -406,7 +386,6 @@ def _changed(text: str, change: Sequence[tuple[str, str]]) -> str:
     return spaced(text)
 
 
-@_expectation(_other, lambda wanted: (wanted.source,))
 def same_as(wanted: Other, case: Case) -> Judged:
     """Another source gets the same verdicts, or the same translation up to a listed change."""
     other = case.others.get(wanted.source, "")
@@ -416,7 +395,6 @@ def same_as(wanted: Other, case: Case) -> Judged:
     return Judged("fail", f"differs from: {other}")
 
 
-@_expectation(_other, lambda wanted: (wanted.source,))
 def differs_from(wanted: Other, case: Case) -> Judged:
     """Another source gets another translation, beyond a listed change."""
     other = case.others.get(wanted.source, "")
@@ -424,7 +402,6 @@ def differs_from(wanted: Other, case: Case) -> Judged:
     return Judged("fail", f"the same as for: {wanted.source}") if same else Judged("pass")
 
 
-@_expectation(_ratios)
 def length(wanted: tuple[float, float], case: Case) -> Judged:
     """[LOW, HIGH]: the ratio of the translation's characters to the source's is between these."""
     ratio = len(spaced(case.output)) / max(1, len(spaced(case.source)))
@@ -432,7 +409,6 @@ def length(wanted: tuple[float, float], case: Case) -> Judged:
     return Judged("pass") if low <= ratio <= high else Judged("fail", f"{ratio:.2f} times as long as the source")
 
 
-@_expectation(_language)
 def language(wanted: str, case: Case) -> Judged:
     """The language that the translation is in."""
     if other := other_language(case.source, case.output, case.src, wanted):
@@ -447,7 +423,7 @@ def language(wanted: str, case: Case) -> Judged:
     if counts[other] > max(1, 2 * own):
         return Judged("fail", f"{language_name(other)}: {', '.join(own_words(case.output, other))}")
     if find_spec("lingua") is None:
-        return Judged("undecided", 'its words do not tell: pip install "nbkit[language]"')
+        return Judged("undecided", 'its words do not show it: pip install "nbkit[language]"')
     sureness = _sureness(case.output, base_language(wanted))
     if sureness is None or 1 - _SURE < sureness < _SURE:
         return Judged("undecided", f"perhaps {language_name(wanted)}")
@@ -480,7 +456,6 @@ _MARKUP = re.compile(
 )
 
 
-@_expectation(_one_of("kept"))
 def markup(wanted: str, case: Case) -> Judged:
     """kept: tags, placeholders, addresses, code and emoji are there as often as in the source."""
     before, after = (Counter(_MARKUP.findall(text)) for text in (case.source, case.output))
@@ -496,7 +471,6 @@ def _registers(lang: str) -> dict[str, Any] | None:
     return patterns and {name: re.compile("|".join(each)) for name, each in patterns.items()}
 
 
-@_expectation(_one_of("formal", "informal"))
 def register(wanted: str, case: Case) -> Judged:
     """formal or informal: how the reader is addressed; undecided where nobody is, and in languages without rules."""
     patterns = _registers(case.tgt)
@@ -508,3 +482,22 @@ def register(wanted: str, case: Case) -> Judged:
         return Judged("undecided", "both forms of address" if there else "nobody is addressed")
     said = there[0]
     return Judged("pass", "", spans[said]) if said == wanted else Judged("fail", said, spans[said])
+
+
+for _each in (
+    Expectation("must", must, _texts),
+    Expectation("must_not", must_not, _texts),
+    Expectation("right", right, _texts),
+    Expectation("wrong", wrong, _texts),
+    Expectation("quantities", quantities, _one_of("kept")),
+    Expectation("keeps", keeps, _texts),
+    Expectation("not_literal", not_literal, _text),
+    Expectation("sense", sense, _sense),
+    Expectation("same_as", same_as, _other, lambda wanted: (wanted.source,)),
+    Expectation("differs_from", differs_from, _other, lambda wanted: (wanted.source,)),
+    Expectation("length", length, _ratios),
+    Expectation("language", language, _language),
+    Expectation("markup", markup, _one_of("kept")),
+    Expectation("register", register, _one_of("formal", "informal")),
+):
+    EXPECTATIONS.register(_each.name, _each, summary=(_each.judge.__doc__ or "").partition("\n")[0])

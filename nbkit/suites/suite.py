@@ -245,7 +245,7 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
         entry = reader.entry(line, {**mended.said, **mended.wanted, **row} if mended else row)
         if entry.id in own:
             what = f"id '{entry.id}'" if "id" in entry.said else "the same text"
-            raise DataError(f"{what} stands in line {own[entry.id]}, too: give each an id of its own", file, line)
+            raise DataError(f"{what} stands in line {own[entry.id]}, too: give each another id", file, line)
         own[entry.id] = line
         entries[entry.id] = entry
     quarantine = {**(base.quarantine if base else {}), **_reasons(found.get("quarantine", {}), file)}
@@ -458,11 +458,15 @@ def _of_dfki(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
 
     Source: Macketanz et al. 2022, *A linguistically motivated test suite*; CC BY-NC-SA 4.0.
     """
-    node, found = load(read_text(file, "suite"), file)
+    text = read_text(file, "suite")
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise DataError(f"no JSON: {error}", file) from None
     items = found.get("items") if isinstance(found, dict) else None
-    if not isinstance(items, list) or not isinstance(node, yaml.MappingNode):
+    if not isinstance(items, list):
         raise DataError('no file of DFKI\'s test suite: {"items": […]} is expected', file, 1)
-    lines = [line_of(each) for key, value in node.value if key.value == "items" for each in value.value]
+    lines = list(_item_lines(text))
 
     def rows() -> Iterator[tuple[int, Any]]:
         for line, item in zip(lines, items, strict=True):
@@ -479,6 +483,17 @@ def _of_dfki(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
 
     pair = str(items[0].get("langpair", "")) if items and isinstance(items[0], dict) else ""
     return ({"name": "DFKI", "pair": f"{pair[:2]}-{pair[2:]}"} if len(pair) == 4 else {}), rows()
+
+
+def _item_lines(text: str) -> Iterator[int]:
+    """The line that each entry of ``"items": […]`` begins in."""
+    place = text.index("[", text.index('"items"')) + 1
+    line, read = 1 + text.count("\n", 0, place), json.JSONDecoder().raw_decode
+    while found := re.compile(r"[\s,]*(?=[^\s,\]])").match(text, place):
+        line += text.count("\n", place, found.end())
+        yield line
+        place = read(text, found.end())[1]
+        line += text.count("\n", found.end(), place)
 
 
 # ----------------------------------------------------------------------------

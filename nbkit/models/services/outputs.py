@@ -343,9 +343,8 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
         )
     found: dict[str, str] = {}
     ambiguous = empty = 0
-    for text, line in zip(texts, lines, strict=True):
-        key, answer = as_key(text), line.strip()
-        key = text if key == text else key  # one text in memory, not two
+    for key, line in zip(_source_keys(_stamp(source)), lines, strict=True):
+        answer = line.strip()
         ambiguous += found.setdefault(key, answer) != answer
         empty += not answer and bool(key)
     return Lines(found, len(lines), empty, ambiguous)
@@ -398,7 +397,7 @@ def _stamp(path: Path) -> _Stamp:
 
 
 #: The systems whose translations stay in memory, for one direction each.
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _read_all(files: tuple[tuple[_Stamp, _Stamp], ...], tgt: str, manifest: _Stamp | None) -> list[Lines]:
     if manifest is not None:
         check_unchanged(manifest[0])
@@ -425,6 +424,12 @@ def _misplaced(source: _Stamp, translated: _Stamp) -> tuple[Shift | None, int | 
 @lru_cache(maxsize=2)
 def _source_lines(file: _Stamp) -> tuple[str, ...]:
     return tuple(read_lines(file[0]))
+
+
+@lru_cache(maxsize=4)
+def _source_keys(file: _Stamp) -> tuple[str, ...]:
+    """What the lines of a source are found by: one text in memory for all systems, and for a line that is its own key."""
+    return tuple(text if (key := as_key(text)) == text else key for text in _source_lines(file))
 
 
 # ----------------------------------------------------------------------------

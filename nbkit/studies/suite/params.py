@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from inspect import getsource
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field, model_validator
 
-from nbkit.models.services.outputs import OutputsModel
+from nbkit.files import expand_path
+from nbkit.models.services.outputs import OutputsModel, text_digest
 from nbkit.models.translators.lifecycle import resolve
 from nbkit.studies.base import JudgedParams, Language, Parsers, TranslatorParams, Translators, or_value_error
-from nbkit.suites import Suite, read_suite
+from nbkit.suites import EXPECTATIONS, Suite, read_suite
 from nbkit.suites.suite import DEMO, digests
 from nbkit.text.parsers import parser_identity
+
+
+def custom() -> dict[str, str]:
+    """The code of expectations that are not nbkit's, by name; what they call is not followed."""
+    others = [each for each in map(EXPECTATIONS.get, EXPECTATIONS) if not each.judge.__module__.startswith("nbkit.")]
+    return {each.name: text_digest(getsource(each.judge)) for each in others}
+
 
 #: Suites as they were read, by path, with the digests of their files: a notebook's reader may edit one.
 _READ: dict[str, tuple[dict[str, str], Suite]] = {}
@@ -57,10 +67,11 @@ class SuiteParams(TranslatorParams, JudgedParams):
         return self._read(self.suite)
 
     def _read(self, path: str) -> Suite:
-        held = _READ.get(path)
+        place = str(DEMO if path == "demo" else Path(expand_path(path, "suite")).absolute())
+        held = _READ.get(place)
         if held is None or held[0] != digests(held[1].files):
-            suite = read_suite(DEMO if path == "demo" else path, pair=f"{self.source}-{self.target}")
-            held = _READ[path] = digests(suite.files), suite
+            suite = read_suite(place, pair=f"{self.source}-{self.target}")
+            held = _READ[place] = digests(suite.files), suite
         return held[1]
 
     def narrowed(self, model: str) -> SuiteParams:
@@ -80,7 +91,7 @@ class SuiteParams(TranslatorParams, JudgedParams):
     @property
     def suite_key(self) -> dict[str, Any]:
         """Everything that can change the tests and what is expected."""
-        return {**self.read.identity, "parser": self._parser(), "only_answered": self.only_answered}
+        return {**self.read.identity, "parser": self._parser(), "only_answered": self.only_answered, "custom": custom()}
 
     def _parser(self) -> Any:
         return parser_identity(self.parsers[self.target], self.target) if self.target in self.parsers else None

@@ -32,7 +32,7 @@ CHUNK = 5_000
 #: The measures of outcomes: verdicts, and tests that are set aside.
 VERDICT, ASIDE = "suite", "quarantined"
 #: What annotators choose from, with the verdict that follows.
-LABELS = {"right": "pass", "wrong": "fail", "cannot tell": "undecided"}
+LABELS = {"right": "pass", "wrong": "fail", "unclear": "undecided"}
 #: What the tests of a suite are grouped by.
 GROUPS = ("category", "phenomenon")
 _COLUMNS = ("test", "cluster", "line", *GROUPS, "source", "output", "verdict", "reason", "by", "spans")
