@@ -222,7 +222,7 @@ def test_files_that_are_not_aligned_are_found_beforehand(tmp_path, tiny_pipeline
     (tmp_path / "test.en").write_text("a\nb\n")
     (tmp_path / "test.de").write_text("a\n")
     (problem,) = check_corpus(f"moses:{tmp_path}/test", "en", "de", tiny_pipelines, on_error="skip")
-    assert problem.endswith("test.en:2: test.de has only 1 lines: the two files are not line-aligned")
+    assert problem.endswith("test.en:2: test.de has only 1 line: the two files are not line-aligned")
 
 
 def test_a_treebank_with_a_cycle_is_found_beforehand(tmp_path):
