@@ -234,7 +234,8 @@ def closest_place(path: Path, folders: bool = False) -> str:
     while path != path.parent and not path.parent.is_dir():
         path, folders = path.parent, True
     with suppress(OSError):
-        found = closest(path.name, [each.name for each in path.parent.iterdir() if each.is_dir() == folders], cutoff=0.8)
+        beside = [each.name for each in path.parent.iterdir() if each.is_dir() == folders]
+        found = closest(path.name, beside, cutoff=0.8)
         return f"; did you mean {path.parent / found}?" if found else ""
     return ""
 

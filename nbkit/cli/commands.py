@@ -191,7 +191,11 @@ _COLUMNS = {
 @pair_option
 @click.option("--rules", type=click.Choice(["quantities", "paper"]), default="quantities", show_default=True,
               help="Judge value, kind and unit; or values and notation, as the numbers study does.")  # fmt: skip
-@click.option("--strict", is_flag=True, help="Accept nothing but the target language's notation and the source's unit (quantities).")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Accept nothing but the target language's notation and the source's unit (quantities).",
+)
 @click.option("--lenient", is_flag=True, help="Accept notation that is not localised but unambiguous (paper).")
 @click.option("--beside", multiple=True, metavar="FILE", help="Another system's translations of SOURCE (repeatable): "
               "an error that two of them share is shown as [everyone] and does not count (quantities).")  # fmt: skip
@@ -479,7 +483,7 @@ def annotate() -> None:
 def make(params: NliPermutationParams, form: Path, n: int, system: str | None, corpus: str | None) -> None:
     """Draw permuted pairs that a model accepts and write the FORM (.xlsx) and its key (.key.json).
 
-    RUN.YAML is a run file with the NLI permutation study; missing results are computed. Half of the pairs are short and half
+    The run file has the NLI permutation study; missing results are computed. Half of the pairs are short and half
     long, half from originally correct pairs and half from flipped ones, as far as there are enough.
     Give annotators the form, never the key.
     """
@@ -568,7 +572,7 @@ def _instructions() -> str:
 def senses(params: DisambiguationParams, form: Path, n: int) -> None:
     """Draw sentences of both challenge sets and write two forms: FORM-senses.xlsx and FORM-naturalness.xlsx.
 
-    RUN.YAML is a run file with the disambiguation study; missing results are computed. Each form has a key
+    The run file has the disambiguation study; missing results are computed. Each form has a key
     (.key.json), which annotators do not get. Filled forms and keys go into the parameters annotations, annotation_key,
     naturalness and naturalness_key.
     """
