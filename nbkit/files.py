@@ -228,8 +228,8 @@ def public_environment() -> dict[str, str]:
 def closest_place(path: Path, folders: bool = False) -> str:
     """A hint at the file (or folder) that a misspelt *path* may have meant, empty if none has a name like it.
 
-    >>> closest_place(Path("/pruc/self/fd"), folders=True)
-    '; did you mean /proc?'
+    >>> closest_place(Path("/proc/self/mountinof"))
+    '; did you mean /proc/self/mountinfo?'
     """
     while path != path.parent and not path.parent.is_dir():
         path, folders = path.parent, True

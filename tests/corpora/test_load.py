@@ -160,13 +160,13 @@ def problems(spec: str, src="en", tgt="de", parsers=None) -> str:
     return "\n".join(check_corpus(spec, src, tgt, parsers))
 
 
-def test_a_misspelt_file_and_an_empty_one_are_named(tmp_path):
+def test_a_misspelt_file_and_an_empty_one_are_named(tmp_path, tiny_pipelines):
     (tmp_path / "pairs.en").write_text("a\n", encoding="utf-8")
     (tmp_path / "pairs.de").touch()
     found = problems(f"moses:{tmp_path}/pears").splitlines()[0]
     assert f"no such file: {tmp_path}/pears.en " in found and found.endswith(f"; did you mean {tmp_path}/pairs.en?")
     with pytest.raises(DataError, match=r"pairs\.en:1: pairs\.de is empty: the two files are not line-aligned"):
-        list(load_pairs(f"moses:{tmp_path}/pairs", "en", "de"))
+        list(load_pairs(f"moses:{tmp_path}/pairs", "en", "de", parsers=tiny_pipelines))
 
 
 def test_validate_names_every_problem_at_once(tmp_path, monkeypatch):

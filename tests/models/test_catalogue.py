@@ -120,6 +120,7 @@ def test_a_misspelt_folder_and_one_without_its_path_are_suggested(tmp_path, monk
     assert check_model(f"{tmp_path}/models/m30-{{src}}-{{tgt}}", "en", "de").endswith(f"{hint}/m30k-en-de?")
     assert check_model(f"{tmp_path}/model/m30k-en-de", "en", "de").endswith(f"{hint}?")
     assert "did you mean" not in check_model(f"{tmp_path}/models/other", "en", "de")
+    monkeypatch.delenv("NBKIT_DATA", raising=False)
     assert "write its path" not in check_model("m30k-en-de", "en", "de")
     monkeypatch.setenv("NBKIT_DATA", str(tmp_path))
     problem = check_model("m30k-en-de", "en", "de")
