@@ -11,12 +11,13 @@ export TOKENIZERS_PARALLELISM := false
 setup: $(VENV)/.installed
 
 $(VENV)/.installed: requirements.lock pyproject.toml
-	@echo "installing into $(VENV): some two to five minutes"
+	@echo "installing into $(VENV): two to seven minutes"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
+	@echo "installed; next: . $(BIN)/activate && nbkit doctor"
 
 # The second training runs beside the first; one thread each, as the models are tiny.
 demo: setup  ## a tour on the built-in sandbox: the card of one tiny model, of a second training of it, then every page

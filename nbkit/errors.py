@@ -61,13 +61,13 @@ class UnknownNameError(NbkitError):
         return type(self), (self.kind, self.name, self.known, self.way_out)
 
 
-def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most similar to *name*, or None if nothing is close.
+def closest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
+    """The known name that is most similar to *name*, or None if nothing is close. cutoff: the least similarity.
 
     >>> closest("blue", ["bleu", "chrf"])
     'bleu'
     """
-    matches = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.5)
+    matches = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from nbkit.errors import DataError, NbkitError
+from nbkit.errors import DataError, NbkitError, closest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,6 +225,30 @@ def public_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not looks_secret(name)}
 
 
+def closest_place(path: Path, folders: bool = False) -> str:
+    """A hint at the file (or folder) that a misspelt *path* may have meant, empty if none has a name like it.
+
+    >>> closest_place(Path("/proc/self/mountinof"))
+    '; did you mean /proc/self/mountinfo?'
+    """
+    while path != path.parent and not path.parent.is_dir():
+        path, folders = path.parent, True
+    with suppress(OSError):
+        beside = [each.name for each in path.parent.iterdir() if each.is_dir() == folders]
+        found = closest(path.name, beside, cutoff=0.8)
+        return f"; did you mean {path.parent / found}?" if found else ""
+    return ""
+
+
+def writing_advice(error: OSError) -> str:
+    """What makes a refused place writable, if it can be made so; ends in "or" and a blank.
+
+    >>> writing_advice(PermissionError(errno.EACCES, "")), writing_advice(FileNotFoundError(errno.ENOENT, ""))
+    ('make room or grant access there, or ', '')
+    """
+    return "" if isinstance(error, FileNotFoundError | NotADirectoryError) else "make room or grant access there, or "
+
+
 def expand_path(path: str, thing: str) -> str:
     """*path* with ``$NAME`` and ``${NAME}`` replaced from the environment, and a leading ``~``.
 
@@ -421,9 +445,8 @@ def aligned_lines(*paths: Path) -> Iterator[tuple[int, list[str | DataError]]]:
         if None in lines:
             longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
             shorter = next(path for path, line in zip(paths, lines, strict=True) if line is None)
-            raise DataError(
-                f"{shorter.name} has only {number - 1} lines: the two files are not line-aligned", longer, number
-            )
+            n = f"has only {number - 1} line{'s' * (number != 2)}" if number > 1 else "is empty"
+            raise DataError(f"{shorter.name} {n}: the two files are not line-aligned", longer, number)
         yield number, [line for _, line in lines]
 
 

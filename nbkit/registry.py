@@ -15,6 +15,8 @@ from nbkit.errors import NbkitError, UnknownNameError, closest
 
 T = TypeVar("T")
 
+#: The way out of an unknown name that a plug-in may register.
+CUSTOM = "; a custom one comes with its file: nbkit --plugin FILE.py …"
 #: Names the plug-ins of this process and of those that it starts, separated as paths are.
 PLUGINS = "NBKIT_PLUGINS"
 

@@ -52,7 +52,7 @@ def compose(text: str, place: str | Path, what: str = "invalid YAML") -> yaml.No
         _check_size(yaml.parse(text, _LOADER), place)
         return yaml.compose(text, _LOADER)
     except yaml.YAMLError as error:
-        raise _refused(error, place, what) from None
+        raise _refused(error, text, place, what) from None
     except UnicodeError as error:  # half a surrogate pair
         raise DataError(f"{what}: {error}", place) from None
 
@@ -77,7 +77,7 @@ def load(text: str, place: str | Path, what: str = "invalid YAML") -> tuple[yaml
     try:
         return node, yaml.load(text, _LOADER)  # noqa: S506 - a safe loader; making the value would change the nodes
     except yaml.YAMLError as error:
-        raise _refused(error, place, what) from None
+        raise _refused(error, text, place, what) from None
     except (ValueError, OverflowError) as error:  # a number of more digits than Python reads
         raise DataError(f"{what}: {error}", place) from None
 
@@ -87,10 +87,12 @@ def line_of(node: yaml.Node) -> int:
     return node.start_mark.line + 1
 
 
-def _refused(error: yaml.YAMLError, place: str | Path, what: str) -> DataError:
+def _refused(error: yaml.YAMLError, text: str, place: str | Path, what: str) -> DataError:
     mark = getattr(error, "problem_mark", None)
     reason = getattr(error, "problem", None) or " ".join(str(error).split())
-    return DataError(f"{what}: {reason}", place, mark.line + 1 if mark else None)
+    indents = [re.match(r"\s*", line) for line in (text.split("\n")[mark.line :][:1] if mark else [])]
+    advice = "; indent with spaces, not tabs" if any(indent and "\t" in indent[0] for indent in indents) else ""
+    return DataError(f"{what}: {reason}{advice}", place, mark.line + 1 if mark else None)
 
 
 def _check_size(events: Iterable[yaml.Event], place: str | Path) -> None:

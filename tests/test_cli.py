@@ -120,7 +120,14 @@ def test_unknown_names_are_answered_with_what_was_meant():
     wrong = nbkit("perturb", TOM, "--only", "tree_miror_pre")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
     assert wrong.stderr.startswith("nbkit: unknown perturbation 'tree_miror_pre'; did you mean 'tree_mirror_pre'?")
+    assert wrong.stderr.endswith("; a custom one comes with its file: nbkit --plugin FILE.py …\n")
     assert "unknown language 'xx'" in nbkit("perturb", TOM, "--lang", "xx").stderr
+
+
+def test_a_folder_that_cannot_be_made_needs_no_room(monkeypatch):
+    refused = nbkit("init", "/proc/nbkit")
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith("No such file or directory; choose another folder\n")
 
 
 def test_debug_shows_the_error_itself():

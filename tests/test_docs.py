@@ -40,21 +40,28 @@ def test_code_on_a_page_runs_and_prints_what_it_says(page):
     assert done.stdout.splitlines() == expected
 
 
-def test_commands_of_the_readme_print_what_it_shows(tmp_path):
-    """Each line that a block shows below a command is a line of what the command prints."""
+@pytest.mark.parametrize(("page", "commands"), [("README.md", 2), ("docs/studies/word-order.md", 1)])
+def test_commands_print_what_a_page_shows(page, commands, tmp_path):
+    """A block shows below a command all that it prints, but for the note that no parser is there."""
     (tmp_path / "source.txt").write_text("It is 1.5 km long.\nShe paid 12,300 dollars in 1998.\n", encoding="utf-8")
     hypotheses = "Es ist 1,5 km lang.\nSie zahlte 12.300 Dollar im Jahr 1989.\n"
     (tmp_path / "hypothesis.txt").write_text(hypotheses, encoding="utf-8")
-    shown = re.findall(r"^```\n\$ nbkit (.*?)\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    assert len(shown) == 2
+    shown = re.findall(r"^```\n\$ nbkit (.*?)\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    assert len(shown) == commands
     without_data = {name: value for name, value in os.environ.items() if name != "NBKIT_DATA"}  # nor its parsers
     for command, output in shown:
         run = f"{sys.executable} -m nbkit {command}"
         done = subprocess.run(
             ["sh", "-c", run], capture_output=True, text=True, check=False, cwd=tmp_path, env=without_data
         )
-        printed = {*done.stdout.splitlines(), *done.stderr.splitlines()}
-        assert {line for line in output.splitlines() if line != "…"} <= printed
+        said = [line for line in done.stderr.splitlines() if line and "that need no parse are shown" not in line]
+        assert output.splitlines() == [*done.stdout.splitlines(), *said]
+
+
+def test_the_page_about_cards_lists_the_languages_with_number_rules():
+    rules = {path.stem for path in (ROOT / "nbkit/numbers/languages").glob("*.yaml")}
+    (row,) = re.findall("languages with number rules: (.*?) \\(", (ROOT / "docs/cards.md").read_text(encoding="utf-8"))
+    assert set(row.split(", ")) == rules
 
 
 def public_names() -> dict[str, set[str] | None]:

@@ -55,6 +55,17 @@ def test_a_guide_runs(page, tmp_path):
     assert f"({page})" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_the_plug_in_of_the_guide_is_quiet_and_valid(tmp_path):
+    """The blocks that are marked as the plug-in, alone, are all that the guide's run file needs."""
+    page = "docs/adding-a-perturbation.md"
+    blocks = [block for block in snippets(page) if block.startswith("# my_perturbations.py")]
+    (tmp_path / "my_perturbations.py").write_text("\n".join(blocks), encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(snippets(page, "yaml")[0], encoding="utf-8")
+    command = [sys.executable, "-m", "nbkit", "--plugin", "my_perturbations.py", "validate", "mine.yaml"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("mine.yaml: ready to run\n", "")
+
+
 @pytest.mark.parametrize("page", GUIDES)
 def test_entry_points_of_a_guide_are_of_a_registry(page):
     kinds = {

@@ -89,6 +89,14 @@ def test_every_reader_of_users_files_has_the_limits(tmp_path):
                 read()
 
 
+@pytest.mark.parametrize("text", ["a:\n\tb: 1\n", "a:\n  b: 1\n \tc: 2\n", "- a\n\t- b\n"])
+def test_an_indent_with_a_tab_says_what_to_do(text):
+    with pytest.raises(NbkitError, match=r"x\.yaml:[23]: .*; indent with spaces, not tabs$"):
+        load(text, "x.yaml")
+    with pytest.raises(NbkitError, match=r"[^s]$"):
+        load("a: [\tb", "x.yaml")
+
+
 def test_nodes_alone_keep_the_text_of_numbers():
     node = compose("x: 010", "x.yaml")
     assert node is not None and node.value[0][1].value == "010"

@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 from nbkit.errors import NbkitError, closest
+from nbkit.files import writing_advice
 
 # ----------------------------------------------------------------------------
 # The bundled notebooks and run files: in a checkout, or inside the installed package.
@@ -77,5 +78,7 @@ def lay_out(folder: Path) -> list[Path]:
             shutil.copyfile(source, target)
     except OSError as error:
         place = error.filename or folder
-        raise NbkitError(f"cannot write to {place}: {error.strerror or error}; make room or grant access") from error
+        raise NbkitError(
+            f"cannot write to {place}: {error.strerror or error}; {writing_advice(error)}choose another folder"
+        ) from error
     return list(copies)

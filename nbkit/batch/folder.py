@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from nbkit.batch.plan import Execution
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write, remove_unfinished
+from nbkit.files import atomic_write, remove_unfinished, writing_advice
 from nbkit.studies.results import written_key
 
 if TYPE_CHECKING:
@@ -262,8 +262,8 @@ class OutputFolder:
             yield
         except OSError as error:
             raise NbkitError(
-                f"cannot write to {self.path}: {error.strerror or error}; make room or grant access there, or choose "
-                "another folder with --output"
+                f"cannot write to {self.path}: {error.strerror or error}; {writing_advice(error)}choose another folder "
+                "with --output"
             ) from error
 
 

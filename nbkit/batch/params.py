@@ -227,7 +227,7 @@ def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = Non
     lines, values = lines_of(text, path)
     if not isinstance(values, dict):
         found = "the file is empty: " if values is None else ""
-        raise ParamsError(f"{path}: {found}a mapping with the keys name, title and runs is expected")
+        raise ParamsError(f"{path}: {found}a mapping with the keys name and runs is expected")
     values = fill(values, settings or {}, lines)
     try:
         run = RunFile(**{str(key): value for key, value in values.items()})

@@ -39,7 +39,7 @@ def _settings(context: click.Context, parameter: click.Parameter, given: tuple[s
     return {name: value for name, _, value in (each.partition("=") for each in given)}
 
 
-RUN_FILE = click.argument("run_file", metavar="PARAMS.YAML", type=click.Path(path_type=Path))
+RUN_FILE = click.argument("run_file", metavar="RUN.YAML", type=click.Path(path_type=Path))
 
 
 #: The values of a run file's variables.
@@ -251,10 +251,13 @@ def _explain(context: click.Context, message: str):
 )  # fmt: skip
 @click.pass_context
 def main(context: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None:
-    """Behavioural tests of translation models, as notebooks.
+    """Behavioural tests of translation systems: cards, reports, comparisons and gates.
+
+    A run file names studies, systems and corpora; an outcome is one measured item of one system.
 
     \b
-    Start with:  nbkit run params/demo.yaml
+    Start with:  nbkit doctor                          what is installed, and what is missing
+                 nbkit card sandbox --pair en-de       one system on one page
     """
     before = os.environ.get(VARIABLE)
 

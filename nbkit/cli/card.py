@@ -23,9 +23,9 @@ from nbkit.yaml_text import load
 @pair_option
 @click.option("--classifier", "classifiers", multiple=True, help="A classifier, for the behaviours of classifiers.")
 @click.option("--max-texts", type=click.IntRange(min=1), default=500, show_default=True,
-              help="Most texts that a system is asked for each behaviour.")  # fmt: skip
+              help="Maximum number of texts per system and behaviour.")  # fmt: skip
 @click.option("--max-requests", type=click.IntRange(min=1), default=300, show_default=True,
-              help="Most requests that are sent to services, retries included.")  # fmt: skip
+              help="Maximum number of requests to services, retries included.")  # fmt: skip
 @click.option("--params", "params_file", type=click.Path(path_type=Path),
               help="A YAML file with parameters by study, such as {numbers: {templates: own}}.")  # fmt: skip
 @click.option("--output", type=click.Path(path_type=Path), help="Folder; by default outputs/card-SYSTEM-SRC-TGT.")
@@ -38,8 +38,8 @@ def card(
 ) -> None:  # fmt: skip
     """One page about a SYSTEM: how it behaves, in words, pictures and sentences.
 
-    SYSTEM is any name that nbkit takes (docs/systems.md); of several each gets a column. A program that is named here
-    is asked for, and started; one that --params names needs --allow-commands.
+    SYSTEM is any name that nbkit takes (docs/systems.md); with several, each gets a column. A program given as SYSTEM
+    (command:PROGRAM) is started; one named in the file of --params needs --allow-commands.
     """
     from nbkit.batch.card import default_folder, make_card, plan_card
 

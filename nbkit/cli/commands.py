@@ -131,8 +131,7 @@ def translate(
 ) -> None:
     """Translate FILE (`-`: standard input) line by line. Translations are stored and reused.
 
-    A program that is typed as `--system command:PROGRAM` is started; one behind a registered name needs
-    --allow-commands.
+    A program given as `--system command:PROGRAM` is started; one behind a registered name needs --allow-commands.
     """
     from nbkit.models import translate_remembered, usage_remembered
 
@@ -192,10 +191,14 @@ _COLUMNS = {
 @pair_option
 @click.option("--rules", type=click.Choice(["quantities", "paper"]), default="quantities", show_default=True,
               help="Judge value, kind and unit; or values and notation, as the numbers study does.")  # fmt: skip
-@click.option("--strict", is_flag=True, help="Accept no other notation or unit than the source's (quantities).")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Accept nothing but the target language's notation and the source's unit (quantities).",
+)
 @click.option("--lenient", is_flag=True, help="Accept notation that is not localised but unambiguous (paper).")
 @click.option("--beside", multiple=True, metavar="FILE", help="Another system's translations of SOURCE (repeatable): "
-              "what two of them get wrong, too, is shown as everyone's and passes (quantities).")  # fmt: skip
+              "an error that two of them share is shown as [everyone] and does not count (quantities).")  # fmt: skip
 @click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
               help="Text, a table, or one JSON object per line.")  # fmt: skip
 @click.pass_context
@@ -322,7 +325,7 @@ _STYLES: dict[str, Callable[[str, int, _Row], str]] = {"text": _as_text, "tsv": 
 def check_outputs(
     context: click.Context, source: Path, outputs: tuple[Path, ...], pair: tuple[str, str], style: str
 ) -> None:
-    """Show the lines of each OUTPUT that are no translation of the same line of SOURCE: empty, copied, in another
+    """Show the lines of each OUTPUT that are not a translation of the same line of SOURCE: empty, copied, in another
     language, refusals, codes, loops, cut short, boilerplate.
 
     All files have one sentence per line. Truncation and boilerplate need four and three OUTPUTs of different systems.
@@ -460,7 +463,6 @@ for _name, _kind in _KINDS.items():
 # ----------------------------------------------------------------------------
 # Commands about one study of a run file: `nbkit annotate …` (human judgements) and `nbkit split-idioms`.
 
-_RUN = click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
 _FORM = click.argument("form", type=click.Path(path_type=Path))
 
 
@@ -470,7 +472,7 @@ def annotate() -> None:
 
 
 @annotate.command()
-@_RUN
+@RUN_FILE
 @_FORM
 @click.option("--n", default=200, show_default=True, help="Permuted pairs in the form.")
 @click.option("--system", metavar="NAME", help="System that accepts the pairs; by default the run's first.")
@@ -481,7 +483,7 @@ def annotate() -> None:
 def make(params: NliPermutationParams, form: Path, n: int, system: str | None, corpus: str | None) -> None:
     """Draw permuted pairs that a model accepts and write the FORM (.xlsx) and its key (.key.json).
 
-    RUN is a run file with the NLI permutation study; missing results are computed. Half of the pairs are short and half
+    The run file has the NLI permutation study; missing results are computed. Half of the pairs are short and half
     long, half from originally correct pairs and half from flipped ones, as far as there are enough.
     Give annotators the form, never the key.
     """
@@ -561,7 +563,7 @@ def _instructions() -> str:
 
 
 @annotate.command()
-@_RUN
+@RUN_FILE
 @_FORM
 @click.option("--n", default=100, show_default=True, help="Sentences in each form, half of them adversarial.")
 @of_study("disambiguation", "disambiguation")
@@ -570,7 +572,7 @@ def _instructions() -> str:
 def senses(params: DisambiguationParams, form: Path, n: int) -> None:
     """Draw sentences of both challenge sets and write two forms: FORM-senses.xlsx and FORM-naturalness.xlsx.
 
-    RUN is a run file with the disambiguation study; missing results are computed. Each form has a key
+    The run file has the disambiguation study; missing results are computed. Each form has a key
     (.key.json), which annotators do not get. Filled forms and keys go into the parameters annotations, annotation_key,
     naturalness and naturalness_key.
     """

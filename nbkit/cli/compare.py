@@ -14,7 +14,11 @@ from nbkit.cli import allow_commands_option, offline_option
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option(
-    "--in", "run", metavar="RUN", type=click.Path(path_type=Path), help="Where A and B are labels of systems."
+    "--in",
+    "run",
+    metavar="RUN",
+    type=click.Path(path_type=Path),
+    help="Compare systems of this run; A and B are their labels.",
 )
 @click.option(
     "--output",
@@ -33,8 +37,8 @@ def compare(
 ) -> None:  # fmt: skip
     """Compare two systems item by item: what changed, and how sure is that?
 
-    A and B are output folders of runs, cards, or files of outcomes; with --in RUN, two systems of it. Items are paired
-    by id, and what only one side has is excluded.
+    A and B are output folders of runs, cards, or files of outcomes. Items are paired by id; items that only one side
+    has are excluded.
     """
     from nbkit.batch.gate import annotation, check, junit, read_gates
     from nbkit.files import atomic_write

@@ -75,10 +75,10 @@ def run(
     context: click.Context, run_file: Path, settings: Mapping[str, str], executor: str, address: str | None,
     dry_run: bool, opened: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Run the grid of a run file and write its report.
+    """Run all studies of a run file and write their report.
 
-    A stopped run resumes; finished and unchanged parts are not repeated.
-    The exit code is 1 if a part of it failed.
+    A stopped run resumes; finished and unchanged parts are not repeated. The exit code is 1 if a part of the run
+    failed.
     """
     from nbkit.batch.run import dry_run as plan
     from nbkit.batch.run import run as run_grid
@@ -116,7 +116,7 @@ def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
         rows.append(("not stored", f"{', '.join(summary.not_remembered)}: register an identity"))
     rows += [("program", program) for program in started]
     if summary.estimate is not None:
-        rows.append(("time", f"about {_minutes(summary.estimate)} ({_basis(summary.untimed)})"))
+        rows.append(("time", f"about {_minutes(summary.estimate)} on an idle machine ({_basis(summary.untimed)})"))
     click.echo(aligned(rows))
 
 
@@ -148,7 +148,11 @@ def _minutes(seconds: float) -> str:
 @click.option("--zip", "as_zip", is_flag=True, help="Also pack pages, figures and tables into one file.")
 @click.option("--no-text", is_flag=True, help="Pack without the sentences of the corpus (implies --zip).")
 def report(folder: Path, as_zip: bool, no_text: bool) -> None:
-    """Rebuild the report of an output folder, and pack it for e-mail."""
+    """Rebuild the report of an output folder, and pack it for e-mail.
+
+    `nbkit run` writes the report itself: rebuild it after a run was stopped, or to see what a run in progress has so
+    far.
+    """
     from nbkit.batch.folder import OutputFolder
     from nbkit.report.site import archive, archive_without_text, build
 
@@ -190,7 +194,7 @@ def outcomes(
 ) -> None:  # fmt: skip
     """Write the outcomes of a RUN file or output folder: one row per item, system and measure.
 
-    All studies share the columns (see `nbkit.studies.results`). Missing results are computed.
+    All studies share the columns (docs/reproducibility.md). Missing results are computed.
     """
     suffix = output.suffix.removeprefix(".") if output is not None else ""
     if form is None and suffix and suffix not in FORMATS:

@@ -20,7 +20,16 @@ import yaml
 
 from nbkit import sandbox
 from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem
-from nbkit.files import OnError, Skipped, aligned_lines, expand_path, file_digest, keep_good, read_lines
+from nbkit.files import (
+    OnError,
+    Skipped,
+    aligned_lines,
+    closest_place,
+    expand_path,
+    file_digest,
+    keep_good,
+    read_lines,
+)
 from nbkit.languages import check_language
 from nbkit.registry import Registry
 from nbkit.store import Store
@@ -158,7 +167,7 @@ def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[P
         if left is None or right is None:
             longer, shorter = (right, source) if left is None else (left, target)
             assert longer is not None
-            reason = f"{shorter.name} has only {count} sentences: the two files are not aligned"
+            reason = f"{shorter.name} has only {count} sentence{'s' * (count != 1)}: the two files are not aligned"
             raise DataError(reason, longer.path, longer.line)
         count += 1
         if isinstance(left, DataError):
@@ -253,7 +262,8 @@ class LocalPlace:
         thing = f"corpus {self.corpus}: the path"
         path = Path(expand_path(fill(self.template, fields, thing), thing))
         if not path.is_file():
-            raise NbkitError(f"corpus {self.corpus}: no such file: {path} (from '{self.template}')")
+            of = "" if str(path) == self.template else f" (from '{self.template}')"
+            raise NbkitError(f"corpus {self.corpus}: no such file: {path}{of}{closest_place(path)}")
         return path
 
     def identity(self, fields: Mapping[str, str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ this module. Nothing here loads a model or imports torch.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -102,7 +103,12 @@ class Catalogue(Registry[EntryT]):
         if at and name not in self and model in self:
             raise UnknownNameError("backend", suffix, BACKENDS)
         place = place or name
-        return self.entry(hub=place) if name not in self and is_place(place) else self.get(name)
+        if name not in self and is_place(place):
+            return self.entry(hub=place)
+        folder = Path(os.environ.get("NBKIT_DATA", ""), "models", name)
+        if name and name not in self and folder.is_dir():
+            raise UnknownNameError(self.kind, name, self, f"; for the folder {folder}, write its path")
+        return self.get(name)
 
     def origin(
         self, name: str, entry: EntryT, backend: Backend, values: Mapping[str, str], place: str | None = None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nbkit.errors import ModelError, NbkitError
-from nbkit.files import atomic_write, first_sight, read_note
+from nbkit.files import atomic_write, closest_place, first_sight, read_note
 from nbkit.models.backends import BACKENDS, Origin
 from nbkit.store import cache_folder
 
@@ -95,7 +95,8 @@ def obstacle(reference: Origin) -> str | None:
     if folder is not None:
         return None
     if reference.folder is not None:
-        return f"model '{reference.name}': there is no folder {reference.folder}{_suffix_problem(reference.folder)}"
+        hint = _suffix_problem(reference.folder) or closest_place(reference.folder, folders=True)
+        return f"model '{reference.name}': there is no folder {reference.folder}{hint}"
     if is_offline():
         return _missing(reference)
     answer = _ask_hub(reference.hub or "", reference.revision)

@@ -13,7 +13,7 @@ import yaml
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.perturb import reorderings
 from nbkit.perturb.reorderings import NO_DRAWS, Draws, Unit, View
-from nbkit.registry import Registry
+from nbkit.registry import CUSTOM, Registry
 from nbkit.text.sentences import Order, Sentence, Text
 
 Category: TypeAlias = Literal["tree", "pos", "random"]
@@ -91,7 +91,7 @@ class Perturbations(Registry[Perturbation]):
         for known in self.names():
             if wanted == _squeezed(known) or wanted in map(_squeezed, super().get(known).aliases):
                 return known
-        raise UnknownNameError(self.kind, name, self.names())
+        raise UnknownNameError(self.kind, name, self.names(), CUSTOM)
 
     def get(self, name: str) -> Perturbation:
         """The perturbation that *name* refers to. Raises `UnknownNameError`."""
@@ -132,7 +132,7 @@ def _squeezed(name: str) -> str:
 
 
 def _registered(entries: dict[str, dict[str, Any]]) -> Perturbations:
-    registry = Perturbations("perturbation", made=_checked)
+    registry = Perturbations("perturbation", made=_checked, way_out=CUSTOM)
     for name, entry in entries.items():
         function = getattr(reorderings, entry.get("function", name))
         perturbation = Perturbation(name, **{**entry, "function": function, "aliases": tuple(entry["aliases"])})

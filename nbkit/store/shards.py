@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from nbkit.errors import NbkitError
-from nbkit.files import is_left_behind, owner_mark
+from nbkit.files import is_left_behind, owner_mark, writing_advice
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -176,8 +176,8 @@ def _explained(verb: str, place: object) -> Iterator[None]:
 
 def _refusal(verb: str, place: object, error: OSError) -> StoreError:
     return StoreError(
-        f"the store cannot {verb} {place}: {error.strerror or error}; make room or grant access there, "
-        "or set NBKIT_CACHE to another folder"
+        f"the store cannot {verb} {place}: {error.strerror or error}; {writing_advice(error)}"
+        "set NBKIT_CACHE to another folder"
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from nbkit.registry import Registry
+from nbkit.registry import CUSTOM, Registry
 from nbkit.studies.engine import Study
 from nbkit.studies.results import headline, item_id, outcomes, read_outcomes, write_outcomes
 
 __all__ = ["STUDIES", "headline", "item_id", "outcomes", "read_outcomes", "write_outcomes"]
 
-STUDIES: Registry[Study] = Registry("study", way_out="; a custom one comes with its file: nbkit --plugin FILE.py …")
+STUDIES: Registry[Study] = Registry("study", way_out=CUSTOM)
 STUDIES.register(
     "word_order",
     "nbkit.studies.word_order:STUDY",

@@ -70,9 +70,9 @@ def test_files_there_and_back(files, tmp_path):
 @pytest.mark.parametrize(
     ("en", "fr", "spans", "message"),
     [
-        ("a\nb\n", "x\n", "a\t[(0, 1)]\nb\t[(0, 1)]\n", r"idioms\.en:2: idioms\.fr has only 1 lines"),
-        ("a\nb\n", "x\ny\n", "a\t[(0, 1)]\n", r"idioms\.en:2: idioms\.spans\.en has only 1 lines"),
-        ("a\n", "x\n", "a\t[(0, 1)]\nb\t[(0, 1)]\n", r"spans\.en:2: idioms\.en has only 1 lines"),
+        ("a\nb\n", "x\n", "a\t[(0, 1)]\nb\t[(0, 1)]\n", r"idioms\.en:2: idioms\.fr has only 1 line"),
+        ("a\nb\n", "x\ny\n", "a\t[(0, 1)]\n", r"idioms\.en:2: idioms\.spans\.en has only 1 line"),
+        ("a\n", "x\n", "a\t[(0, 1)]\nb\t[(0, 1)]\n", r"spans\.en:2: idioms\.en has only 1 line"),
         ("a\n", "x\n", "a\t[(0, 2)]\n", r"spans\.en:1: span \(0, 2\) of \"a\" ends outside .* 1 characters"),
         ("ab\n", "x\n", "a\t[(1, 1)]\n", r"spans\.en:1: span \(1, 1\) .* empty"),
         ("a ,\n", "x\n", "a\t[(1, 3)]\n", r"spans\.en:1: span \(1, 3\) .* contains no word"),

@@ -160,6 +160,15 @@ def problems(spec: str, src="en", tgt="de", parsers=None) -> str:
     return "\n".join(check_corpus(spec, src, tgt, parsers))
 
 
+def test_a_misspelt_file_and_an_empty_one_are_named(tmp_path, tiny_pipelines):
+    (tmp_path / "pairs.en").write_text("a\n", encoding="utf-8")
+    (tmp_path / "pairs.de").touch()
+    found = problems(f"moses:{tmp_path}/pears").splitlines()[0]
+    assert f"no such file: {tmp_path}/pears.en " in found and found.endswith(f"; did you mean {tmp_path}/pairs.en?")
+    with pytest.raises(DataError, match=r"pairs\.en:1: pairs\.de is empty: the two files are not line-aligned"):
+        list(load_pairs(f"moses:{tmp_path}/pairs", "en", "de", parsers=tiny_pipelines))
+
+
 def test_validate_names_every_problem_at_once(tmp_path, monkeypatch):
     monkeypatch.delenv("NBKIT_NOWHERE", raising=False)
     spec = f"moses:{tmp_path}/none"
@@ -222,7 +231,7 @@ def test_files_that_are_not_aligned_are_found_beforehand(tmp_path, tiny_pipeline
     (tmp_path / "test.en").write_text("a\nb\n")
     (tmp_path / "test.de").write_text("a\n")
     (problem,) = check_corpus(f"moses:{tmp_path}/test", "en", "de", tiny_pipelines, on_error="skip")
-    assert problem.endswith("test.en:2: test.de has only 1 lines: the two files are not line-aligned")
+    assert problem.endswith("test.en:2: test.de has only 1 line: the two files are not line-aligned")
 
 
 def test_a_treebank_with_a_cycle_is_found_beforehand(tmp_path):

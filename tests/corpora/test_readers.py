@@ -88,7 +88,7 @@ def test_a_malformed_line_of_moses_files_does_not_shift_the_others(tmp_path, sou
 
 @pytest.mark.parametrize(("source", "target", "longer"), [(b"a\nb\n", b"a\n", "en"), (b"a\n", b"a\nb\nc\n", "de")])
 def test_moses_files_of_unequal_length_are_an_error_even_when_skipping(tmp_path, source, target, longer):
-    with pytest.raises(DataError, match="has only 1 lines: the two files are not line-aligned") as caught:
+    with pytest.raises(DataError, match="has only 1 line: the two files are not line-aligned") as caught:
         list(keep_good(read_moses(*moses(tmp_path, source, target)), "skip", Skipped()))
     assert (caught.value.path, caught.value.line) == (str(tmp_path / f"test.{longer}"), 2)
 
@@ -203,7 +203,7 @@ def test_treebanks_that_have_shifted_are_an_error(tmp_path):
 
 
 def test_treebanks_of_unequal_length_are_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"en.conllu:4: de.conllu has only 1 sentences: the two files are not aligned"):
+    with pytest.raises(DataError, match=r"en.conllu:4: de.conllu has only 1 sentence: the two files are not aligned"):
         read_two(tmp_path, [("a", "Hi"), ("b", "Go")], [("a", "Hallo")])
 
 

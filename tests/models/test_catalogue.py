@@ -114,6 +114,19 @@ def test_why_a_model_cannot_be_had(name, src, tgt, message):
     assert message in check_model(name, src, tgt)
 
 
+def test_a_misspelt_folder_and_one_without_its_path_are_suggested(tmp_path, monkeypatch):
+    (tmp_path / "models/m30k-en-de").mkdir(parents=True)
+    hint = f"; did you mean {tmp_path}/models"
+    assert check_model(f"{tmp_path}/models/m30-{{src}}-{{tgt}}", "en", "de").endswith(f"{hint}/m30k-en-de?")
+    assert check_model(f"{tmp_path}/model/m30k-en-de", "en", "de").endswith(f"{hint}?")
+    assert "did you mean" not in check_model(f"{tmp_path}/models/other", "en", "de")
+    monkeypatch.delenv("NBKIT_DATA", raising=False)
+    assert "write its path" not in check_model("m30k-en-de", "en", "de")
+    monkeypatch.setenv("NBKIT_DATA", str(tmp_path))
+    problem = check_model("m30k-en-de", "en", "de")
+    assert problem.endswith(f"; for the folder {tmp_path}/models/m30k-en-de, write its path")
+
+
 def test_a_folder_that_is_no_model(tmp_path, checkpoints):
     assert "holds no config.json" in check_model(str(tmp_path), "en", "de")
     (tmp_path / "config.json").write_text('{"model_type": "t5"}')
