@@ -522,7 +522,8 @@ def _translated(
 
 def _judge(case: Case, number: DrawnNumber, hypothesis: str, pair: Direction) -> Judgement:
     own = template_numbers(case.template.around, pair.src)
-    verdict = judge_number(hypothesis, number.value, number.written, pair.src, pair.tgt, own)
+    at = case.template.text.index(PLACEHOLDER) / len(case.template.text)
+    verdict = judge_number(hypothesis, number.value, number.written, pair.src, pair.tgt, own, at)
     return _judge_amount(case, hypothesis, pair, verdict) if case.kept and not verdict.strict else verdict
 
 
