@@ -29,6 +29,8 @@ MOST_EXPLAINED = 50
 #: The minutes of 8:00, which no language has to express.
 _FULL_HOUR = "00"
 _TWO = Decimal(2)
+#: How far from the number's place in the source, as a share of the text, an article can translate it.
+_FAR = 0.5
 #: Languages whose indefinite articles stand where those of the others do.
 _WITH_ARTICLES = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})
 
@@ -59,19 +61,20 @@ class Judgement:
 
 
 def judge_number(
-    hypothesis: str, value: Decimal, written: str, src: str, tgt: str, own: Iterable[Decimal] = ()
-) -> Judgement:
+    hypothesis: str, value: Decimal, written: str, src: str, tgt: str, own: Iterable[Decimal] = (),
+    at: float | None = None,
+) -> Judgement:  # fmt: skip
     """Whether *hypothesis* contains exactly *value*, and no other number except the template's *own*.
 
     value, written: the number that was filled in, and its notation. own: the values of the template's numbers, each of
-    which may occur once.
+    which may occur once. at: where in the source the number stands, from 0 to 1, if known.
 
     A pass is *strict* (the paper's rate) if the value occurs in any correct form of the target language: with or
     without thousands separators, with a scale word, spelled out. A notation of another convention that is unambiguous
     (German ``1.23``) passes only *leniently*; one that means another number (German ``1.234`` for 1.234)
     does not pass. An article or a one-word *one* may satisfy the value 1 and is never an extra number; an ordinal in
-    words is neither. Between languages with articles, as many as the template itself has satisfy nothing. *Both*
-    may satisfy the value 2.
+    words is neither. Between languages with articles, as many as the template has of its own satisfy nothing, nor does
+    one far from where the number stood. *Both* may satisfy the value 2.
 
     >>> judge_number("Es kostete 1.234,5 Euro.", Decimal("1234.5"), "1,234.5", "en", "de")
     Judgement(strict=True, lenient=True, error=None, found='')
@@ -82,8 +85,11 @@ def judge_number(
     >>> own = template_numbers(("A man ate ", " pear."), "en")
     >>> [judge_number(f"Ein Mann aß {pear}.", Decimal(1), "1", "en", "de", own).strict for pear in ("eine", "die")]
     [True, False]
+    >>> texts = "Ein Rest bleibt.", "Es ist einer."
+    >>> [judge_number(text, Decimal(1), "1", "en", "de", at=0.9).strict for text in texts]
+    [False, True]
     """
-    findings = _findings([Expected(value, written)], list(own), hypothesis, src, tgt)
+    findings = _findings([Expected(value, written, at=at)], list(own), hypothesis, src, tgt)
     if not findings:
         return Judgement(True, True)
     return Judgement(False, all(each.tolerable for each in findings), findings[0].error, findings[0].found)
@@ -108,7 +114,7 @@ def compare_numbers(source: str, hypothesis: str, src: str, tgt: str) -> list[Fi
         if _is_optional(number) or written == _FULL_HOUR:
             optional.append(number.value)
         else:
-            demanded.append(Expected(number.value, written, number.kind == "ordinal"))
+            demanded.append(Expected(number.value, written, number.kind == "ordinal", number.span[0] / len(source)))
     optional += [_TWO] * count_both(source, src)
     return _findings(demanded, optional, hypothesis, src, tgt)
 
@@ -126,7 +132,7 @@ def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src
     """Match numbers by value, then explain the unmatched ones on either side."""
     there = find_numbers(hypothesis, tgt)
     articles = own.count(Decimal(1)) if {base_language(src), base_language(tgt)} <= _WITH_ARTICLES else 0
-    carriers, findings, lost = _Carriers(there, articles), [], []
+    carriers, findings, lost = _Carriers(there, articles, len(hypothesis)), [], []
     for each in expected:
         number = carriers.take(each)
         if number is None:
@@ -174,11 +180,11 @@ def _blanked(text: str, numbers: Iterable[Number]) -> str:
 class _Carriers:
     """The numbers of a hypothesis, each of which matches at most one expected number.
 
-    articles: how many of its articles translate one of the source, and match none.
+    articles: how many of its articles translate one of the source, and match none. length: of the hypothesis.
     """
 
-    def __init__(self, numbers: Sequence[Number], articles: int = 0):
-        self._numbers = numbers
+    def __init__(self, numbers: Sequence[Number], articles: int = 0, length: int = 1):
+        self._numbers, self._length = numbers, length
         self._spare = sum(_is_weak(number) for number in numbers) - articles
         self._taken: set[int] = set()
         # By value and whether it is an ordinal in words, in order of preference, best last: localised ones first, weak
@@ -199,13 +205,21 @@ class _Carriers:
         best = min(filter(None, able), key=lambda places: self._rank(places[-1]), default=None)
         if best is None:
             return None
-        if _is_weak(self._numbers[best[-1]]):
-            if self._spare <= 0:
+        place = best[-1]
+        if _is_weak(self._numbers[place]):
+            near = (each for each in reversed(best) if self._is_near(self._numbers[each], expected))
+            if self._spare <= 0 or (place := next(near, -1)) < 0:
                 return None
             self._spare -= 1
-        place = best.pop()
+        if place == best[-1]:
+            best.pop()
+        else:
+            best.remove(place)
         self._taken.add(place)
         return self._numbers[place]
+
+    def _is_near(self, number: Number, expected: Expected) -> bool:
+        return expected.at is None or abs(number.span[0] / self._length - expected.at) <= _FAR
 
     def left(self) -> list[Number]:
         """The unmatched ones, from left to right."""
@@ -256,11 +270,12 @@ _MOST_RUNS, _LONGEST_RUN = 200, 600
 
 @dataclass(frozen=True)
 class Expected:
-    """A number required in the hypothesis: its value, its notation in the source, and whether it is an ordinal."""
+    """A number required in the hypothesis: its value, notation and place in the source, whether it is an ordinal."""
 
     value: Decimal
     written: str
     ordinal: bool = False
+    at: float | None = None
 
 
 class Verdict(NamedTuple):

@@ -80,7 +80,8 @@ class Value:
         value, low, high = (self.row[name] for name in ("value", "low", "high"))
         if value != value:
             return Markup()
-        at = scale(*(self.measure.range or (min(0.0, low), max(1.0, high))), 4, 116)
+        first, last = self.measure.range or (min(0.0, low), max(1.0, high))
+        at = scale(first, last, 4, 116)
         marks = {name: getattr(self.measure, name) for name in ("floor", "ceiling", "zero")}
         parts = [
             Markup('<line class="scale" x1="4" x2="116" y1="9" y2="9"/>'),

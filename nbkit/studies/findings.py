@@ -150,7 +150,7 @@ def _correlation(own: pd.DataFrame, finding: Finding) -> _Known:
     own = own[inside & own["other"].notna().to_numpy()]
     if (n := own["cluster"].nunique()) < 2:
         return None
-    rho, low, high, *_ = spearman_of_clusters(own["score"], own["other"], own["cluster"])
+    rho, low, high, *_ = spearman_of_clusters(*(own[name].to_numpy() for name in ("score", "other", "cluster")))
     return None if rho != rho else (rho, low, high, n)
 
 

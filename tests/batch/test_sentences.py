@@ -212,6 +212,12 @@ def test_what_metadata_says_of_a_table_is_not_trusted(folder: Path):
         report.build(folder)
 
 
+def test_verdicts_with_names_of_their_own_are_called_by_these():
+    assert sentences.described("x", "word_order", None)["called"]["bleu/beta1"]["fail"].startswith("flip")
+    assert sentences.described("x", "nli_permutation", None)["called"]["accepted"]["fail"] == "rejected"
+    assert sentences.described("x", "idioms", None)["called"] == {}
+
+
 def test_columns_that_are_values_are_filters():
     long = pd.DataFrame({"model": ["a", "a"], "language": ["de", "fr"], "rate": [0.5, 0.6]})
     wide = styles.wide(long, "model", "language", "rate")

@@ -54,6 +54,14 @@ def gate(folder: Path, text: str) -> Path:
     return path
 
 
+def test_a_system_is_compared_with_itself(files):
+    done = command("before.parquet", "before.parquet", "--output", "out")
+    assert done.exit_code == 0, done.output
+    record = json.loads((files / "out" / "compare.json").read_text())
+    assert record["b"] == "itself" and record["answer"].startswith("No difference: A and B gave the same answer")
+    assert str(files) not in (files / "out" / "compare.html").read_text()
+
+
 def test_page_and_record_say_what_changed(files):
     done = command("before.parquet", "after.parquet", "--output", "out")
     assert done.exit_code == 0, done.output

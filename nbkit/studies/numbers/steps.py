@@ -678,7 +678,8 @@ def _translated(
 
 def _judge(case: Case, number: DrawnNumber, hypothesis: str, pair: Direction) -> Judgement:
     own = template_numbers(case.template.around, pair.src)
-    return judge_number(hypothesis, number.value, number.written, pair.src, pair.tgt, own)
+    at = case.template.text.index(PLACEHOLDER) / len(case.template.text)
+    return judge_number(hypothesis, number.value, number.written, pair.src, pair.tgt, own, at)
 
 
 def _shrunk_row(params: NumbersParams, pair: Direction, model: str, case: Case, store: Store) -> list[Any]:
