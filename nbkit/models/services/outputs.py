@@ -428,7 +428,7 @@ def _source_lines(file: _Stamp) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4)
 def _source_keys(file: _Stamp) -> tuple[str, ...]:
-    """What the lines of a source are found by: one text in memory for all systems, and for a line that is its own key."""
+    """What the lines of a source are found by: one text in memory for all systems, and for a line that is its key."""
     return tuple(text if (key := as_key(text)) == text else key for text in _source_lines(file))
 
 
