@@ -90,8 +90,8 @@ def line_of(node: yaml.Node) -> int:
 def _refused(error: yaml.YAMLError, text: str, place: str | Path, what: str) -> DataError:
     mark = getattr(error, "problem_mark", None)
     reason = getattr(error, "problem", None) or " ".join(str(error).split())
-    indents = [re.match(r"\s*", line) for line in (text.split("\n")[mark.line :][:1] if mark else [])]
-    advice = "; indent with spaces, not tabs" if any(indent and "\t" in indent[0] for indent in indents) else ""
+    line = "".join(text.split("\n")[mark.line : mark.line + 1]) if mark else ""
+    advice = "; indent with spaces, not tabs" if re.match(r"\s*\t", line) else ""
     return DataError(f"{what}: {reason}{advice}", place, mark.line + 1 if mark else None)
 
 

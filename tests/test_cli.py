@@ -237,7 +237,7 @@ def test_translate_names_a_cache_that_cannot_be_used(tmp_path: Path, monkeypatch
     (tmp_path / "two.en").write_text("she reads .\n")
     monkeypatch.setenv("NBKIT_CACHE", "/proc/none")
     refused = nbkit("translate", str(tmp_path / "two.en"), "--system", "sandbox-marian", "--pair", "en-de")
-    assert refused.exit_code == 2 and "or set NBKIT_CACHE to another folder" in refused.stderr
+    assert refused.exit_code == 2 and "No such file or directory; set NBKIT_CACHE to another folder" in refused.stderr
 
 
 def test_train_translator_takes_its_options_from_the_recipe():

@@ -191,11 +191,7 @@ _COLUMNS = {
 @pair_option
 @click.option("--rules", type=click.Choice(["quantities", "paper"]), default="quantities", show_default=True,
               help="Judge value, kind and unit; or values and notation, as the numbers study does.")  # fmt: skip
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Accept nothing but the target language's notation and the source's unit (quantities).",
-)
+@click.option("--strict", is_flag=True, help="Require the target's notation and the source's unit (quantities).")
 @click.option("--lenient", is_flag=True, help="Accept notation that is not localised but unambiguous (paper).")
 @click.option("--beside", multiple=True, metavar="FILE", help="Another system's translations of SOURCE (repeatable): "
               "an error that two of them share is shown as [everyone] and does not count (quantities).")  # fmt: skip

@@ -14,11 +14,7 @@ from nbkit.cli import allow_commands_option, offline_option
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option(
-    "--in",
-    "run",
-    metavar="RUN",
-    type=click.Path(path_type=Path),
-    help="Compare systems of this run; A and B are their labels.",
+    "--in", "run", metavar="RUN", type=click.Path(path_type=Path), help="The run whose systems have the labels A and B."
 )
 @click.option(
     "--output",
