@@ -66,7 +66,10 @@ class Board:
         if len(best) == len(self.rows):
             return "No system is significantly better than another."
         n = len(self.rows)
-        return f"{len(best)} of {n} are tied for the first place; {n - len(best)} are significantly worse than another."
+        verb = "is" if n - len(best) == 1 else "are"
+        return (
+            f"{len(best)} of {n} are tied for the first place; {n - len(best)} {verb} significantly worse than another."
+        )
 
     def shown(self) -> Iterator[dict[str, Any]]:
         """The rows as the page writes them."""
@@ -96,9 +99,8 @@ class Board:
         for who, rows in parts:
             found = spearman([row["value"] for row in rows], [row["chrf"] for row in rows])
             if found.rho == found.rho:
-                said.append(
-                    f"{who}: ρ = {found.rho:.2f} [{found.low:.2f}, {found.high:.2f}], n = {found.n}.".replace("-", "−")
-                )
+                numbers = f"ρ = {found.rho:.2f} [{found.low:.2f}, {found.high:.2f}]".replace("-", "−")
+                said.append(f"{who}: {numbers}, n = {found.n}.")
             else:
                 said.append(f"{who}: not defined (n = {found.n}).")
         return said if systems else []

@@ -34,7 +34,7 @@ def systems(**shares: float) -> pd.DataFrame:
 def chrf_of(**scores: int) -> pd.DataFrame:
     """Outcomes of chrF: of 100 n-grams of each order so many match."""
     rows = [
-        numbers_of([score / 100], name, measure="chrf", texts=False, sums=[100, 100, score] * 6)
+        numbers_of([score / 100], name.replace("_", "-"), measure="chrf", texts=False, sums=[100, 100, score] * 6)
         for name, score in scores.items()
     ]
     return pd.concat(rows, ignore_index=True)
@@ -87,14 +87,14 @@ def test_two_systems_are_no_leaderboard(tmp_path: Path):
 
 
 def test_correlation_with_chrf_with_and_without_outliers(tmp_path: Path):
-    found = systems(a=0.99, b=0.97, c=0.96, d=0.95, e=0.2, reference=1.0)
-    scores = chrf_of(a=50, b=51, c=52, d=53, e=20, reference=100)
+    found = systems(a=0.99, b=0.97, c=0.96, d=0.95, e_1=0.2, reference=1.0)
+    scores = chrf_of(a=50, b=51, c=52, d=53, e_1=20, reference=100)
     [board] = leaderboard.boards(written(tmp_path, scores, found), {"numbers": "numbers"})
     whole, without = board.correlations()
     assert whole.startswith("All systems: ρ = ") and "n = 5" in whole
-    assert without.startswith("Without outliers (e): ρ = −1.00") and "n = 4" in without
+    assert without.startswith("Without outliers (e-1): ρ = −1.00") and "n = 4" in without
     shown = {row["system"]: row for row in board.shown()}
-    assert shown["reference"]["people"] and shown["reference"]["chrf_text"] == "–" != shown["e"]["chrf_text"]
+    assert shown["reference"]["people"] and shown["reference"]["chrf_text"] == "–" != shown["e-1"]["chrf_text"]
 
 
 @pytest.mark.parametrize(("scores", "odd"), [({}, []), ({"a": 1.0, "b": 1.0, "c": 9.0}, []), ({"a": 5.0}, [])])

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from nbkit.batch.health import health_of
 from nbkit.cli import main
 from nbkit.errors import DataError
-from nbkit.measure.health import KINDS, boilerplate, check_outputs, kinds, loop
+from nbkit.measure.health import KINDS, boilerplate, check_outputs, declared_measure, kinds, loop
 from nbkit.models.services.outputs import read_lines
 from nbkit.store import Store
 from nbkit.studies.engine import TRANSLATOR, Use
@@ -129,10 +129,14 @@ def test_a_number_that_others_carry_is_held_against_a_system(output, flagged):
     assert "numbers" not in found(NUMBERED, output, others=shared)  # everyone's
 
 
-def test_numbers_are_judged_where_flags_are_precise():
-    others = {name: ["美术馆五点开门，有1200幅画。"] for name in "abcd"}
-    outputs = {**others, "it": ["美术馆五点开门，有1300幅画。"]}
-    assert not [each for each in check_outputs([NUMBERED], outputs, "en", "zh") if each.kind == "numbers"]
+@pytest.mark.parametrize(
+    ("lang", "text", "judged"),
+    [("zh", "美术馆五点开门，有1200幅画。", True), ("es", "Abre a las 5 y tiene 1200 cuadros.", False)],
+)
+def test_numbers_are_judged_where_flags_are_precise(lang, text, judged):
+    outputs = {**{name: [text] for name in "abcd"}, "it": [text.replace("1200", "1300")]}
+    numbers = [each.system for each in check_outputs([NUMBERED], outputs, "en", lang) if each.kind == "numbers"]
+    assert numbers == ["it"] * judged
 
 
 def test_boilerplate_is_what_the_source_does_not_call_for():
@@ -164,7 +168,9 @@ def test_findings_that_were_read_have_a_verdict():
     assert list(rows[0]) == ["file", "line", "digest", "kind", "verdict", "reason"]
     assert all(row["kind"] in KINDS and row["verdict"] in ("right", "wrong") for row in rows)
     assert all(bool(row["reason"]) == (row["verdict"] == "wrong") for row in rows)
-    assert len({(row["file"], row["line"], row["kind"]) for row in rows}) == len(rows) == 201
+    assert len({(row["file"], row["line"], row["kind"]) for row in rows}) == len(rows) == 269
+    [read] = declared_measure()["read"]
+    assert read == {"right": sum(row["verdict"] == "right" for row in rows), "of": len(rows)}
 
 
 @pytest.mark.skipif("NBKIT_DATA" not in os.environ, reason="NBKIT_DATA is not set: no outputs of WMT")
