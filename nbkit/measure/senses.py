@@ -617,7 +617,7 @@ class SenseFinder:
 
 
 def majority_sense(senses: Iterable[str | None]) -> str | None:
-    """The sense that two thirds of the systems chose, whichever one of them is left out; None if there is none.
+    """The sense that two thirds of the systems chose, whichever one of them is excluded; None if there is none.
 
     With N decided systems of which n chose the sense: N − 1 ≥ 3 and n − 1 ≥ ⅔ (N − 1). So it is the sense of two thirds
     of at least three *other* systems for each of them, and a system that chose another one disagrees with the others.

@@ -420,7 +420,7 @@ _VOTES = [*_OCCURRENCE, "parse", "model", "hypothesis", "words", "found", "reaso
 
 
 def uses_voters(params: DisambiguationParams, **_: Any) -> list[Use]:
-    """The translators whose majority tells the senses of test pairs; none where references do."""
+    """The translators whose majority identifies the senses of test pairs; none where references do."""
     return [use for model in params.voters for use in uses_translator(params, model)]
 
 
