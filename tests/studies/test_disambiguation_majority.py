@@ -11,7 +11,7 @@ from nbkit.errors import ParamsError
 from nbkit.measure.senses import majority_sense
 from nbkit.store import Store
 from nbkit.studies import disambiguation as study
-from nbkit.studies.disambiguation import DisambiguationParams
+from nbkit.studies.disambiguation import DisambiguationParams, tables
 
 from .conftest import Dummy, register
 
@@ -30,7 +30,7 @@ def params(monkeypatch: pytest.MonkeyPatch, tmp_path) -> DisambiguationParams:
     }  # fmt: skip
     gold = DisambiguationParams(models=["right-1"], **settings)
     references = {pair.source.text: pair.target.text for pair in load_pairs("sandbox-homographs:test", "en", "de", n=N)}
-    for name in SYSTEMS[:3]:
+    for name in (*SYSTEMS[:3], "right-4"):
         register(Dummy(references.__getitem__), [name])
     wrong = dict(references)
     for row in study.pool(gold, Store()).to_dict("records"):
@@ -98,3 +98,21 @@ def test_one_system_is_compared_with_all_of_them(params):
     register(Dummy(lambda text: "Unbekannt"), ["new"])
     new = one.model_copy(update={"models": ["new"]})
     assert study.errors(new, store)["undecided"].item() == len(study.pool(params, store))
+
+
+def test_wrong_senses_are_compared_where_nothing_can_be_attacked(params, monkeypatch):
+    monkeypatch.setattr(DisambiguationParams, "attackable", [])
+    found = study.transfer(params.model_copy(update={"models": ["right-1", "wrong", "right-2"]}), Store())
+    assert (found["relation"] == tables.WRONG_SENSES).all() and len(found) == 3
+    with_wrong = found[(found["model_a"] == "wrong") | (found["model_b"] == "wrong")]
+    assert (with_wrong["jaccard"] == 0).all() and (with_wrong["both"] == 0).all()
+    assert found.drop(with_wrong.index)["jaccard"].isna().all()  # neither is ever wrong
+
+
+def test_what_all_agree_on_against_the_context_is_listed(params):
+    agreed = study.unanimous(params, store=Store())
+    assert agreed.empty  # one of them disagrees each time, or none is decided
+    rights = params.model_copy(update={"voters": ["right-1", "right-2", "right-3", "right-4"]})
+    listed = study.unanimous(rights, store=Store())
+    assert (listed["ppmi_diff"] > 0).all() and (listed["systems"] == 4).all()
+    assert (listed["sense"] != listed["wrong_sense"]).all()

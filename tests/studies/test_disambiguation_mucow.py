@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from nbkit.corpora.homographs import MucowItem
 from nbkit.errors import DataError
 from nbkit.measure.senses import MucowScore, mucow_verdict
 from nbkit.store import Store
-from nbkit.studies.disambiguation import DisambiguationParams
+from nbkit.studies.disambiguation import DisambiguationParams, tables
 from nbkit.studies.disambiguation.steps import mucow_sources, mucow_verdicts
 
 from .conftest import Dummy, register
@@ -71,6 +72,16 @@ def test_the_suites_score_counts_every_sentence(params):
     store = Store()
     verdicts = mucow_verdicts(params, "by-hand", store=store)["verdict"].tolist()
     assert verdicts == [row[4] for row in SENTENCES]
+
+
+def test_the_table_shows_both_scores(params, monkeypatch):
+    rates = pd.DataFrame({"model": ["by-hand"], "n": [4], "errors": [1], "rate": [0.25], "low": [0.05], "high": [0.7]})
+    monkeypatch.setattr(tables, "errors", lambda *_: rates)
+    row = tables.mucow(params, Store()).iloc[0]
+    assert (row["n"], row["right"], row["wrong"], row["neither"], row["decided"]) == (5, 2, 2, 1, 4)
+    assert (row["precision"], row["recall"], row["f1"]) == (0.5, 2 / 3, pytest.approx(4 / 7))
+    assert (row["share"], row["low"], row["high"]) == (0.75, pytest.approx(0.3), 0.95)
+    assert tables.mucow(params.model_copy(update={"lexicon": "own"}), Store()).empty
 
 
 def test_a_key_needs_as_many_sentences(params, tmp_path):

@@ -543,23 +543,28 @@ def repaired(lexicon: HomographLexicon, repairs: Mapping[str, Sequence[Mapping[s
 
 
 def _repaired(homograph: Homograph, changes: Sequence[Mapping[str, Any]]) -> Homograph:
-    senses = {each.name: dict.fromkeys(each.translations) for each in homograph.clusters}
+    senses: dict[str, set[str]] = {each.name: set(each.translations) for each in homograph.clusters}
     glosses = {each.name: each.gloss for each in homograph.clusters}
     ambiguous, shared = set(homograph.ambiguous), {key: set(names) for key, names in homograph.shared.items()}
     for change in changes:
-        name = change.get("sense")
-        for merged in change.get("merges", ()):
-            senses[name] |= senses.pop(merged)
-            shared = {key: {name if each == merged else each for each in names} for key, names in shared.items()}
         moved = {translation_key(each): each for each in change.get("translations", change.get("ambiguous", ()))}
-        for sense, words in senses.items():
-            for each in [each for each in words if translation_key(each) in moved]:
-                del words[each]
-                if name is None:
-                    shared.setdefault(translation_key(each), set()).add(sense)
+        for name, words in senses.items():
+            taken = {each for each in words if translation_key(each) in moved}
+            words -= taken
+            for each in taken if "ambiguous" in change else ():
+                shared.setdefault(translation_key(each), set()).add(name)
         ambiguous = {each for each in ambiguous if translation_key(each) not in moved}
-        target = ambiguous.update if name is None else senses.setdefault(name, {}).update
-        target(dict.fromkeys(moved.values()))
+        if "ambiguous" in change:
+            ambiguous.update(moved.values())
+            continue
+        sense = senses.setdefault(change["sense"], set())
+        sense.update(moved.values())
+        for merged in change.get("merges", ()):
+            sense |= senses.pop(merged)
+            for names in shared.values():
+                if merged in names:
+                    names.remove(merged)
+                    names.add(change["sense"])
     clusters = tuple(
         SenseCluster(name, frozenset(words), glosses.get(name, "")) for name, words in senses.items() if words
     )

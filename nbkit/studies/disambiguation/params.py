@@ -129,8 +129,9 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     voters: Translators = Field(
         default=[],
         description="For test corpora without references, whose target side is not read: the systems, at least four, "
-        "that set the right sense. It is the one that two thirds of the *other* ones chose, at least three of them; a "
-        "system with another sense disagrees with the others, which is not always an error. Empty: references show it.",
+        "that identify the right sense. It is the one that two thirds of the *other* ones chose, at least three of "
+        "them; a system with another sense disagrees with the others, which is not always an error. Empty: that of the "
+        "references.",
     )
     ppmi: Literal["pooled", "homograph", "published"] = Field(
         default="pooled",

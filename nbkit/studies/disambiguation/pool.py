@@ -420,7 +420,7 @@ _VOTES = [*_OCCURRENCE, "parse", "model", "hypothesis", "words", "found", "reaso
 
 
 def uses_voters(params: DisambiguationParams, **_: Any) -> list[Use]:
-    """The translators whose majority decides the senses of test pairs; none where references do."""
+    """The translators whose majority identifies the senses of test pairs; none where references do."""
     return [use for model in params.voters for use in uses_translator(params, model)]
 
 
@@ -443,7 +443,8 @@ def votes(params: DisambiguationParams, corpus: str, start: int, store: Store) -
     asked = pd.DataFrame(occurrences, columns=[*_OCCURRENCE, "text"])
     asked["tokens"] = objects(text.tokens for text in asked["text"])
     both = pd.concat([asked.assign(model=model) for model in params.voters], ignore_index=True)
-    hypotheses = [line for model in params.voters for line in translations(params, model, asked["source"], store)]
+    sources = asked["source"].tolist()
+    hypotheses = [line for model in params.voters for line in translations(params, model, sources, store)]
     rows = []
     for row, (found, target) in zip(records(both), _senses(params, both, hypotheses, store), strict=True):
         reached = {reach: [sense.cluster, sorted(sense.possible)] for reach, sense in found.reached.items()}

@@ -256,12 +256,12 @@ def mucow(params: DisambiguationParams, store: Store | None = None) -> pd.DataFr
     """
     rows = []
     if params.lexicon.endswith(MUCOW):
-        for (name, verdicts), found in zip(
-            _by_model(mucow_verdicts, params, store), errors(params, store).itertuples(), strict=True
-        ):
-            score = MucowScore(*((verdicts["verdict"] == each).sum() for each in MucowScore._fields))
-            ours = (found.n, 1 - found.rate, 1 - found.high, 1 - found.low)
-            rows.append((name, len(verdicts), *score, score.precision, score.recall, score.f1, *ours))
+        ours = errors(params, store)[["n", "rate", "low", "high"]].to_numpy(dtype=np.float64)
+        both = zip(_by_model(mucow_verdicts, params, store), ours, strict=True)
+        for (name, verdicts), (n, rate, low, high) in both:
+            score = MucowScore(*(int((verdicts["verdict"] == each).sum()) for each in MucowScore._fields))
+            of_score = (*score, score.precision, score.recall, score.f1)
+            rows.append((name, len(verdicts), *of_score, int(n), 1 - rate, 1 - high, 1 - low))
     return frame(rows, "model n right wrong neither precision recall f1 decided share low high")
 
 
