@@ -128,7 +128,7 @@ def _show(found: pd.DataFrame, shown: int) -> None:
     click.echo(aligned(rows))
     aside = found[found["measure"] == ASIDE].drop_duplicates("item")
     if len(aside):
-        reasons = Counter(reason.removeprefix("quarantined: ").partition(":")[0] for reason in aside["reason"])
+        reasons = Counter(reason.partition(":")[0] for reason in aside["reason"])
         click.echo(
             f"In quarantine: {len(aside):,} tests ({', '.join(f'{n} {why}' for why, n in reasons.most_common())})"
         )

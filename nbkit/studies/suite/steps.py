@@ -223,7 +223,7 @@ def outcomes(params: SuiteParams, store: Store, texts: bool) -> Iterator[pd.Data
             for row in cast(Iterator[Any], table.itertuples(index=False)):
                 verdict, reason, by = row.verdict, row.reason, row.by
                 if row.test in set_aside:
-                    verdict, reason = "undecided", f"quarantined: {set_aside[row.test]}"
+                    verdict, reason = "undecided", set_aside[row.test]
                 elif verdict == "undecided" and (row.source, row.output) in by_people:
                     verdict = by_people[row.source, row.output]
                     reason, by = ("" if verdict == "pass" else "judged by people"), "people"
