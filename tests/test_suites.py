@@ -16,6 +16,7 @@ import yaml
 from nbkit.errors import DataError, NbkitError
 from nbkit.suites import EXPECTATIONS, Case, Suite, Test, decide, lint, quarantined, read_suite, rows_of, write_suite
 from nbkit.suites.expectations import compiled
+from nbkit.suites.suite import DEMO as DEMO_FILE
 
 TABLE = Path(__file__).parent / "suites" / "expectations.tsv"
 with TABLE.open(encoding="utf-8", newline="") as _file:
@@ -258,6 +259,11 @@ def test_dfki_items(tmp_path):
 
 # ----------------------------------------------------------------------------
 # What is wrong with a suite.
+
+
+def test_nothing_is_wrong_with_the_demo():
+    suite = read_suite(DEMO_FILE)
+    assert len(suite) == 15 and not list(lint(suite)) and (suite.src, suite.tgt) == ("en", "de")
 
 
 def test_lint():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -120,7 +120,7 @@ def _show(found: pd.DataFrame, shown: int) -> None:
     rates = pass_rates_of_outcomes(found)
     rows = [("system", "category", "passed", "95% interval", "decided", "for people")]
     several = rates["category"].nunique() > 2
-    for row in rates[rates["phenomenon"] == ""].itertuples():
+    for row in cast(Iterator[Any], rates[rates["phenomenon"] == ""].itertuples()):
         if row.category == "" or several:
             interval = f"[{row.low:.1%}, {row.high:.1%}]" if row.n else ""
             rate = f"{row.rate:.1%}" if row.n else "–"
@@ -128,12 +128,12 @@ def _show(found: pd.DataFrame, shown: int) -> None:
     click.echo(aligned(rows))
     aside = found[found["measure"] == ASIDE].drop_duplicates("item")
     if len(aside):
-        reasons = Counter(reason.removeprefix("quarantined: ").partition(":")[0] for reason in aside["reason"])
+        reasons = Counter(reason.partition(":")[0] for reason in aside["reason"])
         click.echo(
             f"In quarantine: {len(aside):,} tests ({', '.join(f'{n} {why}' for why, n in reasons.most_common())})"
         )
     for system, own in found[found["verdict"] == "fail"].groupby("system", sort=False):
-        for row in own.head(shown).itertuples():
+        for row in cast(Iterator[Any], own.head(shown).itertuples()):
             texts = f"{plain_text(row.source)} → {plain_text(row.output)}"
             click.echo(f"failed ({row.groups['test']}) {system}: {plain_text(row.reason)}\n  {texts}")
         if len(own) > shown:

@@ -155,6 +155,10 @@ class Other(NamedTuple):
     change: tuple[tuple[str, str], ...] = ()
 
 
+def _sources(wanted: Other) -> tuple[str, ...]:
+    return (wanted.source,)
+
+
 def _other(value: Any) -> Other:
     if isinstance(value, Mapping) and value.keys() <= {"source", "change"} and "source" in value:
         change = value.get("change", {})
@@ -382,7 +386,7 @@ def sense(wanted: str, case: Case) -> Judged:
 
 def _changed(text: str, change: Sequence[tuple[str, str]]) -> str:
     for one, other in change:
-        text = re.sub(rf"(?<!\w){re.escape(one)}(?!\w)", lambda _, other=other: other, text)
+        text = other.join(re.split(rf"(?<!\w){re.escape(one)}(?!\w)", text))
     return spaced(text)
 
 
@@ -493,8 +497,8 @@ for _each in (
     Expectation("keeps", keeps, _texts),
     Expectation("not_literal", not_literal, _text),
     Expectation("sense", sense, _sense),
-    Expectation("same_as", same_as, _other, lambda wanted: (wanted.source,)),
-    Expectation("differs_from", differs_from, _other, lambda wanted: (wanted.source,)),
+    Expectation("same_as", same_as, _other, _sources),
+    Expectation("differs_from", differs_from, _other, _sources),
     Expectation("length", length, _ratios),
     Expectation("language", language, _language),
     Expectation("markup", markup, _one_of("kept")),

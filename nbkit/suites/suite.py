@@ -45,6 +45,8 @@ _OF_SUITE = (
     "cases",
     "seed",
 )
+#: Keys of files for expectations.
+_DATA = ("dictionary", "homographs")
 #: Cases of one template that are made without being asked for, and numbers that fill a slot.
 MOST_CASES, _DRAWN = 1_000, 100
 #: nbkit's own suite, of sentences that the sandbox's models know.
@@ -256,7 +258,7 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
             raise DataError(f"there is no test '{id}' to release or quarantine{_hint(id, list(entries))}", file, 1)
     if not entries:
         raise DataError("it contains no test", file, 1)
-    data = {name: _at(str(found[name]), file) for name in ("dictionary", "homographs") if name in found}
+    data: dict[str, str] = {name: _at(str(found[name]), file) for name in _DATA if name in found}
     return Suite(
         name=str(found.get("name") or file.name.partition(".")[0]),
         src=src,
@@ -370,7 +372,7 @@ def _lists(said: Any, file: Path, src: str) -> dict[str, Sequence[Sequence[str]]
     """What fills slots, by name: a list of texts, of {text: other forms}, a file of lines, or {numbers: FORMAT}."""
     if not isinstance(said, Mapping):
         raise DataError("lists: names with their texts are expected", file, 1)
-    found = {}
+    found: dict[str, Sequence[Sequence[str]]] = {}
     for name, values in said.items():
         if isinstance(values, str):
             lines = [line for _, line in read_lines(Path(_at(values, file)), "list")]

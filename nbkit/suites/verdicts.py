@@ -232,7 +232,8 @@ def quarantined(
     any: a failing translation differs from a known right one, or from another system's that passes, by a comma, a
     capital or an article; or it is known as right for another test of the same phenomenon.
     """
-    passed, decided = defaultdict(int), defaultdict(int)
+    passed: Counter[str] = Counter()
+    decided: Counter[str] = Counter()
     for of in answers.values():
         for system, (_, verdict) in of.items():
             passed[system] += verdict == "pass"

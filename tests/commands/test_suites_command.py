@@ -9,9 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 from openpyxl import load_workbook
 
+from nbkit.batch.card import make_card, plan_card
 from nbkit.cli import main
 from nbkit.models import MODELS
-from nbkit.studies import outcomes, read_outcomes
+from nbkit.studies import STUDIES, outcomes, read_outcomes
+from nbkit.studies.behaviours import behaviours
 from nbkit.studies.suite import SuiteParams, aside, leaderboard, pass_rates
 from nbkit.suites import EXPECTATIONS
 
@@ -145,3 +147,13 @@ def test_a_change_of_the_file_or_of_an_expectation_is_seen():
         assert set(params.suite_key["custom"]) == {"even"}
     finally:
         EXPECTATIONS._entries.pop("even")
+
+
+def test_a_card_has_a_suite_that_is_asked_for(monkeypatch, tmp_path):
+    alone = {"suite": behaviours(STUDIES)["suite"]}
+    monkeypatch.setattr("nbkit.batch.card.behaviours", lambda studies: alone)
+    assert not plan_card(["good"], ("en", "de")).behaviours
+    card = make_card(plan_card(["good"], ("en", "de"), overrides={"suite": {"suite": "ours.yaml"}}), tmp_path / "card")
+    (shown,) = card.behaviours
+    assert shown.answers["good"][0].startswith("good passes 100.0% of 3 tests")
+    assert {value.group for value in shown.measures[0].groups} == {"a", "b"}

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from nbkit.errors import NbkitError
 from nbkit.models import label
@@ -175,18 +175,18 @@ def aside(params: SuiteParams, store: Store | None = None) -> pd.DataFrame:
     rows: dict[str, dict[str, Any]] = {}
     for chunk in range(0, len(suite), CHUNK):
         for system, table in _in_all(params, chunk, store).items():
-            shown = label(system)
-            for row in table.itertuples(index=False):
+            shown, each = label(system), cast(Iterator[Any], table.itertuples(index=False))
+            for row in each:
                 answers[row.test][shown] = (row.output, row.verdict)
                 rows.setdefault(row.test, {name: getattr(row, name) for name in ("line", *GROUPS, "source")})
     if params.quarantine:
         reasons = {**dict(quarantined(list(suite.tests()), answers, suite)), **reasons}
     found = []
-    for test, row in rows.items():
+    for test, of in rows.items():
         if test in reasons:
             said = [verdict for _, verdict in answers[test].values()]
             counts = {name: said.count(each) for name, each in (("passed", "pass"), ("failed", "fail"))}
-            found.append({"test": test, **row, "reason": reasons[test], **counts, "undecided": said.count("undecided")})
+            found.append({"test": test, **of, "reason": reasons[test], **counts, "undecided": said.count("undecided")})
     columns = ["test", "line", *GROUPS, "source", "reason", "passed", "failed", "undecided"]
     return pd.DataFrame(found, columns=columns)
 
@@ -197,7 +197,7 @@ def people(params: SuiteParams) -> dict[tuple[str, str], str]:
     if found is None:
         return {}
     votes: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for row in found.itertuples(index=False):
+    for row in cast(Iterator[Any], found.itertuples(index=False)):
         votes[row.source, row.translation].append(LABELS[row.judgement])
     return {
         text: next((each for each in given if 2 * given.count(each) > len(given)), "undecided")
@@ -220,10 +220,10 @@ def outcomes(params: SuiteParams, store: Store, texts: bool) -> Iterator[pd.Data
         tables = _in_all(params, chunk, store)
         for model in params.models:
             table, rows = tables[model], []
-            for row in table.itertuples(index=False):
+            for row in cast(Iterator[Any], table.itertuples(index=False)):
                 verdict, reason, by = row.verdict, row.reason, row.by
                 if row.test in set_aside:
-                    verdict, reason = "undecided", f"quarantined: {set_aside[row.test]}"
+                    verdict, reason = "undecided", set_aside[row.test]
                 elif verdict == "undecided" and (row.source, row.output) in by_people:
                     verdict = by_people[row.source, row.output]
                     reason, by = ("" if verdict == "pass" else "judged by people"), "people"
@@ -260,11 +260,11 @@ def suites_of(
     for study, table in found:
         behaviour = behaviour_of(study)
         expects = behaviour.expects if behaviour else {}
-        for row in table.itertuples(index=False):
+        for row in cast(Iterator[Any], table.itertuples(index=False)):
             source = row.changed if isinstance(row.changed, str) else row.source
             if not row.target_language or not isinstance(source, str) or not (every or row.verdict == "fail"):
                 continue
-            groups = defaultdict(str, row.groups)
+            groups: Mapping[str, Any] = defaultdict(str, row.groups)
             test = tests[f"{row.source_language}-{row.target_language}"].setdefault(row.item, {
                 "id": row.item, "source": " ".join(source.split()), "category": study.name,
                 "phenomenon": next((str(value) for value in groups.values() if value), study.name),
