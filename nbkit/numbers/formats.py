@@ -156,7 +156,7 @@ def parse_format(pattern: str) -> NumberFormat:
 
 
 def pattern_of(number: Number, written: str, lang: str) -> str:
-    """The format of a *number* as a text has it.
+    """The format of a *number* found in a text.
 
     >>> from nbkit.numbers import find_numbers
     >>> [pattern_of(find_numbers(text, "en")[0], text, "en") for text in ("1,234.5", "2.5 million", "twelve", "70")]

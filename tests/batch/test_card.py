@@ -19,6 +19,7 @@ from nbkit.models.caps import CapError, capped, take_request, take_texts
 from nbkit.report.card import read_card, schema
 from nbkit.store import Store
 from nbkit.studies import STUDIES, read_outcomes
+from nbkit.studies import numbers as numbers_study
 from nbkit.studies.behaviours import behaviours
 from tests.pages import violations
 
@@ -278,6 +279,9 @@ def test_the_numbers_of_a_file_of_outputs_are_those_of_its_sources(files):
     sources = dict(zip(rows["source"], rows["spans"], strict=True))
     (span,) = json.loads(sources["The tax brought in £2.5m."])
     assert "The tax brought in £2.5m."[span["start"] : span["end"]] == "2.5m"
+    assert numbers_study.formats_used(numbers.params)["drawn"].sum() == 5  # what its pages show of the numbers asked
+    assert set(numbers_study.capabilities(numbers.params)["sentence"]) == set(rows["source"])
+    assert len(numbers_study.templates_used(numbers.params)) == numbers_study.copy_rates(numbers.params)["n"].sum() == 5
 
 
 def test_what_a_card_of_a_file_needs_beside_it(files):

@@ -187,9 +187,14 @@ def cases(params: NumbersParams, pair: Direction, model: str, store: Store) -> l
 
     Raises `NbkitError` where there is no template for a capability.
     """
-    if not params.n_numbers:
-        return _as_written(params, pair, model, store)
     templates = templates_of(params, pair, model, store)
+    if not params.n_numbers:
+        every = ((each, each.number) for each in chain.from_iterable(templates.values()))
+        return [
+            Case(each.capability, pattern_of(number, each.written, pair.src), each,
+                 DrawnNumber(number.value, each.written), kept=True)
+            for each, number in every if number is not None
+        ]  # fmt: skip
     return [
         Case(name, pattern, template, number)
         for name, patterns in params.patterns(pair.src).items()
@@ -199,25 +204,15 @@ def cases(params: NumbersParams, pair: Direction, model: str, store: Store) -> l
     ]
 
 
-def _as_written(params: NumbersParams, pair: Direction, model: str, store: Store) -> list[Case]:
-    """The sentences of a corpus with the numbers that they have, at most ``n_templates`` of a capability."""
-    assert params.template_corpus is not None
-    found = _harvested(params, params.template_corpus, pair, model, store)
-    kept = [
-        Case(
-            name,
-            pattern_of(each.number, each.written, pair.src),
-            each,
-            DrawnNumber(each.number.value, each.written),
-            True,
-        )
-        for name in params.patterns(pair.src)
-        for each in [each for each in found if each.capability == name][: params.n_templates]
-        if each.number and each.fill(each.written) == each.text.replace(PLACEHOLDER, each.written)
-    ]
-    if not kept:
-        raise NbkitError(f"templates '{params.templates}' hold no number that a reference carries over")
-    return kept
+def numbers_by_format(params: NumbersParams, pair: Direction, store: Store) -> dict[tuple[str, str], list[DrawnNumber]]:
+    """The numbers of each capability and format: those that are drawn, or those that the sentences of a corpus have."""
+    if params.n_numbers:
+        every = ((name, pattern) for name, patterns in params.patterns(pair.src).items() for pattern in patterns)
+        return {each: numbers_of(params, each[1], pair.src) for each in every}
+    found: dict[tuple[str, str], list[DrawnNumber]] = {}
+    for case in cases(params, pair, next(iter(params.models), ""), store):
+        found.setdefault((case.capability, case.pattern), []).append(case.number)
+    return found
 
 
 def numbers_of(params: NumbersParams, pattern: str, lang: str) -> list[DrawnNumber]:
@@ -237,6 +232,12 @@ def templates_of(params: NumbersParams, pair: Direction, model: str, store: Stor
         chosen = {name: [each for each in found if each.capability == name][: params.n_templates] for name in wanted}
     else:
         found = _harvested(params, params.template_corpus, pair, model, store)
+        if not params.n_numbers:
+            found = [each for each in found if each.fill(each.written) == each.text.replace(PLACEHOLDER, each.written)]
+            kept = {name: [each for each in found if each.capability == name][: params.n_templates] for name in wanted}
+            if not any(kept.values()):
+                raise NbkitError(f"templates '{params.templates}' hold no number that a reference carries over")
+            return kept
         chosen = {name: _fitting(found, name)[: params.n_templates] for name in wanted}
     for name, templates in chosen.items():
         if not templates:

@@ -21,12 +21,12 @@ from nbkit.models.catalogue import BY_RULE
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.translators.texts import corpus_texts_identity, text_pairs
 from nbkit.numbers import find_numbers, forms, write_number
-from nbkit.numbers.formats import parse_format
+from nbkit.numbers.formats import DrawnNumber, parse_format
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.base import trained_by
 from nbkit.studies.numbers.params import Direction, NumbersParams
-from nbkit.studies.numbers.steps import OF, numbers_of, outcomes, results, templates_of
+from nbkit.studies.numbers.steps import OF, cases, numbers_by_format, numbers_of, outcomes, results, templates_of
 from nbkit.studies.paper import Paper
 
 if TYPE_CHECKING:
@@ -145,7 +145,12 @@ def capabilities(params: NumbersParams, store: Store | None = None) -> pd.DataFr
     """
     rows = []
     for lang, pair in {pair.src: pair for pair in params.pairs}.items():
-        templates = templates_of(params, pair, next(iter(params.models), ""), store or Store())
+        model = next(iter(params.models), "")
+        if not params.n_numbers:
+            first = {each.pattern: each for each in reversed(cases(params, pair, model, store or Store()))}
+            rows += [(lang, each.capability, name, each.number.written, each.source) for name, each in first.items()]
+            continue
+        templates = templates_of(params, pair, model, store or Store())
         for name, patterns in params.patterns(lang).items():
             for i, pattern in enumerate(patterns):
                 number, *_ = numbers_of(params, pattern, lang)
@@ -190,19 +195,18 @@ def templates_used(params: NumbersParams, store: Store | None = None) -> pd.Data
     return _frame(rows, ["lang", "capability", "template", "place", "models"])
 
 
-def formats_used(params: NumbersParams) -> pd.DataFrame:
+def formats_used(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
     """The formats of the run (Table 5).
 
     Columns: lang, capability, format, digits, fraction_digits, form, size (numbers it holds), drawn, examples.
     """
     rows = []
-    for lang in dict.fromkeys(pair.src for pair in params.pairs):
-        for name, patterns in params.patterns(lang).items():
-            for pattern in patterns:
-                parsed, drawn = parse_format(pattern), numbers_of(params, pattern, lang)
-                examples = "; ".join(number.written for number in drawn[:3])
-                rows.append((lang, name, pattern, parsed.digits, len(parsed.fraction), parsed.form, parsed.size(lang),
-                             len(drawn), examples))  # fmt: skip
+    for lang, pair in {pair.src: pair for pair in params.pairs}.items():
+        for (name, pattern), drawn in numbers_by_format(params, pair, store or Store()).items():
+            parsed = parse_format(pattern)
+            examples = "; ".join(number.written for number in drawn[:3])
+            rows.append((lang, name, pattern, parsed.digits, len(parsed.fraction), parsed.form, parsed.size(lang),
+                         len(drawn), examples))  # fmt: skip
     columns = ["lang", "capability", "format", "digits", "fraction_digits", "form", "size", "drawn", "examples"]
     return _frame(rows, columns)
 
@@ -279,7 +283,7 @@ def lengths_in_training(params: NumbersParams, store: Store | None = None) -> pd
     return _frame(rows, [*OF, "places", "length", "n"])
 
 
-def copy_rates(params: NumbersParams) -> pd.DataFrame:
+def copy_rates(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
     """Pass rates of the numbers themselves, taken over as the source writes them: what copying would get.
 
     Columns: pair, capability, n (numbers), strict, lenient.
@@ -287,8 +291,10 @@ def copy_rates(params: NumbersParams) -> pd.DataFrame:
 
     rows = []
     for pair in params.pairs:
-        for name, patterns in params.patterns(pair.src).items():
-            numbers = [number for pattern in patterns for number in numbers_of(params, pattern, pair.src)]
+        by_capability: dict[str, list[DrawnNumber]] = {}
+        for (name, _), drawn in numbers_by_format(params, pair, store or Store()).items():
+            by_capability.setdefault(name, []).extend(drawn)
+        for name, numbers in by_capability.items():
             verdicts = [judge_number(each.written, each.value, each.written, pair.src, pair.tgt) for each in numbers]
             strict = share_interval([verdict.strict for verdict in verdicts]).mean
             lenient = share_interval([verdict.lenient for verdict in verdicts]).mean
