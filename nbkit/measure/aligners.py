@@ -670,7 +670,7 @@ _INSTALL = (
     "aligner 'eflomal' needs the package eflomal, which is compiled (gcc, make, Python headers): "
     'pip install "nbkit[eflomal]"; other aligners: lexicon, pharaoh:FILE, embeddings:MODEL'
 )
-#: Iterations at most where training pairs say beforehand what words mean; eflomal's default for 35 pairs is 845.
+#: Iterations at most where training pairs say what words mean; eflomal's default for 35 pairs is 845.
 _MOST_ITERATIONS = 64
 #: Counts up when pairs are sampled otherwise with priors.
 _KNOWN = {"with_priors": 2}
@@ -686,7 +686,7 @@ class EflomalAligner:
     links of that first run. Without it, `align` learns only from the pairs passed to it.
     symmetrisation: one of `SYMMETRISATIONS`. model: 1 (IBM 1), 2 (and HMM) or 3 (and fertility). samplers: independent
     chains whose expectations are averaged. iterations: relative to eflomal's default, 5,000/√n of n pairs; with
-    training pairs at most 64, as small test sets need less where much is known already. null_prior: probability of a
+    training pairs at most 64, as small test sets need less where priors say much. null_prior: probability of a
     word without a link. store: stores links and priors.
 
     Each distinct pair counts once, and pairs are sorted first, so their order and repeats have no effect. Case is

@@ -73,7 +73,7 @@ def judge_number(
     without thousands separators, with a scale word, spelled out. A notation of another convention that is unambiguous
     (German ``1.23``) passes only *leniently*; one that means another number (German ``1.234`` for 1.234)
     does not pass. An article or a one-word *one* may satisfy the value 1 and is never an extra number; an ordinal in
-    words is neither. Between languages with articles, as many as the template has of its own satisfy nothing, nor does
+    words is neither. Between languages with articles, as many as the template itself contains satisfy nothing, nor does
     one far from where the number stood. *Both* may satisfy the value 2.
 
     >>> judge_number("Es kostete 1.234,5 Euro.", Decimal("1234.5"), "1,234.5", "en", "de")

@@ -26,6 +26,7 @@ from nbkit.measure.statistics import (
     macro_average,
     mean_interval,
     mean_of_draws,
+    phrase_means,
     share_interval,
     share_of_draws,
 )
@@ -383,8 +384,10 @@ def _estimated(scores: pd.DataFrame, measure: Measure, by: Sequence[str]) -> pd.
 def interval_of(known: pd.DataFrame, measure: Measure) -> Interval:
     """The value of scored rows with its interval; clusters are resampled, as their items are not independent."""
     scores, clusters = known["score"].to_numpy(float), known["cluster"].tolist()
+    if measure.average == "cluster" and not measure.share:
+        return mean_interval(list(phrase_means(scores, clusters).values()), within=measure.range)
     if measure.average == "cluster":
-        return macro_average(scores, clusters, share=measure.share).macro
+        return macro_average(scores, clusters, share=True).macro
     if measure.average != "item" and known["part"].nunique() > 1:
         table = known.pivot_table(index="cluster", columns="part", values="score", aggfunc="mean", sort=False)
         value, draws = float(table.mean().mean()), np.nanmean(bootstrap_draws(table.to_numpy()), axis=1)

@@ -122,6 +122,15 @@ def test_an_interval_around_what_is_compared_with_is_not_sure(run: Path):
     assert decide(alone, claim) == []  # nothing to compare with
 
 
+def test_claims_of_scores_below_0_are_decided():
+    """A faithful system's β₁ − β₂ is negative."""
+    rows = correlated([-0.3, -0.2, -0.4, -0.1] * 10, [0.0] * 40)
+    claim = {"claim": "It is robust.", "source": "here", "page": "x", "measure": "one", "minus": "two", "than": 0,
+             "share": False, "is": "above"}  # fmt: skip
+    (decided,) = decide(rows, Finding(**claim))
+    assert decided.verdict == "differs" and decided.value == pytest.approx(-0.25) and decided.high < 0
+
+
 def correlated(values: list[float], others: list[float]) -> pd.DataFrame:
     """Items of one system with two measures each, and a group of numbers that falls."""
     base = outcomes({"m": {"integers": 1.0}}, n=len(values)).query("measure == 'strict'").reset_index(drop=True)
