@@ -19,7 +19,6 @@ from nbkit.models.caps import CapError, capped, take_request, take_texts
 from nbkit.report.card import read_card, schema
 from nbkit.store import Store
 from nbkit.studies import STUDIES, read_outcomes
-from nbkit.studies import numbers as numbers_study
 from nbkit.studies.behaviours import behaviours
 from tests.pages import violations
 
