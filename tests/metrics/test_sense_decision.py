@@ -279,7 +279,8 @@ def test_only_nouns_show_a_nouns_sense(line, links, told):
 
 def test_nouns_of_texts_that_are_not_parsed():
     small, capital = (Text((Sentence(("sie", word), "de"),)) for word in ("fliegen", "Fliegen"))
-    assert SenseFinder(PUBLISHED_LIKE).senses(FLY, small, [(0, 1)])[0].reason == UNKNOWN
+    assert SenseFinder(PUBLISHED_LIKE).senses(FLY, small, [(0, 1)])[0].reason == NO_NOUN
+    assert SenseFinder(PUBLISHED_LIKE).senses(FLY, small, [(0, 0)])[0].reason == UNKNOWN  # a short word: of grammar
     assert SenseFinder(PUBLISHED_LIKE).senses(FLY, capital, [(0, 1)])[0].cluster == "insect"
     french = HomographLexicon("x", "en", "fr", {"fly": Homograph("fly", (
         SenseCluster("insect", frozenset({"mouche"})), SenseCluster("other", frozenset({"braguette"}))))})  # fmt: skip
