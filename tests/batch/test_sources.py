@@ -203,8 +203,9 @@ def test_missing_translations_are_named_before_any_work(study, params, counts, f
         assert re.search(f"model 'outputs:{name}' has no {of} of {counts}, such as .*; {way_out}", problem.message)
         with pytest.raises(NbkitError, match=f"has no {of} of {counts}"):
             dry_run(path)
-    stored = (folder / "cache").rglob("*.parquet")  # how many pairs there are, and nothing that was asked
-    assert not [path for path in stored if "extent" not in str(path)]
+    # How many pairs there are, whether files fit their sources, and nothing that was asked.
+    stored = (path.relative_to(folder / "cache/store") for path in (folder / "cache").rglob("*.parquet"))
+    assert all(re.search("extent$|^shifts$", path.parts[0]) for path in stored)
 
 
 def test_what_other_systems_lack_is_not_written(folder):
