@@ -31,6 +31,8 @@ def case_of(row: dict[str, str]) -> Case:
 
 @pytest.mark.parametrize("row", HARD, ids=[f"{n}-{row['expectation']}" for n, row in enumerate(HARD, start=2)])
 def test_hard_cases(row):
+    if row["expectation"] == "language" and "El perro" in row["output"]:
+        pytest.importorskip("lingua")  # two languages of one script, by words that no list has
     expectation = EXPECTATIONS.get(row["expectation"])
     judged = expectation.judged(expectation.takes(yaml.safe_load(row["wanted"])), case_of(row))
     assert (judged.verdict if judged else "none") == row["verdict"], judged

@@ -223,15 +223,13 @@ def test_templates_of_the_sandbox_are_sentences_whose_numbers_are_carried(params
         ("languages", ["en"], "'en' is both the source and another language"),
         ("models", ["opus-mt", "Helsinki-OPUS"], "would both be called 'Helsinki-OPUS'"),
         ("placeholders", {"": "[NUM]"}, "an empty spelling"),
-        ("n_numbers", -1, "greater than or equal to 0"),
-        ("templates", "own", "n_numbers: 0 keeps the numbers of a corpus's sentences; name one"),
+        ("n_numbers", 0, "greater than or equal to 1"),
         ("direction", ["out"], "unknown parameter; did you mean 'directions'?"),
     ],
 )
 def test_bad_parameters_are_named(field, value, message):
-    more = {"n_numbers": 0} if field == "templates" else {}
     with pytest.raises(ParamsError) as caught:
-        NumbersParams.checked({field: value, **more}, "numbers.yaml")
+        NumbersParams.checked({field: value}, "numbers.yaml")
     assert message in str(caught.value) and "numbers.yaml" in str(caught.value)
 
 
