@@ -22,6 +22,7 @@ from nbkit.studies.suite import LABELS, SuiteParams
 from nbkit.studies.suite.steps import ASIDE, VERDICT
 from nbkit.studies.suite.tables import pass_rates_of_outcomes
 from nbkit.suites import Fault, Suite, lint, read_suite
+from nbkit.suites.expectations import matches_words
 from nbkit.suites.suite import DEMO
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def test(
         context.exit(2 if faults else 0)
     if any(name.startswith("command:") for name in names):
         allow_commands()
-    pipeline = parser or (pipeline_for(read.tgt) if _has_words(read) else None)
+    pipeline = parser or (pipeline_for(read.tgt) if any(matches_words(each.wanted) for each in read.entries) else None)
     params = SuiteParams(
         suite=suite, source=read.src, target=read.tgt, models=names, quarantine=not no_quarantine,
         only_answered=only_answered, parsers={read.tgt: pipeline} if pipeline else {}, **_forms(judged, key),
@@ -95,10 +96,6 @@ def test(
         _write_form(open_, form, params)
     failed = (found["verdict"] == "fail").any()
     context.exit(int(failed or (strict and (found["verdict"] == "undecided").any())))
-
-
-def _has_words(suite: Suite) -> bool:
-    return any(name in entry.wanted for entry in suite.entries for name in ("must", "must_not", "keeps", "sense"))
 
 
 def _forms(judged: Sequence[str], key: Path | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ and these are at least `nbkit.studies.behaviours.BAR`; outcomes are all that is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup, escape
 
 from nbkit.measure.health import declared_measure
 from nbkit.measure.statistics import spearman
 from nbkit.models.translators.texts import score_of_sums
 from nbkit.report.answers import direction
+from nbkit.report.drawing import point, scale, svg
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import BAR, FEW, Measure, Read, behaviour_of, is_people
 from nbkit.studies.comparison import ranked
@@ -51,9 +52,7 @@ class Board:
 
     @property
     def anchor(self) -> str:
-        return f"{self.name}-{self.direction.replace('→', '-')}-{self.measure.measure}".replace("/", "-").replace(
-            " ", "-"
-        )
+        return re.sub("[ /→]", "-", f"{self.name}-{self.direction}-{self.measure.measure}")
 
     @property
     def has_chrf(self) -> bool:
@@ -75,16 +74,20 @@ class Board:
         """The rows as the page writes them."""
         low = min(min(row["low"], row["value"]) for row in self.rows)
         high = max(max(row["high"], row["value"]) for row in self.rows)
+        middle = 0.5 * (low == high)  # of the picture, where there is one value
+        at = scale(low - middle, high + middle, 6, _WIDE - 6)
         for row in self.rows:
+            text, interval = self.measure.written(row["value"]), self.measure.interval(row["low"], row["high"])
+            dot = point(at, _HIGH / 2, (row["low"], row["value"], row["high"]), radius=3.6)
             yield {
                 **row,
-                "text": self.measure.written(row["value"]),
-                "interval": self.measure.interval(row["low"], row["high"]),
+                "text": text,
+                "interval": interval,
                 "ranks": f"{row['first']}–{row['last']}" if row["first"] != row["last"] else str(row["first"]),
                 "few": row["n"] < FEW,
                 "people": is_people(row["system"]),
                 "chrf_text": f"{row['chrf']:.1f}" if row["chrf"] == row["chrf"] else "–",
-                "picture": _picture(row, low, high),
+                "picture": svg([dot], _WIDE, _HIGH, f"{text} {interval}", "mark-of"),
             }
 
     def correlations(self) -> list[str]:
@@ -190,20 +193,3 @@ def health_measure() -> Measure:
     'higher'
     """
     return Measure(**declared_measure())
-
-
-def _picture(row: Mapping[str, Any], low: float, high: float) -> Markup:
-    """The value with its interval, between the lowest and the highest end of the board, as inline SVG."""
-
-    def at(value: float) -> float:
-        return 6 + (_WIDE - 12) * ((value - low) / (high - low) if high > low else 0.5)
-
-    middle, line = _HIGH / 2, ""
-    if row["low"] == row["low"]:
-        line = (
-            f'<line class="interval" x1="{at(row["low"]):.1f}" x2="{at(row["high"]):.1f}" y1="{middle}" y2="{middle}"/>'
-        )
-    return Markup(
-        f'<svg class="mark-of" role="img" aria-label="{escape(row["system"])}" width="{_WIDE}" height="{_HIGH}" '
-        f'viewBox="0 0 {_WIDE} {_HIGH}">{line}<circle cx="{at(row["value"]):.1f}" cy="{middle}" r="3.6"/></svg>'
-    )

@@ -266,6 +266,15 @@ def _found(wanted: Iterable[str], case: Case) -> tuple[Span, ...]:
     return tuple(sorted({span for each in wanted for span in places(each, case)}))
 
 
+def matches_words(wanted: Iterable[str]) -> bool:
+    """Whether one of the expectations of these names matches words, so that lemmas of the translation serve it.
+
+    >>> matches_words(["length", "must"]), matches_words(["length"])
+    (True, False)
+    """
+    return not {"must", "must_not", "keeps", "sense"}.isdisjoint(wanted)
+
+
 def spaced(text: str) -> str:
     """*text* with single blanks between its words: whole sentences that differ in nothing else are the same."""
     return " ".join(text.split())

@@ -22,6 +22,7 @@ from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Held, Study, Use, as_
 from nbkit.studies.results import item_id, objects
 from nbkit.studies.suite.params import SuiteParams
 from nbkit.suites import Test, decide, quarantined, suspects, write_suite
+from nbkit.suites.expectations import matches_words
 from nbkit.text.parsers import load_parser
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def judged(params: SuiteParams, system: str, chunk: int, store: Store) -> Iterat
     tests = tests_of(params, system, chunk)
     asked = list(dict.fromkeys(text for test in tests for text in test.sources))
     said = dict(zip(asked, params.translate(system, asked, params.source, params.target, store), strict=True))
-    lemmas = _lemmas(params, [said[test.source] for test in tests if _has_words(test)])
+    lemmas = _lemmas(params, [said[test.source] for test in tests if matches_words(test.wanted)])
     for test in tests:
         output = said[test.source]
         others = {text: said[text] for text in test.sources[1:]}
@@ -119,10 +120,6 @@ def judged(params: SuiteParams, system: str, chunk: int, store: Store) -> Iterat
         spans = [(name, *span) for name, span in found.spans]
         yield (test.id, test.cluster, test.line, *test.labels.values(), test.source, output, found.verdict,
                found.reason, ", ".join(found.by), json.dumps(spans))  # fmt: skip
-
-
-def _has_words(test: Test) -> bool:
-    return any(name in test.wanted for name in ("must", "must_not", "keeps", "sense"))
 
 
 def _lemmas(params: SuiteParams, texts: Sequence[str]) -> dict[str, Mapping[str, str]]:
