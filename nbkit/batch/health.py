@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -38,11 +39,16 @@ def health_of(uses: Iterable[Use], store: Store) -> list[dict[str, Any]]:
             with suppress(NbkitError, OSError):
                 for source, lines in model.files(src, tgt):
                     groups.setdefault((file_digest(source), src, tgt), {})[use.label] = (source, lines)
-    return [_of_group(files, src, tgt, store) for (_, src, tgt), files in groups.items()]
+    first = {key: next(iter(files.values()))[0] for key, files in groups.items()}
+    # Files of one name in several folders are known by as much of their path as differs.
+    above = Path(os.path.commonpath([path.parent for path in first.values()])) if first else Path()
+    return [
+        {"file": str(first[key].relative_to(above)), **_of_group(files, first[key], *key[1:], store)}
+        for key, files in groups.items()
+    ]
 
 
-def _of_group(files: Mapping[str, tuple[Path, Path]], src: str, tgt: str, store: Store) -> dict[str, Any]:
-    source = next(iter(files.values()))[0]
+def _of_group(files: Mapping[str, tuple[Path, Path]], source: Path, src: str, tgt: str, store: Store) -> dict[str, Any]:
     sources = read_lines(source)
     config = {
         "kind": "health",
@@ -74,10 +80,8 @@ def _of_group(files: Mapping[str, tuple[Path, Path]], src: str, tgt: str, store:
                 "quoted": quoted[["kind", "line", "evidence"]].to_dict("records"),
             }
         )
-    return {
-        "file": source.name, "source": src, "target": tgt, "lines": len(sources), "systems": systems,
-        "ranks": order.to_dict("records"),
-    }  # fmt: skip
+    rows = order.to_dict("records")
+    return {"source": src, "target": tgt, "lines": len(sources), "systems": systems, "ranks": rows}
 
 
 def ranks(found: pd.DataFrame, systems: Sequence[str], sources: Sequence[str], src: str, tgt: str) -> pd.DataFrame:

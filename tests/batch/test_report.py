@@ -195,6 +195,9 @@ def test_the_health_of_outputs_is_shown_first(finished_run: Path):
         with zipfile.ZipFile(report.archive_without_text(finished_run)) as bundle:
             index = bundle.read("demo/index.html").decode()
         assert "213" in index and "Vogelhaus" not in index
+        record.write_text(json.dumps({**json.loads(before), "health": [health] * 4}))
+        html = report.build(finished_run).read_text()
+        assert html.count("<details><summary>source.en, en→de: most in bad, 0.80% of its lines") == 4
     finally:
         record.write_text(before)
 

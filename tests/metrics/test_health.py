@@ -237,3 +237,13 @@ def test_a_run_records_the_health_of_what_it_reads(files):
     assert bad["quoted"][0] == {"kind": "copy", "line": 1, "evidence": SOURCE}
     gone = Use(TRANSLATOR, f"outputs:{files}/gone.{{tgt}}", ("en", "de"))
     assert health_of([gone, Use(TRANSLATOR, "sandbox", ("en", "de"))], Store(str(files / "store"))) == []
+
+
+def test_source_files_of_one_name_are_known_by_their_folders(files):
+    other = files / "other" / "set"
+    other.mkdir(parents=True)
+    (other / "source.en").write_text("Good morning to all of you.\n", encoding="utf-8")
+    (other / "good.de").write_text("Guten Morgen euch allen.\n", encoding="utf-8")
+    uses = [Use(TRANSLATOR, f"outputs:{folder}/good.{{tgt}}", ("en", "de")) for folder in (files, other)]
+    found = health_of(uses, Store(str(files / "store")))
+    assert [of["file"] for of in found] == ["source.en", "other/set/source.en"]
