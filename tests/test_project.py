@@ -111,3 +111,16 @@ def test_pins_can_be_installed_by_the_oldest_python():
     needed = {name: installed[name].get("Requires-Python") or "" for name in pins & installed.keys()}
     assert len(needed) > len(pins) / 2
     assert not {name: version for name, version in needed.items() if not SpecifierSet(version).contains("3.11.2")}
+
+
+def test_nothing_but_the_project_is_tracked():
+    """What a run writes by accident is seen before it is committed for good."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    tracked = [name for name in listed.stdout.split("\0") if name]
+    rooms = {name.partition("/")[0] for name in tracked if "/" in name}
+    assert rooms == {".ci", "benchmarks", "docs", "nbkit", "notebooks", "outputs", "params", "tests"}
+    assert [name for name in tracked if name.startswith("outputs/")] == ["outputs/README.md"]
+    made = {".parquet", ".arrow", ".pyc", ".log", ".zip"}
+    assert not [name for name in tracked if Path(name).suffix in made and not name.startswith("tests/")]
