@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -459,6 +459,10 @@ class FileCorpus(Files, ABC):
         return self.read(request, *[self.place.path(fields) for fields in self._files(request)])
 
     def identity(self, request: Request) -> dict[str, Any]:
+        """Everything the pairs depend on: here what `files_identity` holds."""
+        return self.files_identity(request)
+
+    def files_identity(self, request: Request) -> dict[str, Any]:
         """How the files are read, and the digest or revision of each, whatever their names or paths."""
         self.check(request)
         return {
@@ -471,6 +475,10 @@ class FileCorpus(Files, ABC):
         }
 
     def problems(self, request: Request) -> list[str]:
+        """The problems that would stop `pairs`: here what `files_problems` finds."""
+        return self.files_problems(request)
+
+    def files_problems(self, request: Request) -> list[str]:
         """Problems of languages, split and files; in local files, the first malformed one of the requested pairs."""
         try:
             self.check(request)
@@ -578,6 +586,38 @@ class ParquetCorpus(RawCorpus):
 
     def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
         return read_parquet(paths[0], self._code(request.src), self._code(request.tgt))
+
+
+@dataclass(frozen=True)
+class JoinedCorpus(RawCorpus):
+    """Several corpora of raw text, one after the other. parts: each with the split that was named."""
+
+    parts: tuple[tuple[RawCorpus, str | None], ...] = ()
+
+    def raw_pairs(self, request: Request) -> Iterator[Any]:
+        """All pairs of all parts; ids are preceded by the number of the part."""
+        # Every part is opened at once: a missing file is an error before the first pair.
+        streams = [part.raw_pairs(asked) for part, asked in self._asked(request)]
+        return (
+            replace(pair, id=f"{number}:{pair.id}") if isinstance(pair, RawPair) else pair
+            for number, stream in enumerate(streams, start=1)
+            for pair in stream
+        )
+
+    def read(self, request: Request, *paths: Path) -> Iterator[Any]:
+        """As `raw_pairs`: every part knows its own files."""
+        return self.raw_pairs(request)
+
+    def files_identity(self, request: Request) -> dict[str, Any]:
+        """Those of the parts, in their order."""
+        return {"joined": [part.files_identity(asked) for part, asked in self._asked(request)]}
+
+    def files_problems(self, request: Request) -> list[str]:
+        """Those of the parts, each once."""
+        return list(dict.fromkeys(each for part, asked in self._asked(request) for each in part.files_problems(asked)))
+
+    def _asked(self, request: Request) -> Iterator[tuple[RawCorpus, Request]]:
+        return ((part, replace(request, split=split)) for part, split in self.parts)
 
 
 class ConlluCorpus(FileCorpus):
@@ -694,6 +734,7 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
         A registered name, ``name:split``, ``tsv:PATH``, ``moses:PREFIX`` (``PREFIX.en``, ``PREFIX.de``),
         ``conllu:PATH``, ``parquet:PATH``, or a path that ends in .tsv, .conllu or .parquet. In a path, ``{src}``,
         ``{tgt}``, ``{pair}``, ``{lang}``, ``{SOURCE|TARGET}`` (by side) and environment variables are filled in.
+        Several of raw text are joined by `` + ``: ``multi30k:train + tatoeba``.
 
     Returns
     -------
@@ -713,11 +754,15 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
     ('en', 'de', 'fr', 'es', 'zh', 'ja')
     >>> find_corpus("multi30k:val")[1]
     'val'
+    >>> [split for _, split in find_corpus("multi30k:train + tatoeba")[0].parts]
+    ['train', None]
     >>> find_corpus("multi3k")
     Traceback (most recent call last):
     ...
     nbkit.errors.UnknownNameError: unknown corpus 'multi3k'; did you mean 'multi30k'? There are: ...
     """
+    if " + " in spec:
+        return _joined(spec), None
     head, colon, rest = spec.partition(":")
     if colon and head in _PREFIXES:
         return _path_corpus(spec, head, rest), None
@@ -733,6 +778,16 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
             f"corpus '{spec}' is a path without a format; write tsv:PATH, moses:PREFIX, conllu:PATH or parquet:PATH"
         )
     raise UnknownNameError("corpus", head, CORPORA.names())
+
+
+def _joined(spec: str) -> JoinedCorpus:
+    parts = []
+    for name in spec.split(" + "):
+        corpus, split = find_corpus(name.strip())
+        if not isinstance(corpus, RawCorpus):
+            raise NbkitError(f"corpus '{spec}': only corpora of raw text can be joined, not {name}")
+        parts.append((corpus, split))
+    return JoinedCorpus(spec, parts[0][0].place, parts=tuple(parts))
 
 
 def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:

@@ -76,6 +76,32 @@ def test_n_takes_the_first_good_pairs(tsv, tiny_pipelines):
         load_pairs(str(tsv), "en", "de", n=0, parsers=tiny_pipelines)
 
 
+def test_corpora_are_joined_in_order(tsv, tmp_path, tiny_pipelines):
+    other = tmp_path / "other.tsv"
+    other.write_text("no tab\nGood night .\tGute Nacht .\n", "utf-8")
+    joined = f"{tsv} + tsv:{other}"
+    options = {"parsers": tiny_pipelines, "on_error": "skip"}
+    pairs = list(load_pairs(joined, "en", "de", **options))
+    assert texts(pairs) == [*PAIRS, ("Good night .", "Gute Nacht .")]
+    assert [pair.id for pair in pairs] == ["1:1", "1:2", "1:3", "2:2"]
+    assert texts(load_pairs(joined, "en", "de", n=2, start=2, **options)) == texts(pairs)[2:]
+    assert texts(load_pairs(f"tsv:{other} + {tsv}", "en", "de", n=1, **options)) == texts(pairs)[3:]
+    with pytest.raises(DataError, match=r"other\.tsv:1: "):
+        list(load_pairs(joined, "en", "de", parsers=tiny_pipelines))
+    assert "other.tsv:1" in problems(joined, parsers=tiny_pipelines)
+    assert problems(f"{tsv} + {tmp_path}/nothing.tsv").count("no such file") == 1
+    assert "only corpora of raw text can be joined, not pud" in problems(f"{tsv} + pud")
+    assert "only corpora of raw text can be joined, not sandbox" in problems(f"sandbox + {tsv}")
+
+    def identity(spec):
+        return corpus_identity(spec, "en", "de", parsers=tiny_pipelines)
+
+    assert identity(joined) != identity(f"tsv:{other} + {tsv}") != identity(str(tsv))
+    before = identity(joined)
+    other.write_text("Good night .\tGute Nacht .\n", "utf-8")
+    assert identity(joined) != before
+
+
 def test_start_leaves_pairs_out_without_parsing_them(tsv, tiny_pipelines, tmp_path):
     tsv.write_text("no tab\n" + tsv.read_text("utf-8"), "utf-8")
     store = Store(tmp_path / "mine")

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from nbkit.corpora import OnError, Request, find_corpus, is_endless
-from nbkit.corpora.corpus import FileCorpus, RawCorpus
+from nbkit.corpora.corpus import RawCorpus
 from nbkit.errors import NbkitError
 from nbkit.files import keep_good
 from nbkit.languages import base_language, is_unspaced
@@ -44,7 +44,7 @@ def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int | None) -> dic
     """What the texts of the first *n* pairs (None: all) depend on, for store keys; no parser."""
     found, split = find_corpus(corpus)
     request = Request(src, tgt, split, n)
-    identity = FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
+    identity = found.files_identity(request) if isinstance(found, RawCorpus) else found.identity(request)
     return {"n": n, **identity}
 
 
@@ -60,7 +60,7 @@ def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parame
     except NbkitError as error:
         return [str(error)]
     request = Request(src, tgt, split, n)
-    return FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
+    return found.files_problems(request) if isinstance(found, RawCorpus) else found.problems(request)
 
 
 # ----------------------------------------------------------------------------

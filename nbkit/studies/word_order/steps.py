@@ -19,7 +19,7 @@ import numpy as np
 
 from nbkit import corpora
 from nbkit.corpora import Pair, Skipped, load_pairs
-from nbkit.corpora.corpus import FileCorpus, RawCorpus
+from nbkit.corpora.corpus import RawCorpus
 from nbkit.errors import DataError, NbkitError
 from nbkit.measure import Kappa, check_metric
 from nbkit.measure.displacement import carried_displacement, displacement
@@ -285,7 +285,7 @@ def _raw_size(params: WordOrderParams, language: str) -> int | None:
         if not isinstance(found, RawCorpus):
             return None
         request = corpora.Request(params.source, language, split)
-        files = FileCorpus.identity(found, request)  # a parser need not be here to count
+        files = found.files_identity(request)  # a parser need not be here to count
         return _counted(params.corpus, params.source, language, json.dumps(files)) or None
     except NbkitError:  # the unit that reads it says so, with file and line
         return None
