@@ -215,6 +215,22 @@ def english_idioms() -> tuple[str, ...]:
         return tuple(read_phrases(path))
 
 
+@cache
+def shared_translations(src: str, tgt: str) -> dict[str, str]:
+    """Of English idioms the words of good translations that translate words of the idiom, too (``en-de.tsv``).
+
+    Empty for languages without such a list.
+
+    >>> shared_translations("en", "de")["put an end to"], shared_translations("en", "fr")
+    ('ein Ende setzen', {})
+    """
+    if (base_language(src), base_language(tgt)) != ("en", "de"):
+        return {}
+    lines = (files(__package__) / "en-de.tsv").read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if line and not line.startswith(("#", "idiom\t")))
+    return {row[0]: row[1] for row in rows}
+
+
 # ----------------------------------------------------------------------------
 # Regular, idiom-train and idiom-test: the data on which models of idioms are trained and tested.
 #
