@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nbkit.corpora.idioms import IdiomPair, shared_translations
 from nbkit.measure.literal import Litter, WordDictionary, WordMatcher, known_matchings
@@ -31,9 +31,6 @@ from nbkit.studies.idioms.steps import (
 )
 from nbkit.text.phrases import read_phrase, stop_words
 from nbkit.text.sentences import Text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The share of the other systems that makes a word right.
 SHARE = 1 / 3
@@ -91,9 +88,8 @@ def compared(params: IdiomsParams, language: str, system: System, store: Store) 
     theirs = zip(*(params.translate(name, sources, params.source, language, store) for name in others), strict=True)
     mine = params.translate(system.name, sources, params.source, language, store)
     matching = "inflected" if "inflected" in known_matchings(language) else "exact"
-    litter = Litter(
-        _translating(run_dictionaries(params, language, store)[0]), params.source, language, matching=matching
-    )
+    dictionary, _ = run_dictionaries(params, language, store)
+    litter = Litter(_translating(dictionary), params.source, language, matching=matching)
     key, shared = WordMatcher(language, matching).key, shared_translations(params.source, language)
     for pair, text, hypothesis, beside in zip(pairs, source_texts(params, sources), mine, theirs, strict=True):
         words = content_words(pair, text)
@@ -140,22 +136,18 @@ def compare(params: IdiomsParams, language: str, system: System, store: Store) -
     compared(params, language, system, store=store)
 
 
-def side_by_side(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
-    """Every idiom with the outputs of all systems, those with a literal translation that few others have first.
+@as_table("language", "id", "idiom", "source", "spans", "system", "hypothesis", "triggers", "flagged")
+def side_by_side(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
+    """Every idiom with the outputs of all systems, those that most systems are flagged for first; empty without voters.
 
-    Columns: language, those of `compared` but open, system, flagged (systems whose translation of it is).
+    Columns: language, id, idiom, source, spans, system, hypothesis, triggers (as in `compared`), flagged (how many
+    systems have a literal translation that few others have).
     """
-    import pandas as pd
-
-    store = store or Store()
-    tables = [
-        compared(params, language, system, store=store).assign(language=language, system=system.label)
-        for language in params.languages
-        for system in params.systems
-    ]
-    found = pd.concat(tables, ignore_index=True)
-    flagged = found["triggers"].ne("[]").groupby([found["language"], found["id"], found["idiom"]]).transform("sum")
-    found = found.assign(flagged=flagged).sort_values(
-        ["flagged", "language", "idiom", "id"], kind="stable", ascending=[False, True, True, True]
-    )
-    return found.drop(columns="open").reset_index(drop=True)
+    for language in params.languages if params.voters else ():
+        tables = {system.label: compared(params, language, system, store=store or Store()) for system in params.systems}
+        rows = list(zip(*(table.to_dict("records") for table in tables.values()), strict=True))
+        flags = [sum(row["triggers"] != "[]" for row in own) for own in rows]
+        for n, own in sorted(zip(flags, rows, strict=True), key=lambda each: (-each[0], each[1][0]["idiom"])):
+            for system, row in zip(tables, own, strict=True):
+                given = (row[name] for name in ("id", "idiom", "source", "spans"))
+                yield language, *given, system, row["hypothesis"], row["triggers"], n

@@ -374,7 +374,8 @@ def side_by_side_table(outputs: pd.DataFrame) -> Styler:
             hit = [places[token] for _, tokens, _ in triggers for token in tokens]
             beside = f" ({max(others for *_, others in triggers)})" if triggers else ""
             texts[escape(row["system"]) + beside] = styles.marked(row["hypothesis"], hit, _TRIGGER)
-        rows.append({"where": f"{number}<br><i>{escape(str(idiom))}</i>", "texts": _lines(texts)})
+        where = f"line {str(number).rpartition(':')[2]}<br><i>{escape(str(idiom))}</i>"
+        rows.append({"where": where, "texts": _lines(texts)})
     return show("side_by_side", pd.DataFrame(rows))
 
 

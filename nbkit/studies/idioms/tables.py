@@ -172,7 +172,7 @@ def dissents(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
     Columns: language, condition, model, value (the mean over idioms of the share of their occurrences), low, high,
     n (occurrences where one was possible), idioms, flagged (occurrences with one), undecided (the others).
     """
-    for language, system, of in _each(params, controls=False):
+    for language, system, of in _each(params, controls=False) if params.voters else ():
         table = compared(params, language, system, store=store or Store())
         left = table[table["open"]]
         values = left["triggers"].ne("[]").to_numpy(float)
@@ -377,19 +377,15 @@ def _targeted_outcomes(params: IdiomsParams, language: str, system: System, stor
 
 def _others_outcomes(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[pd.DataFrame]:
     """Literal translations that few of the other systems have."""
-    table = compared(params, language, system, store=store)
+    table = compared(params, language, system, store=store).assign(reference="")
     found = [[Trigger(word, tuple(places)) for word, places, _ in json.loads(row)] for row in table["triggers"]]
-    shared = _items(
-        params, language, system, table.assign(reference=""), [{} for _ in found], _marked(table, found, language)
-    )
-    verdicts = [
-        "fail" if each else "pass" if left else "undecided" for each, left in zip(found, table["open"], strict=True)
-    ]
-    reasons = [
-        ", ".join(each.translation for each in triggers) or ("" if left else _NO_WORD if words == "[]" else _THEIRS)
-        for triggers, left, words in zip(found, table["open"], table["words"], strict=True)
-    ]
-    values = [np.nan if verdict == "undecided" else float(verdict == "fail") for verdict in verdicts]
+    shared = _items(params, language, system, table, [{} for _ in found], _marked(table, found, language))
+    verdicts, reasons = [], []
+    for triggers, words, left in zip(found, table["words"], table["open"], strict=True):
+        verdicts.append("fail" if triggers else "pass" if left else "undecided")
+        why = "" if left else _NO_WORD if words == "[]" else _THEIRS
+        reasons.append(", ".join(each.translation for each in triggers) or why)
+    values = table["triggers"].ne("[]").astype(float).where(table["open"])
     yield shared.assign(measure="literal", value=values, verdict=verdicts, reason=reasons)
 
 
