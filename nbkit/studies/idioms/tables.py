@@ -13,6 +13,7 @@ import numpy as np
 import yaml
 
 from nbkit.corpora.idioms import training_copies
+from nbkit.errors import NbkitError
 from nbkit.measure.literal import (
     AlignedPhrase,
     Blocklist,
@@ -242,7 +243,10 @@ def published_results(params: IdiomsParams) -> pd.DataFrame:
 
 
 def _each(params: IdiomsParams, *, controls: bool = True) -> Iterator[tuple[str, System, tuple[str, str, str]]]:
-    """The run's systems and then the controls, by language; with each what the columns `OF` hold."""
+    """The run's systems and then the controls, by language; with each what the columns `OF` hold. Controls are of
+    references: raises `NbkitError` where voters take their place."""
+    if controls and params.voters:
+        raise NbkitError("this run has voters and no references: of its systems, only the page 'others' is measurable")
     for language in params.languages:
         for system in (*params.systems, *(CONTROLS if controls else ())):
             yield language, system, (language, system.condition, system.model)
