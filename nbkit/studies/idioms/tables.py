@@ -91,6 +91,7 @@ _PAPERS_ALIGNERS = {"embeddings": "awesome-align"} | dict.fromkeys(("eflomal", "
 #: Why LitTER could not find an error.
 _NO_WORD = "the dictionary has none of the idiom's words"
 _EVERY_WORD = "the reference has a translation of each of the idiom's words"
+_NO_CONTENT = "the dictionary has no noun or adjective of the idiom"
 _THEIRS = "a third of the other systems, or a good translation, has each of the idiom's words; or nothing is translated"
 _INTERVALS = ("value", "low", "high", "micro", "micro_low", "micro_high")
 
@@ -387,7 +388,7 @@ def _others_outcomes(params: IdiomsParams, language: str, system: System, store:
     verdicts, reasons = [], []
     for triggers, words, left in zip(found, table["words"], table["open"], strict=True):
         verdicts.append("fail" if triggers else "pass" if left else "undecided")
-        why = "" if left else _NO_WORD if words == "[]" else _THEIRS
+        why = "" if left else _NO_CONTENT if words == "[]" else _THEIRS
         reasons.append(", ".join(each.translation for each in triggers) or why)
     values = table["triggers"].ne("[]").astype(float).where(table["open"])
     yield shared.assign(measure="literal", value=values, verdict=verdicts, reason=reasons)
