@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -18,8 +18,9 @@ from nbkit import sandbox
 from nbkit.corpora.corpus import RawPair, as_pair
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import aligned_lines, atomic_write
+from nbkit.languages import base_language
 from nbkit.seeding import address
-from nbkit.text.phrases import PhraseMatcher, read_phrases
+from nbkit.text.phrases import PhraseMatcher, read_phrases, stop_words
 from nbkit.text.sentences import Pair, sentence_key
 
 # ----------------------------------------------------------------------------
@@ -29,6 +30,9 @@ from nbkit.text.sentences import Pair, sentence_key
 # ``IDIOM<TAB>[(start, end), …]`` per pair, in characters of the source.
 
 _SPANS = re.compile(r"\[\s*(?:\(\s*\d+\s*,\s*\d+\s*\)\s*(?:,\s*\(\s*\d+\s*,\s*\d+\s*\)\s*)*)\]")
+
+
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 _SPAN = re.compile(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)")
@@ -79,7 +83,8 @@ def _problem(start: int, end: int, source: str) -> str | None:
 def annotate(pair: Pair, matcher: PhraseMatcher) -> tuple[IdiomPair, ...]:
     """An entry for each phrase of *matcher* in the source of *pair*, with all its places; none for a regular pair.
 
-    Where phrases overlap, the longest counts (`PhraseMatcher.find`). Source: idioms paper, §3.1.
+    Where phrases overlap, the longest counts (`PhraseMatcher.find`); what `is_literal` says is no idiom does not.
+    Source: idioms paper, §3.1.
 
     >>> from nbkit.text.sentences import Sentence, Text
     >>> source = Text((Sentence(tuple("Time for its swan song .".split()), "en"),))
@@ -89,10 +94,44 @@ def annotate(pair: Pair, matcher: PhraseMatcher) -> tuple[IdiomPair, ...]:
     """
     spans: dict[str, list[tuple[int, int]]] = {}
     for match in matcher.find(pair.source):
-        spans.setdefault(match.phrase, []).append(match.span)
+        if base_language(pair.source.lang) != "en" or not is_literal(match.phrase, pair.source.text, match.span):
+            spans.setdefault(match.phrase, []).append(match.span)
     return tuple(
         IdiomPair(pair.id, pair.source.text, pair.target.text, idiom, tuple(places)) for idiom, places in spans.items()
     )
+
+
+def is_literal(idiom: str, text: str, span: tuple[int, int]) -> bool:
+    """Whether the words of an English idiom at *span* are a name, or mean something else than the idiom.
+
+    A name: its content words begin with capitals, and not only the first word does. Something else: by a rule of
+    ``literal_uses.tsv``, where each has an example.
+
+    >>> is_literal("silver lining", "It won for Silver Linings Playbook.", (11, 25))
+    True
+    >>> [is_literal("to the letter", text, (12, 22)) for text in ("They follow the letter.", "They obeyed the letter.")]
+    [True, True]
+    >>> is_literal("silver lining", "Silver linings are rare.", (0, 14))
+    False
+    """
+    start, end = span
+    found = text[start:end]
+    content = [word for word in _WORD.finditer(found) if word[0].lower() not in stop_words("en")]
+    if any(word.start() for word in content) and all(word[0][0].isupper() for word in content) and not found.isupper():
+        return True
+    texts = {"in": found, "before": text[:start], "after": text[end:]}
+    return any(pattern.search(texts[where]) for where, pattern in _literal_uses().get(idiom, ()))
+
+
+@cache
+def _literal_uses() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+    """Of each idiom where to look ("in", "before", "after"), and for what."""
+    rules: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    for line in (files(__package__) / "literal_uses.tsv").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith(("#", "idiom\t")):
+            idiom, where, pattern, _ = line.split("\t")
+            rules.setdefault(idiom, []).append((where, re.compile(pattern, re.IGNORECASE)))
+    return rules
 
 
 def read_idiom_pairs(source: str | Path, target: str | Path, spans: str | Path) -> list[IdiomPair]:
@@ -174,6 +213,22 @@ def english_idioms() -> tuple[str, ...]:
     """
     with as_file(files(__package__) / "en.txt") as path:
         return tuple(read_phrases(path))
+
+
+@cache
+def shared_translations(src: str, tgt: str) -> dict[str, str]:
+    """Of English idioms the words of good translations that translate words of the idiom, too (``en-de.tsv``).
+
+    Empty for languages without such a list.
+
+    >>> shared_translations("en", "de")["put an end to"], shared_translations("en", "fr")
+    ('ein Ende setzen', {})
+    """
+    if (base_language(src), base_language(tgt)) != ("en", "de"):
+        return {}
+    lines = (files(__package__) / "en-de.tsv").read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if line and not line.startswith(("#", "idiom\t")))
+    return {row[0]: row[1] for row in rows}
 
 
 # ----------------------------------------------------------------------------

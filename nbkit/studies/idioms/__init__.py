@@ -6,6 +6,7 @@ Every public function takes `IdiomsParams` and returns a tidy table, documented 
 
 from __future__ import annotations
 
+from nbkit.studies.idioms.others import side_by_side
 from nbkit.studies.idioms.params import IdiomsParams, System
 from nbkit.studies.idioms.steps import STUDY, training_checked
 from nbkit.studies.idioms.tables import (
@@ -14,6 +15,7 @@ from nbkit.studies.idioms.tables import (
     context_effects,
     context_examples,
     data_statistics,
+    dissents,
     find_phrases,
     findings,
     global_scores,
@@ -35,6 +37,7 @@ __all__ = [
     "context_effects",
     "context_examples",
     "data_statistics",
+    "dissents",
     "find_phrases",
     "findings",
     "global_scores",
@@ -46,4 +49,5 @@ __all__ = [
     "published_results",
     "training_checked",
     "results",
+    "side_by_side",
 ]

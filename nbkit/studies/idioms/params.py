@@ -18,6 +18,7 @@ from nbkit.studies.base import (
     Once,
     Parsers,
     TranslatorParams,
+    Translators,
     Written,
     or_value_error,
     told_apart,
@@ -102,6 +103,12 @@ class IdiomsParams(TranslatorParams):
         description="The name in tables, and the model; {condition} in a model's name is replaced by each of "
         "conditions, a name without it is one model as it is.",
     )
+    voters: Translators | None = Field(
+        default=None,
+        description="For data without references, whose target side is not read: the systems, at least four, of which "
+        "a third shows which words are right. A literal translation that fewer of the *other* ones have is held "
+        "against a system. LitTER, APT-Eval, BLEU, chrF and probes, which need references, are not measured.",
+    )
     conditions: Once[str] = Field(
         default=["zero", "joint"],
         min_length=1,
@@ -184,6 +191,11 @@ class IdiomsParams(TranslatorParams):
     def _consistent(self) -> IdiomsParams:
         if self.source in self.languages:
             raise ValueError(f"'{self.source}' is both the source and a target; remove it from languages")
+        if self.voters is not None and (len(self.voters) < 4 or self.contexts):
+            raise ValueError(
+                f"voters: {len(self.voters)} systems with contexts: {self.contexts}; at least four are needed, so that "
+                "three others decide, and contexts: [], as probes read references"
+            )
         if self.data == "mined" and not self.corpora:
             raise ValueError("data is 'mined', but corpora is empty: name the parallel corpora to mine")
         if self.corpora and self.data != "mined":

@@ -11,7 +11,7 @@ import hashlib
 import inspect
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
@@ -132,14 +132,20 @@ def phrases(params: IdiomsParams) -> tuple[str, ...]:
 def mined_pairs(params: IdiomsParams, language: str, pairs: Sequence[TextPair], matcher: PhraseMatcher) -> pd.DataFrame:
     """The idiom pairs among *pairs* and, as rows of the kind "count", how many there are, fit and are regular.
 
-    Columns: kind, id, source, target, idiom (of a count: the number), spans (JSON).
+    Where voters take the place of references, targets are empty, every source fits, and none is parsed: forms are
+    enough to find idioms. Columns: kind, id, source, target, idiom (of a count: the number), spans (JSON).
     """
     import pandas as pd
 
-    fitting = [pair for pair in pairs if fits(pair.source, pair.target, src=params.source, tgt=language)]
+    if params.voters:
+        fitting = [pair._replace(target="") for pair in pairs if pair.source.strip()]
+        texts: Iterable[Text] = (plain_text(pair.source, params.source) for pair in fitting)
+    else:
+        fitting = [pair for pair in pairs if fits(pair.source, pair.target, src=params.source, tgt=language)]
+        texts = source_texts(params, [pair.source for pair in fitting])
     counts = {"pairs": len(pairs), "fitting": len(fitting), "regular": 0}
     rows = []
-    for pair, text in zip(fitting, source_texts(params, [pair.source for pair in fitting]), strict=True):
+    for pair, text in zip(fitting, texts, strict=True):
         idioms = annotate(Pair(pair.id, text, Text((Sentence((pair.target,), language),))), matcher)
         counts["regular"] += not idioms
         rows += [("idiom", each.id, each.source, each.target, each.idiom, json.dumps(each.spans)) for each in idioms]
@@ -152,7 +158,7 @@ def mining_key(params: IdiomsParams, language: str, corpus: str) -> dict[str, An
     return {
         "corpus": corpus_texts_identity(corpus, params.source, language, None),
         "phrases": hashlib.blake2b("\n".join(phrases(params)).encode(), digest_size=8).hexdigest(),
-        "parser": parser_key(params),
+        "parser": "forms, all sources" if params.voters else parser_key(params),
     }
 
 
@@ -407,6 +413,7 @@ STUDY = Study(
         Notebook("idioms/context_translation", "Does the translation need the idiom's context?", "grid"),
         Notebook("idioms/context_likelihood", "How likely is the reference when the idiom loses its context?", "grid"),
         Notebook("idioms/uncertainty", "Are models less sure when they translate an idiom?", "grid"),
+        Notebook("idioms/others", "Which system translates idioms literally where others do not?", "grid", "voters"),
         Notebook("idioms/model_card", "How does this model treat idioms?", "cell"),
     ),
 )
@@ -1021,6 +1028,8 @@ def align_references(params: IdiomsParams, language: str, store: Store) -> None:
     These cannot be sampled twice alike: every system is judged against the ones that are sampled here.
     """
     run_dictionaries(params, language, store)
+    if params.voters:
+        return
     pairs = load_data(params, language, store).test
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     for name in params.aligners:
@@ -1052,10 +1061,16 @@ def translate(params: IdiomsParams, language: str, system: System, store: Store)
     translated(params, language, system, _tested(params, language, store), store)
 
 
+def _with_references(*per: str) -> Callable[[IdiomsParams], Iterable[Point]]:
+    """The points of a unit that reads references: none where voters take their place."""
+    return lambda params: () if params.voters else STUDY.points(params, per)
+
+
 @STUDY.work(
     "align and judge {system} {source}→{language}",
     per=("language", "system"),
     after=(align_references, translate),
+    points=_with_references("language", "system"),
     runs_models=True,
 )
 def judge(params: IdiomsParams, language: str, system: System, store: Store) -> None:
@@ -1071,6 +1086,7 @@ def judge(params: IdiomsParams, language: str, system: System, store: Store) -> 
     "judge the {control} {source}→{language}",
     per=("language", "control"),
     after=(align_references,),
+    points=_with_references("language", "control"),
     runs_models=True,
 )
 def judge_control(params: IdiomsParams, language: str, control: System, store: Store) -> None:

@@ -48,6 +48,8 @@ def footer(params: IdiomsParams) -> provenance.Footer:
     """Where the page's results come from: parameters, what is measured by what, models, versions."""
     pairs = [(params.source, language) for language in params.languages]
     by = {"aligners": ", ".join(params.aligners), "dictionary": params.dictionary}
+    if params.voters:
+        by |= {"references": f"a third of the other systems (voters: {len(params.voters)})"}
     names = [system.name for system in params.systems]
     return page.footer(params, by, names, lambda name: [model_identity(name, *pair) for pair in pairs], pairs=pairs)
 
@@ -352,6 +354,29 @@ def examples_table(samples: pd.DataFrame, language: str = "fr") -> Styler:
         lists = _blocklists(json.loads(row["blocklists"]), names)
         rows.append({"whose": _whose(row, samples), "texts": _lines(texts), "blocklists": lists, "verdict": verdict})
     return show("examples", pd.DataFrame(rows), whose="figure" if "figure" in samples else "model")
+
+
+def dissents_table(dissents: pd.DataFrame) -> Styler:
+    """Literal translations that few other systems have, by system. dissents: `idioms.dissents`."""
+    best = pd.DataFrame({"literal": _best(dissents, "value", lower=True)})
+    return show("dissents", dissents.assign(n=_counts(dissents)), best=best)
+
+
+def side_by_side_table(outputs: pd.DataFrame) -> Styler:
+    """The sentences in which a system is flagged, each with all outputs. outputs: `idioms.side_by_side`."""
+    rows = []
+    flagged = outputs[outputs["flagged"] > 0]
+    for (language, number, idiom), own in flagged.groupby(["language", "id", "idiom"], sort=False):
+        texts = {"source": _source(own.iloc[0].to_dict())}
+        for row in own.to_dict("records"):
+            triggers = json.loads(row["triggers"])
+            places = token_spans(row["hypothesis"], str(language))
+            hit = [places[token] for _, tokens, _ in triggers for token in tokens]
+            beside = f" ({max(others for *_, others in triggers)})" if triggers else ""
+            texts[escape(row["system"]) + beside] = styles.marked(row["hypothesis"], hit, _TRIGGER)
+        where = f"line {str(number).rpartition(':')[2]}<br><i>{escape(str(idiom))}</i>"
+        rows.append({"where": where, "texts": _lines(texts)})
+    return show("side_by_side", pd.DataFrame(rows))
 
 
 def context_examples_table(examples: pd.DataFrame, contexts: Sequence[str]) -> Styler:

@@ -13,6 +13,7 @@ import numpy as np
 import yaml
 
 from nbkit.corpora.idioms import training_copies
+from nbkit.errors import NbkitError
 from nbkit.measure.literal import (
     AlignedPhrase,
     Blocklist,
@@ -40,6 +41,7 @@ from nbkit.models.translators.texts import score_of_sums
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.engine import as_table
+from nbkit.studies.idioms.others import compared
 from nbkit.studies.idioms.params import AS_IT_IS, IdiomsParams, System, paper_name
 from nbkit.studies.idioms.steps import (
     CONTROLS,
@@ -89,6 +91,8 @@ _PAPERS_ALIGNERS = {"embeddings": "awesome-align"} | dict.fromkeys(("eflomal", "
 #: Why LitTER could not find an error.
 _NO_WORD = "the dictionary has none of the idiom's words"
 _EVERY_WORD = "the reference has a translation of each of the idiom's words"
+_NO_CONTENT = "the dictionary has no noun or adjective of the idiom"
+_THEIRS = "a third of the other systems, or a good translation, has each of the idiom's words; or nothing is translated"
 _INTERVALS = ("value", "low", "high", "micro", "micro_low", "micro_high")
 
 
@@ -163,6 +167,22 @@ def literal_errors(params: IdiomsParams, store: Store | None = None) -> Iterator
                 yield *of, variant, pairs, *found, *reach, litter.signature(pairs, aligned=by)
 
 
+@as_table(*OF, "value", "low", "high", "n", "idioms", "flagged", "undecided")
+def dissents(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
+    """How often each system has a literal translation of an idiom that fewer than a third of the others have.
+
+    Columns: language, condition, model, value (the mean over idioms of the share of their occurrences), low, high,
+    n (occurrences where one was possible), idioms, flagged (occurrences with one), undecided (the others).
+    """
+    for language, system, of in _each(params, controls=False) if params.voters else ():
+        table = compared(params, language, system, store=store or Store())
+        left = table[table["open"]]
+        values = left["triggers"].ne("[]").to_numpy(float)
+        found = macro_average(values, list(left["idiom"]), share=True)
+        mean, low, high, idioms = found.macro
+        yield *of, mean, low, high, len(left), idioms, int(values.sum()), len(table) - len(left)
+
+
 @as_table(*(*OF, "aligner", "measure", *_INTERVALS, "n", "idioms", "empty_reference", "empty_hypothesis", "signature"))
 def accuracy(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
     """APT-Eval of every system and control by every aligner.
@@ -224,7 +244,10 @@ def published_results(params: IdiomsParams) -> pd.DataFrame:
 
 
 def _each(params: IdiomsParams, *, controls: bool = True) -> Iterator[tuple[str, System, tuple[str, str, str]]]:
-    """The run's systems and then the controls, by language; with each what the columns `OF` hold."""
+    """The run's systems and then the controls, by language; with each what the columns `OF` hold. Controls are of
+    references: raises `NbkitError` where voters take their place."""
+    if controls and params.voters:
+        raise NbkitError("this run has voters and no references: of its systems, only the page 'others' is measurable")
     for language in params.languages:
         for system in (*params.systems, *(CONTROLS if controls else ())):
             yield language, system, (language, system.condition, system.model)
@@ -324,13 +347,15 @@ def _averages(model: str, values: np.ndarray, idioms: Iterable[str], *, share: b
 
 @STUDY.outcomes(headline="nbkit.studies.idioms.tables:results")
 def outcomes(params: IdiomsParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
-    """Each sentence of idiom-test by every targeted measure, each sentence of a test set by BLEU and chrF, and probes.
+    """Each sentence of idiom-test by every targeted measure, each sentence of a test set by BLEU and chrF, and probes;
+    where voters take the place of references, each idiom by its literal translations that few others have.
 
     Idioms are the clusters, of whole sentences the sentence. LitTER is undecided where it could not find an error:
     where no translation of a word of the idiom is known, or the reference has one of each word.
     """
-    for language, system, _ in _each(params):
-        for part in (_targeted_outcomes, _sentence_outcomes, _probe_outcomes):
+    parts = (_others_outcomes,) if params.voters else (_targeted_outcomes, _sentence_outcomes, _probe_outcomes)
+    for language, system, _ in _each(params, controls=not params.voters):
+        for part in parts:
             for table in part(params, language, system, store):
                 yield table.assign(system=system.label, source_language=params.source, target_language=language)
 
@@ -339,11 +364,7 @@ def _targeted_outcomes(params: IdiomsParams, language: str, system: System, stor
     """LitTER in every way of counting, and APT-Eval."""
     table = judged(params, language, system, store=store)
     found = [[Trigger(*each) for each in json.loads(row)] for row in table["triggers"]]
-    spans = [
-        _spans("output", [token_spans(text, language)[i] for each in triggers for i in each.tokens], "trigger")
-        for text, triggers in zip(table["hypothesis"], found, strict=True)
-    ]
-    shared = _items(params, language, system, table, [{} for _ in found], spans)
+    shared = _items(params, language, system, table, [{} for _ in found], _marked(table, found, language))
     verdicts, reasons = [], []
     for triggers, covered, left in zip(found, table["covered"], table["open"], strict=True):
         words = ", ".join(each.translation for each in triggers)
@@ -357,6 +378,28 @@ def _targeted_outcomes(params: IdiomsParams, language: str, system: System, stor
         scores = aligned(params, language, system, aligner, store=store)
         for measure in APT_EVAL:
             yield shared.assign(measure=f"{measure}/{aligner}", value=scores[measure].astype(float))
+
+
+def _others_outcomes(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[pd.DataFrame]:
+    """Literal translations that few of the other systems have."""
+    table = compared(params, language, system, store=store).assign(reference="")
+    found = [[Trigger(word, tuple(places)) for word, places, _ in json.loads(row)] for row in table["triggers"]]
+    shared = _items(params, language, system, table, [{} for _ in found], _marked(table, found, language))
+    verdicts, reasons = [], []
+    for triggers, words, left in zip(found, table["words"], table["open"], strict=True):
+        verdicts.append("fail" if triggers else "pass" if left else "undecided")
+        why = "" if left else _NO_CONTENT if words == "[]" else _THEIRS
+        reasons.append(", ".join(each.translation for each in triggers) or why)
+    values = table["triggers"].ne("[]").astype(float).where(table["open"])
+    yield shared.assign(measure="literal", value=values, verdict=verdicts, reason=reasons)
+
+
+def _marked(table: pd.DataFrame, found: Sequence[Sequence[Trigger]], language: str) -> list[list[dict[str, Any]]]:
+    """The triggers in each output, as spans of outcomes."""
+    return [
+        _spans("output", [token_spans(text, language)[i] for each in triggers for i in each.tokens], "trigger")
+        for text, triggers in zip(table["hypothesis"], found, strict=True)
+    ]
 
 
 def _sentence_outcomes(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[pd.DataFrame]:
