@@ -16,15 +16,16 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import yaml
 from babel import Locale
 from babel.units import format_unit
 
 from nbkit.languages import base_language
+from nbkit.numbers.lexicon import Remembered
 from nbkit.numbers.number import Number, language_data
-from nbkit.numbers.reading import find_numbers
+from nbkit.numbers.reading import find_numbers, may_begin_number
 
 _DATA = Path(__file__).parent / "quantities"
 
@@ -104,24 +105,21 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     [('1980', 'decade', ''), ('1050', 'clock', '24')]
     """
     rules = _rules(base_language(lang))
+    plain = masked = rules.dotted.sub(".", text) if rules.dotted is not None and "・" in text else text
+    told = 0
+    for word in plain if rules.han else plain.split():
+        told |= rules.signs[word]
+    if not told:
+        return []
     found: list[Quantity] = []
-    masked = rules.dotted.sub(".", text) if rules.dotted is not None else text
-    said, digits = masked.lower(), _DIGIT.search(text) is not None
-    for pattern, handler, digit, parts in rules.claims:
-        if digit and not digits:
-            continue
-        for part in parts:
-            if part in said:
-                break
-        else:
-            if parts:
-                continue
-        masked = _claimed(pattern, handler, text, masked, rules, found)
-    numbers = find_numbers(masked, lang)
+    for pattern, handler, parts, _ in rules.signs.claims(told):
+        if not parts or any(part in plain.lower() for part in parts):
+            masked = _claimed(pattern, handler, text, masked, rules, found)
+    numbers = find_numbers(masked, lang) if told & Signs.NUMBER or masked is not plain else []
     spans = [number.span for number in numbers]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     covered: set[int] = set()
-    for match in rules.words.finditer(masked):
+    for match in rules.words.finditer(masked) if told & Signs.WORD else ():
         a, b = match.span()
         which = rules.which.match(masked, a)
         first, after = bisect_right(ends, a), bisect_left(starts, b)
@@ -182,7 +180,7 @@ class Rules:
     lang: str
     han: bool
     data: Mapping[str, Any]
-    claims: tuple[tuple[re.Pattern[str], _Handler, bool, tuple[str, ...]], ...]
+    signs: Signs
     units: Mapping[str, re.Pattern[str]]
     unit_names: tuple[str, ...]
     before: re.Pattern[str]
@@ -248,7 +246,7 @@ def _rules(lang: str) -> Rules:
         lang=lang,
         han=han,
         data=data,
-        claims=(),
+        signs=Signs(lang, han, (), ()),
         units=_by_first(units),
         unit_names=tuple(name for name, _ in units),
         before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
@@ -260,7 +258,7 @@ def _rules(lang: str) -> Rules:
         percent=_alternatives(data.get("percent", ()), f"{_SPACE}?-?(?:", ")"),
         before_percent=_alternatives(data.get("before_percent", ()), r"(?<!\w)(?:", rf"){_SPACE}?$"),
         words=re.compile(
-            f"{start}{_begins(w for _, w in words)}(?:{'|'.join(w for _, w in words)}){end}", re.IGNORECASE
+            f"{start}{_by_letter(w for _, w in words)}{end}", re.IGNORECASE
         ),
         which=re.compile(f"(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE),
         meanings=tuple(_meaning(value) for value, _ in words),
@@ -282,7 +280,7 @@ def _rules(lang: str) -> Rules:
         of=_alternatives(data.get("of", ()), f"{_SPACE}(?:", ")"),
         months=months,
     )
-    return replace(rules, claims=tuple((pattern, handler, *needed(pattern)) for pattern, handler in _claims(rules)))
+    return replace(rules, signs=Signs(lang, han, (word for _, word in words), _claims(rules)))
 
 
 def _by_first(units: list[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
@@ -306,14 +304,16 @@ def _length(pattern: str) -> int:
     return len(re.sub(r"\(\?[=!][^)]*\)", "", pattern))
 
 
-def _begins(patterns: Iterable[str]) -> str:
-    """A look ahead at the first character, so that most places of a text are passed over at once."""
-    first = set()
+def _by_letter(patterns: Iterable[str]) -> str:
+    """An alternation of *patterns* in their order, of which only those that begin with the letter at hand are tried."""
+    by_letter: dict[str, list[str]] = {}
     for pattern in patterns:
-        if pattern[0] in "([\\.":
-            return ""
-        first |= {pattern[0].lower(), pattern[0].upper()}
-    return f"(?=[{''.join(sorted(map(re.escape, first)))}])"
+        begins = re.match(r"(?:\(\?<[!=][^)]*\))?(?:\(\?:(\w)[^)|]*\)\?)?(\w)", pattern)
+        assert begins, f"no letter begins {pattern}"
+        for letter in {each.lower() for each in begins.groups() if each}:
+            by_letter.setdefault(letter, []).append(pattern)
+    tried = (f"(?={letter})(?:{'|'.join(each)})" for letter, each in by_letter.items())
+    return f"(?=[{''.join(by_letter)}])(?:{'|'.join(tried)})"
 
 
 def _groups(letter: str, patterns: Iterable[str]) -> str:
@@ -362,32 +362,30 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
 # What a text must hold for a pattern to match at all: most patterns are passed over for most texts.
 
 #: In `needed`, for any digit.
-_A_DIGIT = "digit"
+_A_DIGIT = r"\d"
 #: Larger classes of characters tell texts apart too seldom.
 _MOST_CHARACTERS = 24
+#: Characters that regular expressions take for the same whatever their case, and lower case does not make the same.
+_ALIKE = str.maketrans({"ı": "i", "ſ": "s", "ς": "σ", "µ": "μ", "\u0307": None})
 
 
 def needed(pattern: re.Pattern[str]) -> tuple[bool, tuple[str, ...]]:
-    """What every match of *pattern* holds: whether a digit, and one of which parts (in lower case; none: any).
+    """What every match of *pattern* holds: whether a digit, and one of which parts (none: any; `_A_DIGIT`: a digit).
 
     >>> needed(re.compile(r"(?P<hour>\\d{1,2}) (?:past|to)"))
     (True, ('past', 'to'))
     """
     found = set(_needed(parser.parse(pattern.pattern, pattern.flags)))
-    telling = [
-        parts
-        for parts in found
-        if _A_DIGIT not in parts and not any(len(p) == 1 and p.isascii() and p.isalnum() for p in parts)
-    ]
-    best = max(telling, key=_tells, default=frozenset())
-    return frozenset([_A_DIGIT]) in found, () if best <= set(" -") else tuple(sorted(best))
+    best = max(found, key=_tells, default=frozenset())
+    tells = best and best != {_A_DIGIT} and _tells(best)[0] >= 0
+    return frozenset([_A_DIGIT]) in found, tuple(sorted(best)) if tells else ()
 
 
 def _needed(items: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
     run = ""
     for operator, given in [*items, (None, None)]:
         if operator is parser.LITERAL:
-            run += chr(given).lower()
+            run += _alike(chr(given))
             continue
         if run:
             yield frozenset([run])
@@ -411,20 +409,83 @@ def _characters(given: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
     found: set[str] = set()
     for operator, value in given:
         if operator is parser.LITERAL:
-            found.add(chr(value).lower())
+            found.add(_alike(chr(value)))
         elif operator is parser.RANGE and value[1] - value[0] < _MOST_CHARACTERS:
-            found |= {_A_DIGIT if chr(c).isdecimal() else chr(c).lower() for c in range(value[0], value[1] + 1)}
+            found |= {_alike(chr(c)) for c in range(value[0], value[1] + 1)}
         elif operator is parser.CATEGORY and value is parser.CATEGORY_DIGIT:
             found.add(_A_DIGIT)
         else:
             return
+    found = {_A_DIGIT if part.isdecimal() else part for part in found}
     if len(found) <= _MOST_CHARACTERS:
-        yield frozenset(_A_DIGIT if part.isdecimal() else part for part in found)
+        yield frozenset(found)
 
 
 def _tells(parts: frozenset[str]) -> tuple[int, int]:
-    """How well it tells texts apart: long and few parts first."""
-    return min(map(len, parts)), -len(parts)
+    """How well it tells texts apart: long and few parts first, then digits, then letters of Latin script, and spaces."""
+
+    def length(part: str) -> int:
+        told = len(part.strip(" -\u00a0\u2009\u202f\u3000"))
+        return 0 if part == _A_DIGIT else -1 if not told or (told == 1 and part.isascii() and part.isalnum()) else told
+
+    return min(map(length, parts)), -len(parts)
+
+
+def _alike(text: str) -> str:
+    """*text* without differences that patterns pass over where case is none to them."""
+    return text.lower().translate(_ALIKE)
+
+
+class Claim(NamedTuple):
+    """A notation: what reads a match of its pattern, one of the parts that every match holds, and what it asks of
+    `Signs`."""
+
+    pattern: re.Pattern[str]
+    handler: _Handler
+    parts: tuple[str, ...]
+    asks: int
+
+
+class Signs(Remembered[int]):
+    """For a word (of a script without spaces: a character), what a text with it may hold.
+
+    In bits: a digit, the beginning of a number, one of ``words``, and from there on each claim.
+    """
+
+    DIGIT, NUMBER, WORD, CLAIM = 1, 2, 4, 8
+
+    def __init__(
+        self, lang: str, han: bool, words: Iterable[str], claims: Iterable[tuple[re.Pattern[str], _Handler]]
+    ):
+        super().__init__(self._told)
+        self._lang, self._han = lang, han
+        self._pieces: dict[str, int] = {}
+        for word in words:
+            self._asked(re.compile(word, re.IGNORECASE), self.WORD)
+        self._claims = [
+            Claim(pattern, handler, *self._asked(pattern, self.CLAIM << i))
+            for i, (pattern, handler) in enumerate(claims)
+        ]
+        self.claims = lru_cache(_MOST_CHARACTERS**2)(self._of)
+
+    def _asked(self, pattern: re.Pattern[str], bit: int) -> tuple[tuple[str, ...], int]:
+        digit, parts = needed(pattern)
+        for part in parts or (_A_DIGIT if digit else "",):
+            piece = part.strip()[-1:] if self._han and part != _A_DIGIT else max(part.split(), key=len, default="")
+            self._pieces[piece] = self._pieces.get(piece, 0) | bit
+        return parts if self._han and _A_DIGIT not in parts else (), bit | (self.DIGIT if digit else 0)
+
+    def _told(self, word: str) -> int:
+        said = _alike(word) + _A_DIGIT if _DIGIT.search(word) else _alike(word)
+        told = self.DIGIT * said.endswith(_A_DIGIT) | self.NUMBER * may_begin_number(word, self._lang)
+        for piece, bits in self._pieces.items():
+            if piece in said:
+                told |= bits
+        return told
+
+    def _of(self, told: int) -> tuple[Claim, ...]:
+        """The claims that a text may hold of which this is told."""
+        return tuple(claim for claim in self._claims if claim.asks & told == claim.asks)
 
 
 # ----------------------------------------------------------------------------

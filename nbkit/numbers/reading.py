@@ -24,6 +24,7 @@ from nbkit.numbers.lexicon import (
     Lexicon,
     Literal,
     Piece,
+    Remembered,
     compose,
     fold,
     gap_between,
@@ -41,7 +42,7 @@ from nbkit.numbers.number import Convention, Kind, Number, convention, language_
 _WORDS = re.compile(WORD)
 
 
-_TOKEN = re.compile(rf"({TRADITIONAL})|({LITERAL})|[¼½¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]|{WORD}")
+_TOKEN = re.compile(rf"{WORD}|({TRADITIONAL})|({LITERAL})|[¼½¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]")
 
 
 _DIGIT = re.compile(r"[\d¼½¾⅛⅜⅝⅞௰௱௲]")
@@ -71,7 +72,7 @@ _APOSTROPHES = frozenset("'\u2019\u02bc")
 _CURRENCY = "$€£¥₹₽￥"
 
 
-@dataclass(frozen=True)
+@dataclass
 class SpacedReader:
     """Cuts a text into pieces, by words and runs of digits."""
 
@@ -86,34 +87,38 @@ class SpacedReader:
     half_after: frozenset[str]
     clock_after: re.Pattern[str] | None
 
+    def __post_init__(self) -> None:
+        self._begins = Remembered(self.begins)
+
+    def begins(self, text: str) -> bool:
+        entries = map(self.words.entries.__getitem__, _WORDS.findall(text))
+        return _DIGIT.search(text) is not None or any(found is not None and found.begins for found in entries)
+
     def pieces(self, text: str) -> list[Piece]:
         """All pieces, left to right; empty at once for a text without digits and number words."""
-        entry = self.words.entry
-        known = {word: found for word in _WORDS.findall(text) if (found := entry(word)) is not None}
-        if not _DIGIT.search(text) and not any(found.begins for found in known.values()):
+        if not any(map(self._begins.__getitem__, text.split())):
             return []
+        entries = self.words.entries
         pieces: list[Piece] = []
         tokens = list(_TOKEN.finditer(text))
         skip = 0
         for i, token in enumerate(tokens):
             if i < skip:
                 continue
-            start = token.start()
-            if token[1]:
-                pieces.append(literal_piece(traditional_literal(token[1], start), joined=False))
+            if token.lastindex == 2:
+                self._literals(text, token[2], token.start(), pieces)
                 continue
-            if token[2]:
-                self._literals(text, token[2], start, pieces)
+            if token.lastindex == 1:
+                pieces.append(literal_piece(traditional_literal(token[1], token.start()), joined=False))
                 continue
-            if token[0] in _VULGAR:
-                self._vulgar(text, token[0], start, pieces)
-                continue
-            found = known.get(token[0])
+            found = entries[token[0]]
             if found is None:
-                if pieces and pieces[-1].literal is not None:
-                    self._after_digits(text, token[0], start, pieces)
+                if token[0] in _VULGAR:
+                    self._vulgar(text, token[0], token.start(), pieces)
+                elif pieces and pieces[-1].literal is not None:
+                    self._after_digits(text, token[0], token.start(), pieces)
                 continue
-            length = 0
+            start, length = token.start(), 0
             for rest, atom in found.phrases:
                 if self._follows(text, tokens, i, rest):
                     length = len(rest)
@@ -140,7 +145,7 @@ class SpacedReader:
         if i + len(rest) >= len(tokens):
             return False
         for j, word in enumerate(rest, i + 1):
-            found = self.words.entry(tokens[j][0])
+            found = self.words.entries[tokens[j][0]]
             if (found.key if found else fold(tokens[j][0])) != word:
                 return False
             gap = gap_between(text, tokens[j - 1].end(), tokens[j].start())
@@ -283,9 +288,12 @@ class UnspacedReader:
     spelled: dict[str, Atom]
     syllables: re.Pattern[str]
 
+    def begins(self, text: str) -> bool:
+        return self.present.search(text) is not None
+
     def pieces(self, text: str) -> list[Piece]:
         """All pieces, left to right; empty at once for a text without digits and number characters."""
-        if not self.present.search(text):
+        if not self.begins(text):
             return []
         pieces: list[Piece] = []
         for token in self.token.finditer(text):
@@ -522,7 +530,19 @@ def find_numbers(text: str, lang: str) -> list[Number]:
     return numbers
 
 
+def may_begin_number(text: str, lang: str) -> bool:
+    """Whether *text* holds a digit, or a word or character that a number may begin with.
+
+    >>> may_begin_number("a man and his five dogs", "en"), may_begin_number("men and dogs", "en")
+    (True, False)
+    """
+    return _rules(lang).reader.begins(text)
+
+
 class Reader(Protocol):
+    def begins(self, text: str) -> bool:
+        """Whether a number may begin in *text*."""
+
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*."""
 
