@@ -12,6 +12,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -140,7 +141,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     found = _joined(text, found, rules)
     if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
-    if found and rules.idioms is not None:
+    if found and rules.idioms is not None and told & Signs.IDIOM:
         starts, ends = [q.span[0] for q in found], [q.span[1] for q in found]
         for match in rules.idioms.finditer(text):
             for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
@@ -185,6 +186,7 @@ class Rules:
     unit_names: tuple[str, ...]
     before: re.Pattern[str]
     before_names: tuple[str, ...]
+    before_ends: frozenset[str]
     scales: re.Pattern[str] | None
     permille: re.Pattern[str]
     percent: re.Pattern[str] | None
@@ -215,6 +217,8 @@ def _common() -> dict[str, Any]:
     return yaml.safe_load((_DATA / "common.yaml").read_text(encoding="utf-8"))
 
 
+#: What may stand between a sign of money and a number.
+_AFTER_SIGN = " \n\u00a0\u2009\u202f\u3000.-−"
 _SPACE = "[ \u00a0\u2009\u202f\u3000]"
 _BEFORE_UNIT = re.compile(f"\\.?{_SPACE}?-?")
 
@@ -246,11 +250,12 @@ def _rules(lang: str) -> Rules:
         lang=lang,
         han=han,
         data=data,
-        signs=Signs(lang, han, (), ()),
+        signs=Signs(lang, han),
         units=_by_first(units),
         unit_names=tuple(name for name, _ in units),
         before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
         before_names=tuple(name for name, _ in before),
+        before_ends=frozenset(c for _, each in before for c in each),
         scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])}){end}", re.IGNORECASE)
         if "scales" in data
         else None,
@@ -280,7 +285,7 @@ def _rules(lang: str) -> Rules:
         of=_alternatives(data.get("of", ()), f"{_SPACE}(?:", ")"),
         months=months,
     )
-    return replace(rules, signs=Signs(lang, han, (word for _, word in words), _claims(rules)))
+    return replace(rules, signs=Signs(lang, han, (word for _, word in words), map(str, data.get("idioms", ())), _claims(rules)))
 
 
 def _by_first(units: list[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
@@ -289,14 +294,11 @@ def _by_first(units: list[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
     One alternation of all of them would be tried as a whole at every number.
     """
     begins = [each[each.index(":") + 1 :] for _, each in units]
-    first = ["" if re.match(r".?[?*{]|[^()]*\|", each) else each[:1].lower() for each in begins]
+    first = ["" if re.match(r".?[?*{]|[^()]*\||[(\[\\](?!\$)", each) else each[:1].lower() for each in begins]
     numbered = list(zip(first, (f"(?P<u{i}>{each})" for i, (_, each) in enumerate(units)), strict=True))
-    return {
-        letter: re.compile(
-            rf"{_BEFORE_UNIT.pattern}(?:{'|'.join(each for f, each in numbered if f == letter or not f.isalpha())})"
-        )
-        for letter in {"", *filter(str.isalpha, first)}
-    }
+    found = {letter: [each for f, each in numbered if f in ("", letter)] for letter in filter(str.isalpha, first)}
+    found[""] = [each for f, each in numbered if f not in found]
+    return {letter: re.compile(f"{_BEFORE_UNIT.pattern}(?:{'|'.join(each)})") for letter, each in found.items()}
 
 
 def _length(pattern: str) -> int:
@@ -389,6 +391,8 @@ def _needed(items: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
             continue
         if run:
             yield frozenset([run])
+            if any(map(str.isdecimal, run)):
+                yield frozenset([_A_DIGIT])
             run = ""
         if operator is parser.IN:
             yield from _characters(given)
@@ -449,19 +453,25 @@ class Claim(NamedTuple):
 class Signs(Remembered[int]):
     """For a word (of a script without spaces: a character), what a text with it may hold.
 
-    In bits: a digit, the beginning of a number, one of ``words``, and from there on each claim.
+    In bits: a digit, the beginning of a number, one of the words, one of the idioms, and from there on each claim.
     """
 
-    DIGIT, NUMBER, WORD, CLAIM = 1, 2, 4, 8
+    DIGIT, NUMBER, WORD, IDIOM, CLAIM = 1, 2, 4, 8, 16
 
     def __init__(
-        self, lang: str, han: bool, words: Iterable[str], claims: Iterable[tuple[re.Pattern[str], _Handler]]
+        self,
+        lang: str,
+        han: bool,
+        words: Iterable[str] = (),
+        idioms: Iterable[str] = (),
+        claims: Iterable[tuple[re.Pattern[str], _Handler]] = (),
     ):
         super().__init__(self._told)
         self._lang, self._han = lang, han
         self._pieces: dict[str, int] = {}
-        for word in words:
-            self._asked(re.compile(word, re.IGNORECASE), self.WORD)
+        for bit, patterns in ((self.WORD, words), (self.IDIOM, idioms)):
+            for pattern in patterns:
+                self._asked(re.compile(pattern, re.IGNORECASE), bit)
         self._claims = [
             Claim(pattern, handler, *self._asked(pattern, self.CLAIM << i))
             for i, (pattern, handler) in enumerate(claims)
@@ -1095,7 +1105,7 @@ _ALWAYS = frozenset({(Fraction(24), "hour"), (Fraction(7), "day"), (Fraction(365
 #: After these a hyphen joins two dates or times, or two numbers.
 _DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
 _MINUS = "-−－–"
-_ROUND = frozenset(map(Fraction, (12, *(10**power for power in range(2, 10)))))
+_ROUND = frozenset({12, *(10**power for power in range(2, 10))})
 #: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
 _JOIN = re.compile(
     rf"-?{_SPACE}?(?:[-–—~～〜/x×,、&]|to|and|or|by|bis|und|oder|auf|mal|à|a|et|ou|y|e|o|da|до|и|или|至|到|和|から|と|,{_SPACE}?)"
@@ -1107,81 +1117,97 @@ _SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
 
 def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     a, b = number.span
-    value = Fraction(number.value)
+    said, value = number.value, _exactly(number.value)
     surface = text[a:b]
     kind: Kind = number.kind
     also: tuple[Fraction, ...] = ()
-    digits = any(character.isdecimal() for character in surface)
+    digits = not surface.isalpha() and any(map(str.isdecimal, surface))
     certainty, part_of_word = 1.0, False
     if kind == "ordinal" and number.form == "roman":
         kind = "roman"
     if (
-        value < 0
-        and surface[0] in _MINUS
+        surface[0] in _MINUS
+        and said < 0
         and (text[a - 1 : a].isdecimal() or (text[a - 1 : a].isalpha() and text[a - 1] < "\u3040"))
     ):
-        value, a = -value, a + 1  # VP−730, 7−20
-    counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
-    if rules.han and digits and not a and b < 3 and text[b : b + 1] == " " and not counted:
-        certainty = WEAK
-    if digits and b - a < 3 and text[b : b + 1] in ".)）、" and b < len(text):
-        if a < 8 and not text[:a].strip(" (（") and not text[b + 1 : b + 2].isdecimal():
-            certainty = WEAK  # the mark of a list
-        elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
+        said, value, a = -said, -value, a + 1  # VP−730, 7−20
+    if digits:
+        if rules.han and not a and b < 3 and text[b : b + 1] == " ":
+            counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
+            certainty = 1.0 if counted else WEAK
+        if b - a < 3 and text[b : b + 1] in ".)）、" and b < len(text):
+            if a < 8 and not text[:a].strip(" (（") and not text[b + 1 : b + 2].isdecimal():
+                certainty = WEAK  # the mark of a list
+            elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
+                certainty = WEAK
+    elif kind != "percent":
+        if _is_weak(text, (a, b), said, number, rules):
             certainty = WEAK
-    if not digits and kind != "percent":
-        word = kind in ("ordinal", "roman") or number.form in ("article", "roman") or value in (0, 1, 2)
-        vague = rules.vague is not None and rules.vague.search(text[max(0, a - 24) : a])
-        if word or (value in _ROUND and (vague or len(surface.split()) <= 2)):
-            certainty = WEAK
-        elif vague and value >= 10 and str(value).strip("0") == "1":
-            certainty = WEAK  # tens of billions
         if rules.han and b - a == 1 and (text[b : b + 2].strip()[:1] or " ") not in rules.data.get("counters", ""):
             certainty, part_of_word = WEAK, True
     if kind == "ordinal" and digits and (value < (3 if rules.han else 2) or _is_name(text, b, rules)):
         certainty = WEAK
     if surface in ("1", "１") and rules.han and text[b : b + 1] >= "\u3040":
         certainty = WEAK  # 1枚ずつ
-    if surface.isdecimal() and a > 0 and b - a == 1 and "a" <= text[a - 1] <= "z":
+    if a > 0 and b - a == 1 and "a" <= text[a - 1] <= "z" and surface.isdecimal():
         certainty = WEAK  # m8
-    if kind == "cardinal":
-        scale = rules.scales.match(text, b) if rules.scales is not None and digits else None
+    if digits and kind == "cardinal":
+        scale = rules.scales.match(text, b) if rules.scales is not None else None
         if scale is not None and number.form != "scale":
             value *= list(rules.data["scales"].values())[int((scale.lastgroup or "s0")[1:])]
             b = scale.end()
-    if digits and value > 0 and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－":
+    if digits and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－" and value > 0:
         if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED:
             a, value = a - 1, -value  # 距离-5米
         elif text[a - 2].isalpha():
             also += (-value,)  # iodine-131, 碘-131
-    if re.fullmatch(r"\d{1,6}[A-Zk]", surface):
+    if digits and surface[-1].isalpha() and re.fullmatch(r"\d{1,6}[A-Zk]", surface):
         also += (Fraction(int(surface[:-1])),)
-    before, following = text[a - 1 : a] or " ", text[b : b + 1] or " "
-    if surface.isdecimal() and len(surface) == 2 and (before in "'’‘" or following in "年后後"):
+    following = text[b : b + 1] or " "
+    if len(surface) == 2 and surface.isdecimal() and ((text[a - 1 : a] or " ") in "'’‘" or following in "年后後"):
         also += (1800 + value, 1900 + value, 2000 + value)
     elif following in "年년" and 1000 <= value < 2200 and value.denominator == 1:
         return Quantity(value, "date", "year", (a, b), text[a:b], certainty, number.localised)
     parts: tuple[Quantity, ...] = ()
-    if re.fullmatch(r"\d{1,2}[.,]\d{1,2}", surface):
-        halves = [int(half) for half in re.split("[.,]", surface)]
-        parts = tuple(Quantity(Fraction(half), "cardinal", "", (a, b), surface) for half in halves)
-    elif re.fullmatch(r"\d{1,3}(?: \d{3})+", surface):
-        parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
+    if digits and not surface.isdecimal():
+        if re.fullmatch(r"\d{1,2}[.,]\d{1,2}", surface):
+            halves = [int(half) for half in re.split("[.,]", surface)]
+            parts = tuple(Quantity(Fraction(half), "cardinal", "", (a, b), surface) for half in halves)
+        elif re.fullmatch(r"\d{1,3}(?: \d{3})+", surface):
+            parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
     percent = rules.percent.match(text, b) if kind == "cardinal" and rules.percent is not None else None
     if kind == "cardinal" and rules.before_percent is not None:
         percent = percent or rules.before_percent.search(text[max(0, a - 8) : a])
     kind = "percent" if percent else kind
     if kind == "percent" and value == 100:
         certainty = WEAK  # wholly
-    article = number.form == "article" or part_of_word or (value == 0 and not digits)
+    article = number.form == "article" or part_of_word or (not digits and value == 0)
     made = Quantity(
         value, kind, "", (a, b), text[a:b], certainty, number.localised, also=also, parts=parts, lexical=article
     )  # fmt: skip
     return _measured(text, made, rules) if kind in ("cardinal", "percent") else made
 
 
+@lru_cache(4096)
+def _exactly(value: Decimal) -> Fraction:
+    return Fraction(value)
+
+
+def _is_weak(text: str, span: tuple[int, int], value: Decimal, number: Number, rules: Rules) -> bool:
+    """Whether a number in words may be left unsaid: a small one, an ordinal, a round one that is vague."""
+    if number.kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2):
+        return True
+    is_round = value in _ROUND
+    if is_round and len(text[slice(*number.span)].split()) <= 2:
+        return True
+    tens = is_round or (value >= 10 and str(_exactly(value)).strip("0") == "1")  # tens of billions
+    return tens and rules.vague is not None and rules.vague.search(text[max(0, span[0] - 24) : span[0]]) is not None
+
+
 def _is_power_of_unit(text: str, start: int) -> bool:
     """The 2 of *135 m2*."""
+    if not text[max(0, start - 3) : start].rstrip().endswith(("m", "м")):
+        return False
     return re.search(r"(?:\d ?|[/.] ?)[ckdкс]?[mм]$|/[ck]?m $", text[max(0, start - 5) : start]) is not None
 
 
@@ -1199,7 +1225,8 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     permille = rules.permille.match(text, b)
     if permille:
         return replace(quantity, kind="permille")
-    before = rules.before.search(text[max(0, a - 8) : a])
+    ahead = text[max(0, a - 8) : a]
+    before = rules.before.search(ahead) if ahead.rstrip(_AFTER_SIGN)[-1:] in rules.before_ends else None
     if before is not None and before.lastgroup is not None:
         name = rules.before_names[int(before.lastgroup[1:])]
         if scale := {"k": 1000, "m": 10**6}.get((re.match("[mk](?![A-Za-z])", text[b : b + 2]) or " ")[0]):

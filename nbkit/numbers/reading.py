@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
+from operator import itemgetter
 from typing import Any, Protocol
 
 from nbkit.numbers.lexicon import (
@@ -20,6 +21,7 @@ from nbkit.numbers.lexicon import (
     WORD,
     Atom,
     Composed,
+    Entry,
     Grammar,
     Lexicon,
     Literal,
@@ -43,6 +45,9 @@ _WORDS = re.compile(WORD)
 
 
 _TOKEN = re.compile(rf"{WORD}|({TRADITIONAL})|({LITERAL})|[¼½¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]")
+
+
+_WHOLE = itemgetter(0)
 
 
 _DIGIT = re.compile(r"[\d¼½¾⅛⅜⅝⅞௰௱௲]")
@@ -89,6 +94,12 @@ class SpacedReader:
 
     def __post_init__(self) -> None:
         self._begins = Remembered(self.begins)
+        self._known = Remembered(self._look)
+
+    def _look(self, token: str) -> Entry | bool:
+        """What is known of a token: as a number word, True for one that `_other` reads, False for any other word."""
+        other = not token[0].isalpha() or token[0] in _VULGAR or token.lower() in self.after_digits
+        return self.words.entry(token) or other
 
     def begins(self, text: str) -> bool:
         entries = map(self.words.entries.__getitem__, _WORDS.findall(text))
@@ -98,25 +109,16 @@ class SpacedReader:
         """All pieces, left to right; empty at once for a text without digits and number words."""
         if not any(map(self._begins.__getitem__, text.split())):
             return []
-        entries = self.words.entries
         pieces: list[Piece] = []
         tokens = list(_TOKEN.finditer(text))
+        known = enumerate(map(self._known.__getitem__, map(_WHOLE, tokens)))
         skip = 0
-        for i, token in enumerate(tokens):
+        for i, found in [each for each in known if each[1]]:
             if i < skip:
                 continue
-            if token.lastindex == 2:
-                self._literals(text, token[2], token.start(), pieces)
-                continue
-            if token.lastindex == 1:
-                pieces.append(literal_piece(traditional_literal(token[1], token.start()), joined=False))
-                continue
-            found = entries[token[0]]
-            if found is None:
-                if token[0] in _VULGAR:
-                    self._vulgar(text, token[0], token.start(), pieces)
-                elif pieces and pieces[-1].literal is not None:
-                    self._after_digits(text, token[0], token.start(), pieces)
+            token = tokens[i]
+            if not isinstance(found, Entry):
+                self._other(text, token, pieces)
                 continue
             start, length = token.start(), 0
             for rest, atom in found.phrases:
@@ -139,6 +141,17 @@ class SpacedReader:
                     pieces[-1].end = token.end()
             skip = i + length + 1
         return pieces
+
+    def _other(self, text: str, token: re.Match[str], pieces: list[Piece]) -> None:
+        """The pieces of what is no number word."""
+        if token.lastindex == 2:
+            self._literals(text, token[2], token.start(), pieces)
+        elif token.lastindex == 1:
+            pieces.append(literal_piece(traditional_literal(token[1], token.start()), joined=False))
+        elif token[0] in _VULGAR:
+            self._vulgar(text, token[0], token.start(), pieces)
+        elif pieces and pieces[-1].literal is not None:
+            self._after_digits(text, token[0], token.start(), pieces)
 
     def _follows(self, text: str, tokens: list[re.Match[str]], i: int, rest: tuple[str, ...]) -> bool:
         """Whether the words of *rest* come after token *i*, each after a space or a hyphen."""
