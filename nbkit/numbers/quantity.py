@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache, partial, reduce
+from operator import or_
 from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -106,16 +107,13 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     [('1980', 'decade', ''), ('1050', 'clock', '24')]
     """
     rules = _rules(base_language(lang))
-    plain = masked = rules.dotted.sub(".", text) if rules.dotted is not None and "・" in text else text
-    told = 0
-    for word in plain if rules.han else plain.split():
-        told |= rules.signs[word]
+    signs = rules.signs
+    plain = rules.dotted.sub(".", text) if rules.dotted is not None and "・" in text else text
+    told = reduce(or_, map(signs.__getitem__, plain if rules.han else plain.split()), 0)
     if not told:
         return []
-    found: list[Quantity] = []
-    for pattern, handler, parts, _ in rules.signs.claims(told):
-        if not parts or any(part in plain.lower() for part in parts):
-            masked = _claimed(pattern, handler, text, masked, rules, found)
+    said = _alike(plain)
+    masked, found = _claimed(text, plain, told, said, rules)
     numbers = find_numbers(masked, lang) if told & Signs.NUMBER or masked is not plain else []
     spans = [number.span for number in numbers]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
@@ -141,7 +139,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     found = _joined(text, found, rules)
     if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
-    if found and rules.idioms is not None and told & Signs.IDIOM:
+    if found and rules.idioms is not None and signs.phrase(Signs.IDIOM, told, said):
         starts, ends = [q.span[0] for q in found], [q.span[1] for q in found]
         for match in rules.idioms.finditer(text):
             for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
@@ -369,6 +367,11 @@ _A_DIGIT = r"\d"
 _MOST_CHARACTERS = 24
 #: Characters that regular expressions take for the same whatever their case, and lower case does not make the same.
 _ALIKE = str.maketrans({"ı": "i", "ſ": "s", "ς": "σ", "µ": "μ", "\u0307": None})
+_UNLIKE = re.compile("[ıſςµ\u0307]")
+#: What a notation may begin with, beside a digit: a phone number, the year '98.
+_BEFORE_DIGITS = "+('’‘"
+#: How many choices of notations are remembered.
+_MOST_CHOSEN = 1000
 
 
 def needed(pattern: re.Pattern[str]) -> tuple[bool, tuple[str, ...]]:
@@ -435,14 +438,49 @@ def _tells(parts: frozenset[str]) -> tuple[int, int]:
     return min(map(length, parts)), -len(parts)
 
 
+def _begins_with_digit(items: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether every match begins with a digit, or one of `_BEFORE_DIGITS`."""
+    for operator, given in items:
+        if operator is parser.LITERAL:
+            return chr(given).isdecimal() or chr(given) in _BEFORE_DIGITS
+        if operator is parser.IN:
+            return all(_is_digit(*each) for each in given)
+        if operator is parser.SUBPATTERN:
+            return _begins_with_digit(given[3])
+        if operator is parser.BRANCH:
+            return all(map(_begins_with_digit, given[1]))
+        if operator is parser.MAX_REPEAT:
+            begins = _begins_with_digit(given[2])
+            if given[0] or not begins:
+                return begins
+        elif operator not in (parser.ASSERT, parser.ASSERT_NOT):
+            return False
+    return False
+
+
+def _is_digit(operator: Any, value: Any) -> bool:
+    """Whether a member of a class of characters is a digit, or one of `_BEFORE_DIGITS`."""
+    if operator is parser.CATEGORY:
+        return value is parser.CATEGORY_DIGIT
+    ends = value if operator is parser.RANGE else [value]
+    return operator is not parser.NEGATE and all(chr(c).isdecimal() or chr(c) in _BEFORE_DIGITS for c in ends)
+
+
+def _without_names(pattern: re.Pattern[str]) -> str:
+    """A pattern that matches at least wherever *pattern* does, without groups; what a group holds again is one sign."""
+    plain = re.sub(r"\(\?P=\w+\)", ".", re.sub(r"\(\?P<\w+>", "(?:", pattern.pattern))
+    return f"(?i:{plain})" if pattern.flags & re.IGNORECASE else f"(?:{plain})"
+
+
 def _alike(text: str) -> str:
     """*text* without differences that patterns pass over where case is none to them."""
-    return text.lower().translate(_ALIKE)
+    said = text.lower()
+    return said.translate(_ALIKE) if _UNLIKE.search(said) else said
 
 
 class Claim(NamedTuple):
-    """A notation: what reads a match of its pattern, one of the parts that every match holds, and what it asks of
-    `Signs`."""
+    """A notation: what reads a match of its pattern, one of the parts that every match holds (none: any), and what it
+    asks of `Signs`."""
 
     pattern: re.Pattern[str]
     handler: _Handler
@@ -469,21 +507,31 @@ class Signs(Remembered[int]):
         super().__init__(self._told)
         self._lang, self._han = lang, han
         self._pieces: dict[str, int] = {}
-        for bit, patterns in ((self.WORD, words), (self.IDIOM, idioms)):
-            for pattern in patterns:
-                self._asked(re.compile(pattern, re.IGNORECASE), bit)
-        self._claims = [
-            Claim(pattern, handler, *self._asked(pattern, self.CLAIM << i))
-            for i, (pattern, handler) in enumerate(claims)
-        ]
-        self.claims = lru_cache(_MOST_CHARACTERS**2)(self._of)
+        self._phrases = {self.WORD: self._any_of(words, self.WORD), self.IDIOM: self._any_of(idioms, self.IDIOM)}
+        self._claims: list[Claim] = []
+        self._digits_first, digits_first = 0, []
+        for i, (pattern, handler) in enumerate(claims):
+            digit, parts = self._asked(pattern, self.CLAIM << i)
+            checked = parts if _A_DIGIT not in parts and (han or any(" " in part.strip() for part in parts)) else ()
+            self._claims.append(Claim(pattern, handler, checked, self.CLAIM << i | self.DIGIT * digit))
+            if _begins_with_digit(parser.parse(pattern.pattern, pattern.flags)):
+                self._digits_first |= self.CLAIM << i
+                digits_first.append(_without_names(pattern))
+        self._any_digits_first = re.compile(rf"(?=[\d{_BEFORE_DIGITS}])(?:{'|'.join(digits_first)})")
+        self._chosen = lru_cache(_MOST_CHOSEN)(self._choose)
 
-    def _asked(self, pattern: re.Pattern[str], bit: int) -> tuple[tuple[str, ...], int]:
+    def _any_of(self, patterns: Iterable[str], bit: int) -> tuple[str, ...]:
+        """The parts of which one is in every match of one of these, none if that cannot be told."""
+        asked = [self._asked(re.compile(pattern, re.IGNORECASE), bit) for pattern in patterns]
+        parts = {part for digit, parts in asked for part in parts or (_A_DIGIT if digit else "",)}
+        return tuple(sorted(parts))
+
+    def _asked(self, pattern: re.Pattern[str], bit: int) -> tuple[bool, tuple[str, ...]]:
         digit, parts = needed(pattern)
         for part in parts or (_A_DIGIT if digit else "",):
             piece = part.strip()[-1:] if self._han and part != _A_DIGIT else max(part.split(), key=len, default="")
             self._pieces[piece] = self._pieces.get(piece, 0) | bit
-        return parts if self._han and _A_DIGIT not in parts else (), bit | (self.DIGIT if digit else 0)
+        return digit, parts
 
     def _told(self, word: str) -> int:
         said = _alike(word) + _A_DIGIT if _DIGIT.search(word) else _alike(word)
@@ -493,8 +541,22 @@ class Signs(Remembered[int]):
                 told |= bits
         return told
 
-    def _of(self, told: int) -> tuple[Claim, ...]:
-        """The claims that a text may hold of which this is told."""
+    def phrase(self, bit: int, told: int, said: str) -> bool:
+        """Whether a text of which this is told may hold a word, or an idiom."""
+        parts = self._phrases[bit]
+        return bool(told & bit) and (
+            any(map(said.__contains__, parts)) or bool(told & self.DIGIT and _A_DIGIT in parts)
+        )
+
+    def in_digits(self, told: int, text: str) -> bool:
+        """Whether *text*, of which this is told, may hold a notation that begins with a digit."""
+        return told & self.DIGIT != 0 and self._any_digits_first.search(text) is not None
+
+    def claims(self, told: int, digits_first: bool) -> tuple[Claim, ...]:
+        """The claims that a text of which this is told may hold."""
+        return self._chosen(told if digits_first else told & ~self._digits_first)
+
+    def _choose(self, told: int) -> tuple[Claim, ...]:
         return tuple(claim for claim in self._claims if claim.asks & told == claim.asks)
 
 
@@ -516,18 +578,27 @@ _NOT_AFTER = r"(?<![0-9A-Za-zÀ-ɏА-я_.,])"
 
 
 def _claimed(
-    pattern: re.Pattern[str], handler: _Handler, text: str, masked: str, rules: Rules, found: list[Quantity]
-) -> str:
-    """*masked* with what *handler* takes as its own hidden as well."""
-    pieces, done = [], 0
-    for match in pattern.finditer(masked):
-        quantities = handler(match, rules)
-        if quantities:
-            found += quantities
-            a, b = match.span("all") if "all" in pattern.groupindex else match.span()
-            pieces += [masked[done:a], "\x01" * (b - a)]
-            done = b
-    return "".join([*pieces, masked[done:]]) if pieces else masked
+    text: str, plain: str, told: int, said: str, rules: Rules, every: bool = False
+) -> tuple[str, list[Quantity]]:
+    """*plain* with what the claims take as their own hidden, and what they found in *text*."""
+    masked, found, signs = plain, [], rules.signs
+    passed_over = not every and not signs.in_digits(told, masked)
+    for pattern, handler, parts, _ in signs.claims(told, not passed_over):
+        if parts and not any(map(said.__contains__, parts)):
+            continue
+        pieces, done = [], 0
+        for match in pattern.finditer(masked):
+            quantities = handler(match, rules)
+            if quantities:
+                found += quantities
+                a, b = match.span("all") if "all" in pattern.groupindex else match.span()
+                pieces += [masked[done:a], "\x01" * (b - a)]
+                done = b
+        if pieces:
+            masked = "".join([*pieces, masked[done:]])
+            if passed_over and signs.in_digits(told, masked):  # by what is hidden, digits may stand alone
+                return _claimed(text, plain, told, said, rules, every=True)
+    return masked, found
 
 
 def _made(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "", group: str | int = 0, **more: Any):
@@ -538,7 +609,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     data, clock = rules.data, rules.data.get("clock", {})
     yield re.compile(r"(?:https?://|www\.)[^\s<>\"，。）]{1,300}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{1,60}"), _url
     yield re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{1,4}(?![\w:])"), _url
-    yield re.compile(r"(?<!\w)(?=[0-9a-f]{0,63}[a-f])(?=[0-9a-f]{0,63}\d)[0-9a-f]{16,64}(?!\w)"), _url
+    yield re.compile(r"(?<!\w)(?=[0-9a-f]{16})(?=[0-9a-f]{0,63}[a-f])(?=[0-9a-f]{0,63}\d)[0-9a-f]{16,64}(?!\w)"), _url
     yield re.compile(r"(?<![\d/])24 ?/ ?7(?![\d/])"), lambda m, r: [_made(m, 0, "always", certainty=WEAK)]
     yield (
         re.compile(
@@ -580,7 +651,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     )
     yield (
         re.compile(
-            r"(?<![A-Za-zА-Яа-я0-9$€£])(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
+            r"(?<![A-Za-zА-Яа-я0-9$€£])(?=[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d)(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
             r"(?=[A-Za-z]{0,15}[A-ZА-ЯＡ-Ｚ])[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d[A-Za-z\d]{0,20}(?:[-./～][A-Za-z\d]{1,20}){0,4}"
             r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GDd](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
         ),
