@@ -118,7 +118,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     spans = [number.span for number in numbers]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     covered: set[int] = set()
-    for match in rules.words.finditer(masked) if told & Signs.WORD else ():
+    for match in rules.words.finditer(masked) if signs.phrase(Signs.WORD, told, said) else ():
         a, b = match.span()
         which = rules.which.match(masked, a)
         first, after = bisect_right(ends, a), bisect_left(starts, b)
@@ -136,15 +136,17 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
         if i not in covered and not _is_power_of_unit(text, number.span[0]):
             found.append(_quantity(text, number, rules))
     found.sort(key=lambda quantity: quantity.span)
-    found = _joined(text, found, rules)
+    if len(found) > 1:
+        found = _joined(text, found, rules)
     if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
-    if found and rules.idioms is not None and signs.phrase(Signs.IDIOM, told, said):
+    demanded = not all(quantity.lexical and quantity.certainty == WEAK for quantity in found)
+    if demanded and rules.idioms is not None and signs.phrase(Signs.IDIOM, told, said):
         starts, ends = [q.span[0] for q in found], [q.span[1] for q in found]
         for match in rules.idioms.finditer(text):
             for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
                 found[i] = replace(found[i], certainty=WEAK, lexical=True)
-    return _ranged(text, found)
+    return _ranged(text, found) if len(found) > 1 else found
 
 
 def says_few(text: str, lang: str) -> bool:
@@ -206,8 +208,9 @@ class Rules:
         """The unit that begins at a place, after a point, a space or a hyphen: its group is the place of its name."""
         start = _BEFORE_UNIT.match(text, at)
         assert start is not None
-        first = text[start.end() : start.end() + 1].lower()
-        return self.units.get(first, self.units[""]).match(text, at)
+        first = text[start.end() : start.end() + 2].lower()
+        pattern = self.units.get(first) or self.units.get(first[:1]) or self.units[""]
+        return pattern.match(text, at)
 
 
 @cache
@@ -287,16 +290,21 @@ def _rules(lang: str) -> Rules:
 
 
 def _by_first(units: list[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
-    """The units that a letter can begin, by that letter, in their order; under "" those that no letter begins.
+    """The units by their first letter, or first two, in their order; under "" those that no letter begins.
 
     One alternation of all of them would be tried as a whole at every number.
     """
     begins = [each[each.index(":") + 1 :] for _, each in units]
     first = ["" if re.match(r".?[?*{]|[^()]*\||[(\[\\](?!\$)", each) else each[:1].lower() for each in begins]
+    first = [
+        each[:2].lower() if letter and each[:2].isalpha() and not re.match("[?*{]", each[2:]) else letter
+        for letter, each in zip(first, begins, strict=True)
+    ]
     numbered = list(zip(first, (f"(?P<u{i}>{each})" for i, (_, each) in enumerate(units)), strict=True))
-    found = {letter: [each for f, each in numbered if f in ("", letter)] for letter in filter(str.isalpha, first)}
-    found[""] = [each for f, each in numbered if f not in found]
-    return {letter: re.compile(f"{_BEFORE_UNIT.pattern}(?:{'|'.join(each)})") for letter, each in found.items()}
+    letters = {key[:n] for key in first if key.isalpha() for n in (1, 2)}
+    found = {key: [each for f, each in numbered if f in ("", key[0], key)] for key in letters}
+    found[""] = [each for f, each in numbered if not f.isalpha()]
+    return {key: re.compile(f"{_BEFORE_UNIT.pattern}(?:{'|'.join(each) or '(?!)'})") for key, each in found.items()}
 
 
 def _length(pattern: str) -> int:
@@ -432,7 +440,7 @@ def _tells(parts: frozenset[str]) -> tuple[int, int]:
     """How well it tells texts apart: long and few parts first, then digits, then letters of Latin script, and spaces."""
 
     def length(part: str) -> int:
-        told = len(part.strip(" -\u00a0\u2009\u202f\u3000"))
+        told = len(part.strip(" -.,、\u00a0\u2009\u202f\u3000"))
         return 0 if part == _A_DIGIT else -1 if not told or (told == 1 and part.isascii() and part.isalnum()) else told
 
     return min(map(length, parts)), -len(parts)
@@ -491,10 +499,11 @@ class Claim(NamedTuple):
 class Signs(Remembered[int]):
     """For a word (of a script without spaces: a character), what a text with it may hold.
 
-    In bits: a digit, the beginning of a number, one of the words, one of the idioms, and from there on each claim.
+    In bits: a digit, the beginning of a number; one of the words, with a digit beside, one of the idioms, likewise; and
+    from there on each claim.
     """
 
-    DIGIT, NUMBER, WORD, IDIOM, CLAIM = 1, 2, 4, 8, 16
+    DIGIT, NUMBER, WORD, IDIOM, CLAIM = 1, 2, 4, 16, 64
 
     def __init__(
         self,
@@ -507,7 +516,7 @@ class Signs(Remembered[int]):
         super().__init__(self._told)
         self._lang, self._han = lang, han
         self._pieces: dict[str, int] = {}
-        self._phrases = {self.WORD: self._any_of(words, self.WORD), self.IDIOM: self._any_of(idioms, self.IDIOM)}
+        self._phrases = {bit: self._any_of(each, bit) for bit, each in ((self.WORD, words), (self.IDIOM, idioms))}
         self._claims: list[Claim] = []
         self._digits_first, digits_first = 0, []
         for i, (pattern, handler) in enumerate(claims):
@@ -520,11 +529,13 @@ class Signs(Remembered[int]):
         self._any_digits_first = re.compile(rf"(?=[\d{_BEFORE_DIGITS}])(?:{'|'.join(digits_first)})")
         self._chosen = lru_cache(_MOST_CHOSEN)(self._choose)
 
-    def _any_of(self, patterns: Iterable[str], bit: int) -> tuple[str, ...]:
-        """The parts of which one is in every match of one of these, none if that cannot be told."""
-        asked = [self._asked(re.compile(pattern, re.IGNORECASE), bit) for pattern in patterns]
-        parts = {part for digit, parts in asked for part in parts or (_A_DIGIT if digit else "",)}
-        return tuple(sorted(parts))
+    def _any_of(self, patterns: Iterable[str], bit: int) -> re.Pattern[str]:
+        """What finds one of the parts that a match of one of the patterns holds."""
+        asked = [(pattern, *needed(re.compile(pattern, re.IGNORECASE))) for pattern in patterns]
+        for pattern, digit, _ in asked:
+            self._asked(re.compile(pattern, re.IGNORECASE), bit << digit)
+        found = {part for _, digit, parts in asked for part in parts or (_A_DIGIT if digit else "",)}
+        return re.compile("|".join(part if part == _A_DIGIT else re.escape(part) for part in found))
 
     def _asked(self, pattern: re.Pattern[str], bit: int) -> tuple[bool, tuple[str, ...]]:
         digit, parts = needed(pattern)
@@ -542,11 +553,10 @@ class Signs(Remembered[int]):
         return told
 
     def phrase(self, bit: int, told: int, said: str) -> bool:
-        """Whether a text of which this is told may hold a word, or an idiom."""
-        parts = self._phrases[bit]
-        return bool(told & bit) and (
-            any(map(said.__contains__, parts)) or bool(told & self.DIGIT and _A_DIGIT in parts)
-        )
+        """Whether a text of which this is told may hold one of the words, or of the idioms."""
+        if not (told & bit or (told & bit << 1 and told & self.DIGIT)):
+            return False
+        return (bit == self.WORD and not self._han) or self._phrases[bit].search(said) is not None
 
     def in_digits(self, told: int, text: str) -> bool:
         """Whether *text*, of which this is told, may hold a notation that begins with a digit."""
