@@ -1238,7 +1238,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
             value *= list(rules.data["scales"].values())[int((scale.lastgroup or "s0")[1:])]
             b = scale.end()
     if digits and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－" and value > 0:
-        if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED:
+        if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED and not text[a - 2].isdecimal():
             a, value = a - 1, -value  # 距离-5米
         elif text[a - 2].isalpha():
             also += (-value,)  # iodine-131, 碘-131
