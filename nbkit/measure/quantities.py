@@ -419,7 +419,10 @@ def _pint() -> Any:
         import pint
     except ImportError:
         return None
-    return pint.UnitRegistry()
+    registry = pint.UnitRegistry()
+    for unit, meant in _common()["defined"].items():
+        registry.define(f"{unit} = {meant}")
+    return registry
 
 
 def _converted(a: Quantity, b: Quantity) -> _Relation | None:

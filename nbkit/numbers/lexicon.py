@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from functools import cache
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 from typing import Literal as OneOf
 
 from nbkit.errors import NbkitError
@@ -437,6 +437,9 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
     Where a multiplier turns out to belong to a second number (*between one hundred and two hundred*), the first
     number ends before the part that the multiplier takes.
     """
+    first = pieces[start].atom
+    if first.role in ("add", "literal") and (start + 1 == len(pieces) or not pieces[start + 1].joined):
+        return Composed(first.value, start + 1, first.ordinal)
     so_far = _Sum(grammar)
     safe: Composed | None = None  # the number before the part that is still open
     doubtful = False  # a comma was passed, and nothing yet shows that the number goes on
@@ -620,6 +623,30 @@ _WORDS = re.compile(WORD)
 _REMEMBERED = 200_000
 
 
+_Fact = TypeVar("_Fact")
+
+
+class Remembered(dict[str, _Fact]):
+    """What *look* finds for a word, remembered, because the words of a text repeat.
+
+    >>> lengths = Remembered(len)
+    >>> lengths["three"], list(lengths)
+    (5, ['three'])
+    """
+
+    def __init__(self, look: Callable[[str], _Fact]):
+        super().__init__()
+        self._look = look
+
+    def __missing__(self, word: str) -> _Fact:
+        found = self._look(word)
+        if len(word) <= MOST_LETTERS:
+            if len(self) > _REMEMBERED:
+                self.clear()
+            self[word] = found
+        return found
+
+
 #: Letters of the longest word that is looked up; 999 999 has 56 in German, and what is longer is no number.
 MOST_LETTERS = 200
 
@@ -673,14 +700,12 @@ class Lexicon:
     joints: tuple[tuple[str, str, str], ...] = ()
     roman: re.Pattern[str] | None = None
     prefix: str = ""
-    _seen: dict[str, Entry | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.entries = Remembered(self.entry)
 
     def entry(self, word: str) -> Entry | None:
-        """What *word* means as a number word, or None. Remembered, because the words of a text repeat."""
-        try:
-            return self._seen[word]
-        except KeyError:
-            pass
+        """What *word* means as a number word, or None; ``entries[word]`` remembers it."""
         if len(word) > MOST_LETTERS:
             return None
         key = fold(word)
@@ -689,11 +714,7 @@ class Lexicon:
             phrases += self.phrases.get(key.removeprefix(self.prefix), ())
         if not parts and self.roman is not None and (match := self.roman.fullmatch(word)):
             parts = (Part(Atom("add", roman_value(match[1]), ordinal=True), 0, len(word)),)
-        found = Entry(key, parts, tuple(phrases)) if parts or phrases else None
-        if len(self._seen) > _REMEMBERED:
-            self._seen.clear()
-        self._seen[word] = found
-        return found
+        return Entry(key, parts, tuple(phrases)) if parts or phrases else None
 
     def _parts(self, key: str) -> tuple[Part, ...]:
         if key in self.atoms:
@@ -720,7 +741,7 @@ class Lexicon:
                     last = parts[-1]
                     ordinal = Atom(last.atom.role, last.atom.value, ordinal=True, bare=last.atom.bare)
                     return (*parts[:-1], Part(ordinal, last.start, len(key)))
-        if self.compound is None:
+        if self.compound is None or not key:
             return ()
         found: list[Part] = []
         position = 0

@@ -12,19 +12,22 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache, partial, reduce
+from operator import or_
 from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import yaml
 from babel import Locale
 from babel.units import format_unit
 
 from nbkit.languages import base_language
+from nbkit.numbers.lexicon import Remembered
 from nbkit.numbers.number import Number, language_data
-from nbkit.numbers.reading import find_numbers
+from nbkit.numbers.reading import find_numbers, may_begin_number
 
 _DATA = Path(__file__).parent / "quantities"
 
@@ -104,24 +107,18 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     [('1980', 'decade', ''), ('1050', 'clock', '24')]
     """
     rules = _rules(base_language(lang))
-    found: list[Quantity] = []
-    masked = rules.dotted.sub(".", text) if rules.dotted is not None else text
-    said, digits = masked.lower(), _DIGIT.search(text) is not None
-    for pattern, handler, digit, parts in rules.claims:
-        if digit and not digits:
-            continue
-        for part in parts:
-            if part in said:
-                break
-        else:
-            if parts:
-                continue
-        masked = _claimed(pattern, handler, text, masked, rules, found)
-    numbers = find_numbers(masked, lang)
+    signs = rules.signs
+    plain = rules.dotted.sub(".", text) if rules.dotted is not None and "・" in text else text
+    told = reduce(or_, map(signs.__getitem__, plain if rules.han else plain.split()), 0)
+    if not told:
+        return []
+    said = _alike(plain)
+    masked, found = _claimed(text, plain, told, said, rules)
+    numbers = find_numbers(masked, lang) if told & Signs.NUMBER or masked is not plain else []
     spans = [number.span for number in numbers]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     covered: set[int] = set()
-    for match in rules.words.finditer(masked):
+    for match in rules.words.finditer(masked) if signs.phrase(Signs.WORD, told, said) else ():
         a, b = match.span()
         which = rules.which.match(masked, a)
         first, after = bisect_right(ends, a), bisect_left(starts, b)
@@ -139,15 +136,17 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
         if i not in covered and not _is_power_of_unit(text, number.span[0]):
             found.append(_quantity(text, number, rules))
     found.sort(key=lambda quantity: quantity.span)
-    found = _joined(text, found, rules)
+    if len(found) > 1:
+        found = _joined(text, found, rules)
     if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
-    if found and rules.idioms is not None:
+    demanded = not all(quantity.lexical and quantity.certainty == WEAK for quantity in found)
+    if demanded and rules.idioms is not None and signs.phrase(Signs.IDIOM, told, said):
         starts, ends = [q.span[0] for q in found], [q.span[1] for q in found]
         for match in rules.idioms.finditer(text):
             for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
                 found[i] = replace(found[i], certainty=WEAK, lexical=True)
-    return _ranged(text, found)
+    return _ranged(text, found) if len(found) > 1 else found
 
 
 def says_few(text: str, lang: str) -> bool:
@@ -182,11 +181,12 @@ class Rules:
     lang: str
     han: bool
     data: Mapping[str, Any]
-    claims: tuple[tuple[re.Pattern[str], _Handler, bool, tuple[str, ...]], ...]
+    signs: Signs
     units: Mapping[str, re.Pattern[str]]
     unit_names: tuple[str, ...]
     before: re.Pattern[str]
     before_names: tuple[str, ...]
+    before_ends: frozenset[str]
     scales: re.Pattern[str] | None
     permille: re.Pattern[str]
     percent: re.Pattern[str] | None
@@ -208,8 +208,9 @@ class Rules:
         """The unit that begins at a place, after a point, a space or a hyphen: its group is the place of its name."""
         start = _BEFORE_UNIT.match(text, at)
         assert start is not None
-        first = text[start.end() : start.end() + 1].lower()
-        return self.units.get(first, self.units[""]).match(text, at)
+        first = text[start.end() : start.end() + 2].lower()
+        pattern = self.units.get(first) or self.units.get(first[:1]) or self.units[""]
+        return pattern.match(text, at)
 
 
 @cache
@@ -217,6 +218,8 @@ def _common() -> dict[str, Any]:
     return yaml.safe_load((_DATA / "common.yaml").read_text(encoding="utf-8"))
 
 
+#: What may stand between a sign of money and a number.
+_AFTER_SIGN = " \n\u00a0\u2009\u202f\u3000.-−"
 _SPACE = "[ \u00a0\u2009\u202f\u3000]"
 _BEFORE_UNIT = re.compile(f"\\.?{_SPACE}?-?")
 
@@ -248,11 +251,12 @@ def _rules(lang: str) -> Rules:
         lang=lang,
         han=han,
         data=data,
-        claims=(),
+        signs=Signs(lang, han),
         units=_by_first(units),
         unit_names=tuple(name for name, _ in units),
         before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
         before_names=tuple(name for name, _ in before),
+        before_ends=frozenset(c for _, each in before for c in each),
         scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])}){end}", re.IGNORECASE)
         if "scales" in data
         else None,
@@ -260,7 +264,7 @@ def _rules(lang: str) -> Rules:
         percent=_alternatives(data.get("percent", ()), f"{_SPACE}?-?(?:", ")"),
         before_percent=_alternatives(data.get("before_percent", ()), r"(?<!\w)(?:", rf"){_SPACE}?$"),
         words=re.compile(
-            f"{start}{_begins(w for _, w in words)}(?:{'|'.join(w for _, w in words)}){end}", re.IGNORECASE
+            f"{start}{_by_letter(w for _, w in words)}{end}", re.IGNORECASE
         ),
         which=re.compile(f"(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE),
         meanings=tuple(_meaning(value) for value, _ in words),
@@ -282,23 +286,25 @@ def _rules(lang: str) -> Rules:
         of=_alternatives(data.get("of", ()), f"{_SPACE}(?:", ")"),
         months=months,
     )
-    return replace(rules, claims=tuple((pattern, handler, *needed(pattern)) for pattern, handler in _claims(rules)))
+    return replace(rules, signs=Signs(lang, han, (word for _, word in words), map(str, data.get("idioms", ())), _claims(rules)))
 
 
 def _by_first(units: list[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
-    """The units that a letter can begin, by that letter, in their order; under "" those that no letter begins.
+    """The units by their first letter, or first two, in their order; under "" those that no letter begins.
 
     One alternation of all of them would be tried as a whole at every number.
     """
     begins = [each[each.index(":") + 1 :] for _, each in units]
-    first = ["" if re.match(r".?[?*{]|[^()]*\|", each) else each[:1].lower() for each in begins]
+    first = ["" if re.match(r".?[?*{]|[^()]*\||[(\[\\](?!\$)", each) else each[:1].lower() for each in begins]
+    first = [
+        each[:2].lower() if letter and each[:2].isalpha() and not re.match("[?*{]", each[2:]) else letter
+        for letter, each in zip(first, begins, strict=True)
+    ]
     numbered = list(zip(first, (f"(?P<u{i}>{each})" for i, (_, each) in enumerate(units)), strict=True))
-    return {
-        letter: re.compile(
-            rf"{_BEFORE_UNIT.pattern}(?:{'|'.join(each for f, each in numbered if f == letter or not f.isalpha())})"
-        )
-        for letter in {"", *filter(str.isalpha, first)}
-    }
+    letters = {key[:n] for key in first if key.isalpha() for n in (1, 2)}
+    found = {key: [each for f, each in numbered if f in ("", key[0], key)] for key in letters}
+    found[""] = [each for f, each in numbered if not f.isalpha()]
+    return {key: re.compile(f"{_BEFORE_UNIT.pattern}(?:{'|'.join(each) or '(?!)'})") for key, each in found.items()}
 
 
 def _length(pattern: str) -> int:
@@ -306,14 +312,16 @@ def _length(pattern: str) -> int:
     return len(re.sub(r"\(\?[=!][^)]*\)", "", pattern))
 
 
-def _begins(patterns: Iterable[str]) -> str:
-    """A look ahead at the first character, so that most places of a text are passed over at once."""
-    first = set()
+def _by_letter(patterns: Iterable[str]) -> str:
+    """An alternation of *patterns* in their order, of which only those that begin with the letter at hand are tried."""
+    by_letter: dict[str, list[str]] = {}
     for pattern in patterns:
-        if pattern[0] in "([\\.":
-            return ""
-        first |= {pattern[0].lower(), pattern[0].upper()}
-    return f"(?=[{''.join(sorted(map(re.escape, first)))}])"
+        begins = re.match(r"(?:\(\?<[!=][^)]*\))?(?:\(\?:(\w)[^)|]*\)\?)?(\w)", pattern)
+        assert begins, f"no letter begins {pattern}"
+        for letter in {each.lower() for each in begins.groups() if each}:
+            by_letter.setdefault(letter, []).append(pattern)
+    tried = (f"(?={letter})(?:{'|'.join(each)})" for letter, each in by_letter.items())
+    return f"(?=[{''.join(by_letter)}])(?:{'|'.join(tried)})"
 
 
 def _groups(letter: str, patterns: Iterable[str]) -> str:
@@ -362,35 +370,40 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
 # What a text must hold for a pattern to match at all: most patterns are passed over for most texts.
 
 #: In `needed`, for any digit.
-_A_DIGIT = "digit"
+_A_DIGIT = r"\d"
 #: Larger classes of characters tell texts apart too seldom.
 _MOST_CHARACTERS = 24
+#: Characters that regular expressions take for the same whatever their case, and lower case does not make the same.
+_ALIKE = str.maketrans({"ı": "i", "ſ": "s", "ς": "σ", "µ": "μ", "\u0307": None})
+_UNLIKE = re.compile("[ıſςµ\u0307]")
+#: What a notation may begin with, beside a digit: a phone number, the year '98.
+_BEFORE_DIGITS = "+('’‘"
+#: How many choices of notations are remembered.
+_MOST_CHOSEN = 1000
 
 
 def needed(pattern: re.Pattern[str]) -> tuple[bool, tuple[str, ...]]:
-    """What every match of *pattern* holds: whether a digit, and one of which parts (in lower case; none: any).
+    """What every match of *pattern* holds: whether a digit, and one of which parts (none: any; `_A_DIGIT`: a digit).
 
     >>> needed(re.compile(r"(?P<hour>\\d{1,2}) (?:past|to)"))
     (True, ('past', 'to'))
     """
     found = set(_needed(parser.parse(pattern.pattern, pattern.flags)))
-    telling = [
-        parts
-        for parts in found
-        if _A_DIGIT not in parts and not any(len(p) == 1 and p.isascii() and p.isalnum() for p in parts)
-    ]
-    best = max(telling, key=_tells, default=frozenset())
-    return frozenset([_A_DIGIT]) in found, () if best <= set(" -") else tuple(sorted(best))
+    best = max(found, key=_tells, default=frozenset())
+    tells = best and best != {_A_DIGIT} and _tells(best)[0] >= 0
+    return frozenset([_A_DIGIT]) in found, tuple(sorted(best)) if tells else ()
 
 
 def _needed(items: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
     run = ""
     for operator, given in [*items, (None, None)]:
         if operator is parser.LITERAL:
-            run += chr(given).lower()
+            run += _alike(chr(given))
             continue
         if run:
             yield frozenset([run])
+            if any(map(str.isdecimal, run)):
+                yield frozenset([_A_DIGIT])
             run = ""
         if operator is parser.IN:
             yield from _characters(given)
@@ -411,20 +424,150 @@ def _characters(given: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
     found: set[str] = set()
     for operator, value in given:
         if operator is parser.LITERAL:
-            found.add(chr(value).lower())
+            found.add(_alike(chr(value)))
         elif operator is parser.RANGE and value[1] - value[0] < _MOST_CHARACTERS:
-            found |= {_A_DIGIT if chr(c).isdecimal() else chr(c).lower() for c in range(value[0], value[1] + 1)}
+            found |= {_alike(chr(c)) for c in range(value[0], value[1] + 1)}
         elif operator is parser.CATEGORY and value is parser.CATEGORY_DIGIT:
             found.add(_A_DIGIT)
         else:
             return
+    found = {_A_DIGIT if part.isdecimal() else part for part in found}
     if len(found) <= _MOST_CHARACTERS:
-        yield frozenset(_A_DIGIT if part.isdecimal() else part for part in found)
+        yield frozenset(found)
 
 
 def _tells(parts: frozenset[str]) -> tuple[int, int]:
-    """How well it tells texts apart: long and few parts first."""
-    return min(map(len, parts)), -len(parts)
+    """How well it tells texts apart: long and few parts first, then digits, then letters of Latin script, and spaces."""
+
+    def length(part: str) -> int:
+        told = len(part.strip(" -.,、\u00a0\u2009\u202f\u3000"))
+        return 0 if part == _A_DIGIT else -1 if not told or (told == 1 and part.isascii() and part.isalnum()) else told
+
+    return min(map(length, parts)), -len(parts)
+
+
+def _begins_with_digit(items: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether every match begins with a digit, or one of `_BEFORE_DIGITS`."""
+    for operator, given in items:
+        if operator is parser.LITERAL:
+            return chr(given).isdecimal() or chr(given) in _BEFORE_DIGITS
+        if operator is parser.IN:
+            return all(_is_digit(*each) for each in given)
+        if operator is parser.SUBPATTERN:
+            return _begins_with_digit(given[3])
+        if operator is parser.BRANCH:
+            return all(map(_begins_with_digit, given[1]))
+        if operator is parser.MAX_REPEAT:
+            begins = _begins_with_digit(given[2])
+            if given[0] or not begins:
+                return begins
+        elif operator not in (parser.ASSERT, parser.ASSERT_NOT):
+            return False
+    return False
+
+
+def _is_digit(operator: Any, value: Any) -> bool:
+    """Whether a member of a class of characters is a digit, or one of `_BEFORE_DIGITS`."""
+    if operator is parser.CATEGORY:
+        return value is parser.CATEGORY_DIGIT
+    ends = value if operator is parser.RANGE else [value]
+    return operator is not parser.NEGATE and all(chr(c).isdecimal() or chr(c) in _BEFORE_DIGITS for c in ends)
+
+
+def _without_names(pattern: re.Pattern[str]) -> str:
+    """A pattern that matches at least wherever *pattern* does, without groups; what a group holds again is one sign."""
+    plain = re.sub(r"\(\?P=\w+\)", ".", re.sub(r"\(\?P<\w+>", "(?:", pattern.pattern))
+    return f"(?i:{plain})" if pattern.flags & re.IGNORECASE else f"(?:{plain})"
+
+
+def _alike(text: str) -> str:
+    """*text* without differences that patterns pass over where case is none to them."""
+    said = text.lower()
+    return said.translate(_ALIKE) if _UNLIKE.search(said) else said
+
+
+class Claim(NamedTuple):
+    """A notation: what reads a match of its pattern, one of the parts that every match holds (none: any), and what it
+    asks of `Signs`."""
+
+    pattern: re.Pattern[str]
+    handler: _Handler
+    parts: tuple[str, ...]
+    asks: int
+
+
+class Signs(Remembered[int]):
+    """For a word (of a script without spaces: a character), what a text with it may hold.
+
+    In bits: a digit, the beginning of a number; one of the words, with a digit beside, one of the idioms, likewise; and
+    from there on each claim.
+    """
+
+    DIGIT, NUMBER, WORD, IDIOM, CLAIM = 1, 2, 4, 16, 64
+
+    def __init__(
+        self,
+        lang: str,
+        han: bool,
+        words: Iterable[str] = (),
+        idioms: Iterable[str] = (),
+        claims: Iterable[tuple[re.Pattern[str], _Handler]] = (),
+    ):
+        super().__init__(self._told)
+        self._lang, self._han = lang, han
+        self._pieces: dict[str, int] = {}
+        self._phrases = {bit: self._any_of(each, bit) for bit, each in ((self.WORD, words), (self.IDIOM, idioms))}
+        self._claims: list[Claim] = []
+        self._digits_first, digits_first = 0, []
+        for i, (pattern, handler) in enumerate(claims):
+            digit, parts = self._asked(pattern, self.CLAIM << i)
+            checked = parts if _A_DIGIT not in parts and (han or any(" " in part.strip() for part in parts)) else ()
+            self._claims.append(Claim(pattern, handler, checked, self.CLAIM << i | self.DIGIT * digit))
+            if _begins_with_digit(parser.parse(pattern.pattern, pattern.flags)):
+                self._digits_first |= self.CLAIM << i
+                digits_first.append(_without_names(pattern))
+        self._any_digits_first = re.compile(rf"(?=[\d{_BEFORE_DIGITS}])(?:{'|'.join(digits_first)})")
+        self._chosen = lru_cache(_MOST_CHOSEN)(self._choose)
+
+    def _any_of(self, patterns: Iterable[str], bit: int) -> re.Pattern[str]:
+        """What finds one of the parts that a match of one of the patterns holds."""
+        asked = [(pattern, *needed(re.compile(pattern, re.IGNORECASE))) for pattern in patterns]
+        for pattern, digit, _ in asked:
+            self._asked(re.compile(pattern, re.IGNORECASE), bit << digit)
+        found = {part for _, digit, parts in asked for part in parts or (_A_DIGIT if digit else "",)}
+        return re.compile("|".join(part if part == _A_DIGIT else re.escape(part) for part in found))
+
+    def _asked(self, pattern: re.Pattern[str], bit: int) -> tuple[bool, tuple[str, ...]]:
+        digit, parts = needed(pattern)
+        for part in parts or (_A_DIGIT if digit else "",):
+            piece = part.strip()[-1:] if self._han and part != _A_DIGIT else max(part.split(), key=len, default="")
+            self._pieces[piece] = self._pieces.get(piece, 0) | bit
+        return digit, parts
+
+    def _told(self, word: str) -> int:
+        said = _alike(word) + _A_DIGIT if _DIGIT.search(word) else _alike(word)
+        told = self.DIGIT * said.endswith(_A_DIGIT) | self.NUMBER * may_begin_number(word, self._lang)
+        for piece, bits in self._pieces.items():
+            if piece in said:
+                told |= bits
+        return told
+
+    def phrase(self, bit: int, told: int, said: str) -> bool:
+        """Whether a text of which this is told may hold one of the words, or of the idioms."""
+        if not (told & bit or (told & bit << 1 and told & self.DIGIT)):
+            return False
+        return (bit == self.WORD and not self._han) or self._phrases[bit].search(said) is not None
+
+    def in_digits(self, told: int, text: str) -> bool:
+        """Whether *text*, of which this is told, may hold a notation that begins with a digit."""
+        return told & self.DIGIT != 0 and self._any_digits_first.search(text) is not None
+
+    def claims(self, told: int, digits_first: bool) -> tuple[Claim, ...]:
+        """The claims that a text of which this is told may hold."""
+        return self._chosen(told if digits_first else told & ~self._digits_first)
+
+    def _choose(self, told: int) -> tuple[Claim, ...]:
+        return tuple(claim for claim in self._claims if claim.asks & told == claim.asks)
 
 
 # ----------------------------------------------------------------------------
@@ -445,18 +588,27 @@ _NOT_AFTER = r"(?<![0-9A-Za-zÀ-ɏА-я_.,])"
 
 
 def _claimed(
-    pattern: re.Pattern[str], handler: _Handler, text: str, masked: str, rules: Rules, found: list[Quantity]
-) -> str:
-    """*masked* with what *handler* takes as its own hidden as well."""
-    pieces, done = [], 0
-    for match in pattern.finditer(masked):
-        quantities = handler(match, rules)
-        if quantities:
-            found += quantities
-            a, b = match.span("all") if "all" in pattern.groupindex else match.span()
-            pieces += [masked[done:a], "\x01" * (b - a)]
-            done = b
-    return "".join([*pieces, masked[done:]]) if pieces else masked
+    text: str, plain: str, told: int, said: str, rules: Rules, every: bool = False
+) -> tuple[str, list[Quantity]]:
+    """*plain* with what the claims take as their own hidden, and what they found in *text*."""
+    masked, found, signs = plain, [], rules.signs
+    passed_over = not every and not signs.in_digits(told, masked)
+    for pattern, handler, parts, _ in signs.claims(told, not passed_over):
+        if parts and not any(map(said.__contains__, parts)):
+            continue
+        pieces, done = [], 0
+        for match in pattern.finditer(masked):
+            quantities = handler(match, rules)
+            if quantities:
+                found += quantities
+                a, b = match.span("all") if "all" in pattern.groupindex else match.span()
+                pieces += [masked[done:a], "\x01" * (b - a)]
+                done = b
+        if pieces:
+            masked = "".join([*pieces, masked[done:]])
+            if passed_over and signs.in_digits(told, masked):  # by what is hidden, digits may stand alone
+                return _claimed(text, plain, told, said, rules, every=True)
+    return masked, found
 
 
 def _made(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "", group: str | int = 0, **more: Any):
@@ -467,7 +619,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     data, clock = rules.data, rules.data.get("clock", {})
     yield re.compile(r"(?:https?://|www\.)[^\s<>\"，。）]{1,300}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{1,60}"), _url
     yield re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{1,4}(?![\w:])"), _url
-    yield re.compile(r"(?<!\w)(?=[0-9a-f]{0,63}[a-f])(?=[0-9a-f]{0,63}\d)[0-9a-f]{16,64}(?!\w)"), _url
+    yield re.compile(r"(?<!\w)(?=[0-9a-f]{16})(?=[0-9a-f]{0,63}[a-f])(?=[0-9a-f]{0,63}\d)[0-9a-f]{16,64}(?!\w)"), _url
     yield re.compile(r"(?<![\d/])24 ?/ ?7(?![\d/])"), lambda m, r: [_made(m, 0, "always", certainty=WEAK)]
     yield (
         re.compile(
@@ -509,7 +661,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     )
     yield (
         re.compile(
-            r"(?<![A-Za-zА-Яа-я0-9$€£])(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
+            r"(?<![A-Za-zА-Яа-я0-9$€£])(?=[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d)(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
             r"(?=[A-Za-z]{0,15}[A-ZА-ЯＡ-Ｚ])[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d[A-Za-z\d]{0,20}(?:[-./～][A-Za-z\d]{1,20}){0,4}"
             r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GDd](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
         ),
@@ -1034,7 +1186,7 @@ _ALWAYS = frozenset({(Fraction(24), "hour"), (Fraction(7), "day"), (Fraction(365
 #: After these a hyphen joins two dates or times, or two numbers.
 _DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
 _MINUS = "-−－–"
-_ROUND = frozenset(map(Fraction, (12, *(10**power for power in range(2, 10)))))
+_ROUND = frozenset({12, *(10**power for power in range(2, 10))})
 #: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
 _JOIN = re.compile(
     rf"-?{_SPACE}?(?:[-–—~～〜/x×,、&]|to|and|or|by|bis|und|oder|auf|mal|à|a|et|ou|y|e|o|da|до|и|или|至|到|和|から|と|,{_SPACE}?)"
@@ -1046,81 +1198,97 @@ _SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
 
 def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     a, b = number.span
-    value = Fraction(number.value)
+    said, value = number.value, _exactly(number.value)
     surface = text[a:b]
     kind: Kind = number.kind
     also: tuple[Fraction, ...] = ()
-    digits = any(character.isdecimal() for character in surface)
+    digits = not surface.isalpha() and any(map(str.isdecimal, surface))
     certainty, part_of_word = 1.0, False
     if kind == "ordinal" and number.form == "roman":
         kind = "roman"
     if (
-        value < 0
-        and surface[0] in _MINUS
+        surface[0] in _MINUS
+        and said < 0
         and (text[a - 1 : a].isdecimal() or (text[a - 1 : a].isalpha() and text[a - 1] < "\u3040"))
     ):
-        value, a = -value, a + 1  # VP−730, 7−20
-    counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
-    if rules.han and digits and not a and b < 3 and text[b : b + 1] == " " and not counted:
-        certainty = WEAK
-    if digits and b - a < 3 and text[b : b + 1] in ".)）、" and b < len(text):
-        if a < 8 and not text[:a].strip(" (（") and not text[b + 1 : b + 2].isdecimal():
-            certainty = WEAK  # the mark of a list
-        elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
+        said, value, a = -said, -value, a + 1  # VP−730, 7−20
+    if digits:
+        if rules.han and not a and b < 3 and text[b : b + 1] == " ":
+            counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
+            certainty = 1.0 if counted else WEAK
+        if b - a < 3 and text[b : b + 1] in ".)）、" and b < len(text):
+            if a < 8 and not text[:a].strip(" (（") and not text[b + 1 : b + 2].isdecimal():
+                certainty = WEAK  # the mark of a list
+            elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
+                certainty = WEAK
+    elif kind != "percent":
+        if _is_weak(text, (a, b), said, number, rules):
             certainty = WEAK
-    if not digits and kind != "percent":
-        word = kind in ("ordinal", "roman") or number.form in ("article", "roman") or value in (0, 1, 2)
-        vague = rules.vague is not None and rules.vague.search(text[max(0, a - 24) : a])
-        if word or (value in _ROUND and (vague or len(surface.split()) <= 2)):
-            certainty = WEAK
-        elif vague and value >= 10 and str(value).strip("0") == "1":
-            certainty = WEAK  # tens of billions
         if rules.han and b - a == 1 and (text[b : b + 2].strip()[:1] or " ") not in rules.data.get("counters", ""):
             certainty, part_of_word = WEAK, True
     if kind == "ordinal" and digits and (value < (3 if rules.han else 2) or _is_name(text, b, rules)):
         certainty = WEAK
     if surface in ("1", "１") and rules.han and text[b : b + 1] >= "\u3040":
         certainty = WEAK  # 1枚ずつ
-    if surface.isdecimal() and a > 0 and b - a == 1 and "a" <= text[a - 1] <= "z":
+    if a > 0 and b - a == 1 and "a" <= text[a - 1] <= "z" and surface.isdecimal():
         certainty = WEAK  # m8
-    if kind == "cardinal":
-        scale = rules.scales.match(text, b) if rules.scales is not None and digits else None
+    if digits and kind == "cardinal":
+        scale = rules.scales.match(text, b) if rules.scales is not None else None
         if scale is not None and number.form != "scale":
             value *= list(rules.data["scales"].values())[int((scale.lastgroup or "s0")[1:])]
             b = scale.end()
-    if digits and value > 0 and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－":
-        if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED:
+    if digits and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－" and value > 0:
+        if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED and not text[a - 2].isdecimal():
             a, value = a - 1, -value  # 距离-5米
         elif text[a - 2].isalpha():
             also += (-value,)  # iodine-131, 碘-131
-    if re.fullmatch(r"\d{1,6}[A-Zk]", surface):
+    if digits and surface[-1].isalpha() and re.fullmatch(r"\d{1,6}[A-Zk]", surface):
         also += (Fraction(int(surface[:-1])),)
-    before, following = text[a - 1 : a] or " ", text[b : b + 1] or " "
-    if surface.isdecimal() and len(surface) == 2 and (before in "'’‘" or following in "年后後"):
+    following = text[b : b + 1] or " "
+    if len(surface) == 2 and surface.isdecimal() and ((text[a - 1 : a] or " ") in "'’‘" or following in "年后後"):
         also += (1800 + value, 1900 + value, 2000 + value)
     elif following in "年년" and 1000 <= value < 2200 and value.denominator == 1:
         return Quantity(value, "date", "year", (a, b), text[a:b], certainty, number.localised)
     parts: tuple[Quantity, ...] = ()
-    if re.fullmatch(r"\d{1,2}[.,]\d{1,2}", surface):
-        halves = [int(half) for half in re.split("[.,]", surface)]
-        parts = tuple(Quantity(Fraction(half), "cardinal", "", (a, b), surface) for half in halves)
-    elif re.fullmatch(r"\d{1,3}(?: \d{3})+", surface):
-        parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
+    if digits and not surface.isdecimal():
+        if re.fullmatch(r"\d{1,2}[.,]\d{1,2}", surface):
+            halves = [int(half) for half in re.split("[.,]", surface)]
+            parts = tuple(Quantity(Fraction(half), "cardinal", "", (a, b), surface) for half in halves)
+        elif re.fullmatch(r"\d{1,3}(?: \d{3})+", surface):
+            parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
     percent = rules.percent.match(text, b) if kind == "cardinal" and rules.percent is not None else None
     if kind == "cardinal" and rules.before_percent is not None:
         percent = percent or rules.before_percent.search(text[max(0, a - 8) : a])
     kind = "percent" if percent else kind
     if kind == "percent" and value == 100:
         certainty = WEAK  # wholly
-    article = number.form == "article" or part_of_word or (value == 0 and not digits)
+    article = number.form == "article" or part_of_word or (not digits and value == 0)
     made = Quantity(
         value, kind, "", (a, b), text[a:b], certainty, number.localised, also=also, parts=parts, lexical=article
     )  # fmt: skip
     return _measured(text, made, rules) if kind in ("cardinal", "percent") else made
 
 
+@lru_cache(4096)
+def _exactly(value: Decimal) -> Fraction:
+    return Fraction(value)
+
+
+def _is_weak(text: str, span: tuple[int, int], value: Decimal, number: Number, rules: Rules) -> bool:
+    """Whether a number in words may be left unsaid: a small one, an ordinal, a round one that is vague."""
+    if number.kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2):
+        return True
+    is_round = value in _ROUND
+    if is_round and len(text[slice(*number.span)].split()) <= 2:
+        return True
+    tens = is_round or (value >= 10 and str(_exactly(value)).strip("0") == "1")  # tens of billions
+    return tens and rules.vague is not None and rules.vague.search(text[max(0, span[0] - 24) : span[0]]) is not None
+
+
 def _is_power_of_unit(text: str, start: int) -> bool:
     """The 2 of *135 m2*."""
+    if not text[max(0, start - 3) : start].rstrip().endswith(("m", "м")):
+        return False
     return re.search(r"(?:\d ?|[/.] ?)[ckdкс]?[mм]$|/[ck]?m $", text[max(0, start - 5) : start]) is not None
 
 
@@ -1138,7 +1306,8 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     permille = rules.permille.match(text, b)
     if permille:
         return replace(quantity, kind="permille")
-    before = rules.before.search(text[max(0, a - 8) : a])
+    ahead = text[max(0, a - 8) : a]
+    before = rules.before.search(ahead) if ahead.rstrip(_AFTER_SIGN)[-1:] in rules.before_ends else None
     if before is not None and before.lastgroup is not None:
         name = rules.before_names[int(before.lastgroup[1:])]
         if scale := {"k": 1000, "m": 10**6}.get((re.match("[mk](?![A-Za-z])", text[b : b + 2]) or " ")[0]):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
+from operator import itemgetter
 from typing import Any, Protocol
 
 from nbkit.numbers.lexicon import (
@@ -20,10 +21,12 @@ from nbkit.numbers.lexicon import (
     WORD,
     Atom,
     Composed,
+    Entry,
     Grammar,
     Lexicon,
     Literal,
     Piece,
+    Remembered,
     compose,
     fold,
     gap_between,
@@ -41,7 +44,10 @@ from nbkit.numbers.number import Convention, Kind, Number, convention, language_
 _WORDS = re.compile(WORD)
 
 
-_TOKEN = re.compile(rf"({TRADITIONAL})|({LITERAL})|[¼½¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]|{WORD}")
+_TOKEN = re.compile(rf"{WORD}|({TRADITIONAL})|({LITERAL})|[¼½¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]")
+
+
+_WHOLE = itemgetter(0)
 
 
 _DIGIT = re.compile(r"[\d¼½¾⅛⅜⅝⅞௰௱௲]")
@@ -71,7 +77,7 @@ _APOSTROPHES = frozenset("'\u2019\u02bc")
 _CURRENCY = "$€£¥₹₽￥"
 
 
-@dataclass(frozen=True)
+@dataclass
 class SpacedReader:
     """Cuts a text into pieces, by words and runs of digits."""
 
@@ -86,34 +92,35 @@ class SpacedReader:
     half_after: frozenset[str]
     clock_after: re.Pattern[str] | None
 
+    def __post_init__(self) -> None:
+        self._begins = Remembered(self.begins)
+        self._known = Remembered(self._look)
+
+    def _look(self, token: str) -> Entry | bool:
+        """What is known of a token: as a number word, True for one that `_other` reads, False for any other word."""
+        other = not token[0].isalpha() or token[0] in _VULGAR or token.lower() in self.after_digits
+        return self.words.entry(token) or other
+
+    def begins(self, text: str) -> bool:
+        entries = map(self.words.entries.__getitem__, _WORDS.findall(text))
+        return _DIGIT.search(text) is not None or any(found is not None and found.begins for found in entries)
+
     def pieces(self, text: str) -> list[Piece]:
         """All pieces, left to right; empty at once for a text without digits and number words."""
-        entry = self.words.entry
-        known = {word: found for word in _WORDS.findall(text) if (found := entry(word)) is not None}
-        if not _DIGIT.search(text) and not any(found.begins for found in known.values()):
+        if not any(map(self._begins.__getitem__, text.split())):
             return []
         pieces: list[Piece] = []
         tokens = list(_TOKEN.finditer(text))
+        known = enumerate(map(self._known.__getitem__, map(_WHOLE, tokens)))
         skip = 0
-        for i, token in enumerate(tokens):
+        for i, found in [each for each in known if each[1]]:
             if i < skip:
                 continue
-            start = token.start()
-            if token[1]:
-                pieces.append(literal_piece(traditional_literal(token[1], start), joined=False))
+            token = tokens[i]
+            if not isinstance(found, Entry):
+                self._other(text, token, pieces)
                 continue
-            if token[2]:
-                self._literals(text, token[2], start, pieces)
-                continue
-            if token[0] in _VULGAR:
-                self._vulgar(text, token[0], start, pieces)
-                continue
-            found = known.get(token[0])
-            if found is None:
-                if pieces and pieces[-1].literal is not None:
-                    self._after_digits(text, token[0], start, pieces)
-                continue
-            length = 0
+            start, length = token.start(), 0
             for rest, atom in found.phrases:
                 if self._follows(text, tokens, i, rest):
                     length = len(rest)
@@ -135,12 +142,23 @@ class SpacedReader:
             skip = i + length + 1
         return pieces
 
+    def _other(self, text: str, token: re.Match[str], pieces: list[Piece]) -> None:
+        """The pieces of what is no number word."""
+        if token.lastindex == 2:
+            self._literals(text, token[2], token.start(), pieces)
+        elif token.lastindex == 1:
+            pieces.append(literal_piece(traditional_literal(token[1], token.start()), joined=False))
+        elif token[0] in _VULGAR:
+            self._vulgar(text, token[0], token.start(), pieces)
+        elif pieces and pieces[-1].literal is not None:
+            self._after_digits(text, token[0], token.start(), pieces)
+
     def _follows(self, text: str, tokens: list[re.Match[str]], i: int, rest: tuple[str, ...]) -> bool:
         """Whether the words of *rest* come after token *i*, each after a space or a hyphen."""
         if i + len(rest) >= len(tokens):
             return False
         for j, word in enumerate(rest, i + 1):
-            found = self.words.entry(tokens[j][0])
+            found = self.words.entries[tokens[j][0]]
             if (found.key if found else fold(tokens[j][0])) != word:
                 return False
             gap = gap_between(text, tokens[j - 1].end(), tokens[j].start())
@@ -283,9 +301,12 @@ class UnspacedReader:
     spelled: dict[str, Atom]
     syllables: re.Pattern[str]
 
+    def begins(self, text: str) -> bool:
+        return self.present.search(text) is not None
+
     def pieces(self, text: str) -> list[Piece]:
         """All pieces, left to right; empty at once for a text without digits and number characters."""
-        if not self.present.search(text):
+        if not self.begins(text):
             return []
         pieces: list[Piece] = []
         for token in self.token.finditer(text):
@@ -522,7 +543,19 @@ def find_numbers(text: str, lang: str) -> list[Number]:
     return numbers
 
 
+def may_begin_number(text: str, lang: str) -> bool:
+    """Whether *text* holds a digit, or a word or character that a number may begin with.
+
+    >>> may_begin_number("a man and his five dogs", "en"), may_begin_number("men and dogs", "en")
+    (True, False)
+    """
+    return _rules(lang).reader.begins(text)
+
+
 class Reader(Protocol):
+    def begins(self, text: str) -> bool:
+        """Whether a number may begin in *text*."""
+
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*."""
 
