@@ -31,6 +31,8 @@ demo: setup  ## a tour on the built-in sandbox: the card of one tiny model, of a
 sandbox: setup  ## the full sandbox grid: four studies, up to seven languages
 	$(BIN)/nbkit run params/sandbox.yaml
 
+# What Python compiles is kept: tests start hundreds of processes, and each would compile all of nbkit again.
+test: export PYTHONDONTWRITEBYTECODE =
 # Doctests and tests in one run; two processes, each file in one of them, so that what its fixtures make is made once. Torch
 # keeps to one thread in each. The order is that of the folders: small doctests come last and fill both processes.
 test: setup

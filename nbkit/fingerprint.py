@@ -20,13 +20,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from nbkit.errors import NbkitError
-from nbkit.files import cache_folder, first_sight
+from nbkit.files import cache_folder, first_sight, read_note, write_note
 
 PACKAGE = "nbkit"
 #: Rooms that `digest` omits: what comes from there is remembered under keys of its own.
@@ -84,6 +84,7 @@ def fingerprint(
     search = _Search(followed, (tuple(without), frozenset(but)), declarations)
     search.follow(waiting)
     search.follow_code("\n".join(code))
+    _note()
     return Fingerprint(dict(sorted(search.sources().items())), _versions(search.libraries))
 
 
@@ -212,7 +213,7 @@ class _Module:
         self.bound: dict[str, list[int]] = {}
         self.imports: dict[str, Node] = {}
         for place, statement in enumerate(statements):
-            for bound in statement.bound:
+            for bound in sorted(statement.bound):
                 self.bound.setdefault(bound, []).append(place)
             self.imports.update({name: node for name, node in statement.imports.items() if name in statement.bound})
         #: Statements that bind nothing of this module: they count wherever anything of it does.
@@ -236,10 +237,8 @@ class _Module:
         for place in self.bound.get("__getattr__", ()):
             for name, _ in self.statements[place].uses:
                 for table in self.bound.get(name, ()):
-                    tree = getattr(self.statements[table].tree, "value", None)
-                    for key, value in zip(tree.keys, tree.values, strict=True) if isinstance(tree, ast.Dict) else ():
-                        if getattr(key, "value", None) == attribute and isinstance(value, ast.Constant):
-                            yield f"{self.name}.{value.value!s}", attribute
+                    if attribute in self.statements[table].table:
+                        yield f"{self.name}.{self.statements[table].table[attribute]}", attribute
 
 
 def _dotted(text: str) -> Iterator[Node]:
@@ -286,6 +285,10 @@ def _read(path: Path, name: str, changed: int, size: int, declarations: bool) ->
     source = path.read_bytes()
     if not declarations and not _DECLARED.search(source):
         return _read(path, name, changed, size, True)
+    # Parsing all sources takes a process seconds: what their statements say is noted for the next one.
+    noted, key, of = _noted(cache_folder()), f"{path}\n{name}\n{declarations}", _digest(_own_state() + source)
+    if noted.get(key, {}).get("of") == of:
+        return _Module(name, path, [_Statement.from_note(each) for each in noted[key]["statements"]])
     try:
         tree = ast.parse(source, filename=str(path))
     except SyntaxError as error:
@@ -294,7 +297,39 @@ def _read(path: Path, name: str, changed: int, size: int, declarations: bool) ->
         for node in tree.body:
             if isinstance(node, _FUNCTIONS):
                 node.decorator_list = [each for each in node.decorator_list if not _declares(each)]
-    return _Module(name, path, _statements(tree, name, path.name == "__init__.py"))
+    statements = _statements(tree, name, path.name == "__init__.py")
+    noted[key] = {"of": of, "statements": [each.note() for each in statements]}
+    _unwritten.add(cache_folder())
+    return _Module(name, path, statements)
+
+
+#: Caches with notes of sources that are not written yet.
+_unwritten: set[str] = set()
+
+
+@cache
+def _own_state() -> bytes:
+    """What notes of sources depend on beside the sources: how they are read."""
+    return Path(__file__).read_bytes() + sys.version.encode()
+
+
+@cache
+def _noted(place: str) -> dict[str, Any]:
+    """The notes of sources in the cache *place*: by file, name of the module, and whether declarations count."""
+    return {} if "://" in place else read_note(_notes_file(place))
+
+
+def _notes_file(place: str) -> Path:
+    return Path(place).expanduser() / "code" / "sources.json"
+
+
+def _note() -> None:
+    """Write what was read anew, without sources that are gone."""
+    for place in _unwritten:
+        if "://" not in place:
+            kept = {key: note for key, note in _noted(place).items() if Path(key.partition("\n")[0]).is_file()}
+            write_note(_notes_file(place), kept)
+    _unwritten.clear()
 
 
 def _declares(decorator: ast.expr) -> bool:
@@ -310,7 +345,7 @@ def _statements(tree: ast.Module, name: str, is_package: bool) -> list[_Statemen
     for node in tree.body:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue  # a docstring
-        statement = _Statement(node, name, is_package)
+        statement = _Reader(name, is_package).statement(node)
         names = {name for name, _ in statement.uses}
         if isinstance(node, _DOCUMENTED):
             tables[node.name] = names & assigned
@@ -332,29 +367,62 @@ def _stored(node: ast.AST) -> set[str]:
     return found.union(*(_stored(child) for child in ast.iter_child_nodes(node)))
 
 
-class _Statement(ast.NodeVisitor):
+@dataclass
+class _Statement:
     """A top-level statement: the names it binds or changes, and what it mentions.
 
     uses: (name, attribute or ""), of names that are not bound within. imports: what its imports bind, by name.
-    strings: its string constants, ``*`` for each part that is filled in.
+    strings: its string constants, ``*`` for each part that is filled in; both sorted, so that everything is followed in
+    the same order in every process. table: the constants of a mapping that it assigns. digest: of the syntax tree
+    without docstrings.
     """
 
-    def __init__(self, tree: ast.stmt, module: str, is_package: bool):
-        self.tree, self._module, self._is_package = tree, module, is_package
+    bound: set[str]
+    uses: list[tuple[str, str]]
+    strings: list[str]
+    imports: dict[str, Node]
+    table: dict[str, str]
+    reads_files: bool
+    imports_by_name: bool
+    digest: str
+
+    def note(self) -> list[Any]:
+        """The statement as JSON takes it."""
+        return [sorted(self.bound), *list(vars(self).values())[1:]]
+
+    @classmethod
+    def from_note(cls, note: list[Any]) -> _Statement:
+        bound, uses, strings, imports, *others = note
+        nodes = {name: (module, attribute) for name, (module, attribute) in imports.items()}
+        return cls(set(bound), [(name, attribute) for name, attribute in uses], strings, nodes, *others)
+
+
+class _Reader(ast.NodeVisitor):
+    """Reads one top-level statement."""
+
+    def __init__(self, module: str, is_package: bool):
+        self._module, self._is_package = module, is_package
         self._local: list[set[str]] = []
         self.uses: set[tuple[str, str]] = set()
         self.strings: set[str] = set()
         self.imports: dict[str, Node] = {}
         self.reads_files = self.imports_by_name = False
-        self.visit(tree)
-        self.bound = _stored(tree) | set(self.imports)
 
-    @cached_property
-    def digest(self) -> str:
-        """Of the syntax tree without docstrings."""
-        if isinstance(self.tree, _IMPORTS):
-            return "import"  # where a name comes from is followed; how it is imported does not matter
-        return _digest(ast.dump(_without_docstrings(self.tree)).encode())
+    def statement(self, tree: ast.stmt) -> _Statement:
+        self.visit(tree)
+        value, table = getattr(tree, "value", None), {}
+        if isinstance(value, ast.Dict):
+            pairs = zip(value.keys, value.values, strict=True)
+            table = {
+                str(key.value): str(each.value)
+                for key, each in pairs
+                if isinstance(key, ast.Constant) and isinstance(each, ast.Constant)
+            }
+        # Where a name comes from is followed; how it is imported does not matter.
+        is_import = isinstance(tree, _IMPORTS)
+        digest = "import" if is_import else _digest(ast.dump(_without_docstrings(tree)).encode())
+        bound, uses, strings = _stored(tree) | set(self.imports), sorted(self.uses), sorted(self.strings)
+        return _Statement(bound, uses, strings, self.imports, table, self.reads_files, self.imports_by_name, digest)
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -467,13 +535,18 @@ def _files_read(name: str, module: _Module, reached: Collection[_Statement]) -> 
     """The data files beside a module that its *reached* statements read."""
     if "." not in name or not any(statement.reads_files for statement in reached):
         return ()  # the top-level folder holds no data of its own
-    files = _data_files(module.path.parent)
+    folder = module.path.parent
     patterns = {text.rpartition("/")[2] for statement in reached for text in statement.strings}
     patterns |= {module.path.stem + pattern for pattern in patterns if pattern.startswith(".")}
-    # Most strings of a program are no pattern: matching each with each file took most of the time of a digest.
-    globs = [pattern for pattern in patterns if pattern != "*" and not set("*?[").isdisjoint(pattern)]
-    named = [file for file in files if file.name in patterns or any(fnmatch(file.name, each) for each in globs)]
-    return named or files
+    named = {file for pattern in patterns for file in _called(folder, pattern)}
+    return [file for file in _data_files(folder) if not named or file in named]
+
+
+@cache
+def _called(folder: Path, pattern: str) -> tuple[Path, ...]:
+    """The data files in *folder* that *pattern* names: a name, or one with wildcards; ``*`` alone names none."""
+    matches = pattern.__eq__ if set("*?[").isdisjoint(pattern) else partial(fnmatch, pat=pattern)
+    return tuple(file for file in _data_files(folder) if pattern != "*" and matches(file.name))
 
 
 @cache
@@ -578,7 +651,7 @@ _shared: list[bool] = []  # one entry for each `one_look` that is open
 
 def _forget() -> None:
     """Read files anew: they come and go between calls, not within one, nor within `one_look`."""
-    for function in (_top, _locate, _data_files, _module, _names_of, _file_digest):
+    for function in (_top, _locate, _data_files, _called, _module, _names_of, _file_digest):
         function.cache_clear()
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from nbkit.batch.params import refuse_programs
-from nbkit.cli import aligned, allow_commands_option, offline_option, pipeline_for
+from nbkit.cli import aligned, allow_commands_option, offline_option
 from nbkit.errors import NbkitError
 from nbkit.files import plain_text
-from nbkit.languages import split_pair
+from nbkit.languages import LanguageDataError, split_pair
 from nbkit.measure.forms import key_path, make_form
 from nbkit.models.services.commands import allow_commands
 from nbkit.studies import outcomes, write_outcomes
@@ -24,6 +25,7 @@ from nbkit.studies.suite.tables import pass_rates_of_outcomes
 from nbkit.suites import Fault, Suite, lint, read_suite
 from nbkit.suites.expectations import matches_words
 from nbkit.suites.suite import DEMO
+from nbkit.text.parsers import check_parser, parser_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +75,7 @@ def test(
         context.exit(2 if faults else 0)
     if any(name.startswith("command:") for name in names):
         allow_commands()
-    pipeline = parser or (pipeline_for(read.tgt) if any(matches_words(each.wanted) for each in read.entries) else None)
+    pipeline = parser or (_pipeline(read.tgt) if any(matches_words(each.wanted) for each in read.entries) else None)
     params = SuiteParams(
         suite=suite, source=read.src, target=read.tgt, models=names, quarantine=not no_quarantine,
         only_answered=only_answered, parsers={read.tgt: pipeline} if pipeline else {}, **_forms(judged, key),
@@ -96,6 +98,14 @@ def test(
         _write_form(open_, form, params)
     failed = (found["verdict"] == "fail").any()
     context.exit(int(failed or (strict and (found["verdict"] == "undecided").any())))
+
+
+def _pipeline(lang: str) -> str | None:
+    """What parses *lang* here; None if nothing does."""
+    with suppress(LanguageDataError):
+        spec = parser_for(lang)
+        return spec if check_parser(spec, lang) is None else None
+    return None
 
 
 def _forms(judged: Sequence[str], key: Path | None) -> dict[str, Any]:
