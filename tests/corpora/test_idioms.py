@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from importlib.resources import files as files_of
 
 import pytest
 from hypothesis import given
@@ -23,6 +25,7 @@ from nbkit.corpora.idioms import (
     write_idiom_pairs,
 )
 from nbkit.errors import DataError, NbkitError
+from nbkit.studies.idioms.steps import plain_text
 from nbkit.text.phrases import PhraseMatcher
 from nbkit.text.sentences import Sentence, Text
 
@@ -48,6 +51,39 @@ def files(tmp_path):
         return paths
 
     return write
+
+
+def literal_uses() -> list[list[str]]:
+    lines = files_of("nbkit.corpora.idioms").joinpath("literal_uses.tsv").read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith(("#", "idiom\t"))]
+
+
+@pytest.mark.parametrize("idiom,where,pattern,example", literal_uses())
+def test_each_rule_excludes_its_example_which_the_matcher_finds(idiom, where, pattern, example):
+    before, found, after = re.split(r"[\[\]]", example)
+    source = plain_text(before + found + after)
+    place = (len(before), len(before) + len(found))
+    assert (idiom, place) in [(match.phrase, match.span) for match in PhraseMatcher([idiom]).find(source)]
+    assert re.search(pattern, {"in": found, "before": before, "after": after}[where], re.IGNORECASE)
+    assert annotate(Pair("1", source, text("x", "de")), PhraseMatcher([idiom])) == ()
+
+
+def test_names_are_no_idioms_but_capitals_of_a_first_word_and_of_a_shout_are():
+    matcher = PhraseMatcher(["cold feet", "get over something", "piece of cake", "Achilles' heel"])
+    said = {
+        "A normal episode of Cold Feet .": False,
+        "Cold feet are common .": True,
+        "Get over it , kids .": True,
+        "IT IS A PIECE OF CAKE .": True,
+        "This is its Achilles' heel .": True,
+    }
+    for sentence, is_found in said.items():
+        assert bool(annotate(Pair("1", plain_text(sentence), text("x", "de")), matcher)) == is_found, sentence
+
+
+def test_rules_of_english_hold_for_english_alone():
+    found = annotate(Pair("1", text("Er hat Kalte Füße .", "de"), text("x", "en")), PhraseMatcher(["Kalte Füße"]))
+    assert [pair.idiom for pair in found] == ["Kalte Füße"]
 
 
 def test_files_there_and_back(files, tmp_path):

@@ -83,7 +83,7 @@ def _problem(start: int, end: int, source: str) -> str | None:
 def annotate(pair: Pair, matcher: PhraseMatcher) -> tuple[IdiomPair, ...]:
     """An entry for each phrase of *matcher* in the source of *pair*, with all its places; none for a regular pair.
 
-    Where phrases overlap, the longest counts (`PhraseMatcher.find`); what `is_literal` says is no idiom does not.
+    Where phrases overlap, the longest counts (`PhraseMatcher.find`). Names and literal uses are skipped (`is_literal`).
     Source: idioms paper, §3.1.
 
     >>> from nbkit.text.sentences import Sentence, Text
@@ -102,7 +102,7 @@ def annotate(pair: Pair, matcher: PhraseMatcher) -> tuple[IdiomPair, ...]:
 
 
 def is_literal(idiom: str, text: str, span: tuple[int, int]) -> bool:
-    """Whether the words of an English idiom at *span* are a name, or mean something else than the idiom.
+    """Whether the words of an English idiom at *span* are a name or mean something else.
 
     A name: its content words begin with capitals, and not only the first word does. Something else: by a rule of
     ``literal_uses.tsv``, where each has an example.

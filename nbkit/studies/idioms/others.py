@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from nbkit.corpora.idioms import IdiomPair, shared_translations
-from nbkit.measure.literal import Litter, WordDictionary, WordMatcher, known_matchings
+from nbkit.measure.literal import Litter, Matching, WordDictionary, WordMatcher, known_matchings
 from nbkit.store import Store
 from nbkit.studies.engine import TRANSLATOR, Use, as_table
 from nbkit.studies.idioms.params import IdiomsParams, System
@@ -87,7 +87,7 @@ def compared(params: IdiomsParams, language: str, system: System, store: Store) 
     others = [name for name in params.voters or () if name != system.name]
     theirs = zip(*(params.translate(name, sources, params.source, language, store) for name in others), strict=True)
     mine = params.translate(system.name, sources, params.source, language, store)
-    matching = "inflected" if "inflected" in known_matchings(language) else "exact"
+    matching: Matching = "inflected" if "inflected" in known_matchings(language) else "exact"
     dictionary, _ = run_dictionaries(params, language, store)
     litter = Litter(_translating(dictionary), params.source, language, matching=matching)
     key, shared = WordMatcher(language, matching).key, shared_translations(params.source, language)
@@ -113,7 +113,7 @@ def _translating(dictionary: WordDictionary) -> WordDictionary:
     return WordDictionary(dictionary.name, dictionary.kind, entries)
 
 
-def _votes(texts: Sequence[str], language: str, key: Any) -> tuple[Counter[str], set[str]]:
+def _votes(texts: Sequence[str], language: str, key: Callable[[str], str]) -> tuple[Counter[str], set[str]]:
     """In how many of *texts* each word is, by its key; and the words."""
     votes: Counter[str] = Counter()
     known: set[str] = set()
