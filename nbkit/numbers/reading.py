@@ -425,7 +425,7 @@ def unspaced_reader(lang: str) -> UnspacedReader:
 
 def _whole_word(word: str, numerals: str) -> str:
     """A word that holds a number sign, where that sign does not belong to a number (万一 in 二万一千)."""
-    before = f"(?<![{numerals}点])" if word[0] in numerals else ""
+    before = rf"(?<![\d{numerals}点])" if word[0] in numerals else ""
     return before + word + (f"(?![{numerals}点])" if word[-1] in numerals else "")
 
 
