@@ -379,7 +379,10 @@ def unspaced_reader(lang: str) -> UnspacedReader:
     digit, multiplier, numeral = f"[{signs['digits']}]", f"[{signs['multipliers']}]", f"[{signs['numerals']}]"
     positional = f"[{''.join(c for c in digits if c not in data.get('counting', ''))}]"
     attached = data.get("attached", {})
-    skipped = [_whole_word(word, signs["numerals"]) for word in sorted(data["skip"], key=len, reverse=True)]
+    by_first: dict[str, list[str]] = {}
+    for word in sorted(data["skip"], key=len, reverse=True):
+        by_first.setdefault(word[0], []).append(_whole_word(word, signs["numerals"]))
+    skipped = [f"(?={first})(?:{'|'.join(words)})" for first, words in by_first.items()]
     skipped += [_named(pattern, signs) for pattern in data["patterns"]]
     spelled = data.get("spelled", {"patterns": [], "values": {}})
     syllables = {word: Atom("add", Decimal(value)) for word, value in spelled["values"].items()}
