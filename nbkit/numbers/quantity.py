@@ -27,7 +27,7 @@ from babel.units import format_unit
 from nbkit.languages import base_language
 from nbkit.numbers.lexicon import Remembered
 from nbkit.numbers.number import Number, language_data
-from nbkit.numbers.reading import find_numbers, may_begin_number
+from nbkit.numbers.reading import find_numbers, may_begin_number, read_numbers
 
 _DATA = Path(__file__).parent / "quantities"
 
@@ -109,12 +109,15 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
     signs = rules.signs
     plain = rules.dotted.sub(".", text) if rules.dotted is not None and "・" in text else text
-    told = reduce(or_, map(signs.__getitem__, plain if rules.han else plain.split()), 0)
+    told = reduce(or_, set(map(signs.__getitem__, set(plain) if rules.han else plain.split())), 0)
     if not told:
         return []
     said = _alike(plain)
     masked, found = _claimed(text, plain, told, said, rules)
-    numbers = find_numbers(masked, lang) if told & Signs.NUMBER or masked is not plain else []
+    if masked is plain:
+        numbers = read_numbers(plain, lang) if told & Signs.NUMBER else []
+    else:
+        numbers = find_numbers(masked, lang)
     spans = [number.span for number in numbers]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     covered: set[int] = set()

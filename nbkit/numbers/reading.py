@@ -101,14 +101,15 @@ class SpacedReader:
         other = not token[0].isalpha() or token[0] in _VULGAR or token.lower() in self.after_digits
         return self.words.entry(token) or other
 
+    def may_hold(self, text: str) -> bool:
+        return any(map(self._begins.__getitem__, text.split()))
+
     def begins(self, text: str) -> bool:
         entries = map(self.words.entries.__getitem__, _WORDS.findall(text))
         return _DIGIT.search(text) is not None or any(found is not None and found.begins for found in entries)
 
     def pieces(self, text: str) -> list[Piece]:
-        """All pieces, left to right; empty at once for a text without digits and number words."""
-        if not any(map(self._begins.__getitem__, text.split())):
-            return []
+        """All pieces, left to right."""
         pieces: list[Piece] = []
         tokens = list(_TOKEN.finditer(text))
         known = enumerate(map(self._known.__getitem__, map(_WHOLE, tokens)))
@@ -304,10 +305,10 @@ class UnspacedReader:
     def begins(self, text: str) -> bool:
         return self.present.search(text) is not None
 
+    may_hold = begins
+
     def pieces(self, text: str) -> list[Piece]:
-        """All pieces, left to right; empty at once for a text without digits and number characters."""
-        if not self.begins(text):
-            return []
+        """All pieces, left to right."""
         pieces: list[Piece] = []
         for token in self.token.finditer(text):
             start, end, kind, matched = token.start(), token.end(), token.lastgroup, token[0]
@@ -525,10 +526,17 @@ def find_numbers(text: str, lang: str) -> list[Number]:
     >>> [(str(n.value), n.kind) for n in find_numbers("the 3rd of 20 % or two and a half million", "en")]
     [('3', 'ordinal'), ('20', 'percent'), ('2500000', 'cardinal')]
     """
+    return read_numbers(text, lang) if _rules(lang).reader.may_hold(text) else []
+
+
+def read_numbers(text: str, lang: str) -> list[Number]:
+    """The numbers of a text in which one may begin, as `find_numbers` finds them.
+
+    >>> [str(number.value) for number in read_numbers("five", "en")]
+    ['5']
+    """
     rules = _rules(lang)
     pieces = rules.reader.pieces(text)
-    if not pieces:
-        return []
     numbers: list[Number] = []
     i, done = 0, 0
     while i < len(pieces):
@@ -557,7 +565,10 @@ def may_begin_number(text: str, lang: str) -> bool:
 
 class Reader(Protocol):
     def begins(self, text: str) -> bool:
-        """Whether a number may begin in *text*."""
+        """Whether a number may begin in *text*, a word."""
+
+    def may_hold(self, text: str) -> bool:
+        """Whether a number may begin in *text*, of any length."""
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*."""
