@@ -1357,9 +1357,9 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
             )
         return replace(quantity, kind="money", unit=name)
     after = rules.unit(text, b)
-    if after is None and rules.of is not None and (quantity.value >= 10**6 or quantity.value < 1):
-        of = rules.of.match(text, b)
-        after = rules.unit(text, of.end()) if of else None
+    of = rules.of.match(text, b) if after is None and rules.of is not None else None
+    if of and (quantity.value >= 10**6 or quantity.value < 1):
+        after = rules.unit(text, of.end())
     if after is None and quantity.value.denominator == 2:
         after = _unit_within(text, a, b, rules)
     if after is None or after.lastgroup is None:

@@ -95,6 +95,7 @@ class SpacedReader:
     def __post_init__(self) -> None:
         self._begins = Remembered(self.begins)
         self._known = Remembered(self._look)
+        self._folded = Remembered(fold)
 
     def _look(self, token: str) -> Entry | bool:
         """What is known of a token: as a number word, True for one that `_other` reads, False for any other word."""
@@ -159,8 +160,7 @@ class SpacedReader:
         if i + len(rest) >= len(tokens):
             return False
         for j, word in enumerate(rest, i + 1):
-            found = self.words.entries[tokens[j][0]]
-            if (found.key if found else fold(tokens[j][0])) != word:
+            if self._folded[tokens[j][0]] != word:
                 return False
             gap = gap_between(text, tokens[j - 1].end(), tokens[j].start())
             if gap not in _HYPHENS and gap not in _APOSTROPHES and not (gap and _GAP.fullmatch(gap)):
@@ -680,13 +680,13 @@ def _number(
     form = _form(text, used, value, kind)
     if value == 1 and kind == "cardinal" and rules.article_before is not None and rules.article_before.match(text, end):
         form = "article"
-    localised = all(piece.literal.localised for piece in used if piece.literal is not None)
+    localised = all([piece.literal.localised for piece in used if piece.literal is not None])
     return Number(value, (sign_start, end), form, kind, localised), done
 
 
 def _form(text: str, used: Sequence[Piece], value: Decimal, kind: Kind) -> str:
     literals = [piece.literal for piece in used if piece.literal is not None]
-    if any(piece.atom.financial for piece in used):
+    if any([piece.atom.financial for piece in used]):
         return "financial"
     if not literals:
         if len(used) == 1 and kind == "cardinal" and value in (1, -1):
