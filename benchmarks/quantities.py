@@ -13,8 +13,12 @@ from __future__ import annotations
 
 import csv
 import itertools
+import json
+import os
 import random
 import re
+import subprocess
+import sys
 from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -80,6 +84,7 @@ def main() -> None:
     made.add_argument(
         "--trips", type=int, default=100_000, help="how many quantities per language are written and read"
     )
+    made.add_argument("--before", type=Path, help="checkout of the reader of plain numbers (9720087), read in turns")
     made.add_argument("--corrupted", type=int, default=400, help="how many pairs are corrupted per kind")
     options = parse(made, every=10, corrupted=50, written=50, trips=1000)
     folder = data_folder()
@@ -148,7 +153,11 @@ def main() -> None:
         report.add(f"time of ten times the text ({lang})", slowest[0], "", bar="≤ 15", note=note)
     report.add("pairs a second", sum(counts.values()) / seconds, "")
     for lang in ("en", "de", "fr", "es", "zh", "ja"):
-        report.add(f"PUD sentences a second ({lang})", sentences_a_second(folder, lang), "", bar="≥ 2500")
+        rate, before = sentences_a_second(folder, lang, options.before)
+        report.add(f"PUD sentences a second ({lang})", rate, "", bar="≥ 2500")
+        if before:
+            note = f"{before:,.0f} sentences a second, in turns"
+            report.add(f"of the rate of the reader of plain numbers ({lang})", rate / before, "", bar="≥ 0.5", note=note)
     report.write()
 
 
@@ -561,15 +570,40 @@ def growth(lang: str, attack: str) -> tuple[float, str, float]:
     return max(long / short for short, long in itertools.pairwise(seconds)), attack, seconds[-1]
 
 
-def sentences_a_second(folder: Path, lang: str) -> float:
-    """How many sentences of ordinary text are read a second, in the fastest of three turns."""
-    texts, turns = read_conllu(folder / "pud" / f"{lang}.conllu"), []
-    for _ in range(3):
+#: Reads the texts on standard input once for each line after them, and prints the seconds of CPU time.
+TURN = """
+import json, sys, time
+from nbkit.numbers import find_numbers
+lang, texts = json.loads(sys.stdin.readline())
+for _ in sys.stdin:
+    began = time.process_time()
+    for text in texts:
+        find_numbers(text, lang)
+    print(time.process_time() - began, flush=True)
+"""
+
+
+def sentences_a_second(folder: Path, lang: str, before: Path | None) -> tuple[float, float]:
+    """How many sentences of ordinary text are read a second, in the fastest of five turns; by the old reader, too."""
+    texts, turns, old_turns = read_conllu(folder / "pud" / f"{lang}.conllu"), [], []
+    old = None
+    if before is not None:
+        environment = {**os.environ, "PYTHONPATH": str(before.resolve())}
+        old = subprocess.Popen(
+            [sys.executable, "-c", TURN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=before
+        )
+        print(json.dumps([lang, texts]), file=old.stdin, flush=True)
+    for _ in range(5):
         began = cpu_seconds()
         for text in texts:
             find_quantities(text, lang)
         turns.append(cpu_seconds() - began)
-    return len(texts) / min(turns)
+        if old is not None:
+            print("again", file=old.stdin, flush=True)
+            old_turns.append(float(old.stdout.readline()))
+    if old is not None:
+        old.communicate()
+    return len(texts) / min(turns), len(texts) / min(old_turns) if old_turns else 0.0
 
 
 def write_flags(flags, plain: Path | None, texts: Path | None) -> None:

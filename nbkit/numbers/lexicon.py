@@ -683,8 +683,9 @@ class Entry:
 
     @property
     def begins(self) -> bool:
-        """Whether a number may begin with the word; *and* and *point* stand only within one."""
-        return bool(self.phrases) or self.parts[0].atom.role in _SOLID
+        """Whether a number may begin with the word; *and*, *and a half* and *point* stand only within one."""
+        first = [atom for _, atom in self.phrases] + [part.atom for part in self.parts[:1]]
+        return any(atom.role in _SOLID for atom in first)
 
 
 @dataclass

@@ -27,7 +27,7 @@ from babel.units import format_unit
 from nbkit.languages import base_language
 from nbkit.numbers.lexicon import Remembered
 from nbkit.numbers.number import Number, language_data
-from nbkit.numbers.reading import find_numbers, may_begin_number
+from nbkit.numbers.reading import find_numbers, may_begin_number, read_numbers
 
 _DATA = Path(__file__).parent / "quantities"
 
@@ -109,12 +109,15 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
     signs = rules.signs
     plain = rules.dotted.sub(".", text) if rules.dotted is not None and "・" in text else text
-    told = reduce(or_, map(signs.__getitem__, plain if rules.han else plain.split()), 0)
+    told = reduce(or_, set(map(signs.__getitem__, set(plain) if rules.han else plain.split())), 0)
     if not told:
         return []
     said = _alike(plain)
     masked, found = _claimed(text, plain, told, said, rules)
-    numbers = find_numbers(masked, lang) if told & Signs.NUMBER or masked is not plain else []
+    if masked is plain:
+        numbers = read_numbers(plain, lang) if told & Signs.NUMBER else []
+    else:
+        numbers = find_numbers(masked, lang)
     spans = [number.span for number in numbers]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     covered: set[int] = set()
@@ -246,6 +249,7 @@ def _rules(lang: str) -> Rules:
     before.sort(key=lambda unit: -len(unit[1]))
     words = [(value, each) for value, all_ in data.get("words", {}).items() for each in all_]
     words.sort(key=lambda word: -len(word[1]))
+    idioms = sorted(map(str, data.get("idioms", ())), key=len, reverse=True)
     months = _months(lang, data)
     rules = Rules(
         lang=lang,
@@ -268,7 +272,7 @@ def _rules(lang: str) -> Rules:
         ),
         which=re.compile(f"(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE),
         meanings=tuple(_meaning(value) for value, _ in words),
-        idioms=_alternatives(data.get("idioms", ()), f"{start}(?:", f"){end}"),
+        idioms=re.compile(f"{start}{_by_letter(idioms)}{end}", re.IGNORECASE) if idioms else None,
         day_parts=_alternatives(
             (word for words in data.get("clock", {}).get("day_parts", {}).values() for word in words),
             f"{start}(?:",
@@ -286,7 +290,7 @@ def _rules(lang: str) -> Rules:
         of=_alternatives(data.get("of", ()), f"{_SPACE}(?:", ")"),
         months=months,
     )
-    return replace(rules, signs=Signs(lang, han, (word for _, word in words), map(str, data.get("idioms", ())), _claims(rules)))
+    return replace(rules, signs=Signs(lang, han, (word for _, word in words), idioms, _claims(rules)))
 
 
 def _by_first(units: list[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
@@ -313,15 +317,29 @@ def _length(pattern: str) -> int:
 
 
 def _by_letter(patterns: Iterable[str]) -> str:
-    """An alternation of *patterns* in their order, of which only those that begin with the letter at hand are tried."""
-    by_letter: dict[str, list[str]] = {}
-    for pattern in patterns:
-        begins = re.match(r"(?:\(\?<[!=][^)]*\))?(?:\(\?:(\w)[^)|]*\)\?)?(\w)", pattern)
-        assert begins, f"no letter begins {pattern}"
-        for letter in {each.lower() for each in begins.groups() if each}:
-            by_letter.setdefault(letter, []).append(pattern)
-    tried = (f"(?={letter})(?:{'|'.join(each)})" for letter, each in by_letter.items())
-    return f"(?=[{''.join(by_letter)}])(?:{'|'.join(tried)})"
+    """An alternation of *patterns* in their order, of which only those that may begin with the letter at hand are
+    tried."""
+    begins = [(_first_letters(pattern), pattern) for pattern in patterns]
+    letters = sorted({letter for first, _ in begins for letter in first})
+    tried = [
+        f"(?={letter})(?:{'|'.join(each for first, each in begins if not first or letter in first)})"
+        for letter in letters
+    ]
+    other = [each for first, each in begins if not first]
+    ahead = "" if other else f"(?=[{''.join(letters)}])"
+    return f"{ahead}(?:{'|'.join([*tried, *other])})"
+
+
+def _first_letters(pattern: str) -> set[str]:
+    """The letters and digits that a match of *pattern* may begin with, none if they cannot be told."""
+    found = re.match(r"(?:\(\?<[!=][^)]*\))?(?:\(\?:([^()]*)\)(\??))?(.)(?![?*{])", pattern)
+    if found is None:
+        return set()
+    choices, optional, after = found.groups()
+    first = {choice[:1].lower() for choice in (choices or "").split("|")} if choices else set()
+    if not choices or optional:
+        first.add(after.lower())
+    return first if all(letter.isalnum() for letter in first) else set()
 
 
 def _groups(letter: str, patterns: Iterable[str]) -> str:
@@ -371,6 +389,9 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
 
 #: In `needed`, for any digit.
 _A_DIGIT = r"\d"
+#: A letter and a digit side by side, as in *A4*, *1980s*, *CO₂*: what `_CODES` finds.
+_A_CODE = r"\w\d"
+_CODES = re.compile(r"[^\W\d_][-‐‑－]?\d|\d[^\W\d_]|[₀-₉]")
 #: Larger classes of characters tell texts apart too seldom.
 _MOST_CHARACTERS = 24
 #: Characters that regular expressions take for the same whatever their case, and lower case does not make the same.
@@ -520,8 +541,9 @@ class Signs(Remembered[int]):
         self._claims: list[Claim] = []
         self._digits_first, digits_first = 0, []
         for i, (pattern, handler) in enumerate(claims):
-            digit, parts = self._asked(pattern, self.CLAIM << i)
-            checked = parts if _A_DIGIT not in parts and (han or any(" " in part.strip() for part in parts)) else ()
+            digit, parts = self._asked(pattern, self.CLAIM << i, handler)
+            exact = not {_A_DIGIT, _A_CODE} & set(parts) and (han or any(" " in part.strip() for part in parts))
+            checked = parts if exact else ()
             self._claims.append(Claim(pattern, handler, checked, self.CLAIM << i | self.DIGIT * digit))
             if _begins_with_digit(parser.parse(pattern.pattern, pattern.flags)):
                 self._digits_first |= self.CLAIM << i
@@ -537,16 +559,19 @@ class Signs(Remembered[int]):
         found = {part for _, digit, parts in asked for part in parts or (_A_DIGIT if digit else "",)}
         return re.compile("|".join(part if part == _A_DIGIT else re.escape(part) for part in found))
 
-    def _asked(self, pattern: re.Pattern[str], bit: int) -> tuple[bool, tuple[str, ...]]:
-        digit, parts = needed(pattern)
+    def _asked(self, pattern: re.Pattern[str], bit: int, handler: _Handler | None = None) -> tuple[bool, tuple[str, ...]]:
+        in_code = handler in (_identifier, _hash) and not self._han
+        digit, parts = (False, (_A_CODE,)) if in_code else needed(pattern)
         for part in parts or (_A_DIGIT if digit else "",):
-            piece = part.strip()[-1:] if self._han and part != _A_DIGIT else max(part.split(), key=len, default="")
+            whole = max(part.split(), key=len, default="")
+            piece = part.strip()[-1:] if self._han and part not in (_A_DIGIT, _A_CODE) else whole
             self._pieces[piece] = self._pieces.get(piece, 0) | bit
         return digit, parts
 
     def _told(self, word: str) -> int:
-        said = _alike(word) + _A_DIGIT if _DIGIT.search(word) else _alike(word)
-        told = self.DIGIT * said.endswith(_A_DIGIT) | self.NUMBER * may_begin_number(word, self._lang)
+        digit = _DIGIT.search(word) is not None
+        said = _alike(word) + _A_DIGIT * digit + _A_CODE * (_CODES.search(word) is not None)
+        told = self.DIGIT * digit | self.NUMBER * may_begin_number(word, self._lang)
         for piece, bits in self._pieces.items():
             if piece in said:
                 told |= bits
@@ -619,7 +644,7 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     data, clock = rules.data, rules.data.get("clock", {})
     yield re.compile(r"(?:https?://|www\.)[^\s<>\"，。）]{1,300}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{1,60}"), _url
     yield re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{1,4}(?![\w:])"), _url
-    yield re.compile(r"(?<!\w)(?=[0-9a-f]{16})(?=[0-9a-f]{0,63}[a-f])(?=[0-9a-f]{0,63}\d)[0-9a-f]{16,64}(?!\w)"), _url
+    yield re.compile(r"(?<!\w)(?=[0-9a-f]{16})(?=[0-9a-f]{0,63}[a-f])(?=[0-9a-f]{0,63}\d)[0-9a-f]{16,64}(?!\w)"), _hash
     yield re.compile(r"(?<![\d/])24 ?/ ?7(?![\d/])"), lambda m, r: [_made(m, 0, "always", certainty=WEAK)]
     yield (
         re.compile(
@@ -755,6 +780,10 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
 
 def _url(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, 0, "identifier", certainty=WEAK)] if re.search(r"\d", match[0]) else []
+
+
+def _hash(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    return [_made(match, 0, "identifier", certainty=WEAK)]
 
 
 def _integer(text: str, rules: Rules) -> int | None:
@@ -1114,8 +1143,8 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     name = match["all"].lower()
     month = rules.months[name]
     near = match["near"] or match["after"]
-    titled = Locale.parse(rules.lang).months["format"]["wide"][1].istitle()
-    full = name in {*Locale.parse(rules.lang).months["stand-alone"]["wide"].values()} or len(name) > 4
+    titled, wide = _full_months(rules.lang)
+    full = name in wide or len(name) > 4
     doubtful = name in rules.data.get("months_ambiguous", ()) or not (
         full or name.title() in ("June", "July", "Juni", "Juli", "Mai", "März")
     )
@@ -1128,6 +1157,13 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
             return []  # sept
         return [_made(match, month, "date", "month", "all", certainty=WEAK, lexical=True)]
     return [_made(match, month, "date", "month", "all")]
+
+
+@cache
+def _full_months(lang: str) -> tuple[bool, frozenset[str]]:
+    """Whether months have a capital letter, and their full names that have none."""
+    months = Locale.parse(lang).months
+    return months["format"]["wide"][1].istitle(), frozenset(months["stand-alone"]["wide"].values())
 
 
 def _thousands(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -1321,9 +1357,9 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
             )
         return replace(quantity, kind="money", unit=name)
     after = rules.unit(text, b)
-    if after is None and rules.of is not None and (quantity.value >= 10**6 or quantity.value < 1):
-        of = rules.of.match(text, b)
-        after = rules.unit(text, of.end()) if of else None
+    of = rules.of.match(text, b) if after is None and rules.of is not None else None
+    if of and (quantity.value >= 10**6 or quantity.value < 1):
+        after = rules.unit(text, of.end())
     if after is None and quantity.value.denominator == 2:
         after = _unit_within(text, a, b, rules)
     if after is None or after.lastgroup is None:

@@ -95,20 +95,22 @@ class SpacedReader:
     def __post_init__(self) -> None:
         self._begins = Remembered(self.begins)
         self._known = Remembered(self._look)
+        self._folded = Remembered(fold)
 
     def _look(self, token: str) -> Entry | bool:
         """What is known of a token: as a number word, True for one that `_other` reads, False for any other word."""
         other = not token[0].isalpha() or token[0] in _VULGAR or token.lower() in self.after_digits
         return self.words.entry(token) or other
 
+    def may_hold(self, text: str) -> bool:
+        return any(map(self._begins.__getitem__, text.split()))
+
     def begins(self, text: str) -> bool:
         entries = map(self.words.entries.__getitem__, _WORDS.findall(text))
         return _DIGIT.search(text) is not None or any(found is not None and found.begins for found in entries)
 
     def pieces(self, text: str) -> list[Piece]:
-        """All pieces, left to right; empty at once for a text without digits and number words."""
-        if not any(map(self._begins.__getitem__, text.split())):
-            return []
+        """All pieces, left to right."""
         pieces: list[Piece] = []
         tokens = list(_TOKEN.finditer(text))
         known = enumerate(map(self._known.__getitem__, map(_WHOLE, tokens)))
@@ -158,8 +160,7 @@ class SpacedReader:
         if i + len(rest) >= len(tokens):
             return False
         for j, word in enumerate(rest, i + 1):
-            found = self.words.entries[tokens[j][0]]
-            if (found.key if found else fold(tokens[j][0])) != word:
+            if self._folded[tokens[j][0]] != word:
                 return False
             gap = gap_between(text, tokens[j - 1].end(), tokens[j].start())
             if gap not in _HYPHENS and gap not in _APOSTROPHES and not (gap and _GAP.fullmatch(gap)):
@@ -304,10 +305,10 @@ class UnspacedReader:
     def begins(self, text: str) -> bool:
         return self.present.search(text) is not None
 
+    may_hold = begins
+
     def pieces(self, text: str) -> list[Piece]:
-        """All pieces, left to right; empty at once for a text without digits and number characters."""
-        if not self.begins(text):
-            return []
+        """All pieces, left to right."""
         pieces: list[Piece] = []
         for token in self.token.finditer(text):
             start, end, kind, matched = token.start(), token.end(), token.lastgroup, token[0]
@@ -379,7 +380,10 @@ def unspaced_reader(lang: str) -> UnspacedReader:
     digit, multiplier, numeral = f"[{signs['digits']}]", f"[{signs['multipliers']}]", f"[{signs['numerals']}]"
     positional = f"[{''.join(c for c in digits if c not in data.get('counting', ''))}]"
     attached = data.get("attached", {})
-    skipped = [_whole_word(word, signs["numerals"]) for word in sorted(data["skip"], key=len, reverse=True)]
+    by_first: dict[str, list[str]] = {}
+    for word in sorted(data["skip"], key=len, reverse=True):
+        by_first.setdefault(word[0], []).append(_whole_word(word, signs["numerals"]))
+    skipped = [f"(?={first})(?:{'|'.join(words)})" for first, words in by_first.items()]
     skipped += [_named(pattern, signs) for pattern in data["patterns"]]
     spelled = data.get("spelled", {"patterns": [], "values": {}})
     syllables = {word: Atom("add", Decimal(value)) for word, value in spelled["values"].items()}
@@ -425,7 +429,7 @@ def unspaced_reader(lang: str) -> UnspacedReader:
 
 def _whole_word(word: str, numerals: str) -> str:
     """A word that holds a number sign, where that sign does not belong to a number (万一 in 二万一千)."""
-    before = f"(?<![{numerals}点])" if word[0] in numerals else ""
+    before = rf"(?<![\d{numerals}点])" if word[0] in numerals else ""
     return before + word + (f"(?![{numerals}点])" if word[-1] in numerals else "")
 
 
@@ -522,10 +526,17 @@ def find_numbers(text: str, lang: str) -> list[Number]:
     >>> [(str(n.value), n.kind) for n in find_numbers("the 3rd of 20 % or two and a half million", "en")]
     [('3', 'ordinal'), ('20', 'percent'), ('2500000', 'cardinal')]
     """
+    return read_numbers(text, lang) if _rules(lang).reader.may_hold(text) else []
+
+
+def read_numbers(text: str, lang: str) -> list[Number]:
+    """The numbers of a text in which one may begin, as `find_numbers` finds them.
+
+    >>> [str(number.value) for number in read_numbers("five", "en")]
+    ['5']
+    """
     rules = _rules(lang)
     pieces = rules.reader.pieces(text)
-    if not pieces:
-        return []
     numbers: list[Number] = []
     i, done = 0, 0
     while i < len(pieces):
@@ -554,7 +565,10 @@ def may_begin_number(text: str, lang: str) -> bool:
 
 class Reader(Protocol):
     def begins(self, text: str) -> bool:
-        """Whether a number may begin in *text*."""
+        """Whether a number may begin in *text*, a word."""
+
+    def may_hold(self, text: str) -> bool:
+        """Whether a number may begin in *text*, of any length."""
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*."""
@@ -666,13 +680,13 @@ def _number(
     form = _form(text, used, value, kind)
     if value == 1 and kind == "cardinal" and rules.article_before is not None and rules.article_before.match(text, end):
         form = "article"
-    localised = all(piece.literal.localised for piece in used if piece.literal is not None)
+    localised = all([piece.literal.localised for piece in used if piece.literal is not None])
     return Number(value, (sign_start, end), form, kind, localised), done
 
 
 def _form(text: str, used: Sequence[Piece], value: Decimal, kind: Kind) -> str:
     literals = [piece.literal for piece in used if piece.literal is not None]
-    if any(piece.atom.financial for piece in used):
+    if any([piece.atom.financial for piece in used]):
         return "financial"
     if not literals:
         if len(used) == 1 and kind == "cardinal" and value in (1, -1):
