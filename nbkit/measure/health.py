@@ -350,13 +350,16 @@ def loop(source: str, text: str) -> str:
     """What *text* says again and again while its source does not; "" if there is nothing.
 
     A unit that stands at least three times in a row over at least six words (characters, in languages without spaces),
-    a passage of six words (12 characters) that stands twice, of nine (20) with more than two words between, or one
-    character ten times in a row. A source that repeats itself excuses its translation.
+    a passage of six words (12 characters) that stands twice, of nine (20) with more than two words between, one
+    character ten times in a row, or up to four letters six times in a row within a word, in languages with spaces. A
+    source that repeats itself excuses its translation; the letters of a word, where it repeats any three times.
 
     >>> loop("I saw her there,", "Ich habe sie dort gesehen, ich habe sie dort gesehen, ich habe sie dort gesehen.")
     'ich habe sie dort gesehen ×3'
     >>> loop("No, no, no, no, no, no!", "Nein, nein, nein, nein, nein, nein!")
     ''
+    >>> loop("He laughs.", "Er hahahahahaha"), loop("Hahaha!", "Hahahahahaha!")
+    ('ha ×6', '')
     """
     units = _units(text)
     if len(units) > len(set(units)) + 4 and not _RUN.search(source):
@@ -370,10 +373,15 @@ def loop(source: str, text: str) -> str:
     run = _RUN.search(text)
     if run and not re.search(rf"(\S)\1{{{len(run[0]) // 2 - 1}}}", source):
         return f"{run[1]} ×{len(run[0])}"
+    piece = _PIECE.search(text)
+    if piece and not _PIECE_OF_SOURCE.search(source):
+        return f"{piece[1]} ×{len(piece[0]) // len(piece[1])}"
     return ""
 
 
 _RUN = re.compile(r"(\S)\1{9,}")
+_PIECE = re.compile(rf"((?:(?!{_UNSPACED.pattern})[^\W\d_]){{1,4}}?)\1{{5,}}", re.IGNORECASE)
+_PIECE_OF_SOURCE = re.compile(r"([^\W\d_]{1,4}?)\1{2,}", re.IGNORECASE)
 #: The longest unit that is sought in a row, and the shortest passage that may not stand twice, in words and characters:
 #: with at most two units between, with more.
 _LONGEST_UNIT = 12

@@ -76,16 +76,16 @@ class Outcome:
 
 
 def preload() -> None:
-    """Imports what commands import, so that forked processes have it."""
+    """Imports what commands import, and reads the sources that plans look at, so that forked processes have it."""
     import nbkit
+    from nbkit.fingerprint import fingerprint
 
-    for module in pkgutil.walk_packages(nbkit.__path__, "nbkit."):
-        if not module.name.endswith("__main__"):
-            with suppress(ImportError):
-                importlib.import_module(module.name)
-    for name in _HEAVY:
+    names = [module.name for module in pkgutil.walk_packages(nbkit.__path__, "nbkit.")]
+    for name in (*(each for each in names if not each.endswith("__main__")), *_HEAVY):
         with suppress(ImportError):
             importlib.import_module(name)
+    for declarations in (True, False):
+        fingerprint(names, declarations=declarations)
 
 
 def outcome(line: CommandLine, *, call: Callable[[list[str]], Any] | None = None) -> Outcome:

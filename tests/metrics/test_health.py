@@ -98,6 +98,20 @@ def test_what_others_do_as_well_is_not_held_against_one():
     assert found(SOURCE, SOURCE, others={**FINE, "b": SOURCE, "c": SOURCE}) == {}
 
 
+@pytest.mark.parametrize(
+    ("source", "output", "evidence"),
+    [
+        ("Maltsev (Ма́льцев, 1936) proved it.", "Malzew (Сииииии, 1936) bewies es.", "и ×6"),
+        ("He laughs.", "Er lacht Hahahahahahaha.", "Ha ×7"),
+        ("He laughs.", "Er lacht: ha ha ha, hahaha, wwww.", ""),
+        ("He laughs ahahah.", "Er lacht hahahahahahaha.", ""),  # as much as the source
+        ("ハハハと笑う。", "Hahahahahahaha, he laughs.", ""),
+    ],
+)
+def test_letters_again_and_again_are_a_loop_where_the_source_has_none(source, output, evidence):
+    assert loop(source, output) == evidence
+
+
 def test_a_language_without_spaces_is_read_by_characters():
     assert (
         loop("But it is good.", "これはとても良いことですねこれはとても良いことですね。")
