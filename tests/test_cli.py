@@ -152,6 +152,20 @@ def test_perturb_takes_the_pipeline_of_the_data_folder(data: Path, monkeypatch):
     assert shown.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("command", "n", "stands"), [("validate", 20, True), ("run", 29, True), ("validate", 30, False)]
+)
+def test_fewer_pairs_than_any_mean_takes_are_noted_before_a_run(tmp_path: Path, command: str, n: int, stands: bool):
+    file = tmp_path / "few.yaml"
+    file.write_text(
+        f"name: few\nruns: [{{study: word_order, params: {{n_pairs: {{de: {n}, fr: 40}}, languages: [de, fr]}}}}]"
+    )
+    shown = nbkit(command, str(file), *(["--dry-run"] if command == "run" else []))
+    note = f"{file}:2 (word_order): note: n_pairs is less than min_n (30) for de: no perturbation enters their means; "
+    assert shown.exit_code == 0 and (shown.stderr == f"{note}raise n_pairs or lower min_n\n") == stands, shown.output
+    assert stands or not shown.stderr
+
+
 def test_perturb_without_a_parser_shows_what_needs_none(no_parser):
     shown = nbkit("perturb", TOM, "--tokenized")
     assert shown.exit_code == 0

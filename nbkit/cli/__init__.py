@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -21,11 +20,10 @@ from nbkit import __version__
 from nbkit.batch.params import params_of, read
 from nbkit.errors import NbkitError, ParamsError, closest
 from nbkit.files import REFUSALS
-from nbkit.languages import LanguageDataError, base_language, split_pair
+from nbkit.languages import split_pair
 from nbkit.models.services.commands import VARIABLE, allow_commands
 from nbkit.registry import load_plugins
 from nbkit.store import cache_problem
-from nbkit.text.parsers import check_parser, parser_for
 
 # ----------------------------------------------------------------------------
 # Options that several commands share.
@@ -91,15 +89,6 @@ pair_option = click.option(
     "--pair", required=True, metavar="SRC-TGT", callback=lambda context, parameter, given: split_pair(given),
     help="Source and target language, such as en-de.",
 )  # fmt: skip
-
-
-def pipeline_for(lang: str) -> str | None:
-    """The spaCy pipeline of a language if it is usable, else the one in ``$NBKIT_DATA/models``, else None."""
-    local = Path(os.environ.get("NBKIT_DATA", "")) / "models" / f"{base_language(lang)}_ud_sm"
-    specs = [str(local)] if local.is_dir() else []
-    with suppress(LanguageDataError):
-        specs.insert(0, parser_for(lang))
-    return next((spec for spec in specs if check_parser(spec, lang) is None), None)
 
 
 # ----------------------------------------------------------------------------

@@ -17,15 +17,7 @@ import click
 from click.core import ParameterSource
 
 from nbkit.batch.params import refuse_programs
-from nbkit.cli import (
-    RUN_FILE,
-    aligned,
-    allow_commands_option,
-    of_study,
-    offline_option,
-    pair_option,
-    pipeline_for,
-)
+from nbkit.cli import RUN_FILE, aligned, allow_commands_option, of_study, offline_option, pair_option
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, NbkitError, ParamsError
 from nbkit.files import aligned_lines, as_csv, atomic_write, plain_text
@@ -94,7 +86,7 @@ def perturb(
 def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Text, str | None]:
     """The parsed *text*, or only its tokens and why it could not be parsed."""
     try:
-        spec = parser or pipeline_for(lang) or parser_for(lang)
+        spec = parser or parser_for(lang)
         obstacle = check_parser(spec, lang)
     except LanguageDataError as error:
         obstacle = str(error)

@@ -22,7 +22,7 @@ import nbkit
 from nbkit import provenance
 from nbkit.batch import bundled
 from nbkit.batch.params import read, validate
-from nbkit.cli import aligned, offline_option, pipeline_for, size_text
+from nbkit.cli import aligned, offline_option, size_text
 from nbkit.corpora import CORPORA
 from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.errors import NbkitError
@@ -237,9 +237,10 @@ def _backends() -> Iterator[Row]:
 def _parsers() -> Iterator[Row]:
     missing = False
     for lang in ("en", *TARGETS):
-        found = pipeline_for(lang)
-        missing |= found is None
-        yield lang, found or (check_parser(parser_for(lang), lang) or "").partition(";")[0]
+        spec = parser_for(lang)
+        problem = check_parser(spec, lang)
+        missing |= problem is not None
+        yield lang, problem.partition(";")[0] if problem else spec
     if missing:
         yield "", "python -m spacy download NAME, or conda install -c conda-forge spacy-model-NAME, or name a"
         yield "", "folder in the run file (parsers: {de: FOLDER}); the sandbox and treebanks need no parser"
@@ -248,14 +249,17 @@ def _parsers() -> Iterator[Row]:
 def _trained(
     registry: Registry[Any], check: Callable[[str, str], str | None], is_here: Callable[[str, str], bool]
 ) -> Iterator[Row]:
-    """For each model whether it is available, or will be trained here."""
+    """For each model whether it is available, or will be trained here; last what helps."""
+    helps: dict[str, None] = {}
     for name in registry:
         entry = registry.get(name)
         lang = (entry.languages or ("en",))[0]
         # First, as a recipe without its training data cannot say which model it makes.
         problem = check(name, lang)
         ready = "ready" if entry.recipe is None or problem or is_here(name, lang) else "will be trained on first use"
+        helps |= dict.fromkeys((problem or "").splitlines()[1:])
         yield name, _first_line(problem or ready)
+    yield from (("", line.strip()) for line in helps)
 
 
 def _services() -> Iterator[Row]:

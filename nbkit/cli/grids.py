@@ -12,7 +12,7 @@ import click
 
 from nbkit import studies
 from nbkit.batch import lay_out
-from nbkit.batch.params import entries, listing, not_remembered, programs, read, refuse_programs
+from nbkit.batch.params import RunFile, entries, listing, not_remembered, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
 from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option, size_text
 from nbkit.errors import NbkitError
@@ -44,7 +44,14 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
         click.echo(f"results of model '{name}' are not stored: register an identity")
     for program in programs(entry.params for entry in entries(grid)):
         click.echo(f"this run starts a program (nbkit run --allow-commands): {program}")
+    _show_notes(grid)
     click.echo(f"{run_file}: ready to run")
+
+
+def _show_notes(grid: RunFile) -> None:
+    for entry in entries(grid):
+        for note in entry.params.notes():
+            click.echo(f"{entry.place} ({entry.name}): note: {note}", err=True)
 
 
 @click.command()
@@ -86,6 +93,7 @@ def run(
     if address is not None and executor != "dask":
         raise click.UsageError("--address requires --executor dask")
     grid = read(run_file, settings)
+    _show_notes(grid)
     if dry_run:
         _show_plan(plan(grid, **options), programs(entry.params for entry in entries(grid)))
         return
@@ -116,14 +124,15 @@ def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
         rows.append(("not stored", f"{', '.join(summary.not_remembered)}: register an identity"))
     rows += [("program", program) for program in started]
     if summary.estimate is not None:
-        rows.append(("time", f"about {_minutes(summary.estimate)} on an idle machine ({_basis(summary.untimed)})"))
+        rows.append(("time", f"about {_minutes(summary.estimate)} {_basis(summary.untimed)}"))
     click.echo(aligned(rows))
 
 
 def _basis(untimed: tuple[str, ...]) -> str:
     more = f" and {len(untimed) - _SHOWN} more" if len(untimed) > _SHOWN else ""
-    named = f"a guess; not timed here yet: {', '.join(untimed[:_SHOWN])}{more}"
-    return named if untimed else "as measured in earlier runs"
+    if untimed:
+        return f"on an idle machine (a guess; not timed here yet: {', '.join(untimed[:_SHOWN])}{more})"
+    return "if the machine is as busy as in earlier runs, which were timed"
 
 
 def _show_summary(summary: RunSummary) -> None:

@@ -210,7 +210,7 @@ def _missing(reference: Origin) -> str:
         f"model '{reference.name}' ({reference.hub}): {state} ({hub_cache()}){offline}; "
         f"there is no folder of that name either.\n"
         "  Do one of these: unset HF_HUB_OFFLINE and drop --offline to download the weights; point HF_HOME "
-        "at a cache that holds them; or give a local folder instead of the model."
+        "at a cache that holds them; or write the path of a folder that holds them (./FOLDER) as the model's name."
     )
 
 

@@ -373,6 +373,10 @@ class StudyParams(BaseModel):
                 values[name] = [values[name]]
         return cls.checked(values, "notebook")
 
+    def notes(self) -> Iterator[str]:
+        """What is worth knowing before a run with these parameters, though nothing prevents it."""
+        yield from ()
+
 
 class ModelParams(StudyParams):
     """Base of the parameters of a study that runs models."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -94,18 +95,24 @@ def settings() -> dict[str, Any]:
 def parser_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:
     """The pipeline that *parsers* names for *lang* (or for *lang* without its region), or the language's default.
 
-    >>> parser_for("de"), parser_for("de", {"de": "models/de_ud_sm"}), parser_for("de-AT", {"de": "models/de_ud_sm"})
-    ('de_core_news_sm', 'models/de_ud_sm', 'models/de_ud_sm')
+    Where the default cannot be used, a folder ``$NBKIT_DATA/models/<lang>_ud_sm`` is the pipeline, if there is one.
+
+    >>> parser_for("de", {"de": "models/de_ud_sm"}), parser_for("de-AT", {"de": "models/de_ud_sm"})
+    ('models/de_ud_sm', 'models/de_ud_sm')
     """
     check_language(lang)
     for code in (lang, base_language(lang)):
         if parsers and code in parsers:
             return parsers[code]
-    defaults = settings()["default"]
-    if base_language(lang) not in defaults:
+    defaults, folder = settings()["default"], f"models/{base_language(lang)}_ud_sm"
+    default = defaults.get(base_language(lang))
+    data = os.environ.get("NBKIT_DATA")
+    if data and Path(data, folder).is_dir() and (default is None or check_parser(default, lang)):
+        return f"${{NBKIT_DATA}}/{folder}"
+    if default is None:
         way_out = f"name a spaCy pipeline (parsers: {{{lang}: PIPELINE}}) or use a parsed corpus (conllu:FILE)"
         raise LanguageDataError("default parsers", lang, defaults, way_out)
-    return defaults[base_language(lang)]
+    return default
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit import files
+from nbkit.cli import doctor, main
+from nbkit.corpora import check_corpus, load_pairs
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError
 from nbkit.store import Store
 from nbkit.text import parsers as parsers_module
@@ -273,14 +276,38 @@ def test_a_damaged_pipeline_is_an_error_of_ours(tmp_path):
     assert "is not JSON" in str(check_parser(str(tmp_path), "en"))
 
 
-def test_every_language_of_the_papers_has_a_default_pipeline():
+def test_every_language_of_the_papers_has_a_default_pipeline(monkeypatch):
     from nbkit.languages import TARGETS
 
+    monkeypatch.delenv("NBKIT_DATA", raising=False)
     for lang in ("en", *TARGETS):
         assert parser_for(lang).startswith(f"{lang}_core_")
     assert parser_for("de", {"fr": "somewhere"}) == "de_core_news_sm"
     with pytest.raises(UnknownNameError, match=r"no default parsers for Nepali \(ne\)"):
         parser_for("ne")
+
+
+def test_a_pipeline_in_the_data_folder_is_found_where_the_default_is_not_installed(
+    tiny_pipelines, tmp_path, monkeypatch
+):
+    """One lookup for a run, `nbkit validate`, `doctor` and `perturb`."""
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("Tom sleeps .\tTom schläft .\n", encoding="utf-8")
+    monkeypatch.setenv("NBKIT_DATA", str(tmp_path))
+    assert [problem.partition(" is ")[0] for problem in check_corpus(str(pairs), "en", "de")] == [
+        "parser 'en_core_web_sm'", "parser 'de_core_news_sm'"
+    ]  # fmt: skip
+    for lang, pipeline in tiny_pipelines.items():
+        shutil.copytree(pipeline, tmp_path / "models" / f"{lang}_ud_sm")
+    assert parser_for("de-AT") == "${NBKIT_DATA}/models/de_ud_sm" and parser_for("de", {"de": "x"}) == "x"
+    assert check_corpus(str(pairs), "en", "de") == []
+    (pair,) = load_pairs(str(pairs), "en", "de", store=Store("memory://data-folder"))
+    assert pair.target.tokens == ("Tom", "schläft", ".")
+    rows = dict(doctor._parsers())
+    assert rows["en"] == "${NBKIT_DATA}/models/en_ud_sm" and rows["fr"] == "parser 'fr_core_news_sm' is not installed"
+    assert "as given" in CliRunner().invoke(main, ["perturb", "Tom sleeps ."], catch_exceptions=False).stdout
+    monkeypatch.setattr("nbkit.text.parsers.check_parser", lambda spec, lang: None)  # the default is installed
+    assert parser_for("de") == "de_core_news_sm"
 
 
 def test_squeezing_is_idempotent_and_keeps_words():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -144,6 +144,15 @@ class WordOrderParams(TranslatorParams):
     def pairs_wanted(self, language: str) -> int | None:
         """How many pairs are wanted of *language*; None: all there are."""
         return self.n_pairs[language] if isinstance(self.n_pairs, dict) else self.n_pairs
+
+    def notes(self) -> Iterator[str]:
+        """Languages of which so few pairs are read that no perturbation can reach `min_n`."""
+        few = [each for each in self.languages if (self.pairs_wanted(each) or self.min_n) < self.min_n]
+        if few:
+            yield (
+                f"n_pairs is less than min_n ({self.min_n}) for {', '.join(few)}: no perturbation enters their means; "
+                "raise n_pairs or lower min_n"
+            )
 
     def narrowed(self, language: str, model: str | None = None) -> WordOrderParams:
         """The same parameters for one language and, where given, one model."""
