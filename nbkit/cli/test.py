@@ -138,7 +138,8 @@ def _show(found: pd.DataFrame, shown: int) -> None:
     if len(aside):
         click.echo(f"In quarantine, where they count for nobody: {_n(len(aside), 'test')}")
         click.echo(
-            "".join(f"  {row.groups['test']}: {_line(row.reason)}\n" for row in aside.head(shown).itertuples()), nl=False
+            "".join(f"  {row.groups['test']}: {_line(row.reason)}\n" for row in aside.head(shown).itertuples()),
+            nl=False,
         )
         if len(aside) > shown:
             click.echo(f"  … and {len(aside) - shown:,} more")
@@ -175,10 +176,10 @@ def _write_form(rows: pd.DataFrame, form: Path, params: SuiteParams, suite: Suit
 
 def _tested(row: Mapping[str, Any]) -> str:
     """What a test of a suite tests, for people: its phenomenon and what is expected, without whole known sentences."""
-    known = [name for name in ("right", "wrong") if name in row]
-    expected = [f"{name}: {_text(value)}" for name, value in row.items() if name in EXPECTATIONS and name not in known]
+    rules = [name for name in row if name in EXPECTATIONS and name not in ("right", "wrong")]
+    expected = [f"{name}: {_text(row[name])}" for name in rules] or ["whether it is right"]
     about = row.get("phenomenon") or row.get("category")
-    return "; ".join([*([str(about)] if about else []), *expected]) or f"whether it is right ({', '.join(known)} known)"
+    return "; ".join([*([str(about)] if about else []), *expected])
 
 
 def _text(value: Any) -> str:
