@@ -392,28 +392,33 @@ def verdicts_of(**said: list[tuple[str, str]]) -> dict:
 
 
 def test_quarantine():
-    known = {"a": "Der Hund, ja.", "b": "x", "c": "y", "d": "z", "e": "Gut.", "f": "q"}
+    known = {"a": "Der Hund, ja.", "b": "x", "c": "y", "d": "z", "e": "Gut.", "f": "q", "g": "v", "h": "u"}
     tests = [Test(name, name, {"right": (text,)}, phenomenon="p") for name, text in known.items()]
+    both = "Er schrieb."
+    tests[3:5] = [Test("d", "He wrote.", {"right": (both, "z")}), Test("e", "He was writing.", {"right": (both,)})]
     right, wrong = ("ok", "pass"), ("no", "fail")
     answers = verdicts_of(
         a=[right, right, right, ("hund ja.", "fail")],  # a comma, a capital and an article
         b=[wrong, ("nein", "fail"), right, right],  # both strong ones
         c=[("?", "undecided")] * 4,
         d=[right, right, wrong, wrong],  # a hard one
-        e=[right, right, ("z", "fail"), ("z", "fail")],  # z is right for d
-        f=[right, right, right, right],
+        e=[right, right, right, ("z", "fail")],  # z is right for d, whose other right translation is right here
+        f=[right, ("z", "fail"), right, right],  # z is right for d, which has nothing in common with this
+        g=[("so", "fail"), ("so", "fail"), ("so", "fail"), right],  # one of the strong among them
+        h=[right, right, ("so", "fail"), ("so", "fail")],
     )
     found = dict(quarantined(tests, answers, DEMO))
     assert {name: reason.partition(":")[0] for name, reason in found.items()} == {
         "a": "its verdict turns on a comma, a capital or an article",
         "b": "2 of the 2 strongest systems fail it",
         "c": "its rules fit the translation of none of 4 systems",
-        "e": "fails what is right for another test of the phenomenon",
+        "e": "fails what is right for a test with a right translation in common",
+        "g": "3 of 4 systems fail alike",
     }
-    released = Suite("demo", "en", "de", (), release=frozenset("abce"))
+    released = Suite("demo", "en", "de", (), release=frozenset("abceg"))
     assert not list(quarantined(tests, answers, released))
     fewer = {test: {name: said for name, said in of.items() if name != "s0"} for test, of in answers.items()}
-    assert [test for test, _ in quarantined(tests, fewer, DEMO)] == ["a"]  # by the file alone: three systems are too few
+    assert [test for test, _ in quarantined(tests, fewer, DEMO)] == ["a", "e"]  # by the file alone
 
 
 def set_aside(wanted: dict, *answers: tuple[str, str]) -> dict[str, str]:
@@ -437,6 +442,7 @@ BITES = ("Der Hund beißt den Mann.", "pass"), ("Der Hund beißt den Mann.", "fa
         ({"quantities": "kept"}, [("Vier Hunde.", "fail")] * 4),  # hard for all is no fault of the suite
         ({"right": ["Der Hund beißt den Mann."]}, [("Ein Mann.", "fail")] * 3),
         ({"right": ["/beißt/"]}, [("Hund, beißt.", "pass"), ("Hund beißt.", "fail")]),
+        ({"must": ["Schläger"]}, [("Mit der Fledermaus.", "fail")] * 3 + [("ok", "pass")] * 3),
     ],
 )
 def test_real_failures_are_not_set_aside(wanted, answers):
@@ -479,9 +485,9 @@ def gold() -> list[dict[str, str]]:
 def test_verdicts_that_were_read_pass_the_bars():
     rows = gold()
     assert list(rows[0]) == ["draw", "file", "line", "rule", "digest", "verdict", "judged", "reason"]
-    share = {name: [row["judged"] == "right" for row in rows if row["draw"] == name] for name in ("pass", "fail")}
-    assert len(share["pass"]) >= 100 and sum(share["pass"]) >= 0.95 * len(share["pass"])
-    assert len(share["fail"]) >= 100 and sum(share["fail"]) >= 0.85 * len(share["fail"])
+    for draw, bar in (("pass", 0.95), ("fresh pass", 0.95), ("fail", 0.85), ("fresh fail", 0.85)):
+        own = [row["judged"] == "right" for row in rows if row["draw"] == draw]
+        assert len(own) >= 100 and sum(own) >= bar * len(own), draw
     drawn = [row["verdict"] != "undecided" for row in rows if row["draw"] == "any"]
     assert len(drawn) == 100 and sum(drawn) >= 85
     assert all(bool(row["reason"]) == (row["judged"] == "wrong") for row in rows)

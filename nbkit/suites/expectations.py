@@ -321,7 +321,7 @@ def _separated(wanted: str, case: Case) -> Iterator[Span]:
 
 @lru_cache(maxsize=1 << 12)
 def _copy(form: str, lang: str) -> regex.Pattern[str]:
-    """*form* as it is, not as a part of another word or number; endings may follow: German *s*, any without a stemmer."""
+    """*form* as it is, not within a word or number; endings may follow: German *s*, any where no stemmer knows them."""
     letters, ends = r"[\p{Lu}\p{Ll}]", _matcher(lang).matching == "inflected" or is_unspaced(lang)
     genitive = "s?" if base_language(lang) == "de" else ""
     before = r"(?<!\d)(?<!\d[.,])" if form[0].isdecimal() else f"(?<!{letters})" if form[0].isalpha() else ""

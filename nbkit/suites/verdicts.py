@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from re import _constants, _parser  # type: ignore[attr-defined]  # what a regular expression is made of
 from typing import Any, NamedTuple
@@ -27,6 +27,8 @@ _WORDING = ("must", "right", "must_not", "wrong")
 #: How many systems have to answer before their answers can speak against a test, what share of decided tests a strong
 #: one passes at least, and what share of the strong ones fails by the fault of the suite rather than by theirs.
 LEAST_SYSTEMS, STRONG, NEARLY_ALL = 4, 0.5, 0.8
+#: How many systems, one of the strong ones among them, find a translation that a list of wrong ones has by mistake.
+ALIKE = 3
 
 
 @dataclass(frozen=True)
@@ -247,11 +249,11 @@ def quarantined(
     """The tests that the systems' answers speak against, with the reason.
 
     answers: by test and system, translation and verdict. Only tests of nothing but wording are asked about: what
-    nbkit reads by itself (quantities, another translation, …) is no rule that somebody wrote too narrowly. A failing
-    translation may differ from a known right one by a comma, a capital or an article. With at least `LEAST_SYSTEMS`
-    systems also: it differs so from one that passes; two of them fail with what is right for another test of the same
-    phenomenon; nearly all of the strong half fail, or half of them with the same translation; no rule fits the
-    translation of any system.
+    nbkit reads by itself (quantities, another translation, …) is no rule that somebody wrote too narrowly. By the file
+    alone, if a test has nothing but known translations: a failing translation differs from a known right one by a
+    comma, a capital or an article, or is right for another test that has a known right one in common with it. With at
+    least `LEAST_SYSTEMS` systems also: it differs so from one that passes; `ALIKE` of them fail with the same
+    translation. And for all tests of wording: nearly all of the strong half fail; no rule fits any translation.
     """
     passed: Counter[str] = Counter()
     decided: Counter[str] = Counter()
@@ -262,15 +264,16 @@ def quarantined(
     ranked = sorted(decided, key=lambda system: (-passed[system] / max(1, decided[system]), system))
     half = ranked[: (len(ranked) + 1) // 2]
     strong = [system for system in half if passed[system] >= STRONG * decided[system]]
-    elsewhere: dict[str, set[str]] = defaultdict(set)
-    for test in tests:
-        elsewhere[test.phenomenon] |= _known_right(test)
+    sharing: dict[str, list[set[str]]] = defaultdict(list)  # by a known right translation
+    for right in map(_known_right, tests):
+        for text in right:
+            sharing[text].append(right)
     for test in tests:
         of = answers.get(test.id, {})
-        if test.entry not in suite.release and of and (
-            reason := _against(test, of, strong, elsewhere[test.phenomenon], suite.tgt)
-        ):  # fmt: skip
-            yield test.id, reason
+        if of and test.entry not in suite.release and {*_WORDING} >= test.wanted.keys():
+            twins = {each for text in _known_right(test) for right in sharing[text] for each in right}
+            if reason := _against(test, of, strong, twins, suite.tgt):
+                yield test.id, reason
 
 
 def _known_right(test: Test) -> set[str]:
@@ -278,24 +281,26 @@ def _known_right(test: Test) -> set[str]:
 
 
 def _against(
-    test: Test, of: Mapping[str, tuple[str, str]], strong: Sequence[str], known: Collection[str], lang: str
+    test: Test, of: Mapping[str, tuple[str, str]], strong: Sequence[str], twins: set[str], lang: str
 ) -> str:
     fails = Counter(spaced(output) for output, verdict in of.values() if verdict == "fail" and output)
     many = len(of) >= LEAST_SYSTEMS
     if {"right", "wrong"}.issuperset(test.wanted):
-        both = sorted(each for each in fails if each in known and fails[each] > 1)
-        if many and both:
-            return f"fails what is right for another test of the phenomenon: {both[0]}"
+        if both := sorted(twins & fails.keys()):
+            return f"fails what is right for a test with a right translation in common: {both[0]}"
         good = _known_right(test) | {output for output, verdict in of.values() if verdict == "pass" and many}
         if {_folded(each, lang) for each in good} & {_folded(each, lang) for each in fails}:
             return "its verdict turns on a comma, a capital or an article"
-    if not many or not set(_WORDING).issuperset(test.wanted):
+        by_strong = {spaced(of[system][0]) for system in strong if system in of}
+        alike = [(-times, each) for each, times in fails.items() if times >= ALIKE and each in by_strong]
+        if many and alike:
+            times, output = min(alike)
+            return f"{-times} of {len(of)} systems fail alike: {output}"
+    if not many:
         return ""
     if all(verdict == "undecided" for _, verdict in of.values()):
         return f"its rules fit the translation of none of {len(of)} systems"
-    said = [of[system] for system in strong if system in of]
-    failing = Counter(spaced(output) for output, verdict in said if verdict == "fail")
-    if len(said) > 1 and failing.total() >= NEARLY_ALL * len(said):
-        return f"{failing.total()} of the {len(said)} strongest systems fail it"
-    ((output, times),) = failing.most_common(1) or [("", 0)]
-    return f"{times} of the {len(said)} strongest systems fail alike: {output}" if times >= len(said) / 2 > 1 else ""
+    said = [of[system][1] for system in strong if system in of]
+    if len(said) > 1 and said.count("fail") >= NEARLY_ALL * len(said):
+        return f"{said.count('fail')} of the {len(said)} strongest systems fail it"
+    return ""
