@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,7 +15,19 @@ import pytest
 import yaml
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.suites import EXPECTATIONS, Case, Suite, Test, decide, lint, quarantined, read_suite, rows_of, write_suite
+from nbkit.suites import (
+    EXPECTATIONS,
+    Case,
+    Suite,
+    Test,
+    decide,
+    lint,
+    quarantined,
+    read_suite,
+    rows_of,
+    suspects,
+    write_suite,
+)
 from nbkit.suites.expectations import compiled
 from nbkit.suites.suite import DEMO as DEMO_FILE
 
@@ -105,6 +118,46 @@ def test_same_verdicts_are_the_same(tmp_path):
     assert said == ["pass", "fail"]
 
 
+LEMMAS = {"Flaschen": "Flaschen", "Tickets": "Tickets", "HÄUSER": "HÄUSER", "Lösche": "Lösche", "Lieder": "Lieder",
+          "ging": "gehen", "fangen": "fangen"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wanted", "output", "there"),
+    [
+        ("Flasche", "Zwei Flaschen.", True),
+        ("Ticket", "Drei Tickets.", True),
+        ("Fahrkarte", "Die Fahrkarten sind da.", True),
+        ("Lied", "Sie sangen Lieder.", True),
+        ("löschen", "Lösche es.", True),
+        ("löschen", "Das löscht es.", True),
+        ("löschen", "Es wurde gelöscht.", True),
+        ("Haus", "ALTE HÄUSER", True),
+        ("gehen", "Er ging.", True),  # by its lemma alone
+        ("anmelden", "Bitte melden Sie sich hier an.", True),
+        ("anmelden", "Sie sind angemeldet.", True),
+        ("anmelden", "um sich anzumelden", True),
+        ("anmelden", "Melden Sie es. Kommen Sie an.", False),
+        ("anfangen", "Wir fangen heute an und gehen.", True),
+        ("ankommen", "Er kommt an die Tür.", False),
+        ("Hafen", "Die Haft dauert.", False),
+        ("Auto", "Zwei Autos", True),
+        ("Straße", "Die STRASSE", True),
+        ("C++", "Ich benutze C.", False),
+        ("C", "Ich benutze C++.", False),
+        ("C++", "Ich mag C++.", True),
+        ("z.B.", "Das ist z. B. gut.", True),
+        ("100 %", "100 Leute", False),
+    ],
+)
+@pytest.mark.parametrize("lemmas", [LEMMAS, {}])
+def test_words_match_their_inflections_whatever_a_parser_says(wanted, output, there, lemmas):
+    test = Test("1", "x", {"must": (wanted,)})
+    lemmas = {word: lemma for word, lemma in lemmas.items() if word in output}
+    found = decide(test, output, DEMO, lemma=lemmas)
+    assert (found.verdict == "pass") == (there and (wanted != "gehen" or bool(lemmas))), found
+
+
 def test_a_function_of_a_notebook_is_an_expectation():
     EXPECTATIONS.register("shouts", lambda wanted, case: case.output.isupper() == wanted)
     try:
@@ -152,6 +205,11 @@ BAD = {
     "a sense": ("- {source: x, sense: bat}\n", r":5: sense: word/sense is expected"),
     "no list": ("- {source: x, must: {a: b}}\n", r":5: must: a text or a list of texts"),
     "cases": ("- {template: '{name}', cases: 0}\n", r":5: cases: a whole number or all"),
+    "a key twice": ("- {source: x, must: y, must: z}\n", r":5: key 'must' stands twice"),
+    "all of them": (
+        "- {source: x, must: y, must: z}\n- {source: y, musst: y}\n- {source: z, must: '/(a/'}\n",
+        r"(?s):5: key 'must'.*s.yaml:6: unknown expectation.*s.yaml:7: must: the",
+    ),
 }
 
 
@@ -243,6 +301,27 @@ def test_another_suite_is_mended_released_and_quarantined(tmp_path):
     assert suite.release == {"a"} and suite.quarantine == {"b": "odd"} and len(suite.files) == 2
 
 
+@pytest.mark.parametrize(("one", "other"), [("a", "b"), ("a", "a")])
+def test_a_circle_of_suites_is_refused(tmp_path, one, other):
+    written(tmp_path, f"from: {other}.yaml\n", f"{one}.yaml")
+    written(tmp_path, f"from: {one}.yaml\n", f"{other}.yaml")
+    with pytest.raises(DataError, match=r"\.yaml:1: from: a.yaml is read from this file: a circle"):
+        read_suite(tmp_path / "a.yaml")
+
+
+def test_lines_of_json_that_cannot_be_read_are_all_named(tmp_path):
+    lines = ['{"pair": "en-de"}', '{"source": "x", "must": "y", "must": "z"}', '{"source": "x",}', '{"source": 1}']
+    message = r"(?s)s.jsonl:2: key 'must' stands twice.*s.jsonl:3: no JSON: .* in column 1.*s.jsonl:4: source: a text"
+    with pytest.raises(DataError, match=message):
+        read_suite(written(tmp_path, "\n".join(lines), "s.jsonl"))
+
+
+def test_csv_as_spreadsheets_write_it(tmp_path):
+    text = 'pair;source;must;length\nen-de;x;a | b;"[0.5, 2.0]"\n'
+    (test,) = read_suite(written(tmp_path, text, "s.csv")).tests()
+    assert test.wanted == {"must": ("a", "b"), "length": (0.5, 2.0)}
+
+
 def test_dfki_items(tmp_path):
     item = {
         "category": "Ambiguity", "id": "1", "langpair": "ende", "phenomenon": "Lexical", "source_sentence": "A bat. ",
@@ -277,8 +356,35 @@ def test_lint():
         Test("e", "x", {"same_as": EXPECTATIONS.get("same_as").takes("y"), "right": ("z",)}, line=5),
     ]
     found = [(fault.line, fault.kind) for fault in lint(DEMO, tests)]
-    other = "judged otherwise"
+    other = "a known translation is judged otherwise"
     assert found == [(1, "no expectation"), (2, "never matches"), (3, other), (4, other), (4, other)]
+
+
+LINTED = {
+    "a typo in keeps": ("{template: '{name} sleeps.', keeps: [nmae]}", "'nmae' is neither .*; did you mean 'name'"),
+    "no dictionary": ("{source: He kicked the bucket., not_literal: kick the bucket}", "no dictionary: name one"),
+    "no such sense": ("{source: The bank., sense: bank/finance}", r"no sense 'bank/finance' \(money, river\)"),
+    "no such word": ("{source: A zorp., sense: zorp/x}", "no such word"),
+    "any text": ("{source: x, must: ['/.*/', Hund]}", "must: /.*/ matches any text"),
+    "no text": ("{source: x, must_not: ['/x*/']}", r"must_not: /x\*/ matches any text"),
+    "another language": ("{source: x, language: fr}", "language: the suite translates into German"),
+    "itself": ("{source: It is cold., same_as: It  is cold.}", "compared with itself"),
+    "both": ("{source: x, must: [Hund, Tier], must_not: [Hund]}", "both must and must_not: Hund"),
+}
+
+
+@pytest.mark.parametrize("what", LINTED)
+def test_what_no_translation_can_show_is_linted(tmp_path, what):
+    test, message = LINTED[what]
+    faults = list(lint(read_suite(written(tmp_path, f"{GOOD}- {test}\n"))))
+    assert faults and all(re.search(message, fault.text) for fault in faults), faults
+
+
+def test_a_dictionary_that_is_not_there_is_linted(tmp_path):
+    text = "dictionary: none.tsv\n" + GOOD + "- {source: He kicked the bucket., not_literal: kick the bucket}\n"
+    suite = read_suite(written(tmp_path, text))
+    assert ["none.tsv" in fault.text for fault in lint(suite)] == [True]
+    assert decide(next(suite.tests()), "Er trat den Eimer.", suite).verdict == "undecided"
 
 
 def verdicts_of(**said: list[tuple[str, str]]) -> dict:
@@ -286,26 +392,83 @@ def verdicts_of(**said: list[tuple[str, str]]) -> dict:
 
 
 def test_quarantine():
-    known = {"a": "Der Hund, ja.", "b": "x", "c": "y", "d": "z", "e": "Gut.", "f": "q"}
+    known = {"a": "Der Hund, ja.", "b": "x", "c": "y", "d": "z", "e": "Gut.", "f": "q", "g": "v", "h": "u"}
     tests = [Test(name, name, {"right": (text,)}, phenomenon="p") for name, text in known.items()]
+    both = "Er schrieb."
+    tests[3:5] = [Test("d", "He wrote.", {"right": (both, "z")}), Test("e", "He was writing.", {"right": (both,)})]
     right, wrong = ("ok", "pass"), ("no", "fail")
     answers = verdicts_of(
         a=[right, right, right, ("hund ja.", "fail")],  # a comma, a capital and an article
         b=[wrong, ("nein", "fail"), right, right],  # both strong ones
         c=[("?", "undecided")] * 4,
         d=[right, right, wrong, wrong],  # a hard one
-        e=[right, right, right, ("z", "fail")],  # z is right for d
-        f=[right, right, right, right],
+        e=[right, right, right, ("z", "fail")],  # z is right for d, whose other right translation is right here
+        f=[right, ("z", "fail"), right, right],  # z is right for d, which has nothing in common with this
+        g=[("so", "fail"), ("so", "fail"), ("so", "fail"), right],  # one of the strong among them
+        h=[right, right, ("so", "fail"), ("so", "fail")],
     )
     found = dict(quarantined(tests, answers, DEMO))
     assert {name: reason.partition(":")[0] for name, reason in found.items()} == {
         "a": "its verdict turns on a comma, a capital or an article",
         "b": "2 of the 2 strongest systems fail it",
         "c": "its rules fit the translation of none of 4 systems",
-        "e": "fails what is right for another test of the phenomenon",
+        "e": "fails what is right for a test with a right translation in common",
+        "g": "3 of 4 systems fail alike",
     }
-    released = Suite("demo", "en", "de", (), release=frozenset("abce"))
+    released = Suite("demo", "en", "de", (), release=frozenset("abceg"))
     assert not list(quarantined(tests, answers, released))
+    fewer = {test: {name: said for name, said in of.items() if name != "s0"} for test, of in answers.items()}
+    assert [test for test, _ in quarantined(tests, fewer, DEMO)] == ["a", "e"]  # by the file alone
+
+
+def set_aside(wanted: dict, *answers: tuple[str, str]) -> dict[str, str]:
+    taken = {name: EXPECTATIONS.get(name).takes(value) for name, value in wanted.items()}
+    others = [Test(f"t{n}", f"t{n}", {"must": ("ok",)}) for n in range(3)]
+    said = verdicts_of(a=list(answers), **{test.id: [("ok", "pass")] * len(answers) for test in others})
+    return dict(quarantined([Test("a", "The dog bites the man.", taken), *others], said, DEMO))
+
+
+BITES = ("Der Hund beißt den Mann.", "pass"), ("Der Hund beißt den Mann.", "fail")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "answers"),
+    [
+        ({"differs_from": "The man bites the dog."}, BITES),  # the other translation differs, not this one
+        ({"differs_from": "The man bites the dog."}, (*BITES, *BITES)),
+        ({"same_as": "A dog bites the man."}, (*BITES, *BITES)),
+        ({"must": ["/^Füge/"]}, [("Füge es hinzu.", "pass"), ("füge es hinzu.", "fail")] * 2),  # about a capital
+        ({"must_not": ["/,/"], "right": ["Gut so."]}, [("Gut so.", "pass"), ("Gut, so.", "fail")] * 2),
+        ({"quantities": "kept"}, [("Vier Hunde.", "fail")] * 4),  # hard for all is no fault of the suite
+        ({"right": ["Der Hund beißt den Mann."]}, [("Ein Mann.", "fail")] * 3),
+        ({"right": ["/beißt/"]}, [("Hund, beißt.", "pass"), ("Hund beißt.", "fail")]),
+        ({"must": ["Schläger"]}, [("Mit der Fledermaus.", "fail")] * 3 + [("ok", "pass")] * 3),
+    ],
+)
+def test_real_failures_are_not_set_aside(wanted, answers):
+    assert not set_aside(wanted, *answers)
+
+
+def test_weak_systems_set_nothing_aside():
+    tests = [Test(name, name, {"must": ("x",)}) for name in "abc"]
+    answers = {test.id: {f"s{n}": (f"{test.id}{n}", "fail") for n in range(4)} for test in tests}
+    assert not list(quarantined(tests, answers, DEMO))
+
+
+def test_a_comma_beside_what_the_file_knows_as_right_needs_no_other_system():
+    assert set_aside({"right": ["Der Hund, ja."], "wrong": ["/ja/"]}, ("der Hund ja.", "fail"))
+
+
+def test_cases_of_a_template_are_released_and_set_aside_by_its_id(tmp_path):
+    text = GOOD + "- {id: t, template: '{name}', must: /a$b/}\n- {id: u, template: '{name}?', must: x}\n"
+    assert {*suspects(read_suite(written(tmp_path, text)))} == {f"t/{digest(name)}" for name in ("Anna", "Moscow")}
+    other = text.replace("pair:", "release: [t]\nquarantine: {u: odd}\npair:")
+    found = suspects(read_suite(written(tmp_path, other)))
+    assert found == {f"u/{digest(name)}": "odd" for name in ("Anna?", "Moscow?")}
+
+
+def digest(source: str) -> str:
+    return hashlib.blake2b(source.encode(), digest_size=6).hexdigest()
 
 
 # ----------------------------------------------------------------------------
@@ -322,9 +485,9 @@ def gold() -> list[dict[str, str]]:
 def test_verdicts_that_were_read_pass_the_bars():
     rows = gold()
     assert list(rows[0]) == ["draw", "file", "line", "rule", "digest", "verdict", "judged", "reason"]
-    share = {name: [row["judged"] == "right" for row in rows if row["draw"] == name] for name in ("pass", "fail")}
-    assert len(share["pass"]) >= 100 and sum(share["pass"]) >= 0.95 * len(share["pass"])
-    assert len(share["fail"]) >= 100 and sum(share["fail"]) >= 0.85 * len(share["fail"])
+    for draw, bar in (("pass", 0.95), ("fresh pass", 0.95), ("fail", 0.85), ("fresh fail", 0.85)):
+        own = [row["judged"] == "right" for row in rows if row["draw"] == draw]
+        assert len(own) >= 100 and sum(own) >= bar * len(own), draw
     drawn = [row["verdict"] != "undecided" for row in rows if row["draw"] == "any"]
     assert len(drawn) == 100 and sum(drawn) >= 85
     assert all(bool(row["reason"]) == (row["judged"] == "wrong") for row in rows)
@@ -353,4 +516,4 @@ def test_the_suite_of_dfki_is_read_and_linted():
     tests = list(suite.tests())
     assert len(tests) == 2324 and len({test.category for test in tests}) == 13
     found = Counter(fault.kind for fault in lint(suite))
-    assert found == {"no expectation": 110, "judged otherwise": 16}
+    assert found == {"no expectation": 110, "a known translation is judged otherwise": 16}

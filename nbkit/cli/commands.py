@@ -502,13 +502,21 @@ def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
     if output is not None:
         with atomic_write(output) as unfinished:
             unfinished.write_text(as_csv(judgements), encoding="utf-8", newline="")
-    by = [column for column in ("stratum", "length_group") if column in judgements]
-    table = accuracy_table(judgements, labels=LABELS, by=by)
-    click.echo(
-        aligned([("annotator", "pairs", "N", "accuracy", "95% interval", "macro F1"), *map(_accuracy, _rows(table))])
-    )
+    from nbkit.studies.suite import LABELS as SUITE_LABELS
+
+    labels = next((each for each in (LABELS, tuple(SUITE_LABELS)) if {*judgements["label"]} <= {*each}), ())
+    if not labels:
+        raise NbkitError(f"{key}: its labels ({', '.join(sorted(set(judgements['label'])))}) have no right answers")
+    if labels == LABELS:
+        by = [column for column in ("stratum", "length_group") if column in judgements]
+        rows = map(_accuracy, _rows(accuracy_table(judgements, labels=labels, by=by)))
+        click.echo(aligned([("annotator", "pairs", "N", "accuracy", "95% interval", "macro F1"), *rows]))
+    else:  # nobody knows which answers to a suite's form are right
+        counts = judgements.groupby("annotator", sort=False)["judgement"].value_counts().unstack(fill_value=0)
+        given = [(str(who), *(str(row.get(label, 0)) for label in labels)) for who, row in counts.iterrows()]
+        click.echo(aligned([("annotator", *labels), *given]))
     if judgements["annotator"].nunique() > 1:
-        together = map(_agreement, _rows(agreement(judgements, labels=LABELS)))
+        together = map(_agreement, _rows(agreement(judgements, labels=labels)))
         click.echo("\n" + aligned([("agreement", "annotators", "N", "value", "95% interval"), *together]))
 
 
@@ -522,11 +530,11 @@ def _accuracy(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _agreement(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return row["measure"], row["annotators"], str(row["n"]), f"{row['value']:.3f}", _interval(row)
+    return row["measure"], row["annotators"], str(row["n"]), f"{row['value']:.3f}".replace("nan", "–"), _interval(row)
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    return f"[{row['low']:.3f}, {row['high']:.3f}]"
+    return f"[{row['low']:.3f}, {row['high']:.3f}]" if row["low"] == row["low"] else "–"
 
 
 def _named(forms: tuple[str, ...]) -> dict[str, str]:

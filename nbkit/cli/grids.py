@@ -219,7 +219,7 @@ def outcomes(
     chosen = [each for name, each in params.items() if not entry or name in entry]
     refuse_programs(chosen)
     if as_suite is not None:
-        found = ((each.study, table) for each in chosen for table in studies.outcomes(each, texts=True))
+        found = ((each, table) for each in chosen for table in studies.outcomes(each, texts=True))
         for path, n in suites_of(found, as_suite, every):
             click.echo(f"{n:,} tests in {path}")
         return

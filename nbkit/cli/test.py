@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,19 +21,17 @@ from nbkit.studies.results import FORMATS
 from nbkit.studies.suite import LABELS, SuiteParams
 from nbkit.studies.suite.steps import ASIDE, VERDICT
 from nbkit.studies.suite.tables import pass_rates_of_outcomes
-from nbkit.suites import Fault, Suite, lint, read_suite
-from nbkit.suites.expectations import matches_words
+from nbkit.suites import EXPECTATIONS, Fault, Suite, lint, read_suite
 from nbkit.suites.suite import DEMO
-from nbkit.text.parsers import check_parser, parser_for
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Faults of a suite that are listed beside its results.
 _FAULTS = 5
-_FORM_TEXTS = ("source", "translation")
-_INSTRUCTIONS = """Each row has a source and a translation that the suite could not judge.
-Choose right, wrong or unclear: is the translation right in what the source says and in how it is said?
+_FORM_TEXTS = ("source", "translation", "tested")
+_INSTRUCTIONS = """Each row has a source, a translation that the suite could not judge, and what is tested.
+Choose right, wrong or unclear: is the translation right in what is tested? Other errors do not count.
 Leave no row empty."""
 
 
@@ -62,23 +59,23 @@ def test(
 ) -> None:  # fmt: skip
     """Test systems with a SUITE: sentences with what must and must not be in their translations (docs/suites.md).
 
-    Without --systems, the suite alone is checked. The exit code is 0 if nothing fails, 1 if a translation fails, and 2
-    if something is wrong with the suite.
+    Without --systems, the suite alone is checked. The exit code is 1 if a translation fails, else 2 if something is
+    wrong with the suite that the file does not set aside or release, else 0.
     """
     place = str(DEMO) if suite == "demo" else suite
     read = read_suite(place, pair="-".join(split_pair(pair)) if pair else "")
     names = [*systems, *more]
-    faults = list(lint(read))
+    known = {*read.release, *read.quarantine}
+    faults = [fault for fault in lint(read) if fault.entry not in known]
     if not names:
         _show_faults(read, faults, len(faults))
-        click.echo(f"{suite}: {len(read):,} tests in {read.src}-{read.tgt}, {len(faults)} faults")
+        click.echo(f"{suite}: {_n(len(read), 'test')} in {read.src}-{read.tgt}, {_n(len(faults), 'fault')}")
         context.exit(2 if faults else 0)
     if any(name.startswith("command:") for name in names):
         allow_commands()
-    pipeline = parser or (_pipeline(read.tgt) if any(matches_words(each.wanted) for each in read.entries) else None)
     params = SuiteParams(
         suite=suite, source=read.src, target=read.tgt, models=names, quarantine=not no_quarantine,
-        only_answered=only_answered, parsers={read.tgt: pipeline} if pipeline else {}, **_forms(judged, key),
+        only_answered=only_answered, parsers={read.tgt: parser} if parser else {}, **_forms(judged, key),
     )  # fmt: skip
     if problems := params.study.problems(params):
         raise NbkitError("\n".join(problems))
@@ -87,7 +84,13 @@ def test(
 
     found = pd.concat(list(outcomes(params, texts=True)), ignore_index=True)
     _show_faults(read, faults, _FAULTS)
+    if params.pipeline:
+        click.echo(f"Words match by lemma, too: {params.pipeline}")
     _show(found, show)
+    if judged and (given := params.judgements()) is not None:
+        n = len(given.drop_duplicates(["source", "translation"]))
+        used = (pd.DataFrame(list(found["groups"]))["by"] == "people").sum()
+        click.echo(f"Judged by people: {_n(used, 'translation')} of this run; the forms have {n:,}")
     if output is not None:
         suffix = output.suffix.removeprefix(".")
         if suffix not in FORMATS:
@@ -95,17 +98,9 @@ def test(
         click.echo(f"{write_outcomes([found], output, suffix):,} outcomes in {output}")
     open_ = found[(found["measure"] == VERDICT) & (found["verdict"] == "undecided")]
     if form is not None:
-        _write_form(open_, form, params)
-    failed = (found["verdict"] == "fail").any()
-    context.exit(int(failed or (strict and (found["verdict"] == "undecided").any())))
-
-
-def _pipeline(lang: str) -> str | None:
-    """What parses *lang* here; None if nothing does."""
-    with suppress(LanguageDataError):
-        spec = parser_for(lang)
-        return spec if check_parser(spec, lang) is None else None
-    return None
+        _write_form(open_, form, params, read)
+    failed = (found["verdict"] == "fail").any() or (strict and (found["verdict"] == "undecided").any())
+    context.exit(1 if failed else 2 if faults else 0)
 
 
 def _forms(judged: Sequence[str], key: Path | None) -> dict[str, Any]:
@@ -116,11 +111,17 @@ def _forms(judged: Sequence[str], key: Path | None) -> dict[str, Any]:
     return {"annotations": forms, "annotation_key": str(key or key_path(next(iter(forms.values()))))}
 
 
+def _n(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def _show_faults(suite: Suite, faults: Sequence[Fault], most: int) -> None:
-    for fault in faults[:most]:
-        click.echo(f"{suite.path}:{fault.line}: {fault.kind} ({fault.test}): {fault.text}", err=True)
-    if len(faults) > most:
-        click.echo(f"… and {len(faults) - most} more faults: nbkit test {suite.path}", err=True)
+    cases = Counter((fault.line, fault.kind, fault.entry, fault.text) for fault in faults)
+    for (line, kind, entry, text), n in list(cases.items())[:most]:
+        many = f" ({n:,} cases)" if n > 1 else ""
+        click.echo(f"{suite.path}:{line}: {kind} ({entry}): {text}{many}", err=True)
+    if len(cases) > most:
+        click.echo(f"… and {_n(len(cases) - most, 'more fault')}: nbkit test {suite.path}", err=True)
 
 
 def _show(found: pd.DataFrame, shown: int) -> None:
@@ -135,26 +136,51 @@ def _show(found: pd.DataFrame, shown: int) -> None:
     click.echo(aligned(rows))
     aside = found[found["measure"] == ASIDE].drop_duplicates("item")
     if len(aside):
-        reasons = Counter(reason.partition(":")[0] for reason in aside["reason"])
+        click.echo(f"In quarantine, where they count for nobody: {_n(len(aside), 'test')}")
         click.echo(
-            f"In quarantine: {len(aside):,} tests ({', '.join(f'{n} {why}' for why, n in reasons.most_common())})"
+            "".join(f"  {row.groups['test']}: {_line(row.reason)}\n" for row in aside.head(shown).itertuples()),
+            nl=False,
         )
-    for system, own in found[found["verdict"] == "fail"].groupby("system", sort=False):
-        for row in cast(Iterator[Any], own.head(shown).itertuples()):
-            texts = f"{plain_text(row.source)} → {plain_text(row.output)}"
-            click.echo(f"failed ({row.groups['test']}) {system}: {plain_text(row.reason)}\n  {texts}")
-        if len(own) > shown:
-            click.echo(f"  … and {len(own) - shown:,} more failures of {system}")
+        if len(aside) > shown:
+            click.echo(f"  … and {len(aside) - shown:,} more")
+    for verdict, what in (("fail", "failed"), ("undecided", "for people")):
+        which = found[(found["verdict"] == verdict) & (found["measure"] == VERDICT)]
+        for system, own in which.groupby("system", sort=False):
+            for row in cast(Iterator[Any], own.head(shown).itertuples()):
+                click.echo(f"{what} ({row.groups['test']}) {system}: {_line(row.reason)}")
+                click.echo(f"  {_line(row.source)} → {_line(row.output)}")
+            if len(own) > shown:
+                click.echo(f"  … and {len(own) - shown:,} more {what} of {system}")
 
 
-def _write_form(rows: pd.DataFrame, form: Path, params: SuiteParams) -> None:
+def _line(text: str) -> str:
+    """*text* on one line of a terminal, without control characters."""
+    return "".join(character if character.isprintable() else " " for character in plain_text(text))
+
+
+def _write_form(rows: pd.DataFrame, form: Path, params: SuiteParams, suite: Suite) -> None:
     if rows.empty:
         click.echo("Nothing is left for people to judge: no form was written")
         return
-    table = rows.rename(columns={"output": "translation"}).drop_duplicates(list(_FORM_TEXTS))
-    table = table.assign(label="unclear", test=[groups["test"] for groups in table["groups"]])
+    table = rows.rename(columns={"output": "translation"}).assign(label="unclear")
+    table = table.assign(test=[groups["test"] for groups in table["groups"]]).drop_duplicates(["source", "translation"])
+    asked = set(table["test"])
+    tested = {row["id"]: _tested(row) for row in suite.rows() if row["id"] in asked}
     written, key = make_form(
-        table[[*_FORM_TEXTS, "label", "test", "reason"]], form, labels=list(LABELS), instructions=_INSTRUCTIONS,
-        texts=_FORM_TEXTS, provenance={"study": "suite", "params": params.model_dump(mode="json")},
+        table.assign(tested=table["test"].map(tested))[[*_FORM_TEXTS, "label", "test", "reason"]], form,
+        labels=list(LABELS), instructions=_INSTRUCTIONS, texts=_FORM_TEXTS,
+        provenance={"study": "suite", "params": params.model_dump(mode="json")},
     )  # fmt: skip
-    click.echo(f"Form: {written} ({len(table):,} translations)\nKey:  {key} (not for annotators)")
+    click.echo(f"Form: {written} ({_n(len(table), 'translation')})\nKey:  {key} (not for annotators)")
+
+
+def _tested(row: Mapping[str, Any]) -> str:
+    """What a test of a suite tests, for people: its phenomenon and what is expected, without whole known sentences."""
+    rules = [name for name in row if name in EXPECTATIONS and name not in ("right", "wrong")]
+    expected = [f"{name}: {_text(row[name])}" for name in rules] or ["whether it is right"]
+    about = row.get("phenomenon") or row.get("category")
+    return "; ".join([*([str(about)] if about else []), *expected])
+
+
+def _text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -79,6 +79,7 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
     rows: list[dict[str, Any]] = []
     sums: list[np.ndarray] = []
     spreads: list[float] = []
+    shares: list[np.ndarray] = []
     items: list[pd.DataFrame] = []
     excluded: list[dict[str, Any]] = []
     for place, measure, both in _pairings(a, b, declared):
@@ -92,9 +93,10 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
             items.append(_changes(common, measure).assign(**place))
         groups = here.groupby("group", sort=True) if measure.by and here["group"].nunique() > 1 else ()
         for name, part in [("", here), *groups]:
-            found, of_clusters, spread = _difference(part, measure)
+            found, of_clusters, weights, spread = _difference(part, measure)
             rows.append({**place, "group": name, **found})
             sums.append(of_clusters)
+            shares.append(weights)
             spreads.append(spread)
     if not rows:
         raise NbkitError("nothing to compare: the two sides have no study, direction and item in common")
@@ -111,6 +113,9 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
     unsure = table["p"] > LEVEL
     table["low"] = table["low"].where(~unsure, table["low"].clip(upper=0))
     table["high"] = table["high"].where(~unsure, table["high"].clip(lower=0))
+    # One that the test refutes ends where the test stops refusing: the skewness of few unequal clusters widens it.
+    for n in table.index[(table["p"] <= LEVEL) & (table["low"] <= 0) & (table["high"] >= 0)]:
+        table.loc[n, "high" if table["difference"][n] < 0 else "low"] = _end(sums[n], shares[n])
     excluded += _alone(a, b, declared, excluded)
     return Compared(
         table.drop(columns="width"), pd.concat(items, ignore_index=True), pd.DataFrame(excluded), tests=tests
@@ -216,8 +221,8 @@ def _systems(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
     return common
 
 
-def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], np.ndarray, float]:
-    """Values, difference and effect size of joined *rows*, what clusters add to the difference, its variance."""
+def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], np.ndarray, np.ndarray, float]:
+    """Values, difference and effect size of joined *rows*; what clusters add to it, and weigh; its variance."""
     weights = weights_of(rows, measure)
     scores = {side: rows[f"score_{side}"].to_numpy(float) for side in "ab"}
     apart = scores["b"] - scores["a"]
@@ -242,7 +247,23 @@ def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], n
         "width": width,
     }
     shares = np.bincount(numbers, weights) if len(rows) else np.empty(0)
-    return found, sums, float(((sums - sums.sum() * shares) ** 2).sum())
+    return found, sums, shares, float(((sums - sums.sum() * shares) ** 2).sum())
+
+
+def _end(sums: np.ndarray, shares: np.ndarray) -> float:
+    """The difference next to 0 that sign flips do not refuse at `LEVEL`: the inner end of the inverted test's interval.
+
+    >>> [round(_end(np.array([each] * 10), np.full(10, 0.1)), 2) for each in (-0.05, 0.1)]
+    [-0.5, 1.0]
+    """
+    refused, allowed = 0.0, float(sums.sum())
+    for _ in range(20):
+        middle = (refused + allowed) / 2
+        if _p(sums - middle * shares, DRAWS) > LEVEL:
+            allowed = middle
+        else:
+            refused = middle
+    return allowed
 
 
 def _interval(rows: pd.DataFrame, measure: Measure) -> tuple[float, float]:

@@ -12,6 +12,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
@@ -76,6 +77,11 @@ class Test:
     filled: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
+    def entry(self) -> str:
+        """The id that the file has for it: its own or its template's."""
+        return self.cluster or self.id
+
+    @property
     def sources(self) -> list[str]:
         """All that a system is to translate for it."""
         more = (each for name, wanted in self.wanted.items() for each in EXPECTATIONS.get(name).sources(wanted))
@@ -84,7 +90,8 @@ class Test:
     @property
     def labels(self) -> dict[str, str]:
         """The groups that it is one of."""
-        return {"category": self.category or "all", "phenomenon": self.phenomenon or self.category or "all"}
+        category = self.category or "no category"
+        return {"category": category, "phenomenon": self.phenomenon or category}
 
 
 @dataclass(frozen=True)
@@ -117,8 +124,7 @@ class Entry:
         """How many cases its slots allow."""
         return prod(map(len, self.slots.values()))
 
-    def test(self, number: int, seed: int) -> Test:
-        """Its case of this number; the same whatever else is made. No two of a template have the same fillings."""
+    def _fillings(self, number: int, seed: int) -> dict[str, Sequence[str]]:
         place, filled = number, {}
         if self.size < self.combinations:  # steps through all of them in a drawn order, without repeating one
             step = 1 + address(seed, "suite step", self.id) % max(1, self.combinations - 1)
@@ -128,13 +134,32 @@ class Entry:
         for name, values in self.slots.items():
             place, chosen = divmod(place, len(values))
             filled[name] = tuple(values[chosen])
+        return filled
+
+    def _row(self, filled: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         words = {name: forms[0] for name, forms in filled.items()}
         source = _filled(self.text, words)
         digest = hashlib.blake2b(source.encode(), digest_size=6).hexdigest()
+        row = {name: value for name, value in self.said.items() if name not in ("template", "cases", "quarantine")}
+        row |= {"id": f"{self.id}/{digest}" if self.slots else self.id, "source": source}
+        row |= {name: _filled(value, words) for name, value in self.wanted.items()}
+        if filled and "keeps" in row:
+            forms = [filled.get(name, (name, *more)) for name, *more in _taken("keeps", row["keeps"])]
+            row["keeps"] = [{first: list(more)} if more else first for first, *more in forms]
+        return row
+
+    def row(self, number: int, seed: int) -> dict[str, Any]:
+        """What a file would say of its case of this number, if there were no templates."""
+        return self._row(self._fillings(number, seed))
+
+    def test(self, number: int, seed: int) -> Test:
+        """Its case of this number; the same whatever else is made. No two of a template have the same fillings."""
+        filled = self._fillings(number, seed)
+        row = self._row(filled)
         return Test(
-            id=f"{self.id}/{digest}" if self.slots else self.id,
-            source=source,
-            wanted={name: _taken(name, _filled(value, words)) for name, value in self.wanted.items()},
+            id=row["id"],
+            source=row["source"],
+            wanted={name: _taken(name, row[name]) for name in self.wanted},
             category=str(self.said.get("category", "")),
             phenomenon=str(self.said.get("phenomenon", "")),
             cluster=self.id,
@@ -204,6 +229,10 @@ class Suite:
         """The line of each entry, by its id."""
         return {entry.id: entry.line for entry in self.entries}
 
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """What a file would say of each test, templates filled in."""
+        return (entry.row(number, self.seed) for entry in self.entries for number in range(entry.size))
+
 
 def digests(files: Iterable[str]) -> dict[str, str]:
     """The digest of each file that is there."""
@@ -214,12 +243,13 @@ def digests(files: Iterable[str]) -> dict[str, str]:
 # Reading.
 
 
-def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> Suite:
+def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES, above: Sequence[Path] = ()) -> Suite:
     """Read a suite: ``.yaml``, ``.jsonl``, ``.csv``, or DFKI's ``.json``.
 
     pair: languages of a file that does not name them. most: cases that a template makes without being asked for.
-    Raises `DataError` with file and line for what cannot be read: a key that does not exist (with the closest match),
-    an id that occurs twice, a regular expression that is refused, a template with too many cases.
+    above: files that read this one (``from:``). Raises `DataError` with file and line of every test that cannot be
+    read: a key that does not exist (with the closest match), an id that occurs twice, a regular expression that is
+    refused, a template with too many cases.
     """
     file = Path(expand_path(str(path), "suite"))
     readers = {".yaml": _of_yaml, ".yml": _of_yaml, ".jsonl": _of_jsonl, ".csv": _of_csv, ".json": _of_dfki}
@@ -231,10 +261,10 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
             raise DataError(f"unknown key '{name}'{_hint(name, _OF_SUITE)}", file, 1)
     base: Suite | None = None
     if "from" in found:
-        below = Path(expand_path(str(found["from"]), "suite"))
-        base = read_suite(
-            below if below.is_absolute() else file.parent / below, pair=found.get("pair", pair), most=most
-        )
+        below, here = file.parent / expand_path(str(found["from"]), "suite"), (*above, file.resolve())
+        if below.resolve() in here:
+            raise DataError(f"from: {found['from']} is read from this file: a circle", file, 1)
+        base = read_suite(below, pair=found.get("pair", pair), most=most, above=here)
     both = found.get("pair") or (f"{base.src}-{base.tgt}" if base else pair)
     if not both:
         raise DataError("it does not say between which languages: pair: en-de", file, 1)
@@ -242,14 +272,22 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
     reader = _Entries(file, src, _lists(found.get("lists", {}), file, src), found.get("cases"), most)
     entries = {entry.id: entry for entry in base.entries} if base else {}
     own: dict[str, int] = {}
+    problems: list[DataError] = []
     for line, row in rows:
         mended = entries.get(str(row.get("id"))) if base and isinstance(row, Mapping) else None
-        entry = reader.entry(line, {**mended.said, **mended.wanted, **row} if mended else row)
-        if entry.id in own:
-            what = f"id '{entry.id}'" if "id" in entry.said else "the same text"
-            raise DataError(f"{what} stands in line {own[entry.id]}, too: give each another id", file, line)
+        try:
+            entry = reader.entry(line, {**mended.said, **mended.wanted, **row} if mended else row)
+            if entry.id in own:
+                what = f"id '{entry.id}'" if "id" in entry.said else "the same text"
+                raise DataError(f"{what} stands in line {own[entry.id]}, too: give each another id", file, line)
+        except DataError as error:
+            problems.append(error)
+            continue
         own[entry.id] = line
         entries[entry.id] = entry
+    if problems:
+        first, *more = problems
+        raise DataError("\n".join([first.reason, *map(str, more)]), first.path, first.line)
     quarantine = {**(base.quarantine if base else {}), **_reasons(found.get("quarantine", {}), file)}
     quarantine |= {id: str(entry.said["quarantine"]) for id, entry in entries.items() if entry.said.get("quarantine")}
     release = frozenset(map(str, found.get("release", []))) | (base.release if base else frozenset())
@@ -307,6 +345,8 @@ class _Entries:
 
     def entry(self, line: int, row: Any) -> Entry:
         """The entry of one row. Raises `DataError` with its line."""
+        if isinstance(row, DataError):
+            raise row
         try:
             return self._entry(line, row)
         except (ValueError, NbkitError) as error:
@@ -406,8 +446,25 @@ def _of_yaml(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
     nodes: Any = node
     if isinstance(node, yaml.MappingNode):
         nodes = next((value for key, value in node.value if key.value == "tests"), None)
-    lines = [line_of(each) for each in nodes.value] if isinstance(nodes, yaml.SequenceNode) else []
-    return {name: value for name, value in found.items() if name != "tests"}, iter(zip(lines, tests, strict=True))
+    nodes = nodes.value if isinstance(nodes, yaml.SequenceNode) else []
+    every = ((line_of(node), _repeated(node, file) or test) for node, test in zip(nodes, tests, strict=True))
+    return {name: value for name, value in found.items() if name != "tests"}, every
+
+
+def _repeated(node: yaml.Node, file: Path) -> DataError | None:
+    """The first key of a test that stands there twice: YAML would take the last."""
+    keys = [key for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+    twice = next((key for n, key in enumerate(keys) if key.value in {each.value for each in keys[:n]}), None)
+    return twice and DataError(f"key '{twice.value}' stands twice in this test", file, line_of(twice))
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Raises ValueError for a key that stands twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))
+        raise ValueError(f"key '{twice}' stands twice")
+    return found
 
 
 def _of_jsonl(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
@@ -416,12 +473,14 @@ def _of_jsonl(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
     def rows() -> Iterator[tuple[int, Any]]:
         for number, line in read_lines(file, "suite"):
             if isinstance(line, DataError):
-                raise line
-            if line.strip():
+                yield number, line
+            elif line.strip():
                 try:
-                    yield number, json.loads(line)
+                    yield number, json.loads(line, object_pairs_hook=_once)
+                except json.JSONDecodeError as error:
+                    yield number, DataError(f"no JSON: {error.msg} in column {error.colno}", file, number)
                 except ValueError as error:
-                    raise DataError(f"no JSON: {error}", file, number) from None
+                    yield number, DataError(str(error), file, number)
 
     every = rows()
     first = next(every, None)
@@ -432,7 +491,9 @@ def _of_jsonl(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
 
 def _of_csv(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
     """Columns as the keys of a test, and ``pair``; several values of a cell stand between " | "."""
-    reader = csv.DictReader(io.StringIO(read_text(file, "suite")))
+    text = read_text(file, "suite")
+    head = text.partition("\n")[0]
+    reader = csv.DictReader(io.StringIO(text), delimiter=";" if head.count(";") > head.count(",") else ",")
     rows: list[tuple[int, dict[str, Any]]] = []
     said: dict[str, Any] = {}
     for row in reader:
@@ -451,6 +512,9 @@ def _of_csv(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
 def _of_cell(name: str, value: str) -> Any:
     if name in _OF_TEST:
         return int(value) if name == "cases" and value.isdigit() else value
+    if value[0] in "[{":
+        with suppress(ValueError):
+            return json.loads(value)
     parts = value.split(_BAR)
     return parts if len(parts) > 1 else value
 
@@ -477,6 +541,8 @@ def _of_dfki(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
                 row |= {"category": item["category"], "phenomenon": item["phenomenon"]}
                 for name, kind in (("right", "positive"), ("wrong", "negative")):
                     pattern, sentences = item[f"{kind}_regex"], item[f"{kind}_tokens"]
+                    if not isinstance(sentences, list):
+                        raise TypeError(f"{kind}_tokens: a list is expected")
                     said = [*([f"/{pattern}/"] if pattern else []), *filter(str.strip, sentences)]
                     row |= {name: said} if said else {}
                 yield line, row
@@ -502,37 +568,42 @@ def _item_lines(text: str) -> Iterator[int]:
 # Writing.
 
 
-def write_suite(rows: Iterable[Mapping[str, Any]], path: Path, *, pair: str, name: str = "") -> int:
+def write_suite(
+    rows: Iterable[Mapping[str, Any]], path: Path, *, pair: str, name: str = "", data: Mapping[str, str] | None = None
+) -> int:
     """Write tests as a suite that `read_suite` reads: .yaml, .jsonl or .csv; the number of tests.
 
-    rows: what a file says of each test, as in YAML.
+    rows: what a file says of each test, as in YAML. data: files for expectations, which a .csv cannot name.
     """
-    n = 0
+    n, head = 0, {"name": name or path.stem, "pair": pair, **(data or {})}
     with atomic_write(path) as unfinished, Path(unfinished).open("w", encoding="utf-8", newline="") as file:
         if path.suffix in (".yaml", ".yml"):
-            file.write(yaml.safe_dump({"name": name or path.stem, "pair": pair}, allow_unicode=True) + "tests:\n")
+            file.write(yaml.safe_dump(head, allow_unicode=True) + "tests:\n")
             for row in rows:
                 file.write(yaml.safe_dump([dict(row)], allow_unicode=True, width=1000, sort_keys=False))
                 n += 1
         elif path.suffix == ".jsonl":
-            file.write(json.dumps({"name": name or path.stem, "pair": pair}, ensure_ascii=False) + "\n")
+            file.write(json.dumps(head, ensure_ascii=False) + "\n")
             for row in rows:
                 file.write(json.dumps(dict(row), ensure_ascii=False) + "\n")
                 n += 1
-        elif path.suffix == ".csv":
+        elif path.suffix == ".csv" and not data:
             every = [{**row, "pair": pair} for row in rows]
             names = list(dict.fromkeys(key for row in every for key in row))
             writer = csv.DictWriter(file, names, lineterminator="\n")
             writer.writeheader()
             for row in every:
-                cells = {
-                    key: _BAR.join(map(str, value)) if isinstance(value, list) else value for key, value in row.items()
-                }
-                writer.writerow(cells)
+                writer.writerow({key: _cell(value) for key, value in row.items()})
             n = len(every)
         else:
-            raise NbkitError(f"{path}: a suite is written as .yaml, .jsonl or .csv")
+            raise NbkitError(f"{path}: a suite is written as .yaml, .jsonl or .csv (unless it names files)")
     return n
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(each, Mapping) for each in value)):
+        return json.dumps(value, ensure_ascii=False)
+    return _BAR.join(map(str, value)) if isinstance(value, list) else value
 
 
 def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -11,11 +12,12 @@ from openpyxl import load_workbook
 
 from nbkit.batch.card import make_card, plan_card
 from nbkit.cli import main
+from nbkit.cli.test import _tested
 from nbkit.models import MODELS
 from nbkit.studies import STUDIES, outcomes, read_outcomes
 from nbkit.studies.behaviours import behaviours
 from nbkit.studies.suite import SuiteParams, aside, leaderboard, pass_rates
-from nbkit.suites import EXPECTATIONS
+from nbkit.suites import EXPECTATIONS, read_suite
 
 SUITE = """
 name: ours
@@ -72,9 +74,62 @@ def test_a_suite_alone_is_linted():
         done.exit_code == 2 and "odd.yaml:3: no expectation (x)" in done.output and ":4: never matches" in done.output
     )
     done = nbkit("test", "odd.yaml", "--systems", "good")
-    assert done.exit_code == 0 and "In quarantine: 2 tests (1 no expectation, 1 never matches)" in done.output
+    assert done.exit_code == 2 and "In quarantine, where they count for nobody: 2 tests\n  x: no exp" in done.output
     assert nbkit("test", "odd.yaml", "--systems", "good", "--strict").exit_code == 1
     assert nbkit("test", "odd.yaml", "--systems", "good", "--no-quarantine").exit_code == 1
+    Path("known.yaml").write_text(
+        "from: odd.yaml\nquarantine: {x: nobody says so}\ntests:\n- {id: 2, source: w, must: w}\n"
+    )
+    text = Path("known.yaml").read_text()
+    assert nbkit("test", "known.yaml").exit_code == 2  # one fault is still open
+    Path("known.yaml").write_text(text.replace("tests:", f"release: [{digest('z')}]\ntests:"))
+    assert nbkit("test", "known.yaml").exit_code == 0
+    for text in ("- {source: x, must: y, must: z}", "- {source: x, musst: y}", "from: bad.yaml"):
+        Path("bad.yaml").write_text(f"pair: en-de\ntests:\n{text}" if text[0] == "-" else text)
+        done = nbkit("test", "bad.yaml")
+        assert done.exit_code == 2 and done.output.startswith("nbkit: bad.yaml:"), done.output
+
+
+def test_real_failures_count_whatever_a_second_system_says():
+    """The first sentence's translations are the same; those of the other differ."""
+    Path("d.yaml").write_text(
+        "pair: en-de\ntests:\n- {id: d, source: The dog bites the man., differs_from: The man bites the dog.}\n"
+    )
+    said = {"The dog bites the man.": "Der Hund beißt den Mann.", "The man bites the dog.": "Der Mann beißt den Hund."}
+    for name, other in (("right", said["The man bites the dog."]), ("same", said["The dog bites the man."])):
+        answers = {**said, "The man bites the dog.": other}
+        system = lambda texts, answers=answers: [answers[text] for text in texts]  # noqa: E731
+        system.identity = name
+        MODELS.register(name, system)
+    done = nbkit("test", "d.yaml", "--systems", "same", "right")
+    assert done.exit_code == 1 and "failed (d) same" in done.output and "quarantine" not in done.output
+
+
+def digest(source: str) -> str:
+    return hashlib.blake2b(source.encode(), digest_size=6).hexdigest()
+
+
+def test_every_command_judges_by_the_same_parser(monkeypatch, tmp_path):
+    """`nbkit test`, `run`, `outcomes` and `card` make parameters of which one takes the parser that is here."""
+    monkeypatch.setattr("nbkit.studies.suite.params.parser_for", lambda lang, named: named.get(lang, "here"))
+    monkeypatch.setattr("nbkit.studies.suite.params.check_parser", lambda spec, lang: None)
+    assert SuiteParams(suite="ours.yaml").pipeline == "here"
+    assert SuiteParams(suite="ours.yaml", parsers={"de": "mine"}).pipeline == "mine"
+    Path("no words.yaml").write_text("pair: en-de\ntests:\n- {source: x, right: y}\n")
+    assert SuiteParams(suite="no words.yaml").pipeline == ""
+    monkeypatch.setattr("nbkit.studies.suite.params.check_parser", lambda spec, lang: "not installed")
+    assert SuiteParams(suite="ours.yaml").pipeline == ""
+    Path("r.yaml").write_text(
+        "name: r\nruns:\n- study: suite\n  params: {suite: ours.yaml, models: [good, fair, poor]}\n"
+    )
+    nbkit("test", "ours.yaml", "--systems", "good", "fair", "poor", "--output", "a.jsonl")
+    nbkit("outcomes", "r.yaml", "--texts", "--output", "b.jsonl")
+    assert Path("a.jsonl").read_text() == Path("b.jsonl").read_text()
+
+
+def test_why_something_is_for_people_is_shown():
+    done = nbkit("test", "ours.yaml", "--systems", "fair")
+    assert "for people (cat) fair: no expectation decides\n  The cat. → Ein Kater." in done.output
 
 
 @pytest.mark.parametrize("arguments", [("nowhere.yaml",), ("ours.yaml", "--systems", "nobody"), ("ours.csv",)])
@@ -96,14 +151,32 @@ def test_outcomes_with_texts_and_marks():
 
 def test_what_people_judge_comes_back():
     done = nbkit("test", "ours.yaml", "--systems", "fair", "--form", "people.xlsx")
-    assert "(1 translations)" in done.output and Path("people.key.json").is_file()
+    assert "(1 translation)" in done.output and Path("people.key.json").is_file()
     book = load_workbook("people.xlsx")
     sheet = book["judgements"]
     column = next(cell.column for cell in sheet[1] if cell.value == "label")
+    shown = {cell.value: sheet.cell(2, cell.column).value for cell in sheet[1]}
+    assert (shown["source"], shown["tested"]) == ("The cat.", "b; whether it is right")
     sheet.cell(2, column, "wrong")
     book.save("filled.xlsx")
+    book.save("again.xlsx")
     done = nbkit("test", "ours.yaml", "--systems", "fair", "--judged", "anna=filled.xlsx", "--key", "people.key.json")
     assert done.exit_code == 1 and "failed (cat) fair: judged by people" in done.output
+    assert "Judged by people: 1 translation of this run; the forms have 1" in done.output
+    other = ["test", "ours.yaml", "--systems", "good", "--judged", "filled.xlsx", "--key", "people.key.json"]
+    assert "Judged by people: 0 translations of this run; the forms have 1" in nbkit(*other).output
+    read = nbkit("annotate", "read", "filled.xlsx", "again.xlsx", "--key", "people.key.json").output
+    assert "accuracy" not in read and "nan" not in read
+    assert [line.split() for line in read.splitlines()[:2]] == [["annotator", "right", "wrong", "unclear"],
+                                                                ["filled", "0", "1", "0"]]  # fmt: skip
+
+
+def test_a_form_says_what_is_tested():
+    rows = [
+        {"id": "a", "source": "Sit.", "phenomenon": "address", "register": "formal", "right": ["Setzen Sie sich."]},
+        {"id": "b", "source": "x", "must": ["Hund", "/Katze/"]},
+    ]
+    assert list(map(_tested, rows)) == ["address; register: formal", "must: Hund, /Katze/"]
 
 
 def test_what_failed_becomes_a_suite():
@@ -121,6 +194,39 @@ def test_what_failed_becomes_a_suite():
     run["runs"][0]["params"]["models"] = ["good"]
     Path("r.yaml").write_text(json.dumps(run))
     assert "nothing failed" in nbkit("outcomes", "r.yaml", "--as-suite", "no.csv").output
+
+
+def test_tests_of_a_suite_become_tests_again(tmp_path):
+    """Ids, rules, right translations, categories and forms of slots are kept; what is written lints and runs."""
+    text = (
+        "dictionary: words.tsv\nlists: {name: [Anna, {Moscow: [Moskau]}]}"
+        + SUITE.replace("name: ours", "")
+        + (
+            "- {id: t, template: '{name} sleeps.', category: c, keeps: [name], must: schlafen}\n"
+            "- {id: s, source: He sleeps., differs_from: {source: She sleeps., change: {Er: Sie}}}\n"
+            "- {id: none, source: Nothing is expected.}\n"
+        )
+    )
+    Path("words.tsv").write_text("dog\tHund\n")
+    Path("ours.yaml").write_text(text, encoding="utf-8")
+    run = {"name": "r", "runs": [{"study": "suite", "params": {"suite": "ours.yaml", "models": ["poor"]}}]}
+    Path("r.yaml").write_text(json.dumps(run))
+    before = {test.id: test for test in read_suite("ours.yaml").tests()}
+    assert nbkit("outcomes", "r.yaml", "--as-suite", "failed.yaml").exit_code == 0
+    assert nbkit("test", "failed.yaml").exit_code == 0
+    after = {test.id: test for test in read_suite("failed.yaml").tests()}
+    assert {"dog", "cat", "two", "s"} < {*after} == {*before} - {"none"} and len(after) == 6
+    for id, test in after.items():
+        assert {**test.wanted, "keeps": ()} == {**before[id].wanted, "keeps": ()} and test.labels == before[id].labels
+    assert {test.source: test.wanted["keeps"] for test in after.values() if "keeps" in test.wanted} == {
+        "Anna sleeps.": (("Anna",),), "Moscow sleeps.": (("Moscow", "Moskau"),)
+    }  # fmt: skip
+    found = [nbkit("test", name, "--systems", "poor", "--show", "9").output for name in ("ours.yaml", "failed.yaml")]
+    failed = [{line for line in each.splitlines() if line.startswith("failed")} for each in found]
+    assert failed[0] == failed[1] and len(failed[0]) == 6
+    assert nbkit("outcomes", "r.yaml", "--as-suite", "all.jsonl", "--all").exit_code == 0
+    assert len(read_suite("all.jsonl")) == 6 and nbkit("test", "all.jsonl").exit_code == 0
+    assert "unless it names files" in nbkit("outcomes", "r.yaml", "--as-suite", "all.csv").output
 
 
 def test_tables_and_quarantine_of_a_run():

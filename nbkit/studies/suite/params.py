@@ -9,12 +9,14 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from nbkit.files import expand_path
+from nbkit.languages import LanguageDataError
 from nbkit.models.services.outputs import OutputsModel, text_digest
 from nbkit.models.translators.lifecycle import resolve
 from nbkit.studies.base import JudgedParams, Language, Parsers, TranslatorParams, Translators, or_value_error
 from nbkit.suites import EXPECTATIONS, Suite, read_suite
+from nbkit.suites.expectations import matches_words
 from nbkit.suites.suite import DEMO, digests
-from nbkit.text.parsers import parser_identity
+from nbkit.text.parsers import check_parser, parser_for, parser_identity
 
 
 def custom() -> dict[str, str]:
@@ -23,6 +25,8 @@ def custom() -> dict[str, str]:
     return {each.name: text_digest(getsource(each.judge)) for each in others}
 
 
+#: Counts up when expectations judge otherwise, so that verdicts are made again.
+VERSION = 2
 #: Suites as they were read, by path, with the digests of their files: a notebook's reader may edit one.
 _READ: dict[str, tuple[dict[str, str], Suite]] = {}
 
@@ -44,7 +48,9 @@ class SuiteParams(TranslatorParams, JudgedParams):
     quarantine: bool = Field(
         default=True, description="Set aside tests whose verdicts say more of the suite than of a system."
     )
-    parsers: Parsers = Field(default={}, description="spaCy pipeline of the target language: words match by lemma.")
+    parsers: Parsers = Field(
+        default={}, description="spaCy pipeline of the target language: words match by lemma. By default a known one."
+    )
     annotations: dict[str, str] = Field(default={}, description="Filled forms, by annotator.")
     annotation_key: str = Field(default="", description="The key written with the forms.")
 
@@ -91,7 +97,17 @@ class SuiteParams(TranslatorParams, JudgedParams):
     @property
     def suite_key(self) -> dict[str, Any]:
         """Everything that can change the tests and what is expected."""
-        return {**self.read.identity, "parser": self._parser(), "only_answered": self.only_answered, "custom": custom()}
+        parser = self.pipeline and parser_identity(self.pipeline, self.target)
+        return {**self.read.identity, "parser": parser, "only_answered": self.only_answered, "custom": custom(),
+                "version": VERSION}  # fmt: skip
 
-    def _parser(self) -> Any:
-        return parser_identity(self.parsers[self.target], self.target) if self.target in self.parsers else None
+    @property
+    def pipeline(self) -> str:
+        """What finds the lemmas that words match by, wherever the suite is run: a parser that can be used, or ""."""
+        if not any(matches_words(entry.wanted) for entry in self.read.entries):
+            return ""
+        try:
+            spec = parser_for(self.target, self.parsers)
+        except LanguageDataError:
+            return ""
+        return spec if self.target in self.parsers or check_parser(spec, self.target) is None else ""

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, cast
 from nbkit.errors import NbkitError
 from nbkit.models import label
 from nbkit.store import Store
-from nbkit.studies.base import Notebook
+from nbkit.studies.base import Notebook, StudyParams
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.engine import TRANSLATOR, Axis, Counts, Held, Study, Use, as_table, asked_translations
 from nbkit.studies.results import item_id, objects
 from nbkit.studies.suite.params import SuiteParams
-from nbkit.suites import Test, decide, quarantined, suspects, write_suite
+from nbkit.suites import EXPECTATIONS, Test, decide, quarantined, suspects, write_suite
 from nbkit.suites.expectations import matches_words
 from nbkit.text.parsers import load_parser
 
@@ -124,10 +124,10 @@ def judged(params: SuiteParams, system: str, chunk: int, store: Store) -> Iterat
 
 def _lemmas(params: SuiteParams, texts: Sequence[str]) -> dict[str, Mapping[str, str]]:
     """The lemmas of the words of each text, if a parser is named for the target language."""
-    if params.target not in params.parsers or not texts:
+    if not texts or not (pipeline := params.pipeline):
         return {}
     distinct = list(dict.fromkeys(text for text in texts if text.strip()))
-    parsed = load_parser(params.parsers[params.target], params.target).parse(distinct)
+    parsed = load_parser(pipeline, params.target).parse(distinct)
     return {
         text: {
             token: lemma
@@ -244,35 +244,49 @@ def outcomes(params: SuiteParams, store: Store, texts: bool) -> Iterator[pd.Data
 
 
 def suites_of(
-    found: Iterable[tuple[Study, pd.DataFrame]], path: Path, every: bool = False
+    found: Iterable[tuple[StudyParams, pd.DataFrame]], path: Path, every: bool = False
 ) -> Iterator[tuple[Path, int]]:
     """Write the items of outcomes with texts as suites, one per direction; yields each file with its number of tests.
 
-    The source is the text that systems were given; the reference is a known right translation, outputs that fail are
-    known wrong ones, and what a study's `Behaviour.expects` names is expected. every: also items at which nothing
-    failed. With several directions, ``-SRC-TGT`` is put into the file's name. Raises `NbkitError` if there is no item
-    to write.
+    Tests of a suite are written as they are, templates filled in. Of other studies, the source is the text that systems
+    were given; the reference is a known right translation, outputs that fail are known wrong ones, and what a study's
+    `Behaviour.expects` names is expected. every: also items at which nothing failed. With several directions,
+    ``-SRC-TGT`` is put into the file's name. Raises `NbkitError` if there is no item to write.
     """
     tests: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for study, table in found:
-        behaviour = behaviour_of(study)
+    data: dict[str, dict[str, str]] = defaultdict(dict)
+    written: dict[int, dict[str, dict[str, Any]]] = {}  # the tests of a suite, by the parameters that name it
+    for params, table in found:
+        behaviour = behaviour_of(params.study)
         expects = behaviour.expects if behaviour else {}
+        if isinstance(params, SuiteParams) and id(params) not in written:
+            written[id(params)] = {row["id"]: row for row in params.read.rows()}
+            data[f"{params.source}-{params.target}"] |= params.read.data
         for row in cast(Iterator[Any], table.itertuples(index=False)):
             source = row.changed if isinstance(row.changed, str) else row.source
             if not row.target_language or not isinstance(source, str) or not (every or row.verdict == "fail"):
                 continue
             groups: Mapping[str, Any] = defaultdict(str, row.groups)
-            test = tests[f"{row.source_language}-{row.target_language}"].setdefault(row.item, {
-                "id": row.item, "source": " ".join(source.split()), "category": study.name,
-                "phenomenon": next((str(value) for value in groups.values() if value), study.name),
+            known, own = [("right", row.reference)] + [("wrong", row.output)] * (row.verdict == "fail"), row.item
+            test: dict[str, Any] = {
+                "id": row.item, "source": " ".join(source.split()), "category": params.study.name,
+                "phenomenon": next((str(value) for value in groups.values() if value), params.study.name),
                 **{name: text.format_map(groups) for name, text in expects.items()},
-            })  # fmt: skip
-            for name, text in [("right", row.reference)] + [("wrong", row.output)] * (row.verdict == "fail"):
-                if isinstance(text, str) and text.strip() and text not in test.setdefault(name, []):
-                    test[name].append(text)
-    if not tests:
+            }  # fmt: skip
+            if id(params) in written:  # what rules say need not be said again; what people said has to be
+                own, known = groups["test"], known[1:] if groups["by"] == "people" else []
+                test = dict(written[id(params)][own])
+                test |= {"quarantine": row.reason} if row.measure == ASIDE else {}
+            test = tests[f"{row.source_language}-{row.target_language}"].setdefault(own, test)
+            for name, text in known:
+                said = test.get(name, [])
+                said = [said] if isinstance(said, str) else said
+                if isinstance(text, str) and text.strip() and text not in said:
+                    test[name] = [*said, text]
+    places = {pair: path if len(tests) == 1 else path.with_stem(f"{path.stem}-{pair}") for pair in tests}
+    suites = {pair: [test for test in own.values() if any(map(EXPECTATIONS.__contains__, test))]
+              for pair, own in tests.items()}  # fmt: skip
+    if not any(suites.values()):
         raise NbkitError("no item to write: nothing failed (--all also writes what passed), or its study has no texts")
-    for pair, own in tests.items():
-        place = path if len(tests) == 1 else path.with_stem(f"{path.stem}-{pair}")
-        rows = ({name: value for name, value in test.items() if value} for test in own.values())
-        yield place, write_suite(rows, place, pair=pair)
+    for pair, rows in suites.items():
+        yield places[pair], write_suite(rows, places[pair], pair=pair, data=data[pair])

@@ -75,6 +75,6 @@ def rates_table(name: str, rates: pd.DataFrame, rows: str | list[str]) -> Styler
 
 def reasons_table(aside: pd.DataFrame) -> Styler:
     """How many tests are in quarantine for each kind of reason."""
-    kinds = aside["reason"].str.partition(":")[0].str.replace(r"^\d+ of the \d+", "nearly all of the", regex=True)
+    kinds = aside["reason"].str.partition(":")[0].str.replace(r"^\d+ of (the )?\d+", "many of the", regex=True)
     counts = kinds.value_counts().rename_axis("reason").reset_index(name="tests")
     return show("reasons", counts)

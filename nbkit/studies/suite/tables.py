@@ -12,7 +12,7 @@ from nbkit.store import Store
 from nbkit.studies.comparison import LEVEL, p_values
 from nbkit.studies.suite.params import SuiteParams
 from nbkit.studies.suite.steps import GROUPS, VERDICT, outcomes
-from nbkit.suites import lint
+from nbkit.suites import Fault, lint
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,4 +123,4 @@ def faults(params: SuiteParams) -> pd.DataFrame:
     """What `nbkit.suites.lint` says of the suite. Columns: test, line, kind, text."""
     import pandas as pd
 
-    return pd.DataFrame(list(lint(params.read)), columns=["test", "line", "kind", "text"])
+    return pd.DataFrame(list(lint(params.read)), columns=Fault._fields).drop(columns="entry")
