@@ -20,12 +20,15 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import yaml
 
 import nbkit
+from nbkit.batch.health import by_system, health_of
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError, closest
 from nbkit.files import atomic_write
 from nbkit.languages import split_pair
+from nbkit.measure.health import Finding, check_outputs, unjudged
 from nbkit.models import classifier_label, label, resolve, resolve_classifier
 from nbkit.models.caps import Caps, capped
 from nbkit.models.catalogue import BY_RULE, ClassifierReference, Reference
+from nbkit.models.services.outputs import OutputsModel, fixed_files, read_lines, reference_of
 from nbkit.report.browse import sentences
 from nbkit.report.card import (
     OUTCOMES,
@@ -34,12 +37,15 @@ from nbkit.report.card import (
     SENTENCES,
     BehaviourOf,
     Card,
+    HealthOf,
+    Healthy,
     Item,
     MeasureOf,
     SystemOf,
     Value,
     write_card,
 )
+from nbkit.store import Store
 from nbkit.studies import STUDIES, outcomes, write_outcomes
 from nbkit.studies.base import StudyParams, told_apart
 from nbkit.studies.behaviours import (
@@ -58,7 +64,7 @@ from nbkit.studies.behaviours import (
     scored,
     whole_and_groups,
 )
-from nbkit.studies.engine import Study
+from nbkit.studies.engine import TRANSLATOR, Study, Use
 from nbkit.studies.page import licences
 
 if TYPE_CHECKING:
@@ -280,6 +286,7 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
                 tables.append(found)
             said(f"{each.behaviour.title}: {time.time() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
         parts.append(_behaviour(each, found, reason, plan.pair))
+    said("Health of the outputs")
     card = Card(
         nbkit=nbkit.__version__,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -298,6 +305,7 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
             for named in (plan.systems, plan.classifiers)
             for shown, name in named.items()
         ),
+        health=tuple(_health(plan, tables)),
         behaviours=tuple(parts),
     )
     write_card(card, folder)
@@ -321,6 +329,49 @@ def _found(params: StudyParams, systems: Collection[str]) -> tuple[pd.DataFrame 
     except NbkitError as error:
         return None, " ".join(str(error).split())
     return (pd.concat(found, ignore_index=True), "") if found else (None, "its run has no items")
+
+
+def _health(plan: CardPlan, tables: Sequence[pd.DataFrame]) -> Iterator[HealthOf]:
+    """The health of files of translations with the reference beside them, and of what other systems translated."""
+    src, tgt = plan.pair
+    names = {shown: name.removeprefix(BY_RULE) for shown, name in plan.systems.items()}
+    files = {shown: name for shown, name in names.items() if name.startswith(OutputsModel.prefix)}
+    read = fixed_files(files.values(), src, tgt)
+    voters = []
+    for source in dict.fromkeys(source for source, _ in read):
+        reference = reference_of(source, [lines for _, lines in read], tgt)
+        if reference and len(read_lines(reference)) == len(read_lines(source)):
+            voters.append(f"{OutputsModel.prefix}{reference}?source={source}")
+    for each in health_of((Use(TRANSLATOR, name, plan.pair) for name in (*files.values(), *voters)), Store()):
+        yield HealthOf(
+            texts=f"{each['file']}, {each['lines']:,} lines",
+            lines=each["lines"],
+            systems=tuple(Healthy(**one) for one in each["systems"]),
+            unjudged=unjudged(len(each["systems"])),
+        )
+    yield from _health_of_texts([shown for shown in names if shown not in files], tables, src, tgt)
+
+
+def _health_of_texts(systems: Sequence[str], tables: Sequence[pd.DataFrame], src: str, tgt: str) -> Iterator[HealthOf]:
+    """The health of what all *systems* answered to sources to which nothing was done."""
+    import pandas as pd
+
+    answers: dict[str, dict[str, str]] = {name: {} for name in systems}
+    for table in tables:
+        for system, source, changed, output in table[["system", "source", "changed", "output"]].values:
+            if system in answers and isinstance(source, str) and isinstance(output, str) and changed is None:
+                answers[system].setdefault(source, output)
+    sources = [each for each in next(iter(answers.values()), {}) if all(each in own for own in answers.values())]
+    if not sources:
+        return
+    outputs = {name: [own[each] for each in sources] for name, own in answers.items()}
+    table = pd.DataFrame(check_outputs(sources, outputs, src, tgt), columns=list(Finding._fields))
+    yield HealthOf(
+        texts=f"{len(sources):,} texts that were translated for this card as they are",
+        lines=len(sources),
+        systems=tuple(Healthy(**one) for one in by_system(table, systems)),
+        unjudged=unjudged(len(systems)),
+    )
 
 
 def _count(asked: dict[str, int], caps: Caps) -> None:

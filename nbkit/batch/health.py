@@ -67,8 +67,15 @@ def _of_group(files: Mapping[str, tuple[Path, Path]], source: Path, src: str, tg
         {**config, "kind": "health.ranks", "code": digest("nbkit.batch.health:ranks")},
         lambda: ranks(found, list(files), sources, src, tgt),
     )
+    systems = by_system(found, files)
+    rows = order.to_dict("records")
+    return {"source": src, "target": tgt, "lines": len(sources), "systems": systems, "ranks": rows}
+
+
+def by_system(found: pd.DataFrame, names: Iterable[str]) -> list[dict[str, Any]]:
+    """What `check_outputs` *found*, of each system: counts by kind, lines with any, and some that are quoted."""
     systems = []
-    for name in files:
+    for name in names:
         own = found[found["system"] == name]
         counts = own["kind"].value_counts()
         quoted = own.groupby("kind", sort=False).head(_QUOTED)
@@ -80,8 +87,7 @@ def _of_group(files: Mapping[str, tuple[Path, Path]], source: Path, src: str, tg
                 "quoted": quoted[["kind", "line", "evidence"]].to_dict("records"),
             }
         )
-    rows = order.to_dict("records")
-    return {"source": src, "target": tgt, "lines": len(sources), "systems": systems, "ranks": rows}
+    return systems
 
 
 def ranks(found: pd.DataFrame, systems: Sequence[str], sources: Sequence[str], src: str, tgt: str) -> pd.DataFrame:

@@ -26,6 +26,8 @@ from nbkit.yaml_text import load
 KINDS = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation", "numbers", "boilerplate")
 #: Other outputs without which truncation and numbers are not judged.
 _LEAST_OTHERS = 3
+#: Systems without which boilerplate is not judged.
+_LEAST_WRITING = 3
 #: Systems that may get a quantity wrong before it is everyone's.
 MOST_OWN = 2
 
@@ -79,6 +81,20 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
     ]
     place = {name: number for number, name in enumerate(outputs)}
     return sorted(set(found), key=lambda each: (each.line, place[each.system], KINDS.index(each.kind)))
+
+
+def unjudged(systems: int) -> dict[str, str]:
+    """The kinds that cannot be found in the outputs of so few *systems* (references are such), and why.
+
+    >>> unjudged(3)["truncation"], unjudged(4)
+    ('needs the outputs of 4 systems, there are 3', {})
+    """
+    needed = {"truncation": _LEAST_OTHERS + 1, "numbers": _LEAST_OTHERS + 1, "boilerplate": _LEAST_WRITING}
+    return {
+        kind: f"needs the outputs of {least} systems, there {'is' if systems == 1 else 'are'} {systems}"
+        for kind, least in needed.items()
+        if systems < least
+    }
 
 
 def _is_shared(having: int, systems: int) -> bool:
@@ -458,7 +474,7 @@ def boilerplate(
     ----------
     Monroe, Colaresi & Quinn 2008, *Fightin' words*, section 3.3.
     """
-    if len(outputs) < 3:
+    if len(outputs) < _LEAST_WRITING:
         return {}
     first: dict[str, int] = {}
     for place, source in enumerate(sources):

@@ -18,7 +18,9 @@ from nbkit.errors import DataError
 from nbkit.figures.styles import marked_by
 from nbkit.files import atomic_write
 from nbkit.languages import language_name
+from nbkit.measure.health import KINDS, kinds
 from nbkit.report.drawing import bar, point, scale, svg
+from nbkit.report.leaderboard import health_measure
 from nbkit.report.site import rendered, source_digest
 from nbkit.studies.behaviours import FEW, Mark, Published, written
 
@@ -111,6 +113,46 @@ class BehaviourOf(_Part):
     params: dict[str, Any]
 
 
+class Healthy(_Part):
+    """What is wrong with one system's translations."""
+
+    system: str
+    counts: dict[str, int] = Field(description="Lines by kind of finding; kinds without any are omitted.")
+    lines_with: int = Field(description="Lines with any finding.")
+    quoted: tuple[dict[str, Any], ...] = Field(description="Some findings: kind, line (from 1), evidence.")
+
+
+class HealthOf(_Part):
+    """What is wrong with translations before anything is measured on them; references stand among the systems."""
+
+    texts: str = Field(description="What was read.")
+    lines: int
+    systems: tuple[Healthy, ...]
+    unjudged: dict[str, str] = Field(description="Kinds of findings that could not be made, and why.")
+
+    @property
+    def kinds(self) -> list[str]:
+        """What was found in any system, in the order of tables."""
+        return [kind for kind in KINDS if any(kind in each.counts for each in self.systems)]
+
+    def said(self, each: Healthy) -> str:
+        """The sentence for one system."""
+        if not each.lines_with:
+            return f"{each.system}: nothing is wrong in {self.lines:,} lines."
+        counts = ", ".join(f"{kind} {n:,}" for kind, n in each.counts.items())
+        share = written(each.lines_with / self.lines, share=True)
+        return f"{each.system}: something is wrong in {each.lines_with:,} of {self.lines:,} lines ({share}): {counts}."
+
+    @property
+    def missing(self) -> str:
+        """What could not be judged, in a sentence; "" for nothing."""
+        by_reason: dict[str, list[str]] = {}
+        for kind, why in self.unjudged.items():
+            by_reason.setdefault(why, []).append(kind)
+        parts = (f"{', '.join(kinds)} ({why})" for why, kinds in by_reason.items())
+        return f"Not judged: {'; '.join(parts)}." if by_reason else ""
+
+
 class SystemOf(_Part):
     """A system by its label and by the name that nbkit takes."""
 
@@ -132,6 +174,7 @@ class Card(_Part):
     target_language: str
     sandbox: bool = Field(description="Whether corpora are the sandbox's.")
     systems: tuple[SystemOf, ...]
+    health: tuple[HealthOf, ...] = Field(default=(), description="What is wrong with the outputs themselves.")
     behaviours: tuple[BehaviourOf, ...]
 
     @property
@@ -192,6 +235,10 @@ def markdown(card: Card) -> str:
     Cells hold no line breaks and no bars; texts of corpora are omitted.
     """
     lines = [f"## Behaviour: {card.title}", ""]
+    for health in card.health:
+        lines += ["### Health of the outputs", "", f"*{_cell(health.texts)}*", ""]
+        lines += [f"- {_cell(health.said(each))}" for each in health.systems]
+        lines += [f"\n{health.missing}"] * bool(health.missing) + [""]
     for behaviour in card.behaviours:
         lines += [f"### {behaviour.title}", "", f"*{behaviour.question}*", ""]
         lines += [f"{sentence}" for said in behaviour.answers.values() for sentence in said[:1]]
@@ -225,6 +272,8 @@ def _values(card: Card, *, linked: bool = False) -> dict[str, Any]:
         "picture": picture,
         "marked": _marked,
         "few": FEW,
+        "kinds": kinds(),
+        "precision": health_measure().read[0].said,
     }
 
 

@@ -105,6 +105,14 @@ def test_the_files_of_a_card(made):
     assert {each.study for each in again.runs} == {each.study for each in card.behaviours if each.params}
 
 
+def test_a_translator_that_repeats_its_source_is_not_well(made):
+    _, card, *_ = made
+    (health,) = card.health
+    (parrot,) = health.systems
+    assert 0 < parrot.counts["copy"] <= parrot.lines_with <= health.lines and health.texts.startswith(f"{health.lines}")
+    assert all(each["kind"] in parrot.counts and each["evidence"] for each in parrot.quoted)
+
+
 def test_the_schema_is_the_one_that_is_published():
     file = Path(__file__).parents[2] / "docs/card.schema.json"
     assert json.loads(file.read_text(encoding="utf-8")) == json.loads(json.dumps(schema()))
@@ -280,6 +288,25 @@ def test_the_numbers_of_a_file_of_outputs_are_those_of_its_sources(files):
     sources = dict(zip(rows["source"], rows["spans"], strict=True))
     span = json.loads(sources["They sold 1,250 tickets."])[0]
     assert "They sold 1,250 tickets."[span["start"] : span["end"]] == "1,250"
+
+
+def test_broken_output_stands_first_on_the_card_of_a_file(files):
+    """The reference is read as well; what only several systems show is named."""
+    lines = (files / "mine.de").read_text(encoding="utf-8").splitlines()
+    (files / "mine.de").write_text("\n".join(["", "Geh! " * 9, *lines[2:]]) + "\n", encoding="utf-8")
+    plan = plan_card([f"outputs:{files}/mine.de"], ("en", "de"))
+    numbers = next(each for each in plan.behaviours if each.study.name == "numbers")
+    card = make_card(replace(plan, behaviours=(numbers,)), files / "card")
+    (health,) = card.health
+    mine, people = health.systems
+    assert (health.lines, mine.counts, mine.lines_with) == (7, {"empty": 1, "loop": 1}, 2)
+    assert (people.system, people.counts) == ("reference-A", {})
+    assert set(health.unjudged) == {"truncation", "numbers", "boilerplate"}
+    said = "mine: something is wrong in 2 of 7 lines (28.6%): empty 1, loop 1."
+    page = (files / "card" / "card.html").read_text(encoding="utf-8")
+    assert said in page and page.index('id="health"') < page.index('id="numbers"')
+    assert "needs the outputs of 4 systems, there are 2" in page
+    assert said in (files / "card" / "card.md").read_text(encoding="utf-8")
 
 
 def test_what_a_card_of_a_file_needs_beside_it(files):

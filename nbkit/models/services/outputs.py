@@ -238,11 +238,16 @@ def sources_of(files: Sequence[tuple[Path, Path]], src: str, tgt: str) -> str:
             raise ModelError(f"{first} and {lines} translate different sources, {source} and {other}")
     if source.suffix != f".{src}":
         raise ModelError(f"the source is not called NAME.{src}: {source}")
-    known = {lines.resolve() for _, lines in files}
-    for reference in (*sorted(source.parent.glob(f"reference*.{tgt}")), source.with_suffix(f".{tgt}")):
-        if reference.is_file() and reference.resolve() not in known:
-            return f"moses:{source.parent}/{{{source.stem}|{reference.stem}}}.{{lang}}"
+    if reference := reference_of(source, [lines for _, lines in files], tgt):
+        return f"moses:{source.parent}/{{{source.stem}|{reference.stem}}}.{{lang}}"
     raise ModelError(f"there is no reference beside {source}: save one there as reference.{tgt}")
+
+
+def reference_of(source: Path, translated: Iterable[Path], tgt: str) -> Path | None:
+    """The reference beside *source* that is none of the files *translated*, as `sources_of` finds it."""
+    known = {lines.resolve() for lines in translated}
+    beside = (*sorted(source.parent.glob(f"reference*.{tgt}")), source.with_suffix(f".{tgt}"))
+    return next((each for each in beside if each.is_file() and each.resolve() not in known), None)
 
 
 class OutputsTranslator(RemoteTranslator):
