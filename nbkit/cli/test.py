@@ -13,7 +13,7 @@ from nbkit.batch.params import refuse_programs
 from nbkit.cli import aligned, allow_commands_option, offline_option
 from nbkit.errors import NbkitError
 from nbkit.files import plain_text
-from nbkit.languages import LanguageDataError, split_pair
+from nbkit.languages import split_pair
 from nbkit.measure.forms import key_path, make_form
 from nbkit.models.services.commands import allow_commands
 from nbkit.studies import outcomes, write_outcomes
