@@ -407,7 +407,7 @@ def needed(pattern: re.Pattern[str]) -> tuple[bool, tuple[str, ...]]:
     >>> needed(re.compile(r"(?P<hour>\\d{1,2}) (?:past|to)"))
     (True, ('past', 'to'))
     """
-    found = set(_needed(parser.parse(pattern.pattern, pattern.flags)))
+    found = list(_needed(parser.parse(pattern.pattern, pattern.flags)))
     best = max(found, key=_tells, default=frozenset())
     tells = best and best != {_A_DIGIT} and _tells(best)[0] >= 0
     return frozenset([_A_DIGIT]) in found, tuple(sorted(best)) if tells else ()
