@@ -157,7 +157,9 @@ def main() -> None:
         report.add(f"PUD sentences a second ({lang})", rate, "", bar="≥ 2500")
         if before:
             note = f"{before:,.0f} sentences a second, in turns"
-            report.add(f"of the rate of the reader of plain numbers ({lang})", rate / before, "", bar="≥ 0.5", note=note)
+            report.add(
+                f"of the rate of the reader of plain numbers ({lang})", rate / before, "", bar="≥ 0.5", note=note
+            )
     report.write()
 
 
@@ -590,7 +592,12 @@ def sentences_a_second(folder: Path, lang: str, before: Path | None) -> tuple[fl
     if before is not None:
         environment = {**os.environ, "PYTHONPATH": str(before.resolve())}
         old = subprocess.Popen(
-            [sys.executable, "-c", TURN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=before
+            [sys.executable, "-c", TURN],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=before,
         )
         print(json.dumps([lang, texts]), file=old.stdin, flush=True)
     for _ in range(5):

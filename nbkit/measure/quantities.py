@@ -419,7 +419,7 @@ def _pint() -> Any:
         import pint
     except ImportError:
         return None
-    registry = pint.UnitRegistry()
+    registry: Any = pint.UnitRegistry()
     for unit, meant in _common()["defined"].items():
         registry.define(f"{unit} = {meant}")
     return registry

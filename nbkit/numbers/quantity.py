@@ -267,9 +267,7 @@ def _rules(lang: str) -> Rules:
         permille=re.compile(f"{_SPACE}?(?:‰|{'|'.join(data.get('permille', ['‰']))})", re.IGNORECASE),
         percent=_alternatives(data.get("percent", ()), f"{_SPACE}?-?(?:", ")"),
         before_percent=_alternatives(data.get("before_percent", ()), r"(?<!\w)(?:", rf"){_SPACE}?$"),
-        words=re.compile(
-            f"{start}{_by_letter(w for _, w in words)}{end}", re.IGNORECASE
-        ),
+        words=re.compile(f"{start}{_by_letter(w for _, w in words)}{end}", re.IGNORECASE),
         which=re.compile(f"(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE),
         meanings=tuple(_meaning(value) for value, _ in words),
         idioms=re.compile(f"{start}{_by_letter(idioms)}{end}", re.IGNORECASE) if idioms else None,
@@ -409,7 +407,7 @@ def needed(pattern: re.Pattern[str]) -> tuple[bool, tuple[str, ...]]:
     >>> needed(re.compile(r"(?P<hour>\\d{1,2}) (?:past|to)"))
     (True, ('past', 'to'))
     """
-    found = set(_needed(parser.parse(pattern.pattern, pattern.flags)))
+    found = list(_needed(parser.parse(pattern.pattern, pattern.flags)))
     best = max(found, key=_tells, default=frozenset())
     tells = best and best != {_A_DIGIT} and _tells(best)[0] >= 0
     return frozenset([_A_DIGIT]) in found, tuple(sorted(best)) if tells else ()
@@ -458,7 +456,7 @@ def _characters(given: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
 
 
 def _tells(parts: frozenset[str]) -> tuple[int, int]:
-    """How well it tells texts apart: long and few parts first, then digits, then letters of Latin script, and spaces."""
+    """How well it tells texts apart: long and few parts first, then digits, then single Latin letters and spaces."""
 
     def length(part: str) -> int:
         told = len(part.strip(" -.,、\u00a0\u2009\u202f\u3000"))
@@ -559,7 +557,9 @@ class Signs(Remembered[int]):
         found = {part for _, digit, parts in asked for part in parts or (_A_DIGIT if digit else "",)}
         return re.compile("|".join(part if part == _A_DIGIT else re.escape(part) for part in found))
 
-    def _asked(self, pattern: re.Pattern[str], bit: int, handler: _Handler | None = None) -> tuple[bool, tuple[str, ...]]:
+    def _asked(
+        self, pattern: re.Pattern[str], bit: int, handler: _Handler | None = None
+    ) -> tuple[bool, tuple[str, ...]]:
         in_code = handler in (_identifier, _hash) and not self._han
         digit, parts = (False, (_A_CODE,)) if in_code else needed(pattern)
         for part in parts or (_A_DIGIT if digit else "",):

@@ -680,13 +680,13 @@ def _number(
     form = _form(text, used, value, kind)
     if value == 1 and kind == "cardinal" and rules.article_before is not None and rules.article_before.match(text, end):
         form = "article"
-    localised = all([piece.literal.localised for piece in used if piece.literal is not None])
+    localised = all(piece.literal.localised for piece in used if piece.literal is not None)
     return Number(value, (sign_start, end), form, kind, localised), done
 
 
 def _form(text: str, used: Sequence[Piece], value: Decimal, kind: Kind) -> str:
     literals = [piece.literal for piece in used if piece.literal is not None]
-    if any([piece.atom.financial for piece in used]):
+    if any(piece.atom.financial for piece in used):
         return "financial"
     if not literals:
         if len(used) == 1 and kind == "cardinal" and value in (1, -1):

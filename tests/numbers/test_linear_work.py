@@ -221,7 +221,12 @@ def test_finding_and_comparing_quantities_is_linear(lang, unit):
 @pytest.mark.parametrize("lang", sorted(QUANTITIES))
 def test_no_pattern_of_quantities_goes_back_without_a_limit(lang):
     rules = quantity_rules(lang)
-    for pattern in (*rules.units.values(), rules.before, rules.permille, *(claim.pattern for claim in rules.signs.claims(-1, True))):
+    for pattern in (
+        *rules.units.values(),
+        rules.before,
+        rules.permille,
+        *(claim.pattern for claim in rules.signs.claims(-1, True)),
+    ):
         assert limitless(pattern.pattern, pattern.flags) == [], pattern.pattern[:200]
 
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import csv
 import random
+import re
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nbkit.languages import LanguageDataError
 from nbkit.measure import quantities
 from nbkit.measure.quantities import compare_quantities, passes
-from nbkit.numbers import forms, write_number
-from nbkit.numbers.quantity import find_quantities, with_ends
+from nbkit.numbers import forms, quantity, write_number
+from nbkit.numbers.quantity import Signs, _rules, find_quantities, needed, with_ends
 
 HERE = Path(__file__).parent
 LANGUAGES = ["de", "en", "es", "fr", "it", "ja", "ne", "ru", "ta", "zh"]
@@ -170,3 +175,77 @@ def test_a_text_of_all_kinds_carries_itself(lang):
              if case[{"source": "src", "target": "tgt"}[side]] == lang]  # fmt: skip
     text = ". ".join(texts) + "."
     assert passes(compare_quantities(text, text, lang, lang))
+
+
+class Everything(Signs):
+    """Signs that rule nothing out."""
+
+    def __missing__(self, word):
+        return -1
+
+    def phrase(self, bit, told, said):
+        return True
+
+    def claims(self, told, digits_first):
+        return [claim._replace(parts=()) for claim in super().claims(-1, True)]
+
+
+@cache
+def ruling_nothing_out(lang):
+    rules = _rules(lang)
+    claims = [(claim.pattern, claim.handler) for claim in rules.signs.claims(-1, True)]
+    return replace(rules, signs=Everything(lang, rules.han, claims=claims))
+
+
+def texts_of(lang):
+    """Words of the cases of a language and of all notation, in any order."""
+    rows = cases("quantities.tsv")
+    texts = [row[text] for row in rows for side, text in (("src", "source"), ("tgt", "target")) if row[side] == lang]
+    words = {word for text in texts for word in text.split()}
+    notation = [
+        "3",
+        "1/2",
+        "½",
+        "10:30",
+        "5.5.",
+        "1980",
+        "'98",
+        "A4",
+        "CO₂",
+        "24/7",
+        "-5",
+        "10⁶",
+        "½ km",
+        "٣",
+        "３",
+        "İ",
+        "ſ",
+        "\n",
+    ]
+    return st.lists(st.sampled_from([*sorted(words), *notation]), max_size=12)
+
+
+@pytest.mark.parametrize("lang", ["en", "de", "fr", "ru", "zh", "ja", "tr"])
+@given(data=st.data())
+def test_what_is_passed_over_would_find_nothing(lang, data):
+    text = data.draw(st.sampled_from([" ", ""])).join(data.draw(texts_of(lang)))
+    found = find_quantities(text, lang)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(quantity, "_rules", ruling_nothing_out)
+        assert find_quantities(text, lang) == found
+
+
+@pytest.mark.parametrize(
+    ("pattern", "digit", "parts"),
+    [
+        (r"(?P<hour>\d{1,2}) (?:past|to)", True, ("past", "to")),
+        (r"half (?:past|to)", False, ("half ",)),
+        ("noon", False, ("noon",)),
+        ("[½⅓]", False, ("½", "⅓")),
+        (r"\w+|x", False, ()),
+        ("(?:ab)?c*", False, ()),
+        (r"no\.? 10", True, ("no",)),
+    ],
+)
+def test_what_every_match_holds(pattern, digit, parts):
+    assert needed(re.compile(pattern)) == (digit, parts)
