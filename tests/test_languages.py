@@ -61,7 +61,8 @@ def test_what_needs_data_says_which_and_where_to_put_them(needs, message):
         needs()
 
 
-def test_a_region_uses_the_data_of_its_language():
+def test_a_region_uses_the_data_of_its_language(monkeypatch):
+    monkeypatch.delenv("NBKIT_DATA", raising=False)
     assert [number.value for number in find_numbers("1.234", "de-AT")] == [1234]
     assert parser_for("de-AT") == "de_core_news_sm" and own_file("fr-CA").stem == "fr"
 

@@ -31,10 +31,10 @@ from nbkit.corpora.corpus import (
 )
 from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError
 from nbkit.files import OnError, Skipped, keep_good, read_lines
-from nbkit.languages import check_language
+from nbkit.languages import base_language, check_language
 from nbkit.registry import Registry
 from nbkit.store import Store
-from nbkit.text.parsers import check_parser, parse_remembered, parser_for, parser_identity, squeeze
+from nbkit.text.parsers import check_parser, parse_remembered, parser_identity, settings, squeeze
 from nbkit.text.sentences import Sentence, Text
 
 if TYPE_CHECKING:
@@ -116,11 +116,8 @@ def tokenizer_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:
     check_language(lang)
     if parsers and lang in parsers:
         return parsers[lang]
-    try:
-        spec = parser_for(lang)
-    except NbkitError:  # no default pipeline for the language
-        return TOKENIZER
-    return TOKENIZER if check_parser(spec, lang) else spec
+    default = settings()["default"].get(base_language(lang))
+    return default if default and check_parser(default, lang) is None else TOKENIZER
 
 
 def has_parts_of_speech(spec: str) -> bool:
