@@ -280,9 +280,7 @@ def _known_right(test: Test) -> set[str]:
     return {spaced(each) for each in test.wanted.get("right", ()) if not is_regex(each)}
 
 
-def _against(
-    test: Test, of: Mapping[str, tuple[str, str]], strong: Sequence[str], twins: set[str], lang: str
-) -> str:
+def _against(test: Test, of: Mapping[str, tuple[str, str]], strong: Sequence[str], twins: set[str], lang: str) -> str:
     fails = Counter(spaced(output) for output, verdict in of.values() if verdict == "fail" and output)
     many = len(of) >= LEAST_SYSTEMS
     if {"right", "wrong"}.issuperset(test.wanted):

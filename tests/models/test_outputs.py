@@ -39,7 +39,9 @@ def files(tmp_path):
 
 
 def translate(name, texts, store=None):
-    return translate_remembered(name, texts, "en", "de", Decoding(), store=store or Store("memory://outputs"), progress=False)
+    return translate_remembered(
+        name, texts, "en", "de", Decoding(), store=store or Store("memory://outputs"), progress=False
+    )
 
 
 def test_lines_are_found_by_their_sources(files, tmp_path):
