@@ -249,7 +249,7 @@ def quarantined(
     """The tests that the systems' answers speak against, with the reason.
 
     answers: by test and system, translation and verdict. Only tests of nothing but wording are asked about: what
-    nbkit reads by itself (quantities, another translation, …) is not a rule that somebody wrote too narrowly. By the file
+    nbkit reads by itself (quantities, another translation, …) is not a rule that was written too narrowly. By the file
     alone, if a test has nothing but known translations: a failing translation differs from a known right one by a
     comma, a capital or an article, or is right for another test that has a known right one in common with it. With at
     least `LEAST_SYSTEMS` systems also: it differs so from one that passes; `ALIKE` of them fail with the same
