@@ -137,10 +137,8 @@ def _show(found: pd.DataFrame, shown: int) -> None:
     aside = found[found["measure"] == ASIDE].drop_duplicates("item")
     if len(aside):
         click.echo(f"In quarantine, where they count for nobody: {_n(len(aside), 'test')}")
-        click.echo(
-            "".join(f"  {row.groups['test']}: {_line(row.reason)}\n" for row in aside.head(shown).itertuples()),
-            nl=False,
-        )
+        for row in cast(Iterator[Any], aside.head(shown).itertuples()):
+            click.echo(f"  {row.groups['test']}: {_line(row.reason)}")
         if len(aside) > shown:
             click.echo(f"  … and {len(aside) - shown:,} more")
     for verdict, what in (("fail", "failed"), ("undecided", "for people")):

@@ -125,7 +125,7 @@ class Entry:
         return prod(map(len, self.slots.values()))
 
     def _fillings(self, number: int, seed: int) -> dict[str, Sequence[str]]:
-        place, filled = number, {}
+        place, filled = number, dict[str, Sequence[str]]()
         if self.size < self.combinations:  # steps through all of them in a drawn order, without repeating one
             step = 1 + address(seed, "suite step", self.id) % max(1, self.combinations - 1)
             while gcd(step, self.combinations) > 1:

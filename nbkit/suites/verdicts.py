@@ -249,7 +249,7 @@ def quarantined(
     """The tests that the systems' answers speak against, with the reason.
 
     answers: by test and system, translation and verdict. Only tests of nothing but wording are asked about: what
-    nbkit reads by itself (quantities, another translation, …) is no rule that somebody wrote too narrowly. By the file
+    nbkit reads by itself (quantities, another translation, …) is not a rule that was written too narrowly. By the file
     alone, if a test has nothing but known translations: a failing translation differs from a known right one by a
     comma, a capital or an article, or is right for another test that has a known right one in common with it. With at
     least `LEAST_SYSTEMS` systems also: it differs so from one that passes; `ALIKE` of them fail with the same
@@ -280,9 +280,7 @@ def _known_right(test: Test) -> set[str]:
     return {spaced(each) for each in test.wanted.get("right", ()) if not is_regex(each)}
 
 
-def _against(
-    test: Test, of: Mapping[str, tuple[str, str]], strong: Sequence[str], twins: set[str], lang: str
-) -> str:
+def _against(test: Test, of: Mapping[str, tuple[str, str]], strong: Sequence[str], twins: set[str], lang: str) -> str:
     fails = Counter(spaced(output) for output, verdict in of.values() if verdict == "fail" and output)
     many = len(of) >= LEAST_SYSTEMS
     if {"right", "wrong"}.issuperset(test.wanted):
