@@ -416,7 +416,7 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
         divided = headline if headline.by else next((each for each in measured.values() if each.by), headline)
         divided = divided if divided.share == headline.share and divided.better == headline.better else headline
         parts = whole_and_groups(found, divided)[1]
-        worst = {name: worst_group(own, divided) for name, own in parts.groupby("system")}
+        worst = {str(name): worst_group(own, divided) for name, own in parts.groupby("system")}
         items = list(_items(scored(found, divided), divided, worst))
         warnings = list(_warnings(list(measured.values()), measures, found))
     undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
@@ -483,8 +483,8 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found:
     fewest = min((value.clusters for value in measures[0].values), default=FEW)
     if 0 < fewest < FEW:
         cases = min(value.n for value in measures[0].values if value.clusters == fewest)
-        more = f" ({cases:,} cases; those of one are not independent)" * (cases > fewest)
-        yield f"Only {fewest} different sentences, numbers or idioms{more}: a few of them can change the result."
+        of_one = f" ({cases:,} cases; those of one are not independent)" * (cases > fewest)
+        yield f"Only {fewest} different sentences, numbers or idioms{of_one}: a few of them can change the result."
     for value in measures[0].values:
         every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
         if value.n and value.undecided > MUCH * every:

@@ -403,10 +403,9 @@ def _drawn(measure: MeasureOf, known: list[Value], x: Any, to: list[str]) -> Ite
         name = value.system if len(value.system) <= 24 else f"{value.system[:23]}…"
         yield f'<a href="{escape(address)}">' if address else ""
         yield f'<text class="name" x="{_LEFT - 12}" y="{y + 4}">{escape(name)}</text>'
-        ends = value.low, value.value or 0.0, value.high
         people = value in measure.people
         yield '<g class="people">' if people else ""
-        yield point(x, y, ends, radius=5, title=measure.with_interval(value))
+        yield point(x, y, (value.low, value.value or 0.0, value.high), radius=5, title=measure.with_interval(value))
         yield "</g>" if people else ""
         yield "</a>" if address else ""
 
