@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -42,6 +42,7 @@ from nbkit.report.card import (
     Item,
     MeasureOf,
     SystemOf,
+    TextsOf,
     Value,
     write_card,
 )
@@ -59,13 +60,17 @@ from nbkit.studies.behaviours import (
     Published,
     answer,
     behaviours,
+    estimates,
     filled,
+    is_people,
+    method_of,
     revealing,
     scored,
     whole_and_groups,
+    worst_group,
 )
 from nbkit.studies.engine import TRANSLATOR, Study, Use
-from nbkit.studies.page import licences
+from nbkit.studies.page import corpora, licences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,11 +186,11 @@ def _planned(
         )
     try:
         try:
-            corpora, given = fit.corpora(systems.values(), pair)
+            kind, given = fit.corpora(systems.values(), pair)
         except NbkitError:
             if not more:
                 raise
-            corpora, given = "data", {}  # somebody names the texts
+            kind, given = "data", {}  # somebody names the texts
         values = {**fit.params, **given, **more}
         sizes = {**fit.sizes, **{name: values[name] for name in fit.sizes if name in values}}
 
@@ -214,8 +219,8 @@ def _planned(
             option = "--max-requests" if cap < most else "--max-texts"
             return _without(made, f"even the smallest run asks {texts:,} texts, the cap is {cap:,}: raise {option}")
         params = sized(scale)
-        prepared = corpora != "sandbox" and any(not each.runs_models for each in study.units(params, count=True))
-        return Planned(study, behaviour, systems, params, "", texts, corpora, services, prepared)
+        prepared = kind != "sandbox" and any(not each.runs_models for each in study.units(params, count=True))
+        return Planned(study, behaviour, systems, params, "", texts, kind, services, prepared)
     except NbkitError as error:
         if more and isinstance(error, ParamsError):  # somebody wrote what is wrong
             raise
@@ -283,7 +288,7 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
             left -= caps.requested
             _count(asked, caps)
             if found is not None:
-                tables.append(found)
+                tables.append(found[found["system"].isin(each.systems)])
             said(f"{each.behaviour.title}: {time.time() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
         parts.append(_behaviour(each, found, reason, plan.pair))
     said("Health of the outputs")
@@ -324,11 +329,15 @@ def _found(params: StudyParams, systems: Collection[str]) -> tuple[pd.DataFrame 
     import pandas as pd
 
     try:
-        every = (table[table["system"].isin(systems)] for table in outcomes(params, texts=True))
-        found = [table for table in every if len(table)]
+        every = outcomes(params, texts=True)
+        # Of other systems only references: a study's own controls would look like systems of the card.
+        found = [table[table["system"].map(lambda name: name in systems or is_people(name))] for table in every]
     except NbkitError as error:
         return None, " ".join(str(error).split())
-    return (pd.concat(found, ignore_index=True), "") if found else (None, "its run has no items")
+    both = pd.concat(found, ignore_index=True) if found else None
+    if both is None or not both["system"].isin(systems).any():
+        return None, "its run has no items"
+    return both, ""
 
 
 def _health(plan: CardPlan, tables: Sequence[pd.DataFrame]) -> Iterator[HealthOf]:
@@ -382,10 +391,13 @@ def _count(asked: dict[str, int], caps: Caps) -> None:
 def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: tuple[str, str]) -> BehaviourOf:
     behaviour, params = planned.behaviour, planned.params
     measures: list[MeasureOf] = []
+    people: Any = None
     answers: dict[str, list[str]] = {}
     items: list[Item] = []
     warnings: list[str] = []
     if found is not None:
+        is_system = found["system"].isin(planned.systems)
+        people, found = found[~is_system], found[is_system].reset_index(drop=True)
         there, headline = set(found["measure"]), behaviour.headline_of(found)
         measured = {name: each for name, each in behaviour.measures.items() if each.measure in there}
         for name, measure in measured.items():
@@ -393,13 +405,20 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
             # What the paper's systems did elsewhere says nothing beside sentences of the sandbox.
             marks = measure.published if planned.corpora != "sandbox" else ()
             marks = tuple(mark for mark in marks if mark.pair in ("", "-".join(pair)))
-            measures.append(_measure(name, measure, whole, groups, marks))
+            shown = _measure(name, measure, whole, groups, marks, estimates(people, measure), pair)
+            measures.append(shown)
             for row in cast(list[dict[str, Any]], whole.to_dict("records")):
                 if row["n"] and (measure is headline or row["clusters"] >= SOME):
                     parts = groups[groups["system"] == row["system"]]
-                    answers.setdefault(row["system"], []).append(answer(row, parts, measure))
-        items = list(_items(scored(found, headline), headline))
-        warnings = list(_warnings(measured.values(), measures, found))
+                    said = answer(row, parts, measure)
+                    answers.setdefault(row["system"], []).append(_with_people(said, shown))
+        # Items of the kind that an answer names, where the headline has no kinds but another measure has.
+        divided = headline if headline.by else next((each for each in measured.values() if each.by), headline)
+        divided = divided if divided.share == headline.share and divided.better == headline.better else headline
+        parts = whole_and_groups(found, divided)[1]
+        worst = {str(name): worst_group(own, divided) for name, own in parts.groupby("system")}
+        items = list(_items(scored(found, divided), divided, worst))
+        warnings = list(_warnings(list(measured.values()), measures, found))
     undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
     missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
     return BehaviourOf(
@@ -413,30 +432,85 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
         warnings=tuple(warnings),
         measures=tuple(measures),
         items=tuple(items),
+        texts=tuple(_texts(behaviour, params)) if params is not None else (),
+        tested=0
+        if found is None
+        else found.loc[found["measure"] == behaviour.headline_of(found).measure, "source"].nunique(),
         corpora=licences(params, planned.systems.values()) if params is not None else {},
         params=_portable(params.model_dump(mode="json")) if params is not None else {},
     )
 
 
+def _with_people(said: str, measure: MeasureOf) -> str:
+    """A sentence with what references get by the same judge."""
+    people = (f"{each.system}: {measure.with_interval(each)}" for each in measure.people)
+    return said.removesuffix(".") + "".join(f"; people ({each})" for each in people) + "."
+
+
+def _texts(behaviour: Behaviour, params: StudyParams) -> Iterator[TextsOf]:
+    """The texts that the parameters name, as `Behaviour.texts` declares them."""
+    known = {each["name"]: each["licence"] for each in corpora(params)}
+    for name, use in behaviour.texts.items():
+        value = getattr(params, name)
+        for spec in (
+            value.values() if isinstance(value, Mapping) else [value] if isinstance(value, str) else value or ()
+        ):
+            if ":" in spec or spec in known or spec == "own":
+                licence = known.get(spec.removeprefix("corpus:").partition(":")[0], "")
+                yield TextsOf(name=_spelled(_portable(spec)), use=use, licence=licence)
+
+
+def _spelled(spec: str) -> str:
+    """A corpus as pages name it.
+
+    >>> _spelled("moses:${NBKIT_DATA}/wmt/en-de/{source|reference-A}.{lang}"), _spelled("own"), _spelled("multi30k:val")
+    ('wmt/en-de/source with reference-A', 'nbkit’s own', 'multi30k:val')
+    """
+    if spec == "own":
+        return "nbkit’s own"
+    spec = re.sub(r"\{([^{}|]+)\|([^{}|]+)\}\.\{lang\}", r"\1 with \2", spec)
+    return re.sub(rf"^\w+:({re.escape(DATA)}/)?(?=.*/)", "", spec)
+
+
 #: So many reasons for undecided items are named.
-_REASONS = 3
+_REASONS = 6
+#: The share of failures below which a test hardly distinguishes systems.
+_CEILING = 0.05
 
 
-def _warnings(measured: Iterable[Measure], measures: Sequence[MeasureOf], found: pd.DataFrame) -> Iterator[str]:
+def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found: pd.DataFrame) -> Iterator[str]:
     """Why values are to be read with care: few units, many items that could not be judged, what the study declares."""
     fewest = min((value.clusters for value in measures[0].values), default=FEW)
     if 0 < fewest < FEW:
-        yield f"Only {fewest} independent units (sentences, numbers, idioms): a few of them can change the result."
+        cases = min(value.n for value in measures[0].values if value.clusters == fewest)
+        of_one = f" ({cases:,} cases; those of one are not independent)" * (cases > fewest)
+        yield f"Only {fewest} different sentences, numbers or idioms{of_one}: a few of them can change the result."
     for value in measures[0].values:
         every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
         if value.n and value.undecided > MUCH * every:
             own = (found["system"] == value.system) & (found["measure"] == measures[0].measure)
             reasons = found.loc[own & (found["verdict"] == "undecided"), "reason"].value_counts()
-            why = ", ".join(f"{n:,} {reason}" for reason, n in reasons.head(_REASONS).items() if reason and n > 1)
+            shown = reasons[reasons.index != ""].head(_REASONS)
+            more = value.undecided - int(shown.sum())
+            named = [f"{n:,} {measured[0].reasons.get(str(reason), reason)}" for reason, n in shown.items()]
+            why = ", ".join([*named, f"{more:,} for other reasons"] if more and named else named)
             yield (
                 f"{of}{value.undecided:,} of {every:,} items could not be judged{why and f' ({why})'}; the value is "
                 "that of the others."
             )
+        share = value.value if value.value is not None and measures[0].share else 0.5
+        wrong = 1 - share if measures[0].better == "higher" else share
+        if measures[0].better and wrong < _CEILING:
+            yield (
+                f"{of}{round(wrong * value.n):,} of {value.n:,} cases went wrong: so near to the best possible value, "
+                "this test can hardly tell good systems from better ones."
+            )
+    if len({(value.n, value.undecided) for value in measures[0].values}) > 1:
+        judged = ", ".join(f"{value.system} {value.n:,}" for value in measures[0].values)
+        yield (
+            f"The systems were not judged on the same items ({judged}): nbkit compare takes those that both "
+            "systems have."
+        )
     for measure, declared in zip(measures, measured, strict=True):
         values = [each.value for each in measure.values if each.value is not None]
         if declared.doubt and values and min(values) < declared.doubt.value:
@@ -444,8 +518,10 @@ def _warnings(measured: Iterable[Measure], measures: Sequence[MeasureOf], found:
 
 
 def _measure(
-    name: str, measure: Measure, whole: pd.DataFrame, groups: pd.DataFrame, published: tuple[Published, ...]
-) -> MeasureOf:
+    name: str, measure: Measure, whole: pd.DataFrame, groups: pd.DataFrame, published: tuple[Published, ...],
+    people: pd.DataFrame, pair: tuple[str, str],
+) -> MeasureOf:  # fmt: skip
+    read = measure.precision(*pair)
     marks = [measure.floor, measure.ceiling, measure.zero]
     return MeasureOf(
         name=name,
@@ -459,6 +535,9 @@ def _measure(
         range=measure.range,
         marks=tuple(dict.fromkeys(mark for mark in marks if mark is not None)),
         published=published,
+        read=read.said if read else "",
+        method=method_of(measure),
+        people=tuple(_value(row) for row in people.to_dict("records") if row["n"]),
         values=tuple(_value(row) for row in whole.to_dict("records")),
         groups=tuple(_value(row) for row in groups.to_dict("records")),
     )
@@ -474,21 +553,23 @@ def _number(value: float) -> float | None:
     return None if value != value else float(value)
 
 
-def _items(rows: pd.DataFrame, measure: Measure) -> Iterator[Item]:
+def _items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str]) -> Iterator[Item]:
+    """Telling items of each system; worst: the groups from which a failing one is taken."""
     for system, own in rows.groupby("system", sort=False):
-        for role, place in revealing(own, measure).items():
+        for role, place in revealing(own, measure, worst.get(str(system), "")).items():
             row = own.loc[place]
             texts = {name: _text(row[name]) for name in ("source", "changed", "reference", "output")}
             verdict = _text(row["verdict"])
+            called = {"pass": "passes", "fail": "fails", **measure.called}.get(verdict or "", verdict or role)
             yield Item(
                 system=str(system),
-                role=role,
-                group=row["group"],
+                role=called if measure.share else role,
+                group=row["groups"].get(measure.item) or row["group"],
                 item=row["item"],
                 **texts,
                 spans=tuple(row["spans"] or ()),
                 score=_number(row["score"]),
-                verdict=measure.called.get(verdict, verdict) if verdict in ("pass", "fail") else verdict,
+                verdict=verdict,
                 reason=row["reason"],
             )
 

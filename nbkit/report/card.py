@@ -25,9 +25,11 @@ from nbkit.report.site import rendered, source_digest
 from nbkit.studies.behaviours import FEW, Mark, Published, written
 
 #: Goes up when a field changes its name or its meaning.
-CARD_VERSION = 1
+CARD_VERSION = 2
 DATA, PAGE, MARKDOWN, OUTCOMES, RUN = "card.json", "card.html", "card.md", "outcomes.parquet", "run.yaml"
 SENTENCES = "sentences.html"
+#: Items below which a group is folded into one line of a table if there are several such.
+LEAST_SHOWN = 5
 
 
 class _Part(BaseModel):
@@ -61,6 +63,9 @@ class MeasureOf(_Part):
     marks: tuple[Mark, ...] = Field(description="Floor, ceiling, or the middle of the scale.")
     published: tuple[Published, ...]
     called: dict[str, str] = {}
+    read: str = Field(default="", description="How many of its failures a reader found right; empty: not checked.")
+    method: str = Field(default="", description="How the intervals are made.")
+    people: tuple[Value, ...] = Field(default=(), description="What references get by the same judge.")
     values: tuple[Value, ...]
     groups: tuple[Value, ...]
 
@@ -83,8 +88,13 @@ class Item(_Part):
     """One revealing item. spans: what to mark, as in outcomes."""
 
     system: str
-    role: str = Field(description="worst, typical or best; lowest and highest where nothing is better.")
-    group: str = Field(default="", description="What the measure is broken down by, as pages name it.")
+    role: str = Field(
+        description="fails or passes, or what the study calls them; of scores worst, typical or best, lowest and "
+        "highest where nothing is better."
+    )
+    group: str = Field(
+        default="", description="What it is an item of, as pages name it: an idiom, a homograph, a kind."
+    )
     item: str
     source: str | None
     changed: str | None
@@ -94,6 +104,14 @@ class Item(_Part):
     score: float | None
     verdict: str | None
     reason: str
+
+
+class TextsOf(_Part):
+    """Texts that a behaviour reads. use: "tested", or what else they are for."""
+
+    name: str
+    use: str
+    licence: str = ""
 
 
 class BehaviourOf(_Part):
@@ -109,6 +127,8 @@ class BehaviourOf(_Part):
     warnings: tuple[str, ...]
     measures: tuple[MeasureOf, ...]
     items: tuple[Item, ...]
+    texts: tuple[TextsOf, ...] = ()
+    tested: int = Field(default=0, description="Different sources among its items.")
     corpora: dict[str, str] = Field(description="Corpora and models with their licences.")
     params: dict[str, Any]
 
@@ -194,7 +214,7 @@ class Card(_Part):
             {"behaviour": behaviour.study, "measure": measure.name, **value.model_dump()}
             for behaviour in self.behaviours
             for measure in behaviour.measures
-            for value in (*measure.values, *measure.groups)
+            for value in (*measure.values, *measure.people, *measure.groups)
         ]
         return pd.DataFrame(rows, columns=["behaviour", "measure", *Value.model_fields])
 
@@ -249,13 +269,25 @@ def markdown(card: Card) -> str:
             lines += [
                 f"| {_cell(measure.label)} | {_cell(value.system)} | {measure.with_interval(value)} | {value.n:,} |"
                 for measure in behaviour.measures
-                for value in measure.values
+                for value in (*measure.values, *measure.people)
             ]
-        if behaviour.corpora:
-            texts = ", ".join(f"{name} ({licence})" for name, licence in behaviour.corpora.items())
-            lines += ["", f"Texts and weights: {_cell(texts)}."]
+        if behaviour.answers:
+            lines += [f"\n{_cell(sentence)}" for sentence in looked_at(behaviour)]
         lines.append("")
     return "\n".join([*lines, f"Made with nbkit {card.nbkit}, {card.made[:10]}: `{card.command}`", ""])
+
+
+def looked_at(behaviour: BehaviourOf) -> Iterator[str]:
+    """Sentences on what was tested, what other texts were for, and whose weights have a licence of their own."""
+    by_use: dict[str, list[str]] = {}
+    for each in behaviour.texts:
+        by_use.setdefault(each.use, []).append(each.name + f" ({each.licence})" * bool(each.licence))
+    tested = by_use.pop("tested", [])
+    yield f"Tested: {'; '.join([*tested, f'{behaviour.tested:,} different sources were judged'])}."
+    yield from (f"Only {use}: {', '.join(names)}." for use, names in by_use.items())
+    named = {each.name.partition(":")[0] for each in behaviour.texts}
+    if weights := [f"{name} ({licence})" for name, licence in behaviour.corpora.items() if name not in named]:
+        yield f"Licences: {', '.join(weights)}."
 
 
 def _cell(text: str) -> str:
@@ -272,6 +304,8 @@ def _values(card: Card, *, linked: bool = False) -> dict[str, Any]:
         "picture": picture,
         "marked": _marked,
         "few": FEW,
+        "looked_at": looked_at,
+        "least": LEAST_SHOWN,
         "kinds": kinds(),
         "precision": health_measure().read[0].said,
     }
@@ -319,13 +353,13 @@ def picture(measure: MeasureOf, study: str = "", link: Callable[..., str] = lamb
 
     link: where the sentences behind a value are (`address`), "" for nowhere.
     """
-    known = [value for value in measure.values if value.value is not None]
+    known = [value for value in (*measure.values, *measure.people) if value.value is not None]
     if not known:
         return Markup("")
     low, high = _ends(measure, known)
     height = _TOP + _ROW * len(known) + 26
     summary = "; ".join(f"{value.system}: {measure.with_interval(value)}" for value in known)
-    to = [link(study, measure, value) for value in known]
+    to = ["" if value in measure.people else link(study, measure, value) for value in known]
     head = Markup("<title>{}</title><style>{}</style>").format(measure.label, Markup(_style()))
     parts = map(Markup, _drawn(measure, known, scale(low, high, _LEFT, _WIDTH - 24), to))
     role = "group" if any(to) else "img"
@@ -369,7 +403,10 @@ def _drawn(measure: MeasureOf, known: list[Value], x: Any, to: list[str]) -> Ite
         name = value.system if len(value.system) <= 24 else f"{value.system[:23]}…"
         yield f'<a href="{escape(address)}">' if address else ""
         yield f'<text class="name" x="{_LEFT - 12}" y="{y + 4}">{escape(name)}</text>'
+        people = value in measure.people
+        yield '<g class="people">' if people else ""
         yield point(x, y, (value.low, value.value or 0.0, value.high), radius=5, title=measure.with_interval(value))
+        yield "</g>" if people else ""
         yield "</a>" if address else ""
 
 

@@ -142,6 +142,8 @@ class Measure(Declared):
     doubt: Mark | None = None
     called: dict[str, str] = {}
     read: tuple[Read, ...] = ()
+    reasons: dict[str, str] = Field(default={}, description="Reasons of undecided items in plain words.")
+    item: str = Field(default="", description="The group that names an item on a card, such as its idiom.")
     answer: Answers
     reading: str = Field(description="One sentence on how to read the number.")
 
@@ -274,7 +276,7 @@ class Behaviour(Declared):
     notebook, without folder, that shows the headline. surprising: what contradicts a natural order. explore: the
     `nbkit.studies.explore.Probe`, ``"module:name"``, that puts one sentence through the behaviour. expects: what its
     items expect of a translation as tests of a suite, by expectation (`nbkit.suites.EXPECTATIONS`), with {groups}
-    filled in.
+    filled in. texts: the parameters that name corpora, each with their use: "tested", or what else they are for.
     """
 
     title: str
@@ -285,6 +287,7 @@ class Behaviour(Declared):
     surprising: tuple[Surprising, ...] = ()
     explore: str = ""
     expects: dict[str, str] = {}
+    texts: dict[str, str] = {}
     fit: Fit | None = None
 
     @property
@@ -426,20 +429,47 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
             "n_above": int((known["low"] > zero).sum()),
             "n_below": int((known["high"] < zero).sum()),
         }
-        some = known if (known["n"] < SOME).all() else known[known["n"] >= SOME]
-        for name, value in (("lowest", some["value"].iloc[0]), ("highest", some["value"].iloc[-1])):
+        some = _named(known)
+        for name, place in (("lowest", 0), ("highest", -1)):
+            value, beyond = some["value"].iloc[place], known["value"].iloc[place]
             alike = some.loc[np.isclose(some["value"], value), "group"]
-            fields |= {name: ", ".join(alike[:_NAMED]), f"{name}_value": measure.written(value)}
+            least = "" if np.isclose(value, beyond) else f", of those with at least {SOME} items"
+            fields |= {name: ", ".join(alike[:_NAMED]), f"{name}_value": measure.written(value) + least}
     try:
         return sentence.format(**fields)
     except KeyError as error:
         raise NbkitError(f"the answer of '{measure.label}' names {error}, which this measure does not have") from None
 
 
-def revealing(rows: pd.DataFrame, measure: Measure) -> dict[str, Any]:
+def _named(known: pd.DataFrame) -> pd.DataFrame:
+    """The groups that an answer may name as lowest or highest."""
+    return known if (known["n"] < SOME).all() else known[known["n"] >= SOME]
+
+
+def worst_group(parts: pd.DataFrame, measure: Measure) -> str:
+    """The group of one system's `estimates` that its answer names as the worst; "" where there is none."""
+    some = _named(parts[parts["value"].notna()])
+    if some.empty or measure.better is None:
+        return ""
+    values = some["value"].to_numpy()
+    return str(some["group"].iloc[int(values.argmin() if measure.better == "higher" else values.argmax())])
+
+
+def method_of(measure: Measure, whole: bool = True) -> str:
+    """How `interval_of` makes the interval of a value, of a part if it is not the *whole*; as pages say it.
+
+    >>> method_of(Measure(label="", measure="", reading="", answer=Answers(above="")))
+    'Wilson’s interval'
+    """
+    if whole and measure.average not in ("item", "cluster"):
+        return "by resampling"
+    return "Wilson’s interval" if measure.share else "Hall’s interval of a skewed mean"
+
+
+def revealing(rows: pd.DataFrame, measure: Measure, group: str = "") -> dict[str, Any]:
     """Positions of the worst, a typical and the best of one system's scored *rows*; where nothing is better, by value.
 
-    If all scores are equal, none is worse or better.
+    If all scores are equal, none is worse or better. group: from which the worst is taken if it has one as bad.
 
     A typical one has the score nearest to the mean; among equals the one with the smallest item id is taken, so that
     the choice is the same in every run. Items without a score are not considered, and undecided ones only if all are.
@@ -453,6 +483,11 @@ def revealing(rows: pd.DataFrame, measure: Measure) -> dict[str, Any]:
     if ranked["score"].nunique() == 1:
         return {"typical": ranked.index[0]}
     low, high = ranked["score"].idxmin(), ranked["score"].idxmax()
+    if group and measure.better is not None:
+        bad = ranked["score"].min() if measure.better == "higher" else ranked["score"].max()
+        of_group = ranked[(ranked["group"] == group) & (ranked["score"] == bad)]
+        if len(of_group):
+            low, high = (of_group.index[0], high) if measure.better == "higher" else (low, of_group.index[0])
     typical = ranked[~ranked.index.isin([low, high])]["far"]
     found = {"lowest": low, "typical": typical.idxmin() if len(typical) else None, "highest": high}
     if measure.better is not None:

@@ -98,6 +98,7 @@ def test_the_files_of_a_card(made):
     assert "| numbers carried over | parrot |" in text
     assert all(f"> {warning}" in text for each in card.behaviours for warning in each.warnings)
     assert all(licence in text for each in card.behaviours for licence in each.corpora.values())
+    assert "different sources were judged" in text and "independent units" not in page
     assert 'href="sentences.html#study=numbers&amp;system=parrot&amp;measure=strict"' in page
     browsed = (folder / "sentences.html").read_text(encoding="utf-8")
     assert 'href="card.html"' in browsed and "sandbox" in browsed
@@ -280,6 +281,15 @@ def test_the_numbers_of_a_file_of_outputs_are_those_of_its_sources(files):
     numbers = next(each for each in plan.behaviours if each.study.name == "numbers")
     assert (numbers.corpora, numbers.texts) == ("outputs", 6)
     card = make_card(replace(plan, behaviours=(numbers,)), files / "card")
+    assert card.behaviours[0].texts[0].use == "tested"
+    assert card.behaviours[0].texts[0].name.endswith("/source with reference-A") and card.behaviours[0].tested == 6
+    # "Er zahlte etwas.": the reference loses a quantity, too.
+    (people,) = card.behaviours[0].measures[0].people
+    assert (people.system, people.n, round(people.value * people.n)) == ("reference", 6, 5)
+    assert "; people (reference: 83.3% [" in card.behaviours[0].answers["mine"][0]
+    assert [each.role for each in card.behaviours[0].items] == ["fails", "passes", "passes"]
+    assert all(span["label"] == "quantity" for span in card.behaviours[0].items[1].spans)
+    assert "Of its failures that a reader checked, 23 of 25" in (files / "card/card.html").read_text(encoding="utf-8")
     (value,) = card.behaviours[0].measures[0].values
     assert (value.n, value.clusters, round(value.value * value.n)) == (6, 6, 3)
     rows = pd.concat(read_outcomes(files / "card" / "outcomes.parquet")).query("measure == 'carried'")

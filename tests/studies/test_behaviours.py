@@ -8,7 +8,7 @@ import pytest
 from nbkit.batch.card import _warnings
 from nbkit.report.card import MeasureOf, Value
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import Answers, Mark, Measure, answer, behaviours, revealing
+from nbkit.studies.behaviours import Answers, Mark, Measure, answer, behaviours, revealing, worst_group
 
 SAID = Answers(
     above="{system} has {value} of {n}[, fewest of *{lowest}* ({lowest_value}) and most of {highest}]",
@@ -38,7 +38,7 @@ def said(groups: pd.DataFrame, low: float = 0.4, high: float = 0.6, **more) -> s
         ([("a", 0.2, 20), ("b", 0.2, 20), ("c", 0.9, 20)], ", fewest of *a, b* (20.0%) and most of c"),
         (
             [("a", 0.0, 1), ("b", 0.4, 20), ("c", 0.9, 20)],
-            ", fewest of *b* (40.0%) and most of c",
+            ", fewest of *b* (40.0%, of those with at least 10 items) and most of c",
         ),
         ([("a", 0.5, 20), ("b", 0.5, 20)], ""),
         ([("a", 0.0, 1), ("b", 0.5, 20)], ""),
@@ -64,6 +64,26 @@ def test_where_all_scores_are_equal_no_item_is_the_worst():
     assert revealing(rows, measure(better="lower"))["best"] == 0
 
 
+def test_the_failing_item_is_of_the_group_that_the_answer_names():
+    rows = pd.DataFrame({"item": list("abcd"), "score": [0.0, 1.0, 0.0, 1.0], "group": ["x", "x", "y", "y"]})
+    assert revealing(rows, measure())["worst"] == 0 and revealing(rows, measure(), "y")["worst"] == 2
+    assert revealing(rows, measure(better="lower"), "y")["worst"] == 3
+    assert revealing(rows.assign(score=[0.0, 1, 1, 1]), measure(), "y")["worst"] == 0  # y has none
+    groups = parts(("small", 0.0, 3), ("y", 0.4, 20), ("x", 0.6, 20))
+    assert worst_group(groups, measure()) == "y" and worst_group(groups, measure(better="lower")) == "x"
+
+
+def test_many_reasons_of_undecided_items_add_up():
+    values = (Value(system="S", value=0.5, low=None, high=None, n=10, clusters=40, undecided=9),)
+    shown = MeasureOf(
+        name="x", label="x", reading="", better="higher", share=True, range=None, marks=(), published=(),
+        values=values, groups=(),
+    )  # fmt: skip
+    rows = pd.DataFrame({"reason": [*"aabcdefgh"], "verdict": "undecided", "system": "S", "measure": shown.measure})
+    (said,) = _warnings([measure(reasons={"a": "plainly a"})], [shown], rows)
+    assert "(2 plainly a, 1 b, 1 c, 1 d, 1 e, 1 f, 2 for other reasons)" in said
+
+
 def test_what_is_to_be_read_with_care_is_said():
     def warned(value: float, clusters: int, undecided: int) -> list[str]:
         values = (Value(system="S", value=value, low=None, high=None, n=60, clusters=clusters, undecided=undecided),)
@@ -79,10 +99,13 @@ def test_what_is_to_be_read_with_care_is_said():
     assert warned(0.5, 60, 10) == []
     assert warned(0.2, 60, 0) == ["too poor to tell"]
     assert warned(0.5, 29, 0) == [
-        "Only 29 independent units (sentences, numbers, idioms): a few of them can change the result."
+        "Only 29 different sentences, numbers or idioms (60 cases; those of one are not independent): a few of them "
+        "can change the result."
     ]
+    (near,) = warned(0.99, 60, 0)
+    assert near.startswith("1 of 60 cases went wrong: so near to the best possible value")
     assert warned(0.5, 60, 16) == [
-        "16 of 76 items could not be judged (15 not in the lexicon); the value is that of the others."
+        "16 of 76 items could not be judged (15 not in the lexicon, 1 once); the value is that of the others."
     ]
 
 

@@ -8,6 +8,7 @@ model's filter, §3.1); samples are translated.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby, product
 from pathlib import Path
@@ -552,6 +553,14 @@ _TREATMENT = ["kind", "attractor", "noun", "replaced", "homograph", "token"]
 _OF_PAIR = ["corpus", "homograph", "sense"]
 
 
+def _judged_words(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The words of the output that the homograph became, as spans; not those that stand there more than once."""
+    for word in dict.fromkeys(row["words"].split()):
+        places = [each.span() for each in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", row["hypothesis"])]
+        if len(places) == 1:
+            yield {"text": "output", "start": places[0][0], "end": places[0][1], "label": "judged"}
+
+
 def _homograph(params: DisambiguationParams, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Where the homograph of a test pair stands in its source, as a span."""
     end = 0
@@ -579,7 +588,7 @@ def outcomes(params: DisambiguationParams, store: Store, texts: bool) -> Iterato
     by_key = pairs.set_index("key")[["corpus", "pair", "source", "reference"]]
     sides = (pairs[f"freq_{side}_{params.bias}"].to_numpy(dtype=float) for side in ("wrong", "right"))
     biases = np.subtract(*sides)
-    made = ["outcome", "reason", "hypothesis"]
+    made = ["outcome", "reason", "hypothesis", "words"]
     for model in params.models:
         of_pairs = pairs.assign(**judged(params, model, store=store)[made])
         senses = _outcomes(params, model, "sense", of_pairs, ["homograph", "token"], _OF_PAIR, texts)
@@ -626,6 +635,7 @@ def _outcomes(
         for start, end in zip(rows["start"], rows["end"], strict=True)
     )
     if measure == "sense":
+        spans = ([*_judged_words(row), *marks] for row, marks in zip(records(rows), spans, strict=True))
         spans = ([*_homograph(params, row), *marks] for row, marks in zip(records(rows), spans, strict=True))
     shown = rows[[column for column in ("source", "changed", "reference") if column in rows]]
     return found.assign(**shown, output=rows["hypothesis"], spans=objects(spans))

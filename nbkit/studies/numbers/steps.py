@@ -601,7 +601,9 @@ def _of_running_text(params: NumbersParams, pair: Direction, store: Store, texts
         shared=objects(_of_kind(flags, kind) for flags, kind in kinds[["shared", "kinds"]].values),
     )
     columns = [*COLUMNS, *(TEXTS if texts else ())]
+    asked = {source: required(source, pair.src) for source in table["source"].unique()} if texts else {}
     for measure, rows in (("carried", whole), ("carried/kind", kinds)):
+        of = rows["kinds"] if measure == "carried/kind" else [None] * len(rows)
         flags = [[*own, *rest] for own, rest in rows[["own", "shared"]].values]
         verdicts = ["fail" if own else "undecided" if rest else "pass" for own, rest in rows[["own", "shared"]].values]
         said = ["; ".join(flag["said"] for flag in each) for each in flags]
@@ -611,7 +613,15 @@ def _of_running_text(params: NumbersParams, pair: Direction, store: Store, texts
             value=[_VALUES[verdict] for verdict in verdicts],
             reason=[f"everyone's: {why}" if verdict == "undecided" else why
                     for verdict, why in zip(verdicts, said, strict=True)],
-            spans=objects(_marks(each) for each in flags),
+            spans=objects(
+                _marks(each)
+                or [
+                    {"text": "source", "start": quantity.span[0], "end": quantity.span[1], "label": "quantity"}
+                    for quantity in asked.get(source, ())
+                    if kind in (None, KINDS[quantity.kind])
+                ]
+                for each, source, kind in zip(flags, rows["source"], of, strict=True)
+            ),
         )  # fmt: skip
         yield found[[name for name in columns if name in found]]
     sums = objects(list(map(int, each)) for each in whole["chrf_sums"])
