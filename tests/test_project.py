@@ -88,7 +88,10 @@ def test_number_rules_of_the_guide_read_and_write(tmp_path, monkeypatch):
     found = find_numbers("1 234,50 euro, tjugofem personer, 1,5 miljoner", "sv")
     assert [str(number.value) for number in found] == ["1234.50", "25", "1500000"]
     assert write_number(1234, "sv", "words") == "etttusen tvåhundratrettiofyra"
-    number_rules.language_data.cache_clear()
+    modules = [module for name, module in sys.modules.items() if name.startswith("nbkit.numbers.")]
+    for kept in {id(each): each for module in modules for each in vars(module).values()}.values():
+        if hasattr(kept, "cache_clear"):  # Swedish has no rules again
+            kept.cache_clear()
 
 
 def test_conda_gets_every_dependency():
