@@ -123,13 +123,26 @@ class Answers:
         """What contradicts the paper, a floor, the rest of the system's own groups, or all other systems."""
         main = self.behaviour.main if self.behaviour else ""
         yield from self.odd
-        for each in self.findings:
-            if each.verdict == "differs":
-                of = f"{each.system} {direction(each.source_language, each.target_language)}".strip()
+        for claim, decided in self.claims.items():
+            against = [each for each in decided if each.verdict == "differs"]
+            if not against:
+                continue
+            finding = against[0].finding
+            here = [
+                (f"{each.system} {direction(each.source_language, each.target_language)}".strip(), each.numbers)
+                for each in against
+            ]
+            if len(here) == 1:
+                ((of, numbers),) = here
+                text = f"{of} contradicts the paper ({finding.source}): “{claim}” Here {numbers}."
+            else:
+                shown = "; ".join(f"{of}: {numbers}" for of, numbers in here[:_SEVERAL])
+                more = f"; and {len(here) - _SEVERAL} more" if len(here) > _SEVERAL else ""
                 text = (
-                    f"{of} contradicts the paper ({each.finding.source}): “{each.finding.claim}” Here {each.numbers}."
+                    f"{len(here)} of {len(decided)} systems contradict the paper ({finding.source}): “{claim}” "
+                    f"{shown}{more}."
                 )
-                yield Surprise(text, each.finding.page)
+            yield Surprise(text, finding.page)
         for value in self.values:
             low, high, measure = value.row["low"], value.row["high"], value.measure
             of = f"{value.system} {value.direction}".strip()

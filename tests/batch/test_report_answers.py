@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -92,6 +93,18 @@ def test_claims_hold_or_differ_and_what_differs_is_a_surprise(run: Path):
     html = report.build(run).read_text()
     surprises = html.partition('id="surprises"')[2].partition("</section>")[0]
     assert 'href="html/numbers.pass_rates.html"' in surprises
+
+
+def test_systems_that_contradict_one_claim_are_one_surprise(run: Path):
+    found = answers.of_entry(run, "numbers", "numbers")
+    odd = next(each for each in found.findings if each.verdict == "differs")
+    more = [odd.model_copy(update={"system": f"odd{n}"}) for n in range(4)]
+    told = [surprise.text for surprise in replace(found, findings=(odd, *more)).surprises()]
+    (text,) = (text for text in told if "contradict" in text)
+    assert text.startswith(
+        f"5 of 5 systems contradict the paper ({odd.finding.source}): “{odd.finding.claim}” odd en→de: "
+    )
+    assert "odd1 en→de: " in text and "odd2" not in text and text.endswith("; and 2 more.")
 
 
 def test_a_failure_that_nothing_is_simpler_than_is_a_surprise(run: Path):
