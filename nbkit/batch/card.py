@@ -503,7 +503,7 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found:
         if measures[0].better and wrong < _CEILING:
             yield (
                 f"{of}{round(wrong * value.n):,} of {value.n:,} cases went wrong: so near to the best possible value, "
-                "this test can hardly tell good systems from better ones."
+                "this test can hardly separate good systems from better ones."
             )
     if len({(value.n, value.undecided) for value in measures[0].values}) > 1:
         judged = ", ".join(f"{value.system} {value.n:,}" for value in measures[0].values)

@@ -578,17 +578,17 @@ class Signs(Remembered[int]):
         return told
 
     def phrase(self, bit: int, told: int, said: str) -> bool:
-        """Whether a text of which this is told may hold one of the words, or of the idioms."""
+        """Whether a text with these signs may hold one of the words, or of the idioms."""
         if not (told & bit or (told & bit << 1 and told & self.DIGIT)):
             return False
         return (bit == self.WORD and not self._han) or self._phrases[bit].search(said) is not None
 
     def in_digits(self, told: int, text: str) -> bool:
-        """Whether *text*, of which this is told, may hold a notation that begins with a digit."""
+        """Whether *text*, which has these signs, may hold a notation that begins with a digit."""
         return told & self.DIGIT != 0 and self._any_digits_first.search(text) is not None
 
     def claims(self, told: int, digits_first: bool) -> tuple[Claim, ...]:
-        """The claims that a text of which this is told may hold."""
+        """The claims that a text with these signs may hold."""
         return self._chosen(told if digits_first else told & ~self._digits_first)
 
     def _choose(self, told: int) -> tuple[Claim, ...]:

@@ -278,7 +278,7 @@ def markdown(card: Card) -> str:
 
 
 def looked_at(behaviour: BehaviourOf) -> Iterator[str]:
-    """Sentences on what was tested, what other texts were for, and whose weights have a licence of their own."""
+    """Sentences on what was tested, what other texts were for, and which weights have a licence."""
     by_use: dict[str, list[str]] = {}
     for each in behaviour.texts:
         by_use.setdefault(each.use, []).append(each.name + f" ({each.licence})" * bool(each.licence))

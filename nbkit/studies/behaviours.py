@@ -447,7 +447,7 @@ def _named(known: pd.DataFrame) -> pd.DataFrame:
 
 
 def worst_group(parts: pd.DataFrame, measure: Measure) -> str:
-    """The group of one system's `estimates` that its answer names as the worst; "" where there is none."""
+    """The group of one system's `estimates` that its answer names as the worst; "" if it names none."""
     some = _named(parts[parts["value"].notna()])
     if some.empty or measure.better is None:
         return ""

@@ -186,7 +186,7 @@ def test_weights_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     for name, model in (("bertscore", "google-bert/bert-base-multilingual-cased"), ("bleurt", "Elron/bleurt-base-128")):
         problem = check_metric(name)
         assert problem is not None
-        assert all(part in problem for part in (model, "hub-home", "HF_HOME", "local folder"))
+        assert all(part in problem for part in (model, "hub-home", "HF_HOME", "path of a folder"))
         with pytest.raises(ModelError, match=model):
             load_metric(name).scores(["a"], ["b"], "de")
     assert "there is no folder" in (check_metric("bleurt", model="/nowhere/bleurt") or "")

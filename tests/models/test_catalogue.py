@@ -77,7 +77,7 @@ def test_language_codes_are_those_of_the_tokenizers():
 def test_missing_weights_name_model_cache_and_ways_out(own_cache):
     problem = check_model("m2m100-418m", "en", "de")
     for part in ("m2m100-418m", "facebook/m2m100_418M", str(own_cache / "huggingface" / "hub"), "HF_HOME",
-                 "HF_HUB_OFFLINE", "--offline", "local folder"):  # fmt: skip
+                 "HF_HUB_OFFLINE", "--offline", "path of a folder"):  # fmt: skip
         assert part in problem
 
 

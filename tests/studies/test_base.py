@@ -99,7 +99,12 @@ def test_every_number_has_a_range(study):
         kinds, limits = {field.annotation}, [*field.metadata]
         for part in get_args(field.annotation) if get_origin(field.annotation) in (Union, UnionType) else ():
             kinds.add(get_args(part)[0] if get_origin(part) is Annotated else part)
-            limits += [each for info in get_args(part)[1:] if get_origin(part) is Annotated for each in info.metadata]
+            limits += [
+                each
+                for info in get_args(part)[1:]
+                if get_origin(part) is Annotated
+                for each in getattr(info, "metadata", ())
+            ]
         if dict in map(get_origin, kinds):  # checked by the study, see the next test
             continue
         if kinds & {int, float}:

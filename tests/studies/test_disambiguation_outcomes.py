@@ -70,8 +70,11 @@ def test_verdicts_and_texts_belong_together(run, found):  # noqa: F811
     for row in senses.head(40).itertuples():
         pair = told.loc[(row.source, row.reference, row.groups["homograph"])]
         pair = pair.iloc[0] if isinstance(pair, pd.DataFrame) else pair
-        (span,) = [each for each in row.spans if each["text"] != "source"]
+        (span,) = [each for each in row.spans if each["text"] == "reference"]
         assert row.reference[span["start"] : span["end"]] == pair["word"]
+        judged = [each for each in row.spans if each["text"] == "output"]
+        assert all(row.output[each["start"] : each["end"]] for each in judged)
+        assert judged or row.verdict == "undecided"
         assert (row.reason == "") == (row.verdict == "pass")
     for row in found[found["measure"] == "attack"].head(40).itertuples():
         (span,) = [each for each in row.spans if each["text"] != "source"]
