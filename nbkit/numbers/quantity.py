@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -121,7 +122,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     spans = [number.span for number in numbers]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     covered: set[int] = set()
-    for match in rules.words.finditer(masked) if signs.phrase(Signs.WORD, told, said) else ():
+    for match in rules.words.finditer(masked) if signs.may_hold_word(told, said) else ():
         a, b = match.span()
         which = rules.which.match(masked, a)
         first, after = bisect_right(ends, a), bisect_left(starts, b)
@@ -144,7 +145,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
     demanded = not all(quantity.lexical and quantity.certainty == WEAK for quantity in found)
-    if demanded and rules.idioms is not None and signs.phrase(Signs.IDIOM, told, said):
+    if demanded and rules.idioms is not None and signs.may_hold_idiom(told, said):
         starts, ends = [q.span[0] for q in found], [q.span[1] for q in found]
         for match in rules.idioms.finditer(text):
             for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
@@ -389,6 +390,9 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
 _A_DIGIT = r"\d"
 #: A letter and a digit side by side, as in *A4*, *1980s*, *CO₂*: what `_CODES` finds.
 _A_CODE = r"\w\d"
+#: Where a word begins or ends.
+_EDGE = "\x02"
+_WORD_SIGN = [(parser.IN, [(parser.CATEGORY, parser.CATEGORY_WORD)])]
 _CODES = re.compile(r"[^\W\d_][-‐‑－]?\d|\d[^\W\d_]|[₀-₉]")
 #: Larger classes of characters tell texts apart too seldom.
 _MOST_CHARACTERS = 24
@@ -404,8 +408,10 @@ _MOST_CHOSEN = 1000
 def needed(pattern: re.Pattern[str]) -> tuple[bool, tuple[str, ...]]:
     """What every match of *pattern* holds: whether a digit, and one of which parts (none: any; `_A_DIGIT`: a digit).
 
+    A part may begin or end with `_EDGE`, where a word begins or ends.
+
     >>> needed(re.compile(r"(?P<hour>\\d{1,2}) (?:past|to)"))
-    (True, ('past', 'to'))
+    (True, (' past', ' to'))
     """
     found = list(_needed(parser.parse(pattern.pattern, pattern.flags)))
     best = max(found, key=_tells, default=frozenset())
@@ -414,16 +420,16 @@ def needed(pattern: re.Pattern[str]) -> tuple[bool, tuple[str, ...]]:
 
 
 def _needed(items: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
-    run = ""
+    runs = {""}  # what the signs since the last that could be many can be
     for operator, given in [*items, (None, None)]:
-        if operator is parser.LITERAL:
-            run += _alike(chr(given))
+        said = _strings(operator, given)
+        if said and len(runs) * len(said) <= _MOST_CHARACTERS:
+            runs = {run + each for run in runs for each in said}
             continue
-        if run:
-            yield frozenset([run])
-            if any(map(str.isdecimal, run)):
-                yield frozenset([_A_DIGIT])
-            run = ""
+        yield from _run(runs)
+        runs = said or {""}
+        if said:
+            continue
         if operator is parser.IN:
             yield from _characters(given)
         elif operator is parser.SUBPATTERN:
@@ -436,6 +442,65 @@ def _needed(items: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
             best = [max(_needed(branch), key=_tells, default=None) for branch in given[1]]
             if all(best):
                 yield frozenset(part for parts in best for part in parts or ())
+
+
+def _run(runs: Iterable[str]) -> Iterator[frozenset[str]]:
+    """One of the strings, without those that hold another; with the edges of words only at their ends."""
+    found = set()
+    for run in runs:
+        inner = run.replace(_EDGE, "")
+        left, right = run[:1] == _EDGE and _is_word(inner[:1]), run[-1:] == _EDGE and _is_word(inner[-1:])
+        found.add(_EDGE * left + inner + _EDGE * right)
+    if all(found):
+        yield frozenset(each for each in found if not any(other in each for other in found - {each}))
+        if all(any(map(str.isdecimal, each)) for each in found):
+            yield frozenset([_A_DIGIT])
+
+
+def _words(part: str) -> Iterator[str]:
+    """The words of a part, each with the edges that the spaces beside it are."""
+    words = part.split()
+    for i, word in enumerate(words):
+        left, right = i > 0 or part[0].isspace(), i + 1 < len(words) or part[-1].isspace()
+        yield _EDGE * (left and _is_word(word[0])) + word + _EDGE * (right and _is_word(word[-1]))
+
+
+def _sought(part: str) -> str:
+    """A pattern of a part, with its edges."""
+    if part == _A_DIGIT:
+        return part
+    return r"(?<!\w)" * (part[:1] == _EDGE) + re.escape(part.strip(_EDGE)) + r"(?!\w)" * (part[-1:] == _EDGE)
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _strings(operator: Any, given: Any) -> set[str]:
+    """All that an item of a pattern can match, if that is little: *four[ -]seasons?* is one of four."""
+    if operator is parser.LITERAL:
+        return {_alike(chr(given))}
+    if operator in (parser.AT, parser.ASSERT_NOT):
+        return {_EDGE if operator is parser.ASSERT_NOT and list(given[1]) == _WORD_SIGN else ""}
+    if operator is parser.IN:
+        return {part for parts in _characters(given) for part in parts if _A_DIGIT not in parts}
+    if operator is parser.SUBPATTERN:
+        return _sequence(given[3])
+    if operator is parser.BRANCH:
+        branches = [_sequence(branch) for branch in given[1]]
+        return set().union(*branches) if all(branches) else set()
+    if operator is parser.MAX_REPEAT and given[:2] == (0, 1):
+        return {"", *said} if (said := _sequence(given[2])) else set()
+    return set()
+
+
+def _sequence(items: Iterable[tuple[Any, Any]]) -> set[str]:
+    found = {""}
+    for operator, given in items:
+        found = {run + said for said in _strings(operator, given) for run in found}
+        if len(found) > _MOST_CHARACTERS:
+            return set()
+    return found
 
 
 def _characters(given: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
@@ -518,11 +583,10 @@ class Claim(NamedTuple):
 class Signs(Remembered[int]):
     """For a word (of a script without spaces: a character), what a text with it may hold.
 
-    In bits: a digit, the beginning of a number; one of the words, with a digit beside, one of the idioms, likewise; and
-    from there on each claim.
+    In bits: a digit, the beginning of a number; from there on each claim, then each piece of words and idioms.
     """
 
-    DIGIT, NUMBER, WORD, IDIOM, CLAIM = 1, 2, 4, 16, 64
+    DIGIT, NUMBER, CLAIM = 1, 2, 4
 
     def __init__(
         self,
@@ -535,53 +599,64 @@ class Signs(Remembered[int]):
         super().__init__(self._told)
         self._lang, self._han = lang, han
         self._pieces: dict[str, int] = {}
-        self._phrases = {bit: self._any_of(each, bit) for bit, each in ((self.WORD, words), (self.IDIOM, idioms))}
         self._claims: list[Claim] = []
         self._digits_first, digits_first = 0, []
-        for i, (pattern, handler) in enumerate(claims):
-            digit, parts = self._asked(pattern, self.CLAIM << i, handler)
+        sign = self.CLAIM
+        for pattern, handler in claims:
+            digit, parts = (False, (_A_CODE,)) if handler in (_identifier, _hash) and not han else needed(pattern)
+            for part in parts or (_A_DIGIT if digit else "",):
+                self._asked(part, sign)
             exact = not {_A_DIGIT, _A_CODE} & set(parts) and (han or any(" " in part.strip() for part in parts))
-            checked = parts if exact else ()
-            self._claims.append(Claim(pattern, handler, checked, self.CLAIM << i | self.DIGIT * digit))
+            checked = tuple({part.strip(_EDGE) for part in parts}) if exact else ()
+            self._claims.append(Claim(pattern, handler, checked, sign | self.DIGIT * digit))
             if _begins_with_digit(parser.parse(pattern.pattern, pattern.flags)):
-                self._digits_first |= self.CLAIM << i
+                self._digits_first |= sign
                 digits_first.append(_without_names(pattern))
+            sign <<= 1
         self._any_digits_first = re.compile(rf"(?=[\d{_BEFORE_DIGITS}])(?:{'|'.join(digits_first)})")
         self._chosen = lru_cache(_MOST_CHOSEN)(self._choose)
+        self.may_hold_word = self._any_of(words, sign)
+        self.may_hold_idiom = self._any_of(idioms, sign << len(self._pieces))
 
-    def _any_of(self, patterns: Iterable[str], bit: int) -> re.Pattern[str]:
-        """What finds one of the parts that a match of one of the patterns holds."""
-        asked = [(pattern, *needed(re.compile(pattern, re.IGNORECASE))) for pattern in patterns]
-        for pattern, digit, _ in asked:
-            self._asked(re.compile(pattern, re.IGNORECASE), bit << digit)
-        found = {part for _, digit, parts in asked for part in parts or (_A_DIGIT if digit else "",)}
-        return re.compile("|".join(part if part == _A_DIGIT else re.escape(part) for part in found))
+    def _any_of(self, patterns: Iterable[str], sign: int) -> Callable[[int, str], bool]:
+        """Whether a text with some signs holds a part of what one of *patterns*, which are whole words, matches."""
+        of: dict[str, set[str]] = defaultdict(set)
+        for each in patterns:
+            digit, parts = needed(re.compile(each if self._han else rf"(?<!\w)(?:{each})(?!\w)", re.IGNORECASE))
+            for part in parts or (_A_DIGIT if digit else "",):
+                of[self._piece(part)].add("" if part == _A_DIGIT else part.strip(_EDGE))
+        signs = {self._asked(piece, sign << i): parts for i, (piece, parts) in enumerate(of.items())}
+        every = reduce(or_, signs, 0)
 
-    def _asked(
-        self, pattern: re.Pattern[str], bit: int, handler: _Handler | None = None
-    ) -> tuple[bool, tuple[str, ...]]:
-        in_code = handler in (_identifier, _hash) and not self._han
-        digit, parts = (False, (_A_CODE,)) if in_code else needed(pattern)
-        for part in parts or (_A_DIGIT if digit else "",):
-            whole = max(part.split(), key=len, default="")
-            piece = part.strip()[-1:] if self._han and part not in (_A_DIGIT, _A_CODE) else whole
-            self._pieces[piece] = self._pieces.get(piece, 0) | bit
-        return digit, parts
+        @lru_cache(_MOST_CHOSEN)
+        def chosen(told: int) -> frozenset[str]:
+            return frozenset(part for sign, parts in signs.items() if sign & told for part in parts)
+
+        def may_hold(told: int, said: str) -> bool:
+            told &= every
+            return told != 0 and any(map(said.__contains__, chosen(told)))
+
+        return may_hold
+
+    def _asked(self, part: str, sign: int) -> int:
+        piece = self._piece(part)
+        self._pieces[piece] = self._pieces.get(piece, 0) | sign
+        return sign
+
+    def _piece(self, part: str) -> str:
+        """What of a part one word, or character, holds."""
+        if self._han and part not in (_A_DIGIT, _A_CODE):
+            return part.strip(_EDGE).strip()[-1:]
+        return max(_words(part), key=len, default="")
 
     def _told(self, word: str) -> int:
         digit = _DIGIT.search(word) is not None
         said = _alike(word) + _A_DIGIT * digit + _A_CODE * (_CODES.search(word) is not None)
         told = self.DIGIT * digit | self.NUMBER * may_begin_number(word, self._lang)
-        for piece, bits in self._pieces.items():
-            if piece in said:
-                told |= bits
+        for piece, signs in self._pieces.items():
+            if piece.strip(_EDGE) in said and (_EDGE not in piece or re.search(_sought(piece), said)):
+                told |= signs
         return told
-
-    def phrase(self, bit: int, told: int, said: str) -> bool:
-        """Whether a text with these signs may hold one of the words, or of the idioms."""
-        if not (told & bit or (told & bit << 1 and told & self.DIGIT)):
-            return False
-        return (bit == self.WORD and not self._han) or self._phrases[bit].search(said) is not None
 
     def in_digits(self, told: int, text: str) -> bool:
         """Whether *text*, which has these signs, may hold a notation that begins with a digit."""
