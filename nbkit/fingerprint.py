@@ -122,6 +122,7 @@ class _Search:
         self._folders = {place.parent for package in packages for place in _top(package)}
         self._reached: dict[str, dict[int, _Statement]] = {}
         self._seen: set[Node] = set()
+        self._grown: set[str] = set()  # modules of which more was reached since their data files were looked at
         self.libraries: set[str] = set()
 
     def follow(self, waiting: list[Node]) -> None:
@@ -131,6 +132,8 @@ class _Search:
             if node not in self._seen:
                 self._seen.add(node)
                 waiting += self._behind(*node)
+            if not waiting:
+                waiting += self._named()
 
     def follow_code(self, text: str) -> None:
         """Everything that *text* reaches; it does not itself count."""
@@ -199,10 +202,16 @@ class _Search:
         reached = self._reached.setdefault(name, {})
         for place in (*places, *module.effects):
             if place not in reached:
-                reached[place] = statement = module.statements[place]
-                yield from module.mentions(statement)
-                for file in _files_read(name, module, reached.values()):
-                    yield from _names_of(file)
+                reached[place] = module.statements[place]
+                self._grown.add(name)
+                yield from _mentioned(name, place, self._declarations)
+
+    def _named(self) -> Iterator[Node]:
+        """What the data files name that the modules reached so far read."""
+        for name in sorted(self._grown):
+            for file in _files_read(name, _module(name, self._declarations), self._reached[name].values()):
+                yield from _names_of(file)
+        self._grown.clear()
 
 
 class _Module:
@@ -239,6 +248,12 @@ class _Module:
                 for table in self.bound.get(name, ()):
                     if attribute in self.statements[table].table:
                         yield f"{self.name}.{self.statements[table].table[attribute]}", attribute
+
+
+@cache
+def _mentioned(name: str, place: int, declarations: bool) -> tuple[Node, ...]:
+    module = _module(name, declarations)
+    return tuple(dict.fromkeys(module.mentions(module.statements[place])))
 
 
 def _dotted(text: str) -> Iterator[Node]:
@@ -651,7 +666,7 @@ _shared: list[bool] = []  # one entry for each `one_look` that is open
 
 def _forget() -> None:
     """Read files anew: they come and go between calls, not within one, nor within `one_look`."""
-    for function in (_top, _locate, _data_files, _called, _module, _names_of, _file_digest):
+    for function in (_top, _locate, _data_files, _called, _module, _mentioned, _names_of, _file_digest):
         function.cache_clear()
 
 

@@ -135,7 +135,7 @@ def run(
             failures += _run_units(units, runner)
             incomplete = _incomplete(job.plan, {failure.label for failure in failures})
             hired.close()
-            job = _planned_again(job)
+            job = _planned_again(job) if units else job  # without units, nothing was downloaded
             with _runner("processes", None, (), job.workers, runtime) as processes:  # fresh ones, which hold no models
                 failures += _write_outcomes(job, processes, incomplete)
                 fresh = _Fresh(job.folder.path, watch)

@@ -509,6 +509,11 @@ class _Site:
         """Whether there is a page with all sentences."""
         return self.with_text and bool(self.run.outcomes)
 
+    @property
+    def made_with(self) -> dict[str, Any]:
+        """The provenance of the run but its time: a run that had nothing to do changes no page."""
+        return {name: value for name, value in self.run.provenance.items() if name != "wall_time"}
+
     def write_sentences(self) -> None:
         """Write ``sentences.html``, unless it is up to date; remove it where there are no outcomes."""
         page = self.run.folder / SENTENCES
@@ -517,7 +522,7 @@ class _Site:
             return
         files, run = self.run.outcomes, self.run
         grids = [(grid.name or grid.study, grid.study, grid.params) for grid in run.runs]
-        told = hashlib.blake2b(repr((grids, run.title, run.is_sandbox, run.provenance)).encode(), digest_size=16)
+        told = hashlib.blake2b(repr((grids, run.title, run.is_sandbox, self.made_with)).encode(), digest_size=16)
         told.update(source_digest() + sentences.digest(files).encode())
         if _recorded_digest(page) == told.hexdigest():
             return
@@ -559,7 +564,7 @@ class _Site:
         known = (
             self.run.title,
             self.run.is_sandbox,
-            self.run.provenance,
+            self.made_with,
             names,
             self.files_of(entry),
             self.has_sentences,
