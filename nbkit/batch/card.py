@@ -266,18 +266,20 @@ def _asked(study: Study, params: StudyParams) -> int:
 def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda line: None) -> Card:
     """Compute the card of *plan* and write it into *folder*: page, data, Markdown, outcomes, and a run file.
 
-    said: gets a line before and after each behaviour. A behaviour that fails is "not measurable because …". Raises
-    `NbkitError`, before anything is asked, where no behaviour can be measured.
+    said: gets a line before and after each behaviour; the page is there after the first. A behaviour that fails is "not
+    measurable because …". Raises `NbkitError`, before anything is asked, where no behaviour can be measured.
     """
     if not plan.measurable:
         reasons = dict.fromkeys(each.reason for each in plan.behaviours if each.systems)
         raise NbkitError(f"no behaviour can be measured: {'; '.join(reasons)}")
     began = time.time()
-    parts: list[BehaviourOf] = []
-    tables: list[pd.DataFrame] = []
+    parts: dict[str, BehaviourOf] = {}
+    tables: dict[str, pd.DataFrame] = {}
     asked: dict[str, int] = {}
     left = plan.max_requests
-    for each in plan.behaviours:
+    # Classifiers are small: their page can be read while a translator is trained or downloaded.
+    order = sorted(plan.behaviours, key=lambda each: each.systems is plan.systems)
+    for each in order:
         started = time.time()
         said(f"{each.behaviour.title}: {each.sureness}")
         found: pd.DataFrame | None = None
@@ -288,11 +290,35 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
             left -= caps.requested
             _count(asked, caps)
             if found is not None:
-                tables.append(found[found["system"].isin(each.systems)])
+                tables[each.study.name] = found[found["system"].isin(each.systems)]
             said(f"{each.behaviour.title}: {time.time() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
-        parts.append(_behaviour(each, found, reason, plan.pair))
+        parts[each.study.name] = _behaviour(each, found, reason, plan.pair)
+        waiting = [other.behaviour.title for other in plan.behaviours if other.study.name not in parts]
+        if waiting and found is not None:
+            write_card(_card(plan, parts, asked, began), folder, waiting)
     said("Health of the outputs")
-    card = Card(
+    measured = [tables[each.study.name] for each in plan.behaviours if each.study.name in tables]
+    card = _card(plan, parts, asked, began, tuple(_health(plan, measured)))
+    write_card(card, folder)
+    with atomic_write(folder / OUTCOMES) as temporary:
+        write_outcomes(measured, Path(temporary), "parquet")
+    with atomic_write(folder / RUN) as temporary:
+        temporary.write_text(run_file(plan, folder.name), encoding="utf-8")
+    if measured:
+        with atomic_write(folder / SENTENCES) as temporary:
+            temporary.write_text(sentences(folder).page(home=PAGE), encoding="utf-8")
+    return card
+
+
+def _card(
+    plan: CardPlan,
+    parts: Mapping[str, BehaviourOf],
+    asked: Mapping[str, int],
+    began: float,
+    health: tuple[HealthOf, ...] = (),
+) -> Card:
+    """The card of what was measured so far."""
+    return Card(
         nbkit=nbkit.__version__,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=round(time.time() - began, 1),
@@ -310,18 +336,9 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
             for named in (plan.systems, plan.classifiers)
             for shown, name in named.items()
         ),
-        health=tuple(_health(plan, tables)),
-        behaviours=tuple(parts),
+        health=health,
+        behaviours=tuple(parts[each.study.name] for each in plan.behaviours if each.study.name in parts),
     )
-    write_card(card, folder)
-    with atomic_write(folder / OUTCOMES) as temporary:
-        write_outcomes(tables, Path(temporary), "parquet")
-    with atomic_write(folder / RUN) as temporary:
-        temporary.write_text(run_file(plan, folder.name), encoding="utf-8")
-    if tables:
-        with atomic_write(folder / SENTENCES) as temporary:
-            temporary.write_text(sentences(folder).page(home=PAGE), encoding="utf-8")
-    return card
 
 
 def _found(params: StudyParams, systems: Collection[str]) -> tuple[pd.DataFrame | None, str]:

@@ -86,7 +86,7 @@ def styled(
     rules: list[Any] = [
         {"selector": "td, th", "props": "text-align: right; vertical-align: top"},
         {"selector": "td", "props": "white-space: nowrap"},
-        {"selector": "caption", "props": "text-align: left; min-width: 34em"},
+        {"selector": "caption", "props": "text-align: left; min-width: min(34em, 90vw)"},
         *({"selector": f"td.col{i}, th.col{i}", "props": "text-align: left; white-space: normal"} for i in left),
     ]
     table.set_table_styles(rules)

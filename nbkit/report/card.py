@@ -219,11 +219,15 @@ class Card(_Part):
         return pd.DataFrame(rows, columns=["behaviour", "measure", *Value.model_fields])
 
 
-def write_card(card: Card, folder: Path) -> Path:
-    """Write *card* as page, data and Markdown into *folder*; the path of the page."""
+def write_card(card: Card, folder: Path, waiting: Sequence[str] = ()) -> Path:
+    """Write *card* as page, data and Markdown into *folder*; the path of the page.
+
+    waiting: titles of behaviours that are still to be measured; with any, only the page is written, and says so.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    page = rendered("card.html.j2", **_values(card, linked=True))
-    for name, text in ((DATA, card.model_dump_json(indent=1)), (MARKDOWN, markdown(card)), (PAGE, page)):
+    page = rendered("card.html.j2", **_values(card, linked=not waiting), waiting=waiting)
+    whole = {} if waiting else {DATA: card.model_dump_json(indent=1), MARKDOWN: markdown(card)}
+    for name, text in {**whole, PAGE: page}.items():
         with atomic_write(folder / name) as temporary:
             temporary.write_text(text + "\n", encoding="utf-8")
     return folder / PAGE

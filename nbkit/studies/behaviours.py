@@ -405,7 +405,8 @@ def interval_of(known: pd.DataFrame, measure: Measure) -> Interval:
 def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> str:
     """The sentence that answers the behaviour's question for one system.
 
-    whole: a row of `estimates`; parts: its rows by group (empty where the measure has none).
+    whole: a row of `estimates`; parts: its rows by group (empty where the measure has none). With fewer than `SOME`
+    clusters, the sentence begins with how few they are.
     """
     zero = measure.zero.value if measure.zero else 0.0
     low, high = (whole["value"] if np.isnan(whole[end]) else whole[end] for end in ("low", "high"))
@@ -435,8 +436,13 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
             alike = some.loc[np.isclose(some["value"], value), "group"]
             least = "" if np.isclose(value, beyond) else f", of those with at least {SOME} items"
             fields |= {name: ", ".join(alike[:_NAMED]), f"{name}_value": measure.written(value) + least}
+    doubt = (
+        f"From only {whole['clusters']} independent case{'s' * (whole['clusters'] != 1)}: "
+        if whole["clusters"] < SOME
+        else ""
+    )
     try:
-        return sentence.format(**fields)
+        return doubt + sentence.format(**fields)
     except KeyError as error:
         raise NbkitError(f"the answer of '{measure.label}' names {error}, which this measure does not have") from None
 

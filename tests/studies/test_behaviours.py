@@ -26,8 +26,8 @@ def parts(*rows: tuple[str, float, int]) -> pd.DataFrame:
     return found.assign(low=found["value"] - 0.1, high=found["value"] + 0.1)
 
 
-def said(groups: pd.DataFrame, low: float = 0.4, high: float = 0.6, **more) -> str:
-    whole = {"system": "S", "value": 0.5, "low": low, "high": high, "n": 60, "clusters": 60, "undecided": 3}
+def said(groups: pd.DataFrame, low: float = 0.4, high: float = 0.6, clusters: int = 60, **more) -> str:
+    whole = {"system": "S", "value": 0.5, "low": low, "high": high, "n": 60, "clusters": clusters, "undecided": 3}
     return answer(whole, groups, measure(**more))
 
 
@@ -48,6 +48,14 @@ def said(groups: pd.DataFrame, low: float = 0.4, high: float = 0.6, **more) -> s
 )
 def test_the_lowest_and_the_highest_group_are_named_if_they_differ(groups, expected):
     assert said(parts(*groups)) == f"S has 50.0% of 60{expected}"
+
+
+@pytest.mark.parametrize(
+    ("clusters", "begins"),
+    [(1, "From only 1 independent case: "), (9, "From only 9 independent cases: "), (10, ""), (200, "")],
+)
+def test_an_answer_from_hardly_any_cases_begins_with_how_few_they_are(clusters, begins):
+    assert said(parts(), clusters=clusters) == f"{begins}S has 50.0% of 60"
 
 
 def test_groups_on_either_side_are_counted():
