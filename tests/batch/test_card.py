@@ -47,8 +47,14 @@ def made(tmp_path_factory):
         MODELS.register("parrot", parrot)
         plan = plan_card(["parrot"], ("en", "de"), overrides=SMALL, max_texts=120, command="nbkit card parrot")
         lines: list[str] = []
-        card = make_card(plan, folder, lines.append)
-        yield plan, card, folder, seen, lines
+        pages: list[str] = []  # as they were when each line was said
+
+        def said(line: str) -> None:
+            lines.append(line)
+            pages.append((folder / "card.html").read_text() if (folder / "card.html").exists() else "")
+
+        card = make_card(plan, folder, said)
+        yield plan, card, folder, seen, lines, pages
     MODELS._entries.pop("parrot")
     MODELS._summaries.pop("parrot")
 
@@ -61,8 +67,18 @@ def test_every_behaviour_is_answered_or_says_why_not(made):
         assert all("{" not in sentence for said in behaviour.answers.values() for sentence in said)
     by_name = {each.study: each for each in card.behaviours}
     assert "--classifier" in by_name["nli_permutation"].not_measurable["this card"]
-    assert by_name["word_order"].answers["parrot"][0].startswith("parrot")
+    assert re.fullmatch(r"From only \d independent cases: parrot .*", by_name["word_order"].answers["parrot"][0])
     assert "Only" in by_name["numbers"].warnings[0]  # two dozen numbers
+
+
+def test_the_page_can_be_read_after_each_behaviour(made):
+    _, _, folder, *_, pages = made
+    written = [page for page in pages if page]
+    assert "Still to be measured: Numbers, Idioms" in written[0] and 'http-equiv="refresh"' in written[0]
+    assert 'id="word_order"' in written[0] and 'id="numbers"' not in written[0] and 'id="numbers"' in written[-1]
+    assert 'href="sentences.html' not in written[0]  # which is not there yet
+    final = (folder / "card.html").read_text()
+    assert "Still to be measured" not in final and "refresh" not in final and 'href="sentences.html' in final
 
 
 def test_the_numbers_are_those_of_the_outcomes(made):
@@ -81,7 +97,7 @@ def test_the_numbers_are_those_of_the_outcomes(made):
 
 
 def test_no_more_is_asked_than_was_said(made):
-    plan, card, _, seen, lines = made
+    plan, card, _, seen, lines, _ = made
     assert seen and all(each.texts <= 120 for each in plan.behaviours)
     (system,) = card.systems
     assert system.asked == len(seen) <= 4 * 120
@@ -129,7 +145,7 @@ def test_a_card_of_another_version_is_refused(tmp_path):
 
 def test_outcomes_are_of_the_cards_systems_alone(made):
     """A study's own controls would make two cards look as if each had several systems."""
-    *_, folder, _, _ = made
+    _, _, folder, *_ = made
     assert set(pd.concat(read_outcomes(folder / "outcomes.parquet"))["system"]) == {"parrot"}
 
 
