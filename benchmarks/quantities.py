@@ -85,7 +85,7 @@ def main() -> None:
         "--trips", type=int, default=100_000, help="how many quantities per language are written and read"
     )
     made.add_argument("--before", type=Path, help="checkout of the reader of plain numbers (9720087), read in turns")
-    made.add_argument("--corrupted", type=int, default=400, help="how many pairs are corrupted per kind")
+    made.add_argument("--corrupted", type=int, default=1000, help="how many pairs are corrupted per kind")
     options = parse(made, every=10, corrupted=50, written=50, trips=1000)
     folder = data_folder()
     report = Report(__file__, f"quantities, blocks of {BLOCK} lines: {options.blocks}", options)

@@ -47,7 +47,7 @@ _PARTS = re.compile(r"\d+")
 _FULL_WIDTH_COMMA = "\uff0c"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: made once a number, and freezing takes as long as reading it
 class Literal:
     """A number in digits, at characters *start* to *end*. digits: ASCII, with "." as decimal sign."""
 
@@ -422,7 +422,7 @@ def _room_after(value: Decimal) -> Decimal:
 _TENS = frozenset(Decimal(10 * i) for i in range(2, 10))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Composed:
     """The value of the pieces up to *stop* (exclusive)."""
 

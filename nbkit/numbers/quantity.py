@@ -11,7 +11,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -28,7 +28,7 @@ from babel.units import format_unit
 from nbkit.languages import base_language
 from nbkit.numbers.lexicon import Remembered
 from nbkit.numbers.number import Number, language_data
-from nbkit.numbers.reading import find_numbers, may_begin_number, read_numbers
+from nbkit.numbers.reading import find_numbers, may_begin_number, read_numbers, unspaced_reader
 
 _DATA = Path(__file__).parent / "quantities"
 
@@ -110,7 +110,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
     signs = rules.signs
     plain = rules.dotted.sub(".", text) if rules.dotted is not None and "・" in text else text
-    told = reduce(or_, set(map(signs.__getitem__, set(plain) if rules.han else plain.split())), 0)
+    told = reduce(or_, set(map(signs.__getitem__, signs.cut(plain))), 0)
     if not told:
         return []
     said = _alike(plain)
@@ -122,6 +122,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     spans = [number.span for number in numbers]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     covered: set[int] = set()
+    always = any(quantity.kind == "always" for quantity in found)
     for match in rules.words.finditer(masked) if signs.may_hold_word(told, said) else ():
         a, b = match.span()
         which = rules.which.match(masked, a)
@@ -134,6 +135,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
             covered.update(range(first, after))
             unit = unit or _unit_of_word(match[0], rules) or (_unit_after(masked, b, rules) if 0 < value < 1 else "")
             kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
+            always = always or kind == "always"
             unit = "" if kind == "always" else unit
             found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True, also=tuple(also)))
     for i, number in enumerate(numbers):
@@ -142,12 +144,12 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     found.sort(key=lambda quantity: quantity.span)
     if len(found) > 1:
         found = _joined(text, found, rules)
-    if any(quantity.kind == "always" for quantity in found):
+    if always:
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
-    demanded = not all(quantity.lexical and quantity.certainty == WEAK for quantity in found)
-    if demanded and rules.idioms is not None and signs.may_hold_idiom(told, said):
+    idioms = rules.idioms if signs.may_hold_idiom(told, said) else None
+    if idioms is not None and not all(quantity.lexical and quantity.certainty == WEAK for quantity in found):
         starts, ends = [q.span[0] for q in found], [q.span[1] for q in found]
-        for match in rules.idioms.finditer(text):
+        for match in idioms.finditer(text):
             for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
                 found[i] = replace(found[i], certainty=WEAK, lexical=True)
     return _ranged(text, found) if len(found) > 1 else found
@@ -390,9 +392,11 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
 _A_DIGIT = r"\d"
 #: A letter and a digit side by side, as in *A4*, *1980s*, *CO₂*: what `_CODES` finds.
 _A_CODE = r"\w\d"
-#: Where a word begins or ends.
-_EDGE = "\x02"
+#: Where a word begins or ends; what a pattern only looks ahead for ends with the second.
+_EDGE, _AHEAD = "\x02", "\x03"
 _WORD_SIGN = [(parser.IN, [(parser.CATEGORY, parser.CATEGORY_WORD)])]
+#: By characters, the letter alone tells: Latin, Cyrillic.
+_LETTERS = re.compile("[A-Za-zА-Яа-яＡ-Ｚａ-ｚ]")
 _CODES = re.compile(r"[^\W\d_][-‐‑－]?\d|\d[^\W\d_]|[₀-₉]")
 #: Larger classes of characters tell texts apart too seldom.
 _MOST_CHARACTERS = 24
@@ -424,7 +428,7 @@ def _needed(items: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
     for operator, given in [*items, (None, None)]:
         said = _strings(operator, given)
         if said and len(runs) * len(said) <= _MOST_CHARACTERS:
-            runs = {run + each for run in runs for each in said}
+            runs = _products(runs, said)
             continue
         yield from _run(runs)
         runs = said or {""}
@@ -448,6 +452,7 @@ def _run(runs: Iterable[str]) -> Iterator[frozenset[str]]:
     """One of the strings, without those that hold another; with the edges of words only at their ends."""
     found = set()
     for run in runs:
+        run = run.rstrip(_AHEAD)
         inner = run.replace(_EDGE, "")
         left, right = run[:1] == _EDGE and _is_word(inner[:1]), run[-1:] == _EDGE and _is_word(inner[-1:])
         found.add(_EDGE * left + inner + _EDGE * right)
@@ -482,6 +487,8 @@ def _strings(operator: Any, given: Any) -> set[str]:
         return {_alike(chr(given))}
     if operator in (parser.AT, parser.ASSERT_NOT):
         return {_EDGE if operator is parser.ASSERT_NOT and list(given[1]) == _WORD_SIGN else ""}
+    if operator is parser.ASSERT and given[0] > 0:
+        return {run + _AHEAD for run in _sequence(given[1])}
     if operator is parser.IN:
         return {part for parts in _characters(given) for part in parts if _A_DIGIT not in parts}
     if operator is parser.SUBPATTERN:
@@ -497,10 +504,15 @@ def _strings(operator: Any, given: Any) -> set[str]:
 def _sequence(items: Iterable[tuple[Any, Any]]) -> set[str]:
     found = {""}
     for operator, given in items:
-        found = {run + said for said in _strings(operator, given) for run in found}
+        found = _products(found, _strings(operator, given))
         if len(found) > _MOST_CHARACTERS:
             return set()
     return found
+
+
+def _products(runs: Iterable[str], said: Collection[str]) -> set[str]:
+    """Each of *runs* with each of *said* after it; what a pattern looks ahead for is where the next begins, too."""
+    return {run if run.endswith(_AHEAD) else run + each for run in runs for each in said}
 
 
 def _characters(given: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
@@ -597,13 +609,13 @@ class Signs(Remembered[int]):
         claims: Iterable[tuple[re.Pattern[str], _Handler]] = (),
     ):
         super().__init__(self._told)
-        self._lang, self._han = lang, han
+        self._lang, self._han, self._codes = lang, han, _LETTERS if han else _CODES
         self._pieces: dict[str, int] = {}
         self._claims: list[Claim] = []
         self._digits_first, digits_first = 0, []
         sign = self.CLAIM
         for pattern, handler in claims:
-            digit, parts = (False, (_A_CODE,)) if handler in (_identifier, _hash) and not han else needed(pattern)
+            digit, parts = (False, (_A_CODE,)) if handler in (_identifier, _hash) else needed(pattern)
             for part in parts or (_A_DIGIT if digit else "",):
                 self._asked(part, sign)
             exact = not {_A_DIGIT, _A_CODE} & set(parts) and (han or any(" " in part.strip() for part in parts))
@@ -617,6 +629,13 @@ class Signs(Remembered[int]):
         self._chosen = lru_cache(_MOST_CHOSEN)(self._choose)
         self.may_hold_word = self._any_of(words, sign)
         self.may_hold_idiom = self._any_of(idioms, sign << len(self._pieces))
+        #: The words of a text, or its characters, without many that say nothing.
+        self.cut: Callable[[str], list[str]] = str.split
+        if han and "" not in self._pieces:
+            own = "".join(map(re.escape, sorted({*"".join(self._pieces), *map(chr, _ALIKE)} - {_EDGE})))
+            self.cut = re.compile(
+                rf"{_LETTERS.pattern}|[\d{own}İ]|{unspaced_reader(lang).present.pattern}", re.IGNORECASE
+            ).findall
 
     def _any_of(self, patterns: Iterable[str], sign: int) -> Callable[[int, str], bool]:
         """Whether a text with some signs holds a part of what one of *patterns*, which are whole words, matches."""
@@ -651,7 +670,7 @@ class Signs(Remembered[int]):
 
     def _told(self, word: str) -> int:
         digit = _DIGIT.search(word) is not None
-        said = _alike(word) + _A_DIGIT * digit + _A_CODE * (_CODES.search(word) is not None)
+        said = _alike(word) + _A_DIGIT * digit + _A_CODE * (self._codes.search(word) is not None)
         told = self.DIGIT * digit | self.NUMBER * may_begin_number(word, self._lang)
         for piece, signs in self._pieces.items():
             if piece.strip(_EDGE) in said and (_EDGE not in piece or re.search(_sought(piece), said)):
@@ -768,13 +787,13 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         _identifier,
     )
     if rules.han:
-        yield (
-            re.compile(
-                rf"(?P<era>明治|大正|昭和|平成|令和|(?<![A-Za-z])[HSR](?=\d{{1,2}}年)){_SPACE}?"
-                rf"(?P<y>\d{{1,2}}|元|[{_HAN}]{{1,3}})(?:年度?|(?=[（(]\d{{4}}[）)]年))"
-            ),
-            _era,
-        )
+        for era in ("明治|大正|昭和|平成|令和", r"(?<![A-Za-z])[HSR](?=\d{1,2}年)"):
+            yield (
+                re.compile(
+                    rf"(?P<era>{era}){_SPACE}?(?P<y>\d{{1,2}}|元|[{_HAN}]{{1,3}})(?:年度?|(?=[（(]\d{{4}}[）)]年))"
+                ),
+                _era,
+            )
         yield (
             re.compile(
                 rf"(?:(?P<c>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?世[纪紀]{_SPACE}?)?"
@@ -1307,13 +1326,17 @@ _JOIN = re.compile(
 _SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
 
 
+#: What a notation may fall into: *5.11*, *40 000*, *747B*.
+_TWO_PARTS, _SPACED, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}", r"\d{1,3}(?: \d{3})+", r"\d{1,6}[A-Zk]"))
+
+
 def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     a, b = number.span
     said, value = number.value, _exactly(number.value)
     surface = text[a:b]
     kind: Kind = number.kind
     also: tuple[Fraction, ...] = ()
-    digits = not surface.isalpha() and any(map(str.isdecimal, surface))
+    digits = surface.isdecimal() or (not surface.isalpha() and any(map(str.isdecimal, surface)))
     certainty, part_of_word = 1.0, False
     if kind == "ordinal" and number.form == "roman":
         kind = "roman"
@@ -1353,7 +1376,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
             a, value = a - 1, -value  # 距离-5米
         elif text[a - 2].isalpha():
             also += (-value,)  # iodine-131, 碘-131
-    if digits and surface[-1].isalpha() and re.fullmatch(r"\d{1,6}[A-Zk]", surface):
+    if digits and surface[-1].isalpha() and _LETTERED.fullmatch(surface):
         also += (Fraction(int(surface[:-1])),)
     following = text[b : b + 1] or " "
     if len(surface) == 2 and surface.isdecimal() and ((text[a - 1 : a] or " ") in "'’‘" or following in "年后後"):
@@ -1362,10 +1385,10 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         return Quantity(value, "date", "year", (a, b), text[a:b], certainty, number.localised)
     parts: tuple[Quantity, ...] = ()
     if digits and not surface.isdecimal():
-        if re.fullmatch(r"\d{1,2}[.,]\d{1,2}", surface):
+        if _TWO_PARTS.fullmatch(surface):
             halves = [int(half) for half in re.split("[.,]", surface)]
             parts = tuple(Quantity(Fraction(half), "cardinal", "", (a, b), surface) for half in halves)
-        elif re.fullmatch(r"\d{1,3}(?: \d{3})+", surface):
+        elif _SPACED.fullmatch(surface):
             parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
     percent = rules.percent.match(text, b) if kind == "cardinal" and rules.percent is not None else None
     if kind == "cardinal" and rules.before_percent is not None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
+from itertools import compress
 from operator import itemgetter
 from typing import Any, Protocol
 
@@ -113,12 +114,12 @@ class SpacedReader:
         """All pieces, left to right."""
         pieces: list[Piece] = []
         tokens = list(_TOKEN.finditer(text))
-        known = enumerate(map(self._known.__getitem__, map(_WHOLE, tokens)))
+        known = list(map(self._known.__getitem__, map(_WHOLE, tokens)))
         skip = 0
-        for i, found in [each for each in known if each[1]]:
+        for i in compress(range(len(tokens)), known):
             if i < skip:
                 continue
-            token = tokens[i]
+            found, token = known[i], tokens[i]
             if not isinstance(found, Entry):
                 self._other(text, token, pieces)
                 continue
@@ -685,6 +686,9 @@ def _number(
 
 
 def _form(text: str, used: Sequence[Piece], value: Decimal, kind: Kind) -> str:
+    literal = used[0].literal
+    if len(used) == 1 and literal is not None:  # most numbers
+        return "native" if literal.native else "grouped" if literal.grouped else "digits"
     literals = [piece.literal for piece in used if piece.literal is not None]
     if any(piece.atom.financial for piece in used):
         return "financial"
