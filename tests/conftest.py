@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -17,6 +18,15 @@ settings.register_profile("nbkit", deadline=None)
 settings.register_profile("nbkit-ci", deadline=None, derandomize=True)
 settings.register_profile("nbkit-night", deadline=None, max_examples=10_000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "nbkit"))
+
+
+def pytest_collection() -> None:
+    gc.disable()  # nothing of what is imported goes away again, and looking for it takes seconds
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # forked processes share what is not looked at
+    gc.enable()
 
 
 CHROMIUM = (

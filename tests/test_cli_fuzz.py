@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from functools import cache
 
 import click
 import pytest
@@ -22,6 +23,8 @@ EXAMPLES = max(300, settings.default.max_examples)
 CELL_FILE = f"drawn-run/cells/{CELL['label']}.json"
 TRANSLATE = ("translate", "text.en", "--pair", "en-de", "--system")
 READ = ("annotate", "read", "--key", "form.key.json")
+#: Hypothesis draws some lines several times, each by other choices.
+outcome = cache(forked.outcome)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -57,7 +60,7 @@ def loaded():
 @example(CommandLine(("annotate", "read", "form.xlsx", "--key", "full")))
 @example(CommandLine(("validate", "drawn.yaml"), (("drawn.yaml", b"[" * 3000),)))
 def test_no_command_line_ends_in_a_traceback(line: CommandLine):
-    found = forked.outcome(line)
+    found = outcome(line)
     assert not found.is_traceback, f"{found.error}\n{found.said[-3000:]}"
     assert found.status == 0 or found.said.strip(), "it fails and says nothing"
 

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -70,8 +71,10 @@ def cells(notebook: str) -> Iterator[tuple[str, str]]:
                 yield f"cell {number}, line {line}", text
 
 
-def texts() -> Iterator[tuple[str, object, str]]:
+@cache
+def texts() -> list[tuple[str, object, str]]:
     """The file, the place in it and each text that users read."""
+    everything: list[tuple[str, object, str]] = []
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").glob("*.md")]
     files = [*pages, *(ROOT / "notebooks").rglob("*.ipynb"), *(ROOT / "params").rglob("*.yaml")]
     for file in [*files, *(ROOT / "nbkit").rglob("*.py"), *(ROOT / "nbkit").rglob("*.yaml")]:
@@ -86,7 +89,8 @@ def texts() -> Iterator[tuple[str, object, str]]:
             found = (("", text) for text in shown(yaml.safe_load(content), file.name in SHOWN_FILES))
         else:
             found = paragraphs(content)
-        yield from ((name, place, text) for place, text in found)
+        everything += ((name, place, text) for place, text in found)
+    return everything
 
 
 def complaints(text: str) -> Iterator[str]:

@@ -413,8 +413,10 @@ def _spare_grammar() -> None:
 # ----------------------------------------------------------------------------
 # The kernel of a notebook: this Python, its own sockets, nothing of the user's Jupyter configuration.
 
-#: What nearly every notebook imports, which takes seconds per kernel and longer than most notebooks.
-_PRELOADED = ["ipykernel.kernelapp", "pandas", "seaborn", "pingouin"]
+#: What nearly every notebook imports, which takes seconds per kernel and longer than most notebooks; the last three are
+#: what pandas and matplotlib import when the first table is read and the first figure is saved.
+_PRELOADED = ["ipykernel.kernelapp", "pandas", "seaborn", "pingouin", "nbkit.studies.page"]
+_PRELOADED += ["pyarrow.parquet", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg"]
 
 
 _INLINE = "module://matplotlib_inline.backend_inline"

@@ -474,8 +474,8 @@ def paired_tests(
     frame: tidy; several values of a system for one unit (its perturbations) are averaged first. by: columns within
     whose groups systems are compared; the correction is over all comparisons of the call, whatever their group.
 
-    p is SciPy's, computed through pingouin: exact for few differences without ties and zeros, else from the normal
-    approximation with a continuity correction of ½, which pingouin always requests and SciPy does not by default.
+    p is that of SciPy through pingouin: exact for few differences (13, or 50 without ties and zeros), else from the
+    normal approximation with a continuity correction of ½, which pingouin always requests and SciPy only if asked.
 
     Returns one row per comparison: the *by* columns, a, b, n (common units), mean_a, mean_b, difference (mean of
     a − b), w (the test statistic), p, p_holm, rank_biserial (matched pairs; positive: a is larger) and hedges_g. If a
@@ -514,6 +514,23 @@ def paired_tests(
     return tests
 
 
+#: Differences up to which SciPy's p is exact despite ties, for which it calls Python for each of 2¹³ sums: a second.
+_EXACT = 13
+
+
+def _exact_p(differences: np.ndarray) -> float:
+    """Two-sided p of the signed-rank sum over all signs, each as likely; zeros are left out."""
+    from scipy.stats import rankdata
+
+    of = differences[differences != 0]
+    doubled = np.rint(2 * rankdata(np.abs(of))).astype(int)  # ranks of ties are halves
+    ways = np.ones(1)  # in which signs give each sum
+    for rank in doubled:
+        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
+    found = doubled[of > 0].sum()
+    return float(min(1, 2 * min(ways[: found + 1].sum(), ways[found:].sum()) / ways.sum()))
+
+
 def _compared(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
     """The test of one pair of systems and its effect sizes."""
     n, differences = len(a), a - b
@@ -524,8 +541,9 @@ def _compared(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
     from pingouin import compute_effsize, wilcoxon
 
     # Given differences and not both sides, pingouin does not build an n × n table for an effect size unused here.
-    test = wilcoxon(differences).iloc[0]
-    effects = {"w": test["W_val"], "p": test["p_val"], "rank_biserial": test["RBC"], "difference": differences.mean()}
+    test = wilcoxon(differences, method="asymptotic" if n <= _EXACT else "auto").iloc[0]
+    p = _exact_p(differences) if n <= _EXACT else test["p_val"]
+    effects = {"w": test["W_val"], "p": p, "rank_biserial": test["RBC"], "difference": differences.mean()}
     varies = np.ptp(a) or np.ptp(b)
     return means | effects | {"hedges_g": compute_effsize(a, b, paired=True, eftype="hedges") if varies else np.nan}
 

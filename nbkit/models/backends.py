@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -23,6 +23,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 from nbkit.errors import MissingExtraError, ModelError, ParamsError
 
 Model = TypeVar("Model")
+#: Of an installed package; every identity asks, and each answer is read from a file.
+version = cache(metadata.version)
 #: Incremented when the conversion of checkpoints, or the search with given settings, changes.
 CONVERSION = 1
 #: Architectures that CTranslate2 runs, as named in ``config.json``: encoders of classifiers, language models.
@@ -64,7 +66,7 @@ class Backend:
         """The version of its package, None if that is not installed."""
         try:
             return version(self.package)
-        except PackageNotFoundError:
+        except metadata.PackageNotFoundError:
             return None
 
     def identity(self) -> dict[str, Any]:

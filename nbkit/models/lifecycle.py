@@ -17,14 +17,13 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, TypeVar
 
 from nbkit.errors import ModelError, as_problem
 from nbkit.models import recipes, weights
-from nbkit.models.backends import TRANSFORMERS, Kept, Origin, backend_identity, resolve_device, resolve_dtype
+from nbkit.models.backends import TRANSFORMERS, Kept, Origin, backend_identity, resolve_device, resolve_dtype, version
 from nbkit.models.weights import check_bytes, folder_digest, models_folder
 
 ReferenceT = TypeVar("ReferenceT", bound=Any)

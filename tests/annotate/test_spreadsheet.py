@@ -118,7 +118,7 @@ REFUSED: dict[str, tuple[str, Callable[[str], str | bytes], str]] = {
     ),
     "last row of all": (SHEET, far("A1048576"), rf"{PLACE}: row 1,048,576 exceeds the limit of 100,000 rows"),
     "last column of all": (SHEET, far("XFD9"), rf"{PLACE}: cell XFD9: column exceeds the limit of 200"),
-    "a million empty rows": (SHEET, empty_rows(1_000_000), rf"{PLACE}: row {MOST_ROWS + 1:,} exceeds"),
+    "twice as many empty rows": (SHEET, empty_rows(2 * MOST_ROWS), rf"{PLACE}: row {MOST_ROWS + 1:,} exceeds"),
     "deep": (SHEET, lambda xml: xml.replace("</worksheet>", "<a>" * 10**5 + "</worksheet>"), r"more than 100 deep"),
 }
 

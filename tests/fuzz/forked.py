@@ -49,7 +49,8 @@ _HEAVY = (
     *("transformers.models.marian.tokenization_marian", "transformers.training_args_seq2seq", "transformers.trainer"),
 )
 #: What takes long by its nature: it is stopped, and nothing is said against it.
-LONG = (("train",), ("run",), ("translate",), ("annotate", "make"), ("annotate", "senses"), ("split-idioms",))
+LONG = (("train",), ("run",), ("outcomes",), ("translate",), ("annotate", "make"), ("annotate", "senses"))
+LONG += (("split-idioms",),)
 SECONDS, LONG_SECONDS = 20, 2  # of CPU
 MEMORY, FILE_SIZE = 4 << 30, 256 << 20
 _UNTIDY = 70  # the exit status of an error that nobody caught

@@ -207,6 +207,22 @@ def test_paired_tests_agree_with_scipy_and_holm() -> None:
     assert sorted(tests["p_holm"]) == pytest.approx(list(holm))
 
 
+@pytest.mark.parametrize("n", [1, 2, 5, 8, 9, 13, 14])
+def test_p_of_few_differences_is_scipys_with_ties_and_zeros(n: int) -> None:
+    """For n = 13 without ties, as those take SciPy a second."""
+    rng = np.random.default_rng(n)
+    for _ in range(4):
+        scores = (
+            {"x": rng.integers(-2, 3, n) / 4, "y": np.zeros(n)}
+            if n != 13
+            else dict(zip("xy", rng.random((2, n)), strict=True))
+        )
+        if (scores["x"] != scores["y"]).any():
+            result = scipy.stats.wilcoxon(scores["x"], scores["y"], correction=True)
+            (row,) = paired_tests(tidy(**scores), value="beta").to_dict("records")
+            assert (row["w"], row["p"]) == (result.statistic, result.pvalue)
+
+
 def test_paired_tests_average_a_units_values_and_use_common_units_only() -> None:
     frame = pd.concat([tidy(x=[1, 2, 3, 4], y=[1, 2, 4, 8]), tidy(x=[3, 4, 5, 6])])
     frame = pd.concat([frame, pd.DataFrame([{"model": "x", "pair": 99, "beta": 100.0}])])

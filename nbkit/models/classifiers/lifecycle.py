@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -17,7 +16,7 @@ import numpy as np
 from nbkit.corpora.nli import LABELS, catalogue, check_nli, find_nli
 from nbkit.errors import ModelError
 from nbkit.models import weights
-from nbkit.models.backends import ENCODERS, TRANSFORMERS, Decoding
+from nbkit.models.backends import ENCODERS, TRANSFORMERS, Decoding, version
 from nbkit.models.caps import take_texts
 from nbkit.models.catalogue import (
     LANGUAGE_MODELS,
