@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ import yaml
 import nbkit
 from nbkit.batch.health import by_system, health_of
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError, closest
-from nbkit.files import atomic_write
+from nbkit.files import atomic_write, check_folder
 from nbkit.languages import split_pair
 from nbkit.measure.health import Finding, check_outputs, unjudged
 from nbkit.models import classifier_label, label, resolve, resolve_classifier
@@ -145,8 +146,8 @@ def plan_card(
     systems: names of translators; classifiers: of classifiers. overrides: parameters by study, over those that are
     fitted. Raises `NbkitError` for systems that tables could not distinguish, and for overrides of no study.
     """
-    named = {label(name): name for name in told_apart(list(systems), label, "name them otherwise")}
-    judges = {classifier_label(name): name for name in classifiers}
+    named = _named(systems, label)
+    judges = _named(classifiers, classifier_label)
     declared = behaviours(STUDIES)
     for name in overrides or {}:
         if name not in declared:
@@ -173,6 +174,16 @@ def plan_card(
     if services:
         planned = plan(max_requests // services)
     return CardPlan(pair, named, judges, planned, max_texts, max_requests, command)
+
+
+def _named(names: Sequence[str], label: Callable[[str], str]) -> dict[str, str]:
+    """The *names* by what tables call them."""
+    if repeated := [name for name, times in Counter(names).items() if times > 1]:
+        raise NbkitError(f"'{repeated[0]}' is named twice: a card has one column for each system")
+    try:
+        return {label(name): name for name in told_apart(list(names), label, "register them under separate names (docs/systems.md)")}
+    except ValueError as error:
+        raise NbkitError(str(error)) from None
 
 
 def _planned(
@@ -272,6 +283,7 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
     if not plan.measurable:
         reasons = dict.fromkeys(each.reason for each in plan.behaviours if each.systems)
         raise NbkitError(f"no behaviour can be measured: {'; '.join(reasons)}")
+    check_folder(folder, PAGE)
     began = time.time()
     parts: dict[str, BehaviourOf] = {}
     tables: dict[str, pd.DataFrame] = {}

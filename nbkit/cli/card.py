@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from nbkit.cli import allow_commands_option, offline_option, pair_option
-from nbkit.errors import DataError
+from nbkit.errors import DataError, NbkitError
 from nbkit.files import read_text
 from nbkit.models.services.commands import allow_commands
 from nbkit.yaml_text import load
@@ -59,6 +59,9 @@ def card(
         for said in behaviour.answers.values():
             click.echo(said[0].replace("*", ""))
     click.echo(f"Card: {folder / 'card.html'} ({time.time() - began:.0f} s)")
+    if not any(behaviour.answers for behaviour in made.behaviours):
+        reasons = dict.fromkeys(why for behaviour in made.behaviours for why in behaviour.not_measurable.values())
+        raise NbkitError(f"no behaviour could be measured: {'; '.join(reasons)}")
 
 
 def _overrides(file: Path | None) -> Mapping[str, Mapping[str, Any]]:

@@ -37,12 +37,13 @@ def compare(
     has are excluded.
     """
     from nbkit.batch.gate import annotation, check, junit, read_gates
-    from nbkit.files import atomic_write
+    from nbkit.files import atomic_write, check_folder
     from nbkit.report.compare import compare as comparison_of
 
     if junit_file is not None and gate is None:
         raise click.UsageError("--junit requires --gate")
     gates = read_gates(gate) if gate is not None else []
+    check_folder(output, "compare.html")
     found = comparison_of(a, b, run=run)
     checks = check(gates, found)
     page = found.write(output, checks)

@@ -102,6 +102,8 @@ class Comparison:
             return (
                 f"No difference could be shown: of {self.found.tests:,} tests with enough items that differ, none is "
                 "significant after Holm's correction."
+                if self.found.tests
+                else "No difference could be shown: too few items differ to test anything."
             )
         whole = [row for row in sure if not row["group"]]
         several = self.differences["target_language"].nunique() > 1

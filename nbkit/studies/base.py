@@ -84,7 +84,7 @@ MOST = 10**9
 Count: TypeAlias = Annotated[int, Field(ge=1, le=MOST, strict=True)]
 
 
-_RENAME = "rename a folder, or register them under separate names (nbkit.models.{})"
+_RENAME = "rename a folder, give a program a label, or register them under separate names (nbkit.models.{})"
 
 
 def told_apart(names: list[str], label: Callable[[str], str], way_out: str) -> list[str]:

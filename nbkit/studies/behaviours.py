@@ -184,7 +184,7 @@ def is_people(system: str) -> bool:
 
 def written(value: float, share: bool) -> str:
     """*value* as pages write it: a *share* in per cent, any other to two places, "–" for NaN."""
-    return "–" if np.isnan(value) else (f"{value:.1%}" if share else f"{value:.2f}").replace("-", "−")
+    return "–" if np.isnan(value) else (f"{value:z.1%}" if share else f"{value:z.2f}").replace("-", "−")
 
 
 class Surprising(Declared):
@@ -228,7 +228,7 @@ class Fit(Declared):
         files = fixed_files(names, *pair) if self.reads == "translator" else []
         if files and not self.outputs:
             raise NbkitError(
-                "a file of translations (outputs:FILE) answers only for the lines of its source, and this asks other "
+                "a file of translations (outputs:FILE) answers only for the lines of its source, but this asks for other "
                 "texts; name a folder, outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes them"
             )
         if files:
@@ -410,7 +410,8 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
     """
     zero = measure.zero.value if measure.zero else 0.0
     low, high = (whole["value"] if np.isnan(whole[end]) else whole[end] for end in ("low", "high"))
-    case = "above" if low > zero else "below" if high < zero else "unsure"
+    places = 3 if measure.share else 2  # as pages write them: what is written as 0.00 is not below 0
+    case = "above" if round(low, places) > zero else "below" if round(high, places) < zero else "unsure"
     sentence = getattr(measure.answer, case) or measure.answer.above
     fields: dict[str, Any] = {
         "system": whole["system"],
@@ -421,14 +422,14 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
         "clusters": f"{whole['clusters']:,}",
         "undecided": f"{whole['undecided']:,}",
     }
-    differ = parts.loc[parts["n"] >= SOME, "value"].nunique() > 1
+    differ = parts.loc[parts["n"] >= SOME, "value"].map(measure.written).nunique() > 1
     sentence = re.sub(r"\[(.*?)\]", r"\1" if differ else "", sentence)
     known = parts[parts["value"].notna()].sort_values("value", kind="stable")
     if len(known):
         fields |= {
             "n_groups": len(known),
-            "n_above": int((known["low"] > zero).sum()),
-            "n_below": int((known["high"] < zero).sum()),
+            "n_above": int((known["low"].round(places) > zero).sum()) or "none",
+            "n_below": int((known["high"].round(places) < zero).sum()) or "none",
         }
         some = _named(known)
         for name, place in (("lowest", 0), ("highest", -1)):

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from nbkit.batch.card import _asks, make_card, plan_card
 from nbkit.batch.params import read
+from nbkit.cli import main
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
 from nbkit.models import MODELS, Decoding, translate_remembered
 from nbkit.models.caps import CapError, capped, take_request, take_texts
@@ -365,6 +367,35 @@ def test_a_card_that_could_say_nothing_is_refused_before_anything_is_written(tmp
     with pytest.raises(NbkitError, match=r"no behaviour can be measured: .*empty"):
         make_card(plan, tmp_path / "card")
     assert not (tmp_path / "card").exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["sandbox", "sandbox"], "'sandbox' is named twice"),
+        (["command:cat", "command:cat -u"], "command:cat and command:cat -u would both be called 'cat'"),
+    ],
+)
+def test_systems_that_tables_could_not_tell_apart_are_refused(names, said):
+    with pytest.raises(NbkitError, match=said):
+        plan_card(names, ("en", "de"))
+
+
+def test_a_card_does_not_replace_files_of_a_run(made, tmp_path):
+    plan, *_ = made
+    (tmp_path / "sentences.html").write_text("of a run")
+    with pytest.raises(NbkitError, match=r"holds files but no card\.html; choose another folder with --output"):
+        make_card(plan, tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["sentences.html"]
+
+
+def test_a_card_on_which_everything_failed_is_a_failure(tmp_path, monkeypatch):
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("NBKIT_DATA", raising=False)
+    given = ["command:false", "--pair", "en-de", "--max-texts", "30", "--output", str(tmp_path / "card")]
+    done = CliRunner().invoke(main, ["card", *given])
+    assert done.exit_code == 2 and "no behaviour could be measured" in done.output
+    assert "--allow-commands" in (tmp_path / "card" / "card.html").read_text(encoding="utf-8")
 
 
 def test_caps_hold_for_all_threads():

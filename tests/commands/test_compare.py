@@ -62,6 +62,15 @@ def test_a_system_is_compared_with_itself(files):
     assert str(files) not in (files / "out" / "compare.html").read_text()
 
 
+def test_somebody_elses_folder_is_not_written_to(files):
+    (files / "run").mkdir()
+    (files / "run" / "run.json").write_text("{}")
+    done = command("before.parquet", "after.parquet", "--output", "run")
+    assert done.exit_code == 2
+    assert "run holds files but no compare.html; choose another folder with --output" in done.output
+    assert [each.name for each in (files / "run").iterdir()] == ["run.json"]
+
+
 def test_page_and_record_say_what_changed(files):
     done = command("before.parquet", "after.parquet", "--output", "out")
     assert done.exit_code == 0, done.output
@@ -100,7 +109,7 @@ def test_a_system_against_itself_has_no_difference(files):
 
 def test_few_items_show_no_difference(files):
     found = compare(before().head(40), changed(before(), value={0: 0.0}).head(40))
-    assert found.answer.startswith("No difference could be shown: of 0 tests")
+    assert found.answer == "No difference could be shown: too few items differ to test anything."
     assert re.search(r"differences below \d\d.\d pp could not have been seen reliably with N = 40", found.page())
     assert "no difference could be significant with N = 4" in compare(before().head(4), after().head(4)).page()
 

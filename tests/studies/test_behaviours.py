@@ -41,6 +41,7 @@ def said(groups: pd.DataFrame, low: float = 0.4, high: float = 0.6, clusters: in
             ", fewest of *b* (40.0%, of those with at least 10 items) and most of c",
         ),
         ([("a", 0.5, 20), ("b", 0.5, 20)], ""),
+        ([("a", 0.5, 20), ("b", 0.5 + 1e-12, 20)], ""),
         ([("a", 0.0, 1), ("b", 0.5, 20)], ""),
         ([("a", 0.5, 60)], ""),
         ([], ""),
@@ -61,6 +62,16 @@ def test_an_answer_from_hardly_any_cases_begins_with_how_few_they_are(clusters, 
 def test_groups_on_either_side_are_counted():
     groups = parts(("a", 0.2, 20), ("b", 0.45, 20), ("c", 0.9, 20), ("d", float("nan"), 0))
     assert said(groups, zero=Mark(value=0.5, label="half")) == "S: of 3 1 above and 1 below; 3 open"
+
+
+def test_what_is_written_as_zero_has_no_sign_and_no_direction():
+    assert measure(share=False).written(-0.001) == "0.00" and measure(share=False).written(-0.006) == "−0.01"
+    about_zero = parts(("a", -0.1001, 20), ("b", 0.1001, 20))  # intervals end at ∓0.0001
+    text = answer(
+        {"system": "S", "value": -0.001, "low": -0.002, "high": -0.001, "n": 60, "clusters": 60, "undecided": 3},
+        about_zero, measure(share=False, zero=Mark(value=0.0, label="neither")),
+    )  # fmt: skip
+    assert text == "S: of 2 none above and none below; 3 open"
 
 
 def test_where_all_scores_are_equal_no_item_is_the_worst():
