@@ -181,7 +181,10 @@ def _named(names: Sequence[str], label: Callable[[str], str]) -> dict[str, str]:
     if repeated := [name for name, times in Counter(names).items() if times > 1]:
         raise NbkitError(f"'{repeated[0]}' is named twice: a card has one column for each system")
     try:
-        return {label(name): name for name in told_apart(list(names), label, "register them under separate names (docs/systems.md)")}
+        return {
+            label(name): name
+            for name in told_apart(list(names), label, "register them under separate names (docs/systems.md)")
+        }
     except ValueError as error:
         raise NbkitError(str(error)) from None
 

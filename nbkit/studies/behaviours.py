@@ -228,8 +228,8 @@ class Fit(Declared):
         files = fixed_files(names, *pair) if self.reads == "translator" else []
         if files and not self.outputs:
             raise NbkitError(
-                "a file of translations (outputs:FILE) answers only for the lines of its source, but this asks for other "
-                "texts; name a folder, outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes them"
+                "a file of translations (outputs:FILE) answers only for the lines of its source, but this asks for "
+                "other texts; name a folder, outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes them"
             )
         if files:
             known, kind = self.outputs, "outputs"

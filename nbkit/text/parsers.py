@@ -192,7 +192,10 @@ def check_usable(pipeline: Pipeline, spec: str, lang: str) -> None:
         raise NbkitError(f"parser '{spec}' is a pipeline for '{speaks}', not for '{lang}'")
     components = pipeline.components
     if "parser" not in components:
-        raise NbkitError(f"parser '{spec}' has no 'parser' among its components ({', '.join(components) or 'none'})")
+        raise NbkitError(
+            f"parser '{spec}' has no 'parser' among its components ({', '.join(components) or 'none'}): name a "
+            "pipeline that has one, such as en_core_web_sm (docs/corpora.md)"
+        )
     taggers = settings()["taggers"]
     if not any(tagger in components for tagger in taggers):
         raise NbkitError(f"parser '{spec}' sets no universal part-of-speech tags: it has none of {', '.join(taggers)}")
