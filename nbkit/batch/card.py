@@ -408,7 +408,7 @@ def _health_of_texts(systems: Sequence[str], tables: Sequence[pd.DataFrame], src
     outputs = {name: [own[each] for each in sources] for name, own in answers.items()}
     table = pd.DataFrame(check_outputs(sources, outputs, src, tgt), columns=list(Finding._fields))
     yield HealthOf(
-        texts=f"{len(sources):,} texts that were translated for this card as they are",
+        texts=f"{len(sources):,} texts that were translated as they are",
         lines=len(sources),
         systems=tuple(Healthy(**one) for one in by_system(table, systems)),
         unjudged=unjudged(len(systems)),
@@ -475,8 +475,8 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
 
 def _with_people(said: str, measure: MeasureOf) -> str:
     """A sentence with what references get by the same judge."""
-    people = (f"{each.system}: {measure.with_interval(each)}" for each in measure.people)
-    return said.removesuffix(".") + "".join(f"; people ({each})" for each in people) + "."
+    people = (f"; {each.system} (by people): {measure.with_interval(each)}" for each in measure.people)
+    return said.removesuffix(".") + "".join(people) + "."
 
 
 def _texts(behaviour: Behaviour, params: StudyParams) -> Iterator[TextsOf]:

@@ -158,10 +158,10 @@ class HealthOf(_Part):
     def said(self, each: Healthy) -> str:
         """The sentence for one system."""
         if not each.lines_with:
-            return f"{each.system}: nothing is wrong in {self.lines:,} lines."
+            return f"{each.system}: no defect was found in {self.lines:,} lines."
         counts = ", ".join(f"{kind} {n:,}" for kind, n in each.counts.items())
         share = written(each.lines_with / self.lines, share=True)
-        return f"{each.system}: something is wrong in {each.lines_with:,} of {self.lines:,} lines ({share}): {counts}."
+        return f"{each.system}: defects were found in {each.lines_with:,} of {self.lines:,} lines ({share}): {counts}."
 
     @property
     def missing(self) -> str:
@@ -329,8 +329,38 @@ def address(study: str, measure: MeasureOf | None = None, value: Value | None = 
 
 
 def _marked(item: Item, text: str) -> Markup:
-    """A text of an item as HTML, with what is marked in it."""
-    return with_spans(getattr(item, text) or "", item.spans, text)
+    """A text of an item as HTML, with what is marked in it; of a long one what is around the marks, and all folded."""
+    whole = getattr(item, text) or ""
+    shown = with_spans(whole, item.spans, text)
+    start, end = _around(item, text)
+    if not start and end == len(whole):
+        return shown
+    spans = [
+        {**each, "start": each["start"] - start, "end": each["end"] - start}
+        for each in item.spans
+        if each["text"] == text and start <= each["start"] and each["end"] <= end
+    ]
+    part = "… " * (start > 0) + with_spans(whole[start:end], spans, text) + " …" * (end < len(whole))
+    return Markup("{}<details><summary>all of it</summary>{}</details>").format(part, shown)
+
+
+#: Letters of a text that a card shows at once, and those that it shows beside what is marked in a longer one.
+_SHOWN, _BESIDE = 320, 120
+
+
+def _around(item: Item, text: str) -> tuple[int, int]:
+    """The part of a text to show: around its marks, or where they would be by those of another text."""
+    whole = getattr(item, text) or ""
+    marks = [(each["text"] == text, each["text"], each["start"], each["end"]) for each in item.spans]
+    if len(whole) <= _SHOWN or not marks:
+        return 0, len(whole)
+    own, of, first, last = min(marks, key=lambda mark: (not mark[0], mark[2]))
+    if not own:
+        scale = len(whole) / max(1, len(getattr(item, of) or ""))
+        first, last = int(first * scale), int(last * scale)
+    start = whole.rfind(" ", 0, max(0, first - _BESIDE)) + 1
+    end = whole.find(" ", min(len(whole), max(last + _BESIDE, start + _SHOWN)))
+    return start, end if end >= 0 else len(whole)
 
 
 def with_spans(text: str, spans: Sequence[Mapping[Any, Any]], of: str) -> Markup:

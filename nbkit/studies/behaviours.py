@@ -466,11 +466,13 @@ def method_of(measure: Measure, whole: bool = True) -> str:
     """How `interval_of` makes the interval of a value, of a part if it is not the *whole*; as pages say it.
 
     >>> method_of(Measure(label="", measure="", reading="", answer=Answers(above="")))
-    'Wilson’s interval'
+    'Wilson’s interval, wider where items belong together'
     """
     if whole and measure.average not in ("item", "cluster"):
         return "by resampling"
-    return "Wilson’s interval" if measure.share else "Hall’s interval of a skewed mean"
+    return (
+        "Wilson’s interval, wider where items belong together" if measure.share else "Hall’s interval of a skewed mean"
+    )
 
 
 def revealing(rows: pd.DataFrame, measure: Measure, group: str = "") -> dict[str, Any]:

@@ -18,7 +18,7 @@ from nbkit.cli import main
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
 from nbkit.models import MODELS, Decoding, translate_remembered
 from nbkit.models.caps import CapError, capped, take_request, take_texts
-from nbkit.report.card import read_card, schema
+from nbkit.report.card import Item, _marked, read_card, schema
 from nbkit.store import Store
 from nbkit.studies import STUDIES, read_outcomes
 from nbkit.studies.behaviours import behaviours
@@ -304,10 +304,10 @@ def test_the_numbers_of_a_file_of_outputs_are_those_of_its_sources(files):
     # "Er zahlte etwas.": the reference loses a quantity, too.
     (people,) = card.behaviours[0].measures[0].people
     assert (people.system, people.n, round(people.value * people.n)) == ("reference", 6, 5)
-    assert "; people (reference: 83.3% [" in card.behaviours[0].answers["mine"][0]
+    assert "; reference (by people): 83.3% [" in card.behaviours[0].answers["mine"][0]
     assert [each.role for each in card.behaviours[0].items] == ["fails", "passes", "passes"]
     assert all(span["label"] == "quantity" for span in card.behaviours[0].items[1].spans)
-    assert "Of its failures that a reader checked, 23 of 25" in (files / "card/card.html").read_text(encoding="utf-8")
+    assert "those of other systems included: 23 of 25" in (files / "card/card.html").read_text(encoding="utf-8")
     (value,) = card.behaviours[0].measures[0].values
     assert (value.n, value.clusters, round(value.value * value.n)) == (6, 6, 3)
     rows = pd.concat(read_outcomes(files / "card" / "outcomes.parquet")).query("measure == 'carried'")
@@ -330,7 +330,7 @@ def test_broken_output_stands_first_on_the_card_of_a_file(files):
     assert (health.lines, mine.counts, mine.lines_with) == (7, {"empty": 1, "loop": 1}, 2)
     assert (people.system, people.counts) == ("reference-A", {})
     assert set(health.unjudged) == {"truncation", "numbers", "boilerplate"}
-    said = "mine: something is wrong in 2 of 7 lines (28.6%): empty 1, loop 1."
+    said = "mine: defects were found in 2 of 7 lines (28.6%): empty 1, loop 1."
     page = (files / "card" / "card.html").read_text(encoding="utf-8")
     assert said in page and page.index('id="health"') < page.index('id="numbers"')
     assert "needs the outputs of 4 systems, there are 2" in page
@@ -367,6 +367,19 @@ def test_a_card_that_could_say_nothing_is_refused_before_anything_is_written(tmp
     with pytest.raises(NbkitError, match=r"no behaviour can be measured: .*empty"):
         make_card(plan, tmp_path / "card")
     assert not (tmp_path / "card").exists()
+
+
+def test_of_a_long_text_what_is_around_the_marks_is_shown_and_all_of_it_folded():
+    long = "word " * 100
+    item = Item(
+        system="mine", role="fails", item="1", source=f"{long}{long}12 {long}", changed=None, reference="short",
+        output=long, spans=({"text": "source", "start": 1000, "end": 1002, "label": "number"},), score=0.0,
+        verdict="fail", reason="",
+    )  # fmt: skip
+    shown, _, whole = _marked(item, "source").partition("<details>")
+    assert shown.startswith("… word") and shown.endswith("word …") and '<mark title="number">12</mark>' in shown
+    assert len(re.sub("<[^>]+>", "", shown)) < 360 and whole.count("word") == 300
+    assert _marked(item, "output").startswith("… word") and _marked(item, "reference") == "short"
 
 
 @pytest.mark.parametrize(
