@@ -11,8 +11,8 @@ holds file, line, digest, verdict and reason of those that were read.
 
 from __future__ import annotations
 
-import gc
 import csv
+import gc
 import itertools
 import json
 import os

@@ -104,7 +104,7 @@ def check_language(code: str) -> str:
 
 
 def _meant(code: str) -> str | None:
-    """What may have been meant by a tag that is not valid: its valid beginning, or the language of a country."""
+    """What may have been meant by a tag that is not valid: its valid beginning, a country's language, or a name."""
     import langcodes
 
     first = str(code).replace("_", "-").partition("-")[0].lower()
@@ -116,6 +116,8 @@ def _meant(code: str) -> str | None:
             spoken = langcodes.Language.make(territory=first.upper())
             if not spoken.territory_name().startswith("Unknown"):
                 return spoken.maximize().language
+    with suppress(LookupError):
+        return langcodes.find(code).to_tag() if len(code) > 3 and code.isalpha() else None
     return None
 
 
@@ -196,6 +198,10 @@ def split_pair(pair: str) -> tuple[str, str]:
         with suppress(UnknownLanguageError):
             return check_language(pair[:place]), check_language(pair[place + 1 :])
     if len(places) == 1:
-        for code in pair.split("-"):
+        codes = pair.split("-")
+        meant = [guess for code in codes if (guess := _meant(code)) and guess != code]
+        if len(meant) == len(codes):
+            raise NbkitError(f"--pair {pair:.80}: write two language codes; did you mean {'-'.join(meant)}?")
+        for code in codes:
             check_language(code)  # says which of them is meant
     raise NbkitError(f"--pair {pair:.80}: write SOURCE-TARGET, two language codes, such as en-de")

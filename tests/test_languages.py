@@ -27,6 +27,7 @@ def test_a_valid_tag_is_a_language(code):
     [
         *[("jp", "ja"), ("cn", "zh"), ("deu-typo", "de"), ("gr", "el"), ("cz", "cs"), ("ua", "uk")],
         *[("deu", "de"), ("ger", "de"), ("EN", "en"), ("pt_BR", "pt-BR"), ("iw", "he"), ("de-typo", "de")],
+        *[("German", "de"), ("deutsch", "de"), ("portuguese", "pt")],
     ],
 )
 def test_another_spelling_is_an_error_that_suggests(code, meant):
@@ -34,7 +35,7 @@ def test_another_spelling_is_an_error_that_suggests(code, meant):
         check_language(code)
 
 
-@pytest.mark.parametrize("code", ["xx", "", "a", "en-", "und", "ünï", "de\0", "deutsch", "12", "de/../x", "a" * 500])
+@pytest.mark.parametrize("code", ["xx", "", "a", "en-", "und", "ünï", "de\0", "bert", "12", "de/../x", "a" * 500])
 def test_what_is_no_tag_is_an_error(code):
     with pytest.raises(UnknownLanguageError, match=r"BCP 47 tag"):
         check_language(code)

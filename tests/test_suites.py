@@ -501,7 +501,8 @@ def test_verdicts_that_were_read_are_still_the_same():
     lines = {}
     for row in gold():
         for name in (row["file"], f"{row['file'].partition('/systems')[0]}/source.en"):
-            lines.setdefault(name, (data / name).read_text(encoding="utf-8").split("\n"))
+            if name not in lines:
+                lines[name] = (data / name).read_text(encoding="utf-8").split("\n")
         source, output = (lines[name][int(row["line"]) - 1].strip() for name in
                           (f"{row['file'].partition('/systems')[0]}/source.en", row["file"]))  # fmt: skip
         test = tests[int(row["rule"])]

@@ -19,6 +19,7 @@ from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_pro
 from nbkit.files import looks_secret
 from nbkit.models.python import forgotten
 from nbkit.models.services.commands import CommandModel, commands_allowed
+from nbkit.models.services.outputs import OutputsModel
 from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, StudyParams
@@ -284,10 +285,19 @@ def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
                 found.append(f"study '{entry.study.name}': {error}")
         try:
             found += entry.study.problems(entry.params, untranslated=untranslated)
+            if untranslated and not found:
+                found += _waiting(run.name, entry)
         except OSError as error:  # a name too long for a file, a folder that may not be read
             found.append(f"{str(error.filename)[:200]}: {error.strerror}")
         problems += [Problem(f"{entry.place} ({entry.name})", text) for text in found]
     return problems
+
+
+def _waiting(run: str, entry: Entry) -> Iterator[str]:
+    """The rounds that `nbkit sources` wrote for a run and nobody has translated yet."""
+    for use in dict.fromkeys(entry.study.uses(entry.params)):
+        if isinstance(use.remote, OutputsModel):
+            yield from use.remote.waiting(run, *use.asked_in)
 
 
 def not_remembered(run: RunFile) -> list[str]:

@@ -129,6 +129,7 @@ def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) ->
     decoding = {
         entry.name: entry.params.decoding.identity() for entry in entries(run_file) if hasattr(entry.params, "decoding")
     }
+    record["rounds"] = [each for each in record["rounds"] if each["round"] != number]  # given up, and deleted
     record["rounds"].append(
         {
             "round": number,

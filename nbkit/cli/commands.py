@@ -169,6 +169,8 @@ def _lines(file: str) -> list[str]:
 # `nbkit check-numbers`: a gate for translations, which fails where a number is lost.
 
 _STANDARD_INPUT = Path("/dev/stdin")
+#: Of a source that would pass every gate.
+_NO_TEXT = "empty: there is nothing to check"
 
 
 _COLUMNS = {
@@ -217,12 +219,16 @@ def check_numbers(
         click.echo("\t".join(_COLUMNS[rules]))
     judge = _by_paper(lenient) if rules == "paper" else _by_quantities(strict)
     lines = wrong = 0
+    has_text = False
     for lines, texts in enumerate(_texts(source, hypothesis, *beside), start=1):
+        has_text |= bool(texts[0].strip())
         rows = judge(texts[0], texts[1], *pair, *texts[2:])
         wrong += any(not row.get("everyone") for row in rows)
         for row in rows:
             click.echo(show(hypothesis, lines, row))
-    click.echo(f"numbers differ in {wrong} of {lines} lines", err=True)
+    if not has_text:
+        raise DataError(_NO_TEXT, source)
+    click.echo(f"numbers differ in {wrong} of {lines} line{'s' * (lines != 1)}", err=True)
     context.exit(1 if wrong else 0)
 
 
@@ -322,7 +328,10 @@ def check_outputs(
     from nbkit.measure.health import check_outputs
     from nbkit.models.services.outputs import read_lines
 
-    found = check_outputs(read_lines(source), {str(each): read_lines(each) for each in outputs}, *pair)
+    sources = read_lines(source)
+    if not any(map(str.strip, sources)):
+        raise DataError(_NO_TEXT, source)
+    found = check_outputs(sources, {str(each): read_lines(each) for each in outputs}, *pair)
     if style == "tsv":
         click.echo("file\tline\tkind\tevidence")
     for each in found:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import seaborn as sns
 import yaml
 from matplotlib.figure import Figure
 
@@ -57,6 +56,8 @@ def style() -> AbstractContextManager:
     ...     mpl.rcParams["svg.hashsalt"]
     'nbkit'
     """
+    import seaborn as sns  # takes more than a second, and not all that knows names and colours draws
+
     settings: Any = {**sns.axes_style("whitegrid"), **theme_data()["settings"]}
     return mpl.rc_context(settings)
 

@@ -1,8 +1,9 @@
 """The health of outputs: what is wrong with files of translations before anything is measured on them.
 
 Nothing here needs a model, a reference or the network: each line is judged by its source and by what the other
-systems wrote for it. What more than a third of the others do as well is not held against one of them: a line of names
-is rightly copied, and a line of several languages stays one.
+systems wrote for it. What more than a third of at least three others do as well is not held against one of them: a line
+of names is rightly copied, and a line of several languages stays one. A file that copies most lines is no translation,
+whatever the others are: all lines that it copies are found, and it excuses no other.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from nbkit.yaml_text import load
 
 #: What can be wrong, in the order of tables; `kinds` says what each is.
 KINDS = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation", "numbers", "boilerplate")
-#: Other outputs without which truncation and numbers are not judged.
+#: Other outputs without which truncation and numbers are not judged, and nothing is excused by what they share.
 _LEAST_OTHERS = 3
 #: Systems without which boilerplate is not judged.
 _LEAST_WRITING = 3
@@ -63,15 +64,22 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
         if len(lines) != len(sources):
             raise DataError(f"{len(lines):,} lines for {len(sources):,} sources", name)
     reader = _Reader(src, tgt)
-    found = []
+    copies = {name for name, lines in outputs.items() if _is_copy(sources, lines, src)}
+    found = [
+        Finding(name, number, "copy", line.strip())
+        for name in copies
+        for number, (source, line) in enumerate(zip(sources, outputs[name], strict=True), start=1)
+        if _is_same(source, line) and any(map(str.isalpha, source))
+    ]
     for number, source in enumerate(sources, start=1):
         if source.strip():
             by_kind = reader.line(source, {name: lines[number - 1].strip() for name, lines in outputs.items()})
             found += [
                 Finding(name, number, kind, evidence[name])
                 for kind, evidence in by_kind.items()
-                if kind == "numbers" or not _is_shared(len(evidence), len(outputs))
+                if kind == "numbers" or not _is_shared(len(evidence.keys() - copies), len(outputs) - len(copies))
                 for name in evidence
+                if kind != "copy" or name not in copies or not _is_same(source, outputs[name][number - 1])
             ]
     found += [
         Finding(name, line, "boilerplate", phrase.text)
@@ -98,8 +106,23 @@ def unjudged(systems: int) -> dict[str, str]:
 
 
 def _is_shared(having: int, systems: int) -> bool:
-    """Whether more than a third of the other systems have what one has."""
-    return 3 * (having - 1) > systems - 1
+    """Whether more than a third of the other systems, at least three, have what one has."""
+    return systems > _LEAST_OTHERS and 3 * (having - 1) > systems - 1
+
+
+def _is_copy(sources: Sequence[str], lines: Sequence[str], src: str) -> bool:
+    """Whether most lines of running text, and at least three, are their source: names alone are rightly copied."""
+    own = _own_words(src)
+    running = [
+        _is_same(source, line)
+        for source, line in zip(sources, lines, strict=True)
+        if (any(word in own for word in _WORD.findall(source.lower())) if own else len(_units(source)) >= 4)
+    ]
+    return sum(running) >= 3 and 2 * sum(running) > len(running)
+
+
+def _is_same(source: str, line: str) -> bool:
+    return source.casefold().split() == line.casefold().split()
 
 
 def own_flags(found: Mapping[str, Sequence[Verdict]]) -> dict[str, list[Verdict]]:

@@ -152,6 +152,30 @@ def test_texts_that_wait_for_a_translation_are_not_written_again(folder):
     assert [each.name for each in again.waiting] == ["1.en-de.de"]
 
 
+def test_a_round_that_waits_is_named_before_any_work(folder):
+    """Later rounds, too, whose texts are known only from the answers to earlier ones; not those of other runs."""
+    path = run_file("numbers", {"languages": ["de"], "n_numbers": 1, "n_templates": 1, "n_shrunk": 3}, "outputs:there")
+    for number in (1, 2):
+        (each,) = write_sources(read(path), Path("there")).written
+        assert each.source.name == f"{number}.en-de.en"
+        if number == 1:
+            each.target.write_text("Nichts.\n" * each.texts, encoding="utf-8")
+    (problem,) = validate(read(path))
+    said = "there/2.en-de.de is missing: write the translations of 2.en-de.en there, one per line, or delete 2.en-de.en"
+    assert said in problem.message
+    with pytest.raises(NbkitError, match=said):
+        dry_run(path)
+    other = folder / "other.yaml"
+    other.write_text(path.read_text().replace("name: ", "name: other-"), encoding="utf-8")
+    assert not validate(read(other))
+    each.source.unlink()  # given up: the round is written anew where it is asked for
+    assert not validate(read(path))
+    (again,) = write_sources(read(path), Path("there")).written
+    assert again == each
+    again.target.write_text("Nichts.\n" * each.texts, encoding="utf-8")
+    assert not validate(read(path))
+
+
 def test_a_run_file_without_such_a_system_is_refused(folder):
     path = run_file("word_order", {"languages": ["de"], "n_pairs": 4, "models": []}, "x", ["perturbations"])
     with pytest.raises(NbkitError, match="no model of this run file is outputs:there"):

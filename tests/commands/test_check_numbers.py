@@ -39,7 +39,13 @@ def test_good_translations_pass(files):
     result = check(files(SOURCE, GOOD))
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == "numbers differ in 0 of 4 lines\n"
-    assert check(files([], [])).exit_code == 0
+
+
+@pytest.mark.parametrize("lines", [[], ["", " "]])
+def test_an_empty_source_passes_no_gate(files, lines):
+    arguments = files(lines, lines)
+    for shown in (check(arguments), CliRunner().invoke(main, ["check-outputs", *arguments])):
+        assert shown.exit_code == 2 and f"{arguments[0]}: empty: there is nothing to check" in shown.stderr
 
 
 def test_each_wrong_quantity_is_explained_in_a_line_and_the_exit_code_is_1(files):

@@ -60,6 +60,8 @@ def test_every_direction_is_a_pair():
     [
         ("ende", "--pair ende: write SOURCE-TARGET, two language codes, such as en-de"),
         ("en-jp", "unknown language 'jp'; did you mean 'ja' (Japanese)?"),
+        ("english-german", "--pair english-german: write two language codes; did you mean en-de?"),
+        ("en-german", "unknown language 'german'; did you mean 'de' (German)?"),
         ("en-pt-br", "--pair en-pt-br: write SOURCE-TARGET"),
         ("", "--pair : write SOURCE-TARGET"),
     ],

@@ -98,6 +98,46 @@ def test_what_others_do_as_well_is_not_held_against_one():
     assert found(SOURCE, SOURCE, others={**FINE, "b": SOURCE, "c": SOURCE}) == {}
 
 
+def test_few_others_excuse_nothing():
+    for others in ({"b": SOURCE}, {"a": LONG, "b": SOURCE}, {"b": SOURCE, "c": SOURCE}):
+        assert found(SOURCE, SOURCE, others=others) == {"copy": SOURCE}
+
+
+UNTRANSLATED = ["We sold 1,250 bicycles last year.", "The hotel has 220 rooms.", "Thanks!", "She called me.", "1,250"]
+TRANSLATED = [
+    "Letztes Jahr verkauften wir 1.250 Räder.",
+    "Das Hotel hat 220 Zimmer.",
+    "Danke!",
+    "Sie rief an.",
+    "1.250",
+]
+
+
+@pytest.mark.parametrize("others", [0, 1, 2, 3, 8])
+def test_a_file_that_was_not_translated_is_found_line_by_line(others):
+    outputs = {"it": UNTRANSLATED, **{str(n): UNTRANSLATED for n in range(others)}, "fine": TRANSLATED}
+    copies = [each for each in check_outputs(UNTRANSLATED, outputs, "en", "de") if each.kind == "copy"]
+    assert {each.system for each in copies} == outputs.keys() - {"fine"}
+    assert [each[1:] for each in copies if each.system == "it"] == [
+        (n, "copy", text) for n, text in enumerate(UNTRANSLATED[:4], start=1)
+    ]
+
+
+def test_copied_files_do_not_excuse_a_line():
+    one = [*TRANSLATED, SOURCE]
+    outputs = {"it": one, "fine": [*TRANSLATED, LONG], "a": [*UNTRANSLATED, SOURCE], "b": [*UNTRANSLATED, SOURCE]}
+    shown = check_outputs([*UNTRANSLATED, SOURCE], outputs, "en", "de")
+    assert [each[:3] for each in shown if each.system == "it"] == [("it", 6, "copy")]
+
+
+def test_names_that_are_copied_are_no_untranslated_file():
+    sources = [f"New York: Harper & Row, {year}." for year in range(1980, 1990)] + UNTRANSLATED
+    outputs = {"it": sources[:10] + TRANSLATED}
+    assert check_outputs(sources, outputs, "en", "de") == []
+    # Half of the running text is not most of it.
+    assert check_outputs(UNTRANSLATED[:2], {"it": [UNTRANSLATED[0], TRANSLATED[1]]}, "en", "de") == []
+
+
 @pytest.mark.parametrize(
     ("source", "output", "evidence"),
     [

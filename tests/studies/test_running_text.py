@@ -12,7 +12,7 @@ from nbkit.batch import params as run_files
 from nbkit.studies import numbers, outcomes
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.comparison import ranked
-from nbkit.studies.numbers import NumbersParams, steps
+from nbkit.studies.numbers import NumbersParams, steps, styled
 
 SOURCE = ["We met 12 men on 3 May.", "No numbers here.", "It weighs 6 kg.", "They paid €500."]
 REFERENCE = ["Wir trafen am 3. Mai 12 Männer.", "Hier nicht.", "Es wiegt 6 kg.", "Sie zahlten 500 €."]
@@ -56,6 +56,8 @@ def test_an_error_of_many_is_everyones_and_undecided(params):
     assert np.isnan(one.loc["measures", "carried"])
     errors = numbers.running_errors(params)
     assert set(errors["model"]) == {"one"} and list(errors["line"]) == [1, 4]
+    assert set(errors["shown"]) == {"2 of 2"} and set(numbers.running_errors(params, k=1)["shown"]) == {"1 of 2"}
+    assert "1 of 2" in styled.show("running_errors", numbers.running_errors(params, k=1)).to_html()
     assert errors["said"].iloc[0] == "12 ≠ 13 (value)" and "500" in errors["said"].iloc[1]
 
 

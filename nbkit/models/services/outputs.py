@@ -124,6 +124,11 @@ class OutputsModel(RemoteModel):
         if self.path.is_dir():
             return self._rounds(src, tgt)
         if not self.path.is_file():
+            if "*" in self.place:
+                raise ModelError(
+                    f"model '{self.name}': * stands for several systems in the models of a run file alone; name one "
+                    f"{self.prefix}FILE for each system"
+                )
             way_out = f"'nbkit sources RUN.yaml {shlex.quote(self.place)}' writes what a run needs translated"
             raise ModelError(f"model '{self.name}': there is no file or folder {self.path}; {way_out}")
         if self.source is not None:
@@ -180,6 +185,19 @@ class OutputsModel(RemoteModel):
             if not (self.path / lines).is_file():
                 return f"{self.path / lines} is missing: write the translations of {source} there, one per line"
         return f"'nbkit sources RUN.yaml {shlex.quote(self.place)}' writes what a run needs translated"
+
+    def waiting(self, run: str, src: str, tgt: str) -> list[str]:
+        """What to do about each file that was written for *run* and is not translated, where it is still there."""
+        found = []
+        for path, record in _written(self.path / MANIFEST) if (self.path / MANIFEST).is_file() else ():
+            target = path.with_name(f"{path.stem}.{tgt}")
+            of_pair = path.name.endswith(f".{src}-{tgt}.{src}")
+            if record["run"] == run and of_pair and path.is_file() and not target.is_file():
+                found.append(
+                    f"model '{self.name}': {target} is missing: write the translations of {path.name} there, one per "
+                    f"line, or delete {path.name} if this run no longer asks for it"
+                )
+        return found
 
     def identity(self) -> dict[str, Any]:
         """The digests of all files that can be read."""
@@ -369,15 +387,15 @@ def text_digest(text: str) -> str:
 
 
 def check_unchanged(manifest: Path) -> None:
-    """Raises `DataError`, with the line, for a round whose sources are no longer those that were written."""
-    try:
-        rounds = json.loads(manifest.read_text(encoding="utf-8"))["rounds"]
-        written = [(each["source"], each["digests"].split()) for one in rounds for each in one["files"]]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"not a manifest of 'nbkit sources': {error!r}", manifest) from None
-    for name, digests in written:
-        path = manifest.with_name(name)
+    """Raises `DataError`, with the line, for a round whose sources are no longer those that were written.
+
+    A file that was deleted before it was translated has been given up.
+    """
+    for path, record in _written(manifest):
+        digests = record["digests"].split()
         if not path.is_file():
+            if not manifest.with_name(record["translation"]).exists():
+                continue
             raise DataError(f"is not there, but {manifest} says that it was written", path)
         found = map(text_digest, _source_lines(_stamp(path)))
         for number, (before, now) in enumerate(zip_longest(digests, found), start=1):
@@ -388,6 +406,19 @@ def check_unchanged(manifest: Path) -> None:
                     path,
                     number,
                 )
+
+
+def _written(manifest: Path) -> list[tuple[Path, dict[str, str]]]:
+    """The files that a manifest says were written, with their records and the run. Raises `DataError`."""
+    try:
+        rounds = json.loads(manifest.read_text(encoding="utf-8"))["rounds"]
+        found = [{"run": "", **one, **each} for one in rounds for each in one["files"]]
+        return [
+            (manifest.with_name(each["source"]), {name: str(each[name]) for name in ("run", "translation", "digests")})
+            for each in found
+        ]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"not a manifest of 'nbkit sources': {error!r}", manifest) from None
 
 
 #: A file, when it was changed last, and its size.

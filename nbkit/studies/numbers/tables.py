@@ -98,7 +98,8 @@ def running_rates(params: NumbersParams, store: Store | None = None) -> pd.DataF
 def running_errors(params: NumbersParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
     """*k* sentences of each system with a quantity that it, and at most one other, gets wrong.
 
-    Columns: pair, model, line, said, source, hypothesis, source_spans, output_spans.
+    Columns: pair, model, shown ("3 of 4": these and all there are of the system), line, said, source, hypothesis,
+    source_spans, output_spans.
     """
     import pandas as pd
 
@@ -110,8 +111,10 @@ def running_errors(params: NumbersParams, k: int = 3, store: Store | None = None
         first = table.assign(rank=ranks).sort_values("rank").groupby("model", sort=False).head(k).sort_index()
         said = ["; ".join(flag["said"] for flag in flags) for flags in first["own"]]
         source, output = (objects(_places(flags, side) for flags in first["own"]) for side in ("source", "output"))
-        frames.append(first.assign(said=said, source_spans=source, output_spans=output))
-    columns = ["pair", "model", "line", "said", "source", "hypothesis", "source_spans", "output_spans"]
+        there = table["model"].value_counts()
+        shown = [f"{min(k, there[model])} of {there[model]:,}" for model in first["model"]]
+        frames.append(first.assign(said=said, source_spans=source, output_spans=output, shown=shown))
+    columns = ["pair", "model", "shown", "line", "said", "source", "hypothesis", "source_spans", "output_spans"]
     return pd.concat([_frame([], columns), *frames], ignore_index=True)[columns]
 
 
