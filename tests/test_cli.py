@@ -365,16 +365,44 @@ def test_doctor_names_versions_device_caches_and_what_is_missing(no_parser):
         assert wanted in shown
     (services,) = [line for line in shown.splitlines() if "deep-translator" in line]
     assert "google" in services
-    demo = next(line for line in shown.splitlines() if line.split()[:1] == ["demo"])
-    assert "ready to run" in demo
+    assert "drop --offline" in shown
+    rows = shown.partition("\nRun files\n")[2].splitlines()
+    assert len([row for row in rows if "ready to run: demo" in row]) == 5  # one line of each study that it has
+    studies = [row.split()[0] for row in rows if row.startswith("  ") and row[2] != " "]
+    assert studies == ["word_order", "nli_permutation", "numbers", "idioms", "disambiguation", "suite"]
+
+
+def test_doctor_advises_what_can_be_done_here(no_parser, tmp_path: Path, monkeypatch):
+    """What is set can be unset; a store that cannot be written to is said where it is named, and once."""
+    from nbkit.models import weights
+
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.delenv("TRANSFORMERS_OFFLINE", raising=False)
+    monkeypatch.setattr(weights, "_ask_hub", lambda *_: "huggingface.co cannot be reached")
+    monkeypatch.setenv("NBKIT_CACHE", "/proc/none")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params").mkdir()
+    shared = "runs: [{study: word_order, params: {models: [sandbox], corpus: sandbox, languages: [de]}}]\n"
+    for name in ("one", "two"):
+        (tmp_path / "params" / f"{name}.yaml").write_text(f"name: {name}\n{shared}")
+    (tmp_path / "params" / "none.yaml").write_text("runs: 5\n")
+    shown = nbkit("doctor").stdout
+    assert "make the hub reachable" in shown and "--offline" not in shown
+    assert shown.count("/proc/none") == 2 and "nothing can be stored: the store cannot write to /proc/none" in shown
+    rows = [row.strip() for row in shown.partition("\nRun files\n")[2].splitlines()]
+    assert rows[0] == "word_order  needs a cache that can be written to: one, two"
+    assert rows[1].startswith("no study    none: ")
 
 
 def test_doctor_goes_on_where_training_data_is_missing(no_parser, tmp_path: Path, monkeypatch):
     monkeypatch.delenv("NBKIT_DATA", raising=False)
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
-    rows = {line.split()[0]: line for line in nbkit("doctor", "--offline").stdout.splitlines() if line.strip()}
-    assert "NBKIT_DATA is not set" in rows["sick-infersent"]
-    assert "will be trained on first use" in rows["sandbox-infersent"] and "demo" in rows
+    shown = nbkit("doctor", "--offline").stdout
+    rows = {line.split()[0]: line for line in shown.splitlines() if line.strip()}
+    assert "not set; required" in rows["data"] and shown.count("NBKIT_DATA=") == 1
+    needing = [line for line in shown.splitlines() if "needs $NBKIT_DATA" in line]
+    assert "sick-infersent" in needing[0] and "captions-gpt" in needing[1] and "idioms_real, idioms_wmt" in needing[-3]
+    assert "will be trained on first use" in rows["sandbox-infersent"] and "demo" in shown
     assert "will be trained on first use" in rows["sandbox-gpt"] and "HF_HUB_OFFLINE" in rows["gpt2"]
 
 

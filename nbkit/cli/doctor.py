@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -43,10 +44,11 @@ from nbkit.models.services.names import PACKAGE, ServerModel, WebModel, offered,
 from nbkit.models.weights import hub_cache, is_offline
 from nbkit.perturb import PERTURBATIONS
 from nbkit.registry import Registry
-from nbkit.store import Store, cache_folder
+from nbkit.store import Store, cache_folder, cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.results import outdated
 from nbkit.text.parsers import check_parser, parser_for
+from nbkit.yaml_text import load
 
 #: What stands in a list where there is nothing to say.
 NOTHING = "–"
@@ -176,6 +178,9 @@ def listing(kind: str, form: str, wants_params: bool) -> None:
 # `nbkit doctor`.
 
 _SHOWN_PROBLEMS = 4
+_NO_DATA = "not set; required for tests and runs on real data: export NBKIT_DATA=FOLDER"
+#: What a problem says of a variable of the environment.
+_UNSET = re.compile(r"(?:environment variable (\w+)|\$\{(\w+)\}) is not set")
 
 
 Row = tuple[str, str]
@@ -212,13 +217,17 @@ def _software() -> Iterator[Row]:
 def _folders() -> Iterator[Row]:
     cache = cache_folder()
     yield "cache ($NBKIT_CACHE)", cache if "://" in cache else _described(Path(cache))
-    yield "model hub ($HF_HOME)", _described(hub_cache()) + (", offline" if is_offline() else "")
+    if refusal := cache_problem():
+        yield "", f"nothing can be stored: {refusal}"
+    hub = hub_cache()
+    read_only = ", read-only: no weights can be downloaded" if hub.is_dir() and not os.access(hub, os.W_OK) else ""
+    yield "model hub ($HF_HOME)", _described(hub) + (", offline" if is_offline() else read_only)
     old = outdated(map(STUDIES.get, STUDIES))
     if old:
         size = size_text(sum(block.size for block in old))
         yield "", f"{size} of it in {len(old)} outdated tables; remove them: nbkit store --clear"
     data = os.environ.get("NBKIT_DATA")
-    yield "data ($NBKIT_DATA)", _described(Path(data)) if data else "not set; required for tests and runs on real data"
+    yield "data ($NBKIT_DATA)", _described(Path(data)) if data else _NO_DATA
     yield "disk", f"{shutil.disk_usage(Path.cwd()).free / 2**30:.1f} GiB free here"
 
 
@@ -249,8 +258,12 @@ def _parsers() -> Iterator[Row]:
 def _trained(
     registry: Registry[Any], check: Callable[[str, str], str | None], is_here: Callable[[str, str], bool]
 ) -> Iterator[Row]:
-    """For each model whether it is available, or will be trained here; last what helps."""
+    """For each model whether it is available, or will be trained here; last what helps.
+
+    One line for all that lack the same variable of the environment.
+    """
     helps: dict[str, None] = {}
+    unset: dict[str, list[str]] = {}
     for name in registry:
         entry = registry.get(name)
         lang = (entry.languages or ("en",))[0]
@@ -258,7 +271,12 @@ def _trained(
         problem = check(name, lang)
         ready = "ready" if entry.recipe is None or problem or is_here(name, lang) else "will be trained on first use"
         helps |= dict.fromkeys((problem or "").splitlines()[1:])
-        yield name, _first_line(problem or ready)
+        said = _gist(problem or ready)
+        if said.startswith(_NEEDS):
+            unset.setdefault(said, []).append(name)
+        else:
+            yield name, said
+    yield from ((said, ", ".join(names)) for said, names in unset.items())
     yield from (("", line.strip()) for line in helps)
 
 
@@ -289,20 +307,54 @@ def _metrics() -> Iterator[Row]:
 
 
 def _run_files() -> Iterator[Row]:
-    """Whether each run file, of this folder or bundled, could be run now."""
+    """By study, which run files, of this folder or bundled, could be run now, and what the others lack."""
     here = Path("params")
     folder = here if here.is_dir() else bundled("params")
+    states: dict[str, dict[str, list[str]]] = {study: {} for study in (*STUDIES, _NO_STUDY)}
+    lacking: dict[str, list[str]] = {}
     for path in sorted(folder.glob("*.yaml")):
         try:
-            problems = [problem.message for problem in validate(read(path))]
+            problems = [_NO_CACHE if one.place == "NBKIT_CACHE" else one.message for one in validate(read(path))]
         except NbkitError as error:
             problems = str(error).splitlines()
-        messages = list(dict.fromkeys(map(_first_line, problems)))
-        yield path.stem, "ready to run" if not messages else f"{len(problems)} problem{'s' * (len(problems) > 1)}:"
-        for message in messages[:_SHOWN_PROBLEMS]:
-            yield "", message
-        if len(messages) > _SHOWN_PROBLEMS:
-            yield "", f"… and more: nbkit validate {path}"
+        messages = list(dict.fromkeys(map(_gist, problems)))
+        state, *more = messages or ["ready to run"]
+        said = path.stem
+        if more or (messages and not state.startswith(_NEEDS)):
+            state, said = path.stem, f"{len(problems)} problem{'s' * (len(problems) > 1)}"
+            lacking[state] = messages[:_SHOWN_PROBLEMS]
+            if len(messages) > _SHOWN_PROBLEMS:
+                lacking[state].append(f"… and more: nbkit validate {path}")
+        for study in _studies(path):
+            states[study].setdefault(state, []).append(said)
+    for study, of_state in states.items():
+        for number, (state, names) in enumerate(of_state.items()):
+            yield "" if number else study, f"{state}: {', '.join(names)}"
+            yield from (("", f"  {message}") for message in lacking.pop(state, []))  # of several studies, once
+
+
+#: Where run files stand whose studies cannot be read.
+_NO_STUDY = "no study"
+
+
+def _studies(path: Path) -> list[str]:
+    """The studies of a run file, also of one whose variables have no value."""
+    try:
+        said = [each["study"] for each in load(path.read_text(encoding="utf-8"), path)[1]["runs"]]
+    except (NbkitError, OSError, ValueError, TypeError, KeyError):
+        said = []
+    return [study for study in STUDIES if study in said] or [_NO_STUDY]
+
+
+#: What a line begins with that says only what is needed: `_folders` says how to get it.
+_NEEDS = "needs "
+_NO_CACHE = f"{_NEEDS}a cache that can be written to"
+
+
+def _gist(problem: str) -> str:
+    """The first line; of a variable that is not set, its name alone."""
+    unset = _UNSET.search(problem)
+    return f"{_NEEDS}${unset[1] or unset[2]}" if unset else _first_line(problem)
 
 
 def _first_line(text: str) -> str:

@@ -206,10 +206,11 @@ def _missing(reference: Origin) -> str:
         else "its safetensors weights are not in the cache"
     )
     offline = "; HF_HUB_OFFLINE is set" if is_offline() else ""
+    download = "unset HF_HUB_OFFLINE and drop --offline" if is_offline() else "make the hub reachable"
     return (
         f"model '{reference.name}' ({reference.hub}): {state} ({hub_cache()}){offline}; "
         f"there is no folder of that name either.\n"
-        "  Do one of these: unset HF_HUB_OFFLINE and drop --offline to download the weights; point HF_HOME "
+        f"  Do one of these: {download} to download the weights; point HF_HOME "
         "at a cache that holds them; or write the path of a folder that holds them (./FOLDER) as the model's name."
     )
 
