@@ -104,7 +104,13 @@ def test_few_others_excuse_nothing():
 
 
 UNTRANSLATED = ["We sold 1,250 bicycles last year.", "The hotel has 220 rooms.", "Thanks!", "She called me.", "1,250"]
-TRANSLATED = ["Letztes Jahr verkauften wir 1.250 Räder.", "Das Hotel hat 220 Zimmer.", "Danke!", "Sie rief an.", "1.250"]
+TRANSLATED = [
+    "Letztes Jahr verkauften wir 1.250 Räder.",
+    "Das Hotel hat 220 Zimmer.",
+    "Danke!",
+    "Sie rief an.",
+    "1.250",
+]
 
 
 @pytest.mark.parametrize("others", [0, 1, 2, 3, 8])
