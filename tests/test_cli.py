@@ -323,14 +323,19 @@ def test_run_says_what_it_did_and_fails_where_a_part_failed(tmp_path: Path, monk
     from nbkit.batch.run import Failure, RunSummary
 
     done = RunSummary("demo", tmp_path, 2, 3, ("a", "b"), ("c",), seconds=100, report=tmp_path / "index.html")
-    failed = replace(done, failures=(Failure("b", "ModelError: no weights"),))
+    failed = replace(done, executed=("b",), failures=(Failure("b", "ModelError: no weights"),))
     for summary, code in ((done, 0), (failed, 1)):
         monkeypatch.setattr("nbkit.batch.run.run", lambda *_, found=summary, **__: found)
         shown = nbkit("run", "params/demo.yaml")
         assert shown.exit_code == code
         assert shown.stdout.splitlines()[-1] == f"Report: {tmp_path / 'index.html'}"
-        assert "2 notebooks executed, 1 unchanged" in shown.stdout
+        executed, failures = ("1 notebook", "1 failure") if code else ("2 notebooks", "0 failures")
+        assert f"demo: {executed} executed, 1 unchanged, {failures}, " in shown.stdout
     assert "failed: b: ModelError: no weights" in shown.stderr
+    twice = replace(failed, failures=(*failed.failures, Failure("c", "ModelError: no weights"), Failure("d", "E: f")))
+    monkeypatch.setattr("nbkit.batch.run.run", lambda *_, **__: twice)
+    shown = nbkit("run", "params/demo.yaml").stderr.splitlines()
+    assert shown[-2:] == ["failed: b, c: ModelError: no weights", "failed: d: E: f"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])

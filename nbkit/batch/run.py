@@ -348,14 +348,14 @@ def _without(entry: Entry, incomplete: Collection[str]) -> str:
 
 
 def _logged(results: Iterator[Done], total: int, what: str) -> Iterator[Done]:
-    """Pass *results* on, with a line for each and a progress bar."""
+    """Pass *results* on, with a line for each and a progress bar; what went wrong is said at the end of the run."""
     if total:
         tqdm.write(f"[{what} 0/{total}] started", file=sys.stderr)
     with tqdm(total=total, desc=what, disable=None if total else True) as bar:
         for number, done in enumerate(results, 1):
             line = f"[{what} {number}/{total}] {done.task.label}"
             if done.error is not None:
-                line += f": FAILED: {str(done.error).splitlines()[0]}"
+                line += ": FAILED"
             tqdm.write(line, file=sys.stderr)
             bar.update()
             yield done

@@ -136,11 +136,15 @@ def _basis(untimed: tuple[str, ...]) -> str:
 
 
 def _show_summary(summary: RunSummary) -> None:
+    failed: dict[str, list[str]] = {}
     for failure in summary.failures:
-        click.echo(f"failed: {failure.label}: {failure.error}", err=True)
+        failed.setdefault(failure.error, []).append(failure.label)
+    for error, labels in failed.items():
+        click.echo(f"failed: {', '.join(labels)}: {error}", err=True)
+    executed, failures = len(summary.executed), len(summary.failures)
     click.echo(
-        f"{summary.name}: {len(summary.executed)} notebooks executed, {len(summary.skipped)} unchanged, "
-        f"{len(summary.failures)} failures, {_minutes(summary.seconds)}"
+        f"{summary.name}: {executed} notebook{'s' * (executed != 1)} executed, {len(summary.skipped)} unchanged, "
+        f"{failures} failure{'s' * (failures != 1)}, {_minutes(summary.seconds)}"
     )
     if summary.report:
         click.echo(f"Report: {summary.report}")

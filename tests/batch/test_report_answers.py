@@ -113,7 +113,7 @@ def test_a_failure_that_nothing_is_simpler_than_is_a_surprise(run: Path):
     smallest = cases.head(3).assign(measure="smallest failure", value=[1.0, 1.0, 20.0], verdict="fail")
     write_outcomes([cases, smallest], run / "outcomes" / "numbers.parquet", "parquet")
     (found,) = (each for each in answers.of_entry(run, "numbers", "numbers").surprises() if "smallest" in each.text)
-    assert found.text.startswith("good en→de: 1 is the smallest number that fails, in 2 of 3 searches")
+    assert found.text.startswith("good en→de: 1 is the smallest number that fails (searches that end in it: 2 of 3)")
     assert found.page == "smallest_failures"
 
 

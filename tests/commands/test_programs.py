@@ -127,7 +127,7 @@ def test_a_run_starts_them_in_its_workers(here):
     command = [sys.executable, "-m", "nbkit", "run", path, "--workers", "2", "--allow-commands"]
     ran = subprocess.run(command, capture_output=True, text=True, env={**os.environ, VARIABLE: "deny"})
     assert ran.returncode == 0, ran.stderr[-2000:]
-    assert (here / "mark").exists() and "1 notebooks executed" in ran.stdout
+    assert (here / "mark").exists() and "1 notebook executed" in ran.stdout
     again = nbkit("run", path)  # nothing is left to do, so nothing is asked
     assert again.exit_code == 0, again.output
     page = next(here.glob("outputs/mine/**/*pass_rates*.html")).read_text(encoding="utf-8")

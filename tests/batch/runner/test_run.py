@@ -233,7 +233,8 @@ def test_outcomes_come_with_the_run_and_their_failure_loses_nothing(toy, capfd, 
         assert failure.label == "outcomes of toy" and "zwei is a dumb word" in failure.error and failed.exit_code == 1
         assert record(output, "toy.summary")["status"] == "done" and not file.exists()
         assert "outcomes of toy" in (output / "index.html").read_text()
-    capfd.readouterr()
+    said = capfd.readouterr().err
+    assert "outcomes of toy: FAILED\n" in said and "dumb word" not in said  # the error is the summary's
     monkeypatch.setattr(STUDIES.get("toy"), "results", None)
     silent = run(grid("[eins, zwei]", "n: 3", notebooks="[summary]"), workers=1)
     assert silent.exit_code == 0 and "no outcomes of toy: the study 'toy' declares none" in capfd.readouterr().err
