@@ -2,7 +2,7 @@
 
 Nothing here needs a model, a reference or the network: each line is judged by its source and by what the other
 systems wrote for it. What more than a third of at least three others do as well is not held against one of them: a line
-of names is rightly copied, and a line of several languages stays one. A file that copies most lines is no translation,
+of names is rightly copied, and a line of several languages stays one. A file that copies most lines was not translated,
 whatever the others are: all lines that it copies are found, and it excuses no other.
 """
 
