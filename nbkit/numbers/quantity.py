@@ -11,7 +11,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -119,32 +119,14 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
         numbers = read_numbers(plain, lang) if told & Signs.NUMBER else []
     else:
         numbers = find_numbers(masked, lang)
-    spans = [number.span for number in numbers]
-    starts, ends = [start for start, _ in spans], [end for _, end in spans]
-    covered: set[int] = set()
-    always = any(quantity.kind == "always" for quantity in found)
-    for match in rules.words.finditer(masked) if signs.may_hold_word(told, said) else ():
-        a, b = match.span()
-        which = rules.which.match(masked, a)
-        first, after = bisect_right(ends, a), bisect_left(starts, b)
-        overlapping = spans[first:after]
-        if not which or not which.lastgroup:
-            continue
-        (value, *also), unit = rules.meanings[int(which.lastgroup[1:])]
-        if all(a <= s[0] and s[1] <= b and (unit or s != (a, b)) for s in overlapping):
-            covered.update(range(first, after))
-            unit = unit or _unit_of_word(match[0], rules) or (_unit_after(masked, b, rules) if 0 < value < 1 else "")
-            kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
-            always = always or kind == "always"
-            unit = "" if kind == "always" else unit
-            found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True, also=tuple(also)))
+    covered = _worded(masked, numbers, found, rules) if signs.may_hold_word(told, said) else set()
     for i, number in enumerate(numbers):
         if i not in covered and not _is_power_of_unit(text, number.span[0]):
             found.append(_quantity(text, number, rules))
     found.sort(key=lambda quantity: quantity.span)
     if len(found) > 1:
         found = _joined(text, found, rules)
-    if always:
+    if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
     idioms = rules.idioms if signs.may_hold_idiom(told, said) else None
     if idioms is not None and not all(quantity.lexical and quantity.certainty == WEAK for quantity in found):
@@ -153,6 +135,28 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
             for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
                 found[i] = replace(found[i], certainty=WEAK, lexical=True)
     return _ranged(text, found) if len(found) > 1 else found
+
+
+def _worded(text: str, numbers: Sequence[Number], found: list[Quantity], rules: Rules) -> set[int]:
+    """Add the words that mean a number to *found*; the places of the *numbers* that they cover."""
+    spans = [number.span for number in numbers]
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    covered: set[int] = set()
+    for match in rules.words.finditer(text):
+        a, b = match.span()
+        which = rules.which.match(text, a)
+        first, after = bisect_right(ends, a), bisect_left(starts, b)
+        overlapping = spans[first:after]
+        if not which or not which.lastgroup:
+            continue
+        (value, *also), unit = rules.meanings[int(which.lastgroup[1:])]
+        if all(a <= s[0] and s[1] <= b and (unit or s != (a, b)) for s in overlapping):
+            covered.update(range(first, after))
+            unit = unit or _unit_of_word(match[0], rules) or (_unit_after(text, b, rules) if 0 < value < 1 else "")
+            kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
+            unit = "" if kind == "always" else unit
+            found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True, also=tuple(also)))
+    return covered
 
 
 def says_few(text: str, lang: str) -> bool:

@@ -313,9 +313,9 @@ class UnspacedReader:
         pieces: list[Piece] = []
         for token in self.token.finditer(text):
             start, end, kind, matched = token.start(), token.end(), token.lastgroup, token[0]
-            if kind in ("skip", "endless"):
-                continue
-            if kind == "literal":
+            if kind in ("word", "point"):
+                pieces.append(Piece(start, end, self.atoms[matched], matched, self._joined(text, pieces, start)))
+            elif kind == "literal":
                 for literal in read_literal(matched, start, self.rules):
                     joined = self._joined(text, pieces, literal.start)
                     pieces.append(literal_piece(literal, joined))
@@ -337,9 +337,7 @@ class UnspacedReader:
                 digits = "".join(self.digits[character] for character in matched)
                 atom = Atom("literal", Decimal(digits))
                 pieces.append(Piece(start, end, atom, digits, self._joined(text, pieces, start)))
-            else:
-                pieces.append(Piece(start, end, self.atoms[matched], matched, self._joined(text, pieces, start)))
-        return pieces
+        return pieces  # without what is skipped, and runs without an end
 
     def _decade(self, text: str) -> Decimal:
         """*20世纪80年代* and *二十世纪八十年代* are the 1980s."""
