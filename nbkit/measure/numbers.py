@@ -372,14 +372,17 @@ def _script(case: _Case) -> Verdict | None:
 
 def _separator(case: _Case) -> Verdict | None:
     digits = _digits_of(case.expected.value)
+    without = case.expected.written.isdecimal()
     for text, numbers in _writings(case):
+        if not _has_sign_of(case.expected.value, numbers) or (without and text.isdecimal()):
+            continue
         if _digits_in(text) == digits and not _LETTERS.search(text):
             return Verdict("separator not localised", text, numbers)
         if _same_figures_read_otherwise(case.expected.written, text, case.src, case.tgt):
             return Verdict("separator not localised", text, numbers)
     for number in _numbers(case.hypothesis, case.src):
         text = case.text(number)
-        if number.value == case.expected.value and not _LETTERS.search(text):
+        if number.value == case.expected.value and not _LETTERS.search(text) and not (without and text.isdecimal()):
             return Verdict("separator not localised", text, _at(case, text))
     pieces = [case.text(number) for number in case.candidates]
     if len(pieces) > 1 and "".join(map(_digits_in, pieces)) == digits:  # 1 234 567 that reads as three numbers
@@ -388,31 +391,35 @@ def _separator(case: _Case) -> Verdict | None:
 
 
 def _scale(case: _Case) -> Verdict | None:
+    expected = case.expected
     for number in case.candidates:
-        involved = _has_numeral(case.expected.written) or _LETTERS.search(case.text(number))
-        if involved and _significant(number.value) == _significant(case.expected.value):
+        # Only words from hundred on hold a scale word: *two* for 20 is another number.
+        involved = any(_LETTERS.search(text) and abs(value) >= 100 for text, value in
+                       ((expected.written, expected.value), (case.text(number), number.value)))  # fmt: skip
+        if involved and _significant(number.value) == _significant(expected.value):
             return Verdict("scale word wrong", case.text(number), (number,))
     return None
 
 
 def _digits(case: _Case) -> Verdict | None:
     """The four types that compare digits, with the candidate nearest by edit distance."""
-    wanted = _digits_of(case.expected.value)
+    expected = case.expected.value
+    wanted = _digits_of(expected)
     near = []
     for text, numbers in _writings(case):
+        # A fraction or a sign is more than a digit: 424.10 or −424 for 424 is another number.
+        if not _has_sign_of(expected, numbers) or (not expected % 1 and any(number.value % 1 for number in numbers)):
+            continue
         # By its notation, if it is in digits (1.0000 for 1,000), and by its value (*vierzig* for 41).
         readings = [_digits_of(number.value) for number in numbers] + ([_digits_in(text)] if text[0].isdigit() else [])
-        near += [(Levenshtein.distance(wanted, there), text, numbers, there)
-                 for there in readings if _related(wanted, there)]  # fmt: skip
+        in_words = _LETTERS.search(case.expected.written + text) is not None
+        for there in readings:
+            pair = (wanted.rstrip("0"), there.rstrip("0")) if in_words else (wanted, there)
+            if error := _corruption(*pair, alone=len(case.candidates) == 1 and len(wanted) == len(there)):
+                near.append((Levenshtein.distance(wanted, there), text, numbers, error))
     if not near:
         return None
-    _, text, numbers, there = min(near, key=lambda found: found[0])
-    if _runs(wanted) == _runs(there):
-        error = "repeated digits miscounted"
-    elif len(there) == len(wanted):
-        error = "digit substituted"
-    else:
-        error = "digit dropped" if len(there) < len(wanted) else "digit added"
+    _, text, numbers, error = min(near, key=lambda found: found[0])
     return Verdict(error, text, numbers)
 
 
@@ -503,16 +510,33 @@ def _digits_in(text: str) -> str:
     return "".join(str(unicodedata.decimal(character)) for character in text if character.isdecimal())
 
 
+def _has_sign_of(value: Decimal, numbers: Sequence[Number]) -> bool:
+    return any(number.value < 0 for number in numbers) == (value < 0)
+
+
 def _significant(value: Decimal) -> str:
     """The significant digits, unchanged by powers of ten."""
     return "".join(map(str, value.as_tuple().digits)).strip("0")
 
 
-def _related(wanted: str, there: str) -> bool:
-    """Whether one may be a corrupted form of the other: same length, same up to repeats, or half in common."""
-    if len(wanted) == len(there) or _runs(wanted) == _runs(there):
-        return True
-    return 2 * LCSseq.similarity(wanted, there) >= max(len(wanted), len(there))
+def _corruption(wanted: str, there: str, alone: bool) -> str:
+    """The type of error that makes one of the other; "" for another number: not more than half of the digits are alike.
+
+    alone: whether no other number could be meant, and both are as long; then any one digit may be another.
+
+    >>> [_corruption("12345", there, False) for there in ("1245", "123845", "12845", "1255", "678")]
+    ['digit dropped', 'digit added', 'digit substituted', 'digit substituted', '']
+    >>> _corruption("41", "47", True), _corruption("41", "47", False), _corruption("64", "4", False)
+    ('digit substituted', '', '')
+    """
+    if _runs(wanted) == _runs(there):
+        return "repeated digits miscounted" if wanted != there else ""
+    longer, common = max(len(wanted), len(there)), LCSseq.similarity(wanted, there)
+    if 2 * common <= longer and not (alone and longer == common + 1):
+        return ""
+    if common == len(there) < len(wanted):
+        return "digit dropped"
+    return "digit added" if common == len(wanted) < len(there) else "digit substituted"
 
 
 def _runs(digits: str) -> list[str]:

@@ -42,8 +42,9 @@ class Verdict:
     grade : {"same", "equivalent", "tolerable", "wrong"}
         How well the quantity is carried over.
     wrong : str
-        What is wrong: value, scale, sign, unit changed, percent lost, percent added, ordinal changed, month changed,
-        fraction changed, clock shifted, exchanged, missing, added, repeated; empty unless the grade is wrong.
+        What is wrong: value, scale, separator (the same digits, read otherwise), sign, unit changed, percent lost,
+        percent added, ordinal changed, month changed, fraction changed, clock shifted, exchanged, missing, added,
+        repeated; empty unless the grade is wrong.
     source, target : Quantity or None
         The two quantities, None for one that is missing or added.
     note : str
@@ -83,6 +84,8 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     ['10:26 PM = 22:26 Uhr (clock)']
     >>> [str(v) for v in compare_quantities("5 % of men", "5 Männer", "en", "de")]
     ['5 % ≠ 5 (percent lost)']
+    >>> [v.wrong for v in compare_quantities("3,126 men", "3,126 Mann", "en", "de")]
+    ['separator']
     >>> [(v.grade, v.wrong) for v in compare_quantities("⅓ cup", "⅔ Tasse", "en", "de")]
     [('wrong', 'fraction changed')]
     """
@@ -633,7 +636,8 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
     if a.value == -b.value:
         return (1, "sign")
     if a.value and b.value and _power_of_ten(a.value / b.value):
-        return (2, "scale")
+        in_words = re.search(r"[^\W\d_]", a.surface + b.surface) is not None
+        return (2, "separator" if not in_words and _digits(a) == _digits(b) else "scale")
     if "clock" in (a.kind, b.kind) or "date" in (a.kind, b.kind):
         return (6, "value")
     return (4 if a.unit == b.unit else 5, "value")

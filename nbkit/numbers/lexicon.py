@@ -47,7 +47,7 @@ _PARTS = re.compile(r"\d+")
 _FULL_WIDTH_COMMA = "\uff0c"
 
 
-@dataclass(slots=True)  # not frozen: made once a number, and freezing takes as long as reading it
+@dataclass(slots=True)  # not frozen: each number makes one, and freezing slows that down
 class Literal:
     """A number in digits, at characters *start* to *end*. digits: ASCII, with "." as decimal sign."""
 
@@ -737,7 +737,7 @@ class Lexicon:
                 stem = key[: -len(ending)] + restored
                 parts = (Part(self.atoms[stem], 0, len(stem)),) if stem in self.atoms else self._compound(stem)
                 if parts and word:
-                    return self._checked(key, [*parts, Part(self.atoms[word], len(key) - 1, len(key))])
+                    return self._checked([*parts, Part(self.atoms[word], len(key) - 1, len(key))])
                 if parts:
                     last = parts[-1]
                     ordinal = Atom(last.atom.role, last.atom.value, ordinal=True, bare=last.atom.bare)
@@ -752,9 +752,9 @@ class Lexicon:
                 return ()
             found.append(Part(self.atoms[match[1]], match.start(1), match.end(1)))
             position = match.end()
-        return self._checked(key, found)
+        return self._checked(found)
 
-    def _checked(self, key: str, parts: list[Part]) -> tuple[Part, ...]:
+    def _checked(self, parts: list[Part]) -> tuple[Part, ...]:
         pieces = [Piece(part.start, part.end, part.atom, "", joined=True) for part in parts]
         read = compose(pieces, 0, self.grammar)
         return tuple(parts) if read is not None and read.stop == len(parts) else ()

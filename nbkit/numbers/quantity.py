@@ -125,7 +125,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
             found.append(_quantity(text, number, rules))
     found.sort(key=lambda quantity: quantity.span)
     if len(found) > 1:
-        found = _joined(text, found, rules)
+        found = _joined(text, found)
     if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
     idioms = rules.idioms if signs.may_hold_idiom(told, said) else None
@@ -634,7 +634,7 @@ class Signs(Remembered[int]):
         self.may_hold_word = self._any_of(words, sign)
         self.may_hold_idiom = self._any_of(idioms, sign << len(self._pieces))
         #: The words of a text, or its characters, without many that say nothing.
-        self.cut: Callable[[str], list[str]] = str.split
+        self.cut: Callable[[str], list[str]] = list if han else str.split
         if han and "" not in self._pieces:
             own = "".join(map(re.escape, sorted({*"".join(self._pieces), *map(chr, _ALIKE)} - {_EDGE})))
             self.cut = re.compile(
@@ -1522,7 +1522,7 @@ _COMPOUND = {("foot", "inch"): 12, ("hour", "minute"): 60, ("minute", "second"):
              ("stone", "pound"): 14, ("year", "month"): 12, ("meter", "centimeter"): 100}  # fmt: skip
 
 
-def _joined(text: str, found: list[Quantity], rules: Rules) -> list[Quantity]:
+def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
     """Neighbours that share a unit or a scale (*3 to 5 million km*), and amounts in two units (*6 ft 2 in*)."""
     result: list[Quantity] = []
     for quantity in reversed(found):
@@ -1547,7 +1547,7 @@ def _joined(text: str, found: list[Quantity], rules: Rules) -> list[Quantity]:
             full = quantity.value // 100 * 100 + after.value  # 1981-87
             if full > quantity.value:
                 result[-1] = after = replace(after, value=full, also=(*after.also, after.value))
-        result.append(_shared(quantity, after, gap, text) if _JOIN.fullmatch(gap) else quantity)
+        result.append(_shared(quantity, after, gap) if _JOIN.fullmatch(gap) else quantity)
     return result[::-1]
 
 
@@ -1584,7 +1584,7 @@ def _is_year(quantity: Quantity) -> bool:
     return quantity.unit in ("", "year") and quantity.value.denominator == 1 and 1000 <= quantity.value < 2200
 
 
-def _shared(quantity: Quantity, after: Quantity, gap: str, text: str) -> Quantity:
+def _shared(quantity: Quantity, after: Quantity, gap: str) -> Quantity:
     if quantity.kind not in ("cardinal", "money") or (quantity.unit and quantity.kind != "money"):
         return quantity
     if after.kind == "clock" and quantity.value.denominator == 1 and quantity.value <= 24:

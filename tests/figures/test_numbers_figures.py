@@ -190,6 +190,11 @@ def test_all_types_of_errors_have_a_colour_of_their_own() -> None:
     assert len({look.colour for look in looks.values()}) == len(looks)
 
 
+def test_types_of_errors_name_their_model_where_the_others_have_none() -> None:
+    counts = pd.concat([error_counts(), error_counts().assign(model="faultless", n=0)])
+    assert list(styled.error_types_table(counts).data["model"]) == ["m"]
+
+
 def test_a_run_without_failures_says_so() -> None:
     good = results().assign(strict=True, error="")
     assert styled.TABLES.why("errors") in {
@@ -201,9 +206,14 @@ def test_a_run_without_failures_says_so() -> None:
 def test_the_best_of_a_row_is_bold_and_capabilities_are_averaged() -> None:
     two = rates()[lambda table: (table["pair"] == "en→de") & (table["model"] != MODELS[1])]
     table = styled.rates_table(two)
-    means = table.data.iloc[-1]
-    assert means["capability"] == styled.ALL
-    assert means[MODELS[0]] == f"{100 * two[two['model'] == MODELS[0]]['strict'].mean():.1f}"
+    whole, means = table.data.iloc[-2], table.data.iloc[-1]
+    assert (whole["capability"], means["capability"]) == (styled.ALL, styled.MEAN)
+    of = two[two["model"] == MODELS[0]]
+    assert whole[MODELS[0]] == f"{100 * (of['strict'] * of['n']).sum() / of['n'].sum():.1f}"
+    assert (
+        whole["n"] == of["n"].sum()
+        and means[MODELS[0]] == f"{100 * two[two['model'] == MODELS[0]]['strict'].mean():.1f}"
+    )
     html = re.sub(r"\s+", " ", table.to_html())
     assert len(re.findall("font-weight: bold", html)) >= 1
     assert table.data[MODELS[0]].iloc[0].startswith("0.0 [0.0, ")

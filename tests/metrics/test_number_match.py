@@ -77,7 +77,7 @@ ERRORS = [
     ("1.234", "1.234", "en", "de", "Es kostet 1.234 Euro.", "separator not localised", "1.234"),
     ("1.23", "1.23", "en", "de", "Es kostet 1.23 Euro.", "separator not localised", "1.23"),
     ("1234.5", "1,234.5", "en", "de", "Es kostet 12345 Euro.", "separator not localised", "12345"),
-    ("1.234", "1.234 million", "en", "de", "Es sind 12 Euro.", "digit dropped", "12"),
+    ("1.234", "1.234 million", "en", "de", "Es sind 123 Euro.", "digit dropped", "123"),
     ("12345", "12345", "en", "de", "Es sind 1245.", "digit dropped", "1245"),
     ("12345", "12345", "en", "de", "Es sind 123465.", "digit added", "123465"),
     ("12345", "12345", "en", "de", "Es sind 12395.", "digit substituted", "12395"),
@@ -109,6 +109,15 @@ ERRORS = [
     ("12345", "12345", "en", "de", "Es war teuer.", "number missing", ""),
     ("10", "ten", "en", "de", "Es war im Garten.", "number missing", ""),
     ("48213", "48213", "en", "de", "Es sind 7.", "number missing", ""),
+    # Another number is not a form of it, as read in WMT's outputs: codes, clocks, dates, signs, conversions.
+    ("424", "424", "zh", "en", "Model 424.10.", "number missing", ""),
+    ("2022", "2022", "de", "en", "It is 1230.", "number missing", ""),
+    ("64", "六四", "zh", "en", "On June 4.", "number missing", ""),
+    ("6", "六", "zh", "en", "More than 60%.", "number missing", ""),
+    ("20", "20", "de", "en", "One or two.", "number missing", ""),
+    ("-730", "−730", "en", "de", "Der VP-A 730.", "number missing", ""),
+    ("41", "41", "en", "de", "Es sind 14.", "digit substituted", "14"),
+    ("15", "15", "de", "en", "At 25 and 37.", "number missing", ""),
     ("12345", "12345", "en", "de", "Es sind 12345 oder 678.", "extra number", "678"),
 ]
 

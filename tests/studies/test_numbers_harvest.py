@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from nbkit.corpora.templates import load_templates, write_templates
 from nbkit.studies.numbers.steps import harvest, harvest_corpus, harvest_with
 
 
@@ -108,14 +107,6 @@ def test_a_parallel_corpus_and_its_references(tmp_path):
     assert [each.capability for each in found] == ["integers"]  # both are the same sentence but for the number
     by_system = harvest_with(corpus, "en", "de", 10, lambda batch: [text.replace(".5", ",5") for text in batch])
     assert {each.text for each in by_system} == {"It cost [NUM] euros."}
-
-
-def test_harvested_templates_can_be_kept_as_a_file(tmp_path):
-    found = list(harvest(["It cost 12.", "It cost 1.25.", "It’s “5”: yes."], "en", "zh", list))
-    write_templates(found, tmp_path / "en.yaml")
-    again = load_templates("en", tmp_path / "en.yaml")
-    assert {(each.capability, each.text) for each in again} == {(each.capability, each.text) for each in found}
-    assert len(again) == len(found) == 3
 
 
 @pytest.mark.parametrize("corpus", ["multi30k:test_2016_flickr", "tatoeba"])

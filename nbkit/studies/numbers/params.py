@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
@@ -17,6 +17,8 @@ from nbkit.studies.base import MOST, Count, Once, TranslatorParams, Translators,
 
 #: What `templates` begins with where sentences are taken from a corpus.
 FROM_CORPUS = "corpus:"
+#: Of numbers and of templates, which are multiplied.
+Some: TypeAlias = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 
 
 class Direction(NamedTuple):
@@ -78,19 +80,9 @@ class NumbersParams(TranslatorParams):
     )
     harvest_pairs: Count = Field(default=500, description="Pairs of the corpus that are checked for templates.")
     formats: Once[str] = Field(default=[], description="Number formats (nbkit.numbers.formats); empty: the 25.")
-    n_numbers: int = Field(
-        default=5,
-        ge=1,
-        le=100_000,
-        strict=True,
-        description="Numbers drawn per format; all of them if a format has fewer.",
-    )
-    n_templates: int = Field(
-        default=5,
-        ge=1,
-        le=100_000,
-        strict=True,
-        description="Templates per capability; every number is put into every template.",
+    n_numbers: Some = Field(default=5, description="Numbers drawn per format; all of them if a format has fewer.")
+    n_templates: Some = Field(
+        default=5, description="Templates per capability; every number is put into every template."
     )
     sentences: str | None = Field(
         default=None,

@@ -41,7 +41,7 @@ _LIBRARIES = ("Babel", "num2words", "cn2an")
 #: What the label of a model behind the placeholder step ends with.
 _BY_RULE = label(f"{BY_RULE}model").removeprefix("model")
 #: What stands for all capabilities together in a row of Table 3.
-ALL = "mean of the capabilities"
+ALL, MEAN = "all test cases", "mean of the capabilities"
 
 
 def footer(params: NumbersParams) -> provenance.Footer:
@@ -188,15 +188,19 @@ show = TABLES.show
 def rates_table(pass_rates: pd.DataFrame) -> Styler:
     """Strict pass rates in percent with their intervals, the best of a row in bold (Table 3).
 
-    pass_rates: `numbers.pass_rates`. The last row of a pair is the mean of its capabilities.
+    pass_rates: `numbers.pass_rates`. The last rows of a pair are the share of all its test cases, which the report's
+    index and cards show, and the mean of its capabilities, which the paper averages.
     """
     if pass_rates.empty:
         return TABLES.empty(panels.NO_MODEL)
     keys = ["pair", "capability"]
-    means = pass_rates.groupby(["pair", "model"], sort=False)["strict"].mean().reset_index().assign(capability=ALL)
+    of = pass_rates.assign(passed=pass_rates["strict"] * pass_rates["n"]).groupby(["pair", "model"], sort=False)
+    means = of["strict"].mean().reset_index().assign(capability=MEAN)
+    whole = of[["passed", "n"]].sum().assign(strict=lambda sums: sums["passed"] / sums["n"], capability=ALL)
+    whole = whole.drop(columns="passed").reset_index()
     pairs = pass_rates["pair"].unique()
-    rows = pd.concat([table[table["pair"] == pair] for pair in pairs for table in (pass_rates, means)])
-    shown = _by_model(rows, keys).join(pass_rates.groupby(keys)["n"].max().astype("Int64"), on=keys)
+    rows = pd.concat([table[table["pair"] == pair] for pair in pairs for table in (pass_rates, whole, means)])
+    shown = _by_model(rows, keys).join(rows.groupby(keys)["n"].max().astype("Int64"), on=keys)
     strict = styles.wide(rows, keys, "model", "strict")
     return show("rates", shown, best=styles.best(strict.drop(columns=keys)), headings=_model_headings(rows))
 
