@@ -266,7 +266,8 @@ def _visible(whole: Page, test: Test) -> float:
     width = measure.range[1] - measure.range[0] if measure.range else 1.0
     own = [each for each in whole.tests if each.fault.study == test.fault.study]
     possible = sum(2.0 ** -each.clusters.max() <= LEVEL for each in own)
-    return visible(np.zeros(test.clusters.max() + 1), 0.0, len(test.items), width, possible)
+    sizes = np.bincount(test.clusters)
+    return visible(np.zeros(len(sizes)), 0.0, sizes, width, possible)
 
 
 if __name__ == "__main__":

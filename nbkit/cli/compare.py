@@ -19,9 +19,7 @@ from nbkit.cli import allow_commands_option, offline_option
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    default=Path("outputs/compare"),
-    show_default=True,
-    help="Folder for compare.html and compare.json.",
+    help="Folder for compare.html and compare.json; by default outputs/compare-A-vs-B.",
 )
 @click.option("--gate", type=click.Path(path_type=Path), help="Gates that must hold (docs/ci.md); exit code 1 if not.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Also write the gates as JUnit XML.")
@@ -29,7 +27,8 @@ from nbkit.cli import allow_commands_option, offline_option
 @offline_option
 @click.pass_context
 def compare(
-    context: click.Context, a: str, b: str, run: Path | None, output: Path, gate: Path | None, junit_file: Path | None
+    context: click.Context, a: str, b: str, run: Path | None, output: Path | None, gate: Path | None,
+    junit_file: Path | None,
 ) -> None:  # fmt: skip
     """Compare two systems item by item: what changed, and how sure is that?
 
@@ -39,10 +38,12 @@ def compare(
     from nbkit.batch.gate import annotation, check, junit, read_gates
     from nbkit.files import atomic_write, check_folder
     from nbkit.report.compare import compare as comparison_of
+    from nbkit.report.compare import default_folder
 
     if junit_file is not None and gate is None:
         raise click.UsageError("--junit requires --gate")
     gates = read_gates(gate) if gate is not None else []
+    output = output or default_folder(a, b, run)
     check_folder(output, "compare.html")
     found = comparison_of(a, b, run=run)
     checks = check(gates, found)

@@ -25,6 +25,7 @@ from nbkit.report.card import with_spans
 from nbkit.report.drawing import bar, point, scale, svg
 from nbkit.report.site import rendered
 from nbkit.studies import STUDIES
+from nbkit.studies.base import cell_label
 from nbkit.studies.behaviours import FEW, Behaviour, Measure, behaviours
 from nbkit.studies.comparison import CHANGES, LEVEL, POWER, Compared, compared
 
@@ -264,6 +265,19 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
         found = compared(whole[whole["system"] == one], whole[whole["system"] == other], declared)
     sandbox = any(is_sandbox(each) for each in ((a, b) if run is None else (run,)))
     return Comparison(one, other, found, declared, sandbox)
+
+
+def default_folder(a: str, b: str, run: Path | None = None) -> Path:
+    """Where the comparison of two places, or of two systems of a run, is written by default: a folder for each.
+
+    >>> default_folder("outputs/before", "outputs/after"), default_folder("base", "tuned#1", Path("outputs/mine"))
+    (PosixPath('outputs/compare-before-vs-after'), PosixPath('outputs/compare-mine-base-vs-tuned-1'))
+    """
+    one, other, of = (
+        re.sub(r"\.(parquet|jsonl)$", "", Path(place).as_posix()).removeprefix("outputs/") if place else ""
+        for place in (a, b, str(run or ""))
+    )
+    return Path("outputs") / f"compare-{cell_label(f'{of} {one} vs {other}')}"
 
 
 def _name(place: Any) -> str:

@@ -80,6 +80,7 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
     sums: list[np.ndarray] = []
     spreads: list[float] = []
     shares: list[np.ndarray] = []
+    sizes: list[np.ndarray] = []
     items: list[pd.DataFrame] = []
     excluded: list[dict[str, Any]] = []
     for place, measure, both in _pairings(a, b, declared):
@@ -93,10 +94,11 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
             items.append(_changes(common, measure).assign(**place))
         groups = here.groupby("group", sort=True) if measure.by and here["group"].nunique() > 1 else ()
         for name, part in [("", here), *groups]:
-            found, of_clusters, weights, spread = _difference(part, measure)
+            found, of_clusters, weights, numbers, spread = _difference(part, measure)
             rows.append({**place, "group": name, **found})
             sums.append(of_clusters)
             shares.append(weights)
+            sizes.append(numbers)
             spreads.append(spread)
     if not rows:
         raise NbkitError("nothing to compare: the two sides have no study, direction and item in common")
@@ -106,8 +108,8 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
     places = [tuple(row[name] for name in _PAIR[:-1]) for row in rows]
     able = Counter(place for place, each in zip(places, sums, strict=True) if 2.0 ** (1 - len(each)) <= LEVEL)
     table["visible"] = [
-        visible(each, spread, row["n"], row["width"], max(tests, able[place]))
-        for each, spread, row, place in zip(sums, spreads, rows, places, strict=True)
+        visible(each, spread, numbers, row["width"], max(tests, able[place]))
+        for each, spread, numbers, row, place in zip(sums, spreads, sizes, rows, places, strict=True)
     ]
     # An interval that the test does not confirm reaches to 0: of few clusters that differ it would not.
     unsure = table["p"] > LEVEL
@@ -221,8 +223,10 @@ def _systems(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
     return common
 
 
-def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], np.ndarray, np.ndarray, float]:
-    """Values, difference and effect size of joined *rows*; what clusters add to it, and weigh; its variance."""
+def _difference(
+    rows: pd.DataFrame, measure: Measure
+) -> tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray, float]:
+    """Values, difference and effect size of joined *rows*; what clusters add to it, weigh and hold; its variance."""
     weights = weights_of(rows, measure)
     scores = {side: rows[f"score_{side}"].to_numpy(float) for side in "ab"}
     apart = scores["b"] - scores["a"]
@@ -246,8 +250,8 @@ def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], n
         "down": int(rows["count"][apart < 0].sum()),
         "width": width,
     }
-    shares = np.bincount(numbers, weights) if len(rows) else np.empty(0)
-    return found, sums, shares, float(((sums - sums.sum() * shares) ** 2).sum())
+    shares, sizes = (np.bincount(numbers, each) if len(rows) else np.empty(0) for each in (weights, rows["count"]))
+    return found, sums, shares, sizes, float(((sums - sums.sum() * shares) ** 2).sum())
 
 
 def _end(sums: np.ndarray, shares: np.ndarray) -> float:
@@ -355,14 +359,14 @@ def _rank_biserial(sums: np.ndarray) -> float:
     return float((np.sign(differ) * ranks).sum() / ranks.sum())
 
 
-def visible(sums: np.ndarray, variance: float, n: int, width: float, tests: int) -> float:
+def visible(sums: np.ndarray, variance: float, sizes: np.ndarray, width: float, tests: int) -> float:
     """The smallest difference that is significant among *tests* with a probability of `POWER`; NaN if none can be.
 
     The larger of two: z = z₁₋α/₂ + z_power standard errors of the difference d, where flips of C clusters have the
     variance σ² + d²/C, so that d = zσ / √(1 − z²/C); and what it takes for enough clusters to change: p ≤ α needs k of
     them, 2¹⁻ᵏ ≤ α, all the same way, so each changes with a probability q at which a binomial number of C is at least
-    k with that power. If nothing changed so far, items are taken to change one by one, wholly: d = 1 − (1 − q)^(C/n).
-    α is `LEVEL` / tests. variance: σ². n: items. width: of the measure's range.
+    k with that power. If nothing changed so far, items are taken to change one by one, wholly, and clusters with them.
+    α is `LEVEL` / tests. variance: σ². sizes: items of each cluster. width: of the measure's range.
     """
     from scipy.stats import beta, norm
 
@@ -370,13 +374,34 @@ def visible(sums: np.ndarray, variance: float, n: int, width: float, tests: int)
     needed = ceil(1 - log2(alpha))
     if needed > clusters:
         return np.nan
-    differ = np.abs(sums[np.abs(sums) > _ZERO])
-    each = float(beta.ppf(POWER, needed, clusters - needed + 1))
-    few = each * clusters * differ.mean() if len(differ) else (1 - (1 - each) ** (clusters / n)) * width
+    if len(differ := np.abs(sums[np.abs(sums) > _ZERO])):
+        few = float(beta.ppf(POWER, needed, clusters - needed + 1)) * clusters * differ.mean()
+    else:
+        few = _share_for(needed, sizes) * width
     z = norm.ppf(1 - alpha / 2) + norm.ppf(POWER)
     spread = z * (variance / (1 - z**2 / clusters)) ** 0.5 if z**2 < clusters else np.inf
     least = float(max(few, spread))
     return least if least <= width else np.nan
+
+
+def _share_for(needed: int, sizes: np.ndarray) -> float:
+    """The share of items that must change for *needed* clusters of these *sizes* to change, too, with that power.
+
+    >>> round(_share_for(6, np.full(16, 6)), 3), round(_share_for(6, np.array([1] * 8 + [11] * 8)), 3)
+    (0.095, 0.113)
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import binom
+
+    alike = Counter(sizes.tolist())
+
+    def lacking(share: float) -> float:
+        fewer = np.ones(1)  # the probability that 0, 1, … clusters change
+        for size, times in alike.items():
+            fewer = np.convolve(fewer, binom.pmf(range(needed), times, 1 - (1 - share) ** size))[:needed]
+        return float(fewer.sum()) - (1 - POWER)
+
+    return float(brentq(lacking, 0, 1))
 
 
 def _changes(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:

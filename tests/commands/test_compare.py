@@ -104,7 +104,18 @@ def test_a_system_against_itself_has_no_difference(files):
     done = command("before.parquet", "before.parquet")
     assert done.exit_code == 0 and done.output.startswith("No difference: A and B gave the same answer to every item.")
     assert "could not have been seen reliably with N = 100" in done.output
-    assert (files / "outputs/compare/compare.html").is_file()
+    assert (files / "outputs/compare-before-vs-before/compare.html").is_file()
+
+
+def test_each_comparison_has_its_folder(files):
+    (files / "naïve").mkdir()
+    (files / "before.parquet").rename(files / "naïve" / "before.parquet")
+    assert command("naïve/before.parquet", "after.parquet").exit_code == 0
+    done = command("after.parquet", "naïve/before.parquet")
+    folders = sorted(path.name for path in (files / "outputs").iterdir())
+    assert len(folders) == 2 and folders[0].startswith("compare-after-vs-na-ve-before-")
+    assert f"Page: outputs/{folders[0]}/compare.html" in done.output
+    assert all(path.name.isascii() for path in (files / "outputs").iterdir())
 
 
 def test_few_items_show_no_difference(files):
@@ -240,8 +251,9 @@ def test_gates_stop_a_build_and_say_why(files, monkeypatch):
     assert "70.0%, −30.0 pp" in lines[2] and lines[2].endswith("; allowed: a value of at least 75.0%")
     suite = ElementTree.parse(files / "gates.xml").getroot()
     assert suite.attrib["tests"] == "6" and suite.attrib["failures"] == "3" and len(suite.findall(".//failure")) == 3
-    assert "3 of 6 gates broken" in (files / "outputs/compare/compare.html").read_text(encoding="utf-8")
-    assert [each["broken"] for each in json.loads((files / "outputs/compare/compare.json").read_text())["gates"]] == [
+    assert "3 of 6 gates broken" in (files / "outputs/compare-before-vs-after/compare.html").read_text(encoding="utf-8")
+    record = json.loads((files / "outputs/compare-before-vs-after/compare.json").read_text())
+    assert [each["broken"] for each in record["gates"]] == [
         False, True, True, True, False, False]  # fmt: skip
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     annotations = [line for line in command(*arguments).output.splitlines() if line.startswith("::error ")]

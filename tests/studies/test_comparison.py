@@ -155,12 +155,20 @@ def test_systems_are_paired_by_label_or_where_there_is_one_each():
 def test_the_visible_difference_is_seen_as_often_as_it_says():
     n, tests, random = 300, 4, np.random.default_rng(0)
     sums = np.repeat([-1.0, 0.0, 1.0], [30, 240, 30]) / n
-    least = visible(sums, float(((sums - sums.mean()) ** 2).sum()), n, 2.0, tests)
+    least = visible(sums, float(((sums - sums.mean()) ** 2).sum()), np.ones(n), 2.0, tests)
     up = 0.1 + least / 2
     seen = 0
     for _ in range(300):
         drawn = random.choice([-1.0, 0.0, 1.0], n, p=[0.2 - up, 0.8, up]) / n
         seen += p_values([drawn])[0][0] <= LEVEL / tests
     assert 0.05 < least < 0.15 and seen / 300 == pytest.approx(POWER, abs=0.08)
-    assert np.isnan(visible(np.zeros(5), 0.0, 5, 1.0, 1))  # five clusters are too few whatever happens
-    assert visible(np.zeros(80), 0.0, 80, 1.0, 1) == pytest.approx(0.098, abs=0.002)  # six, likely
+    assert np.isnan(visible(np.zeros(5), 0.0, np.ones(5), 1.0, 1))  # five clusters are too few whatever happens
+    assert visible(np.zeros(80), 0.0, np.ones(80), 1.0, 1) == pytest.approx(0.098, abs=0.002)  # six, likely
+
+
+def test_the_visible_difference_knows_that_small_clusters_rarely_change():
+    sizes, random, seen = np.array([1] * 8 + [2] * 4 + [20] * 6), np.random.default_rng(1), 0
+    least = visible(np.zeros(18), 0.0, sizes, 1.0, 1)
+    for _ in range(1000):
+        seen += p_values([-random.binomial(sizes, least) / sizes.sum()])[0][0] <= LEVEL
+    assert seen / 1000 == pytest.approx(POWER, abs=0.04)
