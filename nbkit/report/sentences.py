@@ -104,8 +104,11 @@ class Pack:
     def _text(self, text: Any) -> int:
         return self._texts[text] if isinstance(text, str) else _NONE
 
-    def packed(self) -> bytes:
-        """The deflated columns: the length of a JSON head, the head, arrays of 4 bytes a number, and the texts."""
+    def packed(self) -> tuple[bytes, int]:
+        """The deflated columns, and their length before: the length of a JSON head, the head, arrays, and the texts.
+
+        A number of an array has 4 bytes, and a zero ends each text.
+        """
         order = sorted(range(len(self._answers)), key=lambda place: self._answers[place][0])
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
@@ -122,7 +125,7 @@ class Pack:
         columns |= {name: values[in_turn] for name, values in results.items()}
         # Half a surrogate pair cannot be written.
         texts = [text.replace("\0", " ").encode("utf-8", "replace") for text in self._texts]
-        columns["lengths"] = np.array(list(map(len, texts)), dtype=np.int32)
+        columns["starts"] = np.cumsum([0, *(len(text) + 1 for text in texts)], dtype=np.int32)
         head = {
             "columns": [
                 [name, "f" if values.dtype == np.float32 else "i", len(values)] for name, values in columns.items()
@@ -139,8 +142,8 @@ class Pack:
         written = json.dumps(head, ensure_ascii=False).encode("utf-8", "replace")
         written += b" " * (-len(written) % 4)
         arrays = b"".join(values.astype(values.dtype.newbyteorder("<")).tobytes() for values in columns.values())
-        whole = len(written).to_bytes(4, "little") + written + arrays + b"\0".join(texts)
-        return zlib.compress(whole, 6)
+        whole = b"".join([len(written).to_bytes(4, "little"), written, arrays, *(text + b"\0" for text in texts)])
+        return zlib.compress(whole, 6), len(whole)
 
 
 def pack(entries: Sequence[Mapping[str, Any]], files: Mapping[str, Path], most: int = MOST_ITEMS) -> Pack:

@@ -53,7 +53,7 @@ def rows(study: str, n: int) -> pd.DataFrame:
                         {"text": "changed", "start": 0, "end": 5, "label": "moved"},
                         {"text": "source", "start": 12, "end": 18, "label": "number"},
                     ],
-                    "output": FORMULA if number == 2 else f"{system} {number} İstanbul grün",
+                    "output": FORMULA if number == 2 else f"{system} {number} İstanbul GRÜN ΣΟΦΟΣ 5 \u212a",
                 }
             )  # fmt: skip
     return pd.DataFrame(found)
@@ -101,7 +101,9 @@ def folder(tmp_path: Path) -> Path:
 
 def unpacked(pack: sentences.Pack) -> tuple[dict[str, Any], dict[str, np.ndarray], str]:
     """The head, the columns and the texts that a page holds."""
-    whole = zlib.decompress(pack.packed())
+    packed, size = pack.packed()
+    whole = zlib.decompress(packed)
+    assert len(whole) == size
     at = 4 + int.from_bytes(whole[:4], "little")
     head, columns = json.loads(whole[4:at]), {}
     for name, kind, length in head["columns"]:
@@ -115,8 +117,8 @@ def test_all_that_outcomes_hold_is_packed(folder: Path):
     entries = [sentences.described("captions", "word_order", None), sentences.described("numbers", "numbers", None)]
     head, columns, texts = unpacked(sentences.pack(entries, files))
     assert [entry["items"] for entry in head["entries"]] == [40, 3] and head["left_out"] == 0
-    written = texts.split("\0")
-    assert [len(each.encode()) for each in written] == columns["lengths"].tolist()
+    *written, end = texts.split("\0")
+    assert end == "" and [len(each.encode()) + 1 for each in written] == np.diff(columns["starts"]).tolist()
     found = pd.DataFrame({name: columns[name][columns["answer"]] for name in ("item", "system", "source", "output")})
     found = found.assign(value=columns["value"], verdict=columns["verdict"])
     expected = pd.concat([rows("word_order", 40), rows("numbers", 3)], ignore_index=True)
@@ -328,8 +330,12 @@ def test_what_was_done_and_what_came_out_are_shown(page: Browser):
     assert [each.text for each in article.find_elements("css selector", ".outputs dt")] == ["alpha", "beta"]
     page.open("#text=house+%22number+4+is%22")
     assert page.count() == "1 of 43 items" and page.text("#items mark.found") in ("house", "number 4 is")
-    page.open("#text=istanbul+27")
-    assert page.count() == "1 of 43 items"
+    # Capitals, also those with another number of bytes (İ, the sign of Kelvin) and those of two letters (Σ).
+    for searched in ("istanbul+27", "GRün+27", "%22σοφος+5%22+27", "%225+k%22+27"):
+        page.open(f"#text={searched}")
+        assert page.count() == "1 of 43 items", searched
+    page.open("#text=istanbull")
+    assert page.count() == "0 of 43 items"
     page.open("#study=word_order&sort=lowest")
     assert "number 0 is" in page.text("#items article") and "✗ score/bleu 0.25: wrong" in page.text("#items article")
     page.open("#study=word_order&sort=highest")

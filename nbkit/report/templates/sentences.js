@@ -11,6 +11,7 @@
   };
 
   // ---- Unpacking: the length of the head, the head (JSON), columns of 4 bytes a number, all texts.
+  // The page holds it in parts, each dropped when read, and all is unpacked into one buffer, which the columns share.
   const bytesOf = (holder) => {
     const written = atob(holder.textContent);
     holder.remove();
@@ -19,20 +20,27 @@
     return bytes;
   };
   const unpack = async () => {
-    const packed = new Response(bytesOf($("packed"))).body;
-    const buffer = await new Response(packed.pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
-    const decode = (from, to) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(new Uint8Array(buffer, from, to - from));
-    let at = 4 + new DataView(buffer).getUint32(0, true);
+    const holders = [...document.querySelectorAll(".packed")];
+    const bytes = new Uint8Array(Number(holders[0].dataset.size));
+    const packed = new ReadableStream({
+      pull: (to) => { if (holders.length) to.enqueue(bytesOf(holders.shift())); else to.close(); },
+    });
+    const parts = packed.pipeThrough(new DecompressionStream("deflate")).getReader();
+    let at = 0;
+    for (let part = await parts.read(); !part.done; part = await parts.read()) {
+      bytes.set(part.value, at);
+      at += part.value.length;
+    }
+    const decode = (from, to) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(from, to));
+    at = 4 + new DataView(bytes.buffer).getUint32(0, true);
     const data = JSON.parse(decode(4, at));
     for (const [name, kind, length] of data.columns) {
-      data[name] = new (kind === "f" ? Float32Array : Int32Array)(buffer.slice(at, at + 4 * length)); // the rest goes
+      data[name] = new (kind === "f" ? Float32Array : Int32Array)(bytes.buffer, at, length);
       at += 4 * length;
     }
-    // Texts stay bytes until they are shown: half of the memory. A zero stands between two.
-    const starts = new Int32Array(data.lengths.length + 1);
-    data.lengths.forEach((length, i) => { starts[i + 1] = starts[i] + length + 1; });
-    const texts = at;
-    data.text = (first, last = first) => decode(texts + starts[first], texts + starts[last + 1] - 1);
+    // Texts stay bytes until they are shown. A zero ends each; the last of the starts is where they all end.
+    data.texts = bytes.subarray(at);
+    data.text = (number) => decode(at + data.starts[number], at + data.starts[number + 1] - 1);
     data.answers = firsts(data.item, data.entry.length);
     data.results = firsts(data.answer, data.item.length);
     return data;
@@ -50,19 +58,17 @@
     const text = (number) => data.text(number);
     // The one letter that gets longer in lower case would shift all places behind it.
     const low = (written) => written.replaceAll("İ", "I").toLowerCase();
-    // What is searched: all texts in lower case, by the block, with the place of each; made when there is time, or need.
-    const BLOCK = 2000, blocks = [], T = data.lengths.length;
-    const addBlock = () => {
-      const first = blocks.length * BLOCK;
-      if (first >= T) return false;
-      const written = low(data.text(first, Math.min(T, first + BLOCK) - 1)), starts = [];
-      for (let at = 0; at >= 0; at = written.indexOf("\0", at) + 1 || -1) starts.push(at);
-      blocks.push({ first, written, starts });
-      return true;
-    };
-    const prepare = () => {
-      const until = performance.now() + 30;
-      while (addBlock()) if (performance.now() > until) { setTimeout(prepare); return; }
+    // Each letter of lower case with the others that become it; found once, when something is searched.
+    let capitals;
+    const readCapitals = () => {
+      capitals = new Map([["ς", ["Σ"]]]); // which becomes σ or ς, as the next letter wants it
+      for (let code = 0; code < 0x20000; code++) {
+        const letter = String.fromCodePoint(code);
+        if (letter.toLowerCase() === letter) continue;
+        const small = low(letter);
+        capitals.set(small, [...(capitals.get(small) ?? []), letter]);
+      }
+      return capitals;
     };
     const pairs = data.directions.map((direction) => direction.split("-"));
     const number = (value) => Number.isNaN(value) ? "–" : String(Number(value.toPrecision(4))).replace("-", "\u2212");
@@ -140,16 +146,42 @@
     };
 
     // ---- Filtering: an item is shown if one of its results is what was asked for.
+    // The texts with a term: their bytes are compared, as texts in lower case would take twice the memory. Places are
+    // skipped by the last byte of the shortest that the term can be (Horspool's search, with several letters a place).
+    const encoder = new TextEncoder();
     const searched = (term) => {
-      const found = new Uint8Array(T);
-      while (addBlock());
-      for (const { first, written, starts } of blocks) {
-        let number = 0;
-        for (let at = written.indexOf(term); at >= 0; at = written.indexOf(term, starts[number])) {
-          while (number < starts.length && starts[number] <= at) number++;
-          found[first + number - 1] = 1;
-          if (number === starts.length) break;
+      capitals ??= readCapitals();
+      const { texts, starts } = data, found = new Uint8Array(starts.length - 1);
+      const letters = [...term].map((letter) => [letter, ...(capitals.get(letter) ?? [])].map((each) => encoder.encode(each)));
+      const bytesAt = [];
+      let ends = new Set([0]); // a capital may have more bytes
+      for (const some of letters) {
+        for (const from of ends) for (const bytes of some) bytes.forEach((byte, i) => (bytesAt[from + i] ??= new Set()).add(byte));
+        ends = new Set([...ends].flatMap((from) => some.map((bytes) => from + bytes.length)));
+      }
+      const last = Math.min(...ends, 255) - 1;
+      const first = new Uint8Array(256), final = new Uint8Array(256), skip = new Uint8Array(256).fill(last + 1);
+      bytesAt.slice(0, last).forEach((some, i) => { for (const byte of some) skip[byte] = last - i; });
+      for (const byte of bytesAt[0]) first[byte] = 1;
+      for (const byte of bytesAt[last]) final[byte] = 1;
+      const is = (bytes, at) => {
+        for (let i = 0; i < bytes.length; i++) if (texts[at + i] !== bytes[i]) return false;
+        return true;
+      };
+      const isHit = (at) => {
+        for (const some of letters) {
+          let length = 0;
+          for (let i = 0; i < some.length && !length; i++) if (is(some[i], at)) length = some[i].length;
+          if (!length) return false;
+          at += length;
         }
+        return true;
+      };
+      for (let at = last, number = 0; at < texts.length; at += skip[texts[at]]) {
+        if (!final[texts[at]] || !first[texts[at - last]] || !isHit(at - last)) continue;
+        while (starts[number + 1] <= at) number++;
+        found[number] = 1;
+        at = starts[number + 1] - 1; // the zero behind it
       }
       return found;
     };
@@ -464,7 +496,6 @@
     readAddress();
     $("browser").hidden = false;
     $("waiting").remove();
-    setTimeout(prepare, 100);
   };
 
   unpack().then(start).catch((error) => { $("waiting").textContent = `This page cannot be shown: ${error}`; });
