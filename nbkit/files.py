@@ -39,17 +39,20 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]+)*%?")
 
 
-def check_folder(folder: Path, *marks: str) -> None:
-    """Raise `NbkitError` if *folder* holds files, but none called as one of *marks*: they are somebody else's."""
+#: The way out of a folder that must not be written to.
+ELSEWHERE = "choose another folder with --output, or move this one away"
+
+
+def check_folder(folder: Path, mark: str) -> None:
+    """Raise `NbkitError` if *folder* is a file, or holds files but no *mark*: they are somebody else's."""
     try:
         there = {each.name for each in folder.iterdir() if not each.name.startswith(".")}
     except FileNotFoundError:
         return
     except NotADirectoryError:
-        raise NbkitError(f"{folder} is a file, but a folder is expected; choose another with --output") from None
-    if there and there.isdisjoint(marks):
-        named = " or ".join(marks)
-        raise NbkitError(f"{folder} holds files but no {named}; choose another folder with --output, or move it away")
+        raise NbkitError(f"{folder} is a file, but a folder is expected; {ELSEWHERE}") from None
+    if there and mark not in there:
+        raise NbkitError(f"{folder} holds files but no {mark}; {ELSEWHERE}")
 
 
 @contextmanager

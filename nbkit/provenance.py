@@ -55,6 +55,7 @@ def collect(
     models: Mapping[str, Any] | Sequence[str] | None = None,
     costs: Mapping[str, Any] | None = None,
     licences: Mapping[str, str] | None = None,
+    domains: Mapping[str, str] | None = None,
     systems: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Where a result comes from, as plain data (it goes into JSON files, too).
@@ -62,6 +63,7 @@ def collect(
     params: a study's parameters (a pydantic model or a mapping); seed, decoding, device and dtype are
     taken from them. signatures: the metrics' signature strings. models: names, or name to identity.
     costs: what models behind services charged for, by name (`nbkit.models.costs`). licences: of data and weights.
+    domains: what kind of texts the corpora have.
     systems: programs and files of translations, each with what is to be said of it.
 
     >>> facts = collect({"seed": 3, "beams": 4})
@@ -77,6 +79,7 @@ def collect(
     facts["systems"] = list(systems)
     facts["costs"] = costs or {}
     facts["licences"] = licences or {}
+    facts["domains"] = domains or {}
     facts["device"] = device(str(values.pop("device", "auto")))
     facts["dtype"] = _dtype(str(values.pop("dtype", "auto")))
     facts["parameters"] = values

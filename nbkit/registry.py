@@ -67,17 +67,21 @@ class Registry(Generic[T]):
         self._entries: dict[str, T | str] = {}
         self._summaries: dict[str, str] = {}
         self._licences: dict[str, str] = {}
+        self._domains: dict[str, str] = {}
         self._plugins_read = False
 
-    def register(self, name: str, thing: Any, *, summary: str = "", licence: str = "", replace: bool = False) -> None:
+    def register(
+        self, name: str, thing: Any, *, summary: str = "", licence: str = "", domain: str = "", replace: bool = False
+    ) -> None:
         """Add *thing* under *name*; a name that is taken is an error unless ``replace=True``.
 
-        summary, licence: what lists and pages show; the licence is that of data or weights.
+        summary, licence, domain: what lists and pages show; the licence is that of data or weights, the domain what
+        kind of texts a corpus has.
         """
         if name in self._entries and not replace:
             raise NbkitError(f"{self.kind} '{name}' is already registered; pass replace=True to replace it")
         self._entries[name] = thing if isinstance(thing, str) else self._as_entry(name, thing)
-        self._summaries[name], self._licences[name] = summary, licence
+        self._summaries[name], self._licences[name], self._domains[name] = summary, licence, domain
 
     def get(self, name: str) -> T:
         """The thing under *name*, imported now if it was given as a path.
@@ -109,6 +113,10 @@ class Registry(Generic[T]):
     def licence(self, name: str) -> str:
         """The licence given at registration, empty if none was."""
         return self._licences.get(name, "")
+
+    def domain(self, name: str) -> str:
+        """What kind of texts it has, as given at registration; empty if nothing was."""
+        return self._domains.get(name, "")
 
     def names(self) -> list[str]:
         """All names, in the order of registration."""

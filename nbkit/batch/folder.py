@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from nbkit.batch.plan import Execution
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write, remove_unfinished, writing_advice
+from nbkit.files import ELSEWHERE, atomic_write, check_folder, remove_unfinished, writing_advice
 from nbkit.studies.results import written_key
 
 if TYPE_CHECKING:
@@ -131,15 +131,9 @@ class OutputFolder:
         Two run files may have the same name by mistake, such as copies; other parameters in the same file are the
         same run, changed.
         """
-        way_out = "choose another folder with --output, or move this one away"
-        if self.path.exists() and not self.path.is_dir():
-            raise NbkitError(f"{self.path} is a file, but the output folder of the run is expected; {way_out}")
-        if (self.path / "run.json").is_file():
-            found = self.read_run().get("owner")
-            if found != owner:
-                raise NbkitError(f"{self.path} holds the run {found}, not {owner}; {way_out}")
-        elif self.path.is_dir() and any(not entry.name.startswith(".") for entry in self.path.iterdir()):
-            raise NbkitError(f"{self.path} holds files but no run.json, so it is not the output of a run; {way_out}")
+        check_folder(self.path, "run.json")
+        if (self.path / "run.json").is_file() and (found := self.read_run().get("owner")) != owner:
+            raise NbkitError(f"{self.path} holds the run {found}, not {owner}; {ELSEWHERE}")
 
     def read_run(self) -> dict[str, Any]:
         """The content of ``run.json``."""

@@ -1,4 +1,4 @@
-"""What a run consists of: its notebooks, the parameters of each, when one is out of date, and how long it will take."""
+"""What a run consists of: its notebooks, the parameters of each, and when one is out of date."""
 
 from __future__ import annotations
 
@@ -9,20 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from nbkit import provenance
 from nbkit.batch import find_notebook
 from nbkit.batch.params import Entry, RunFile, entries
 from nbkit.errors import DataError, NbkitError
 from nbkit.fingerprint import digest, fingerprint, one_look
-from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
-from nbkit.models.catalogue import resolve_classifier, split_variant
-from nbkit.models.classifiers.lifecycle import CLASSIFIER
 from nbkit.models.python import forgotten
-from nbkit.registry import Registry
-from nbkit.store import cache_folder
-from nbkit.store.shards import Folder
 from nbkit.studies.base import REST, Cell, Notebook, Unit
 
 _WRITING = ("outcomes", "write_outcomes")
@@ -215,105 +209,3 @@ def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, dep
         declared=source.declared, source=source.path,
         key=_key({**depends, "parameters": parameters}),
     )  # fmt: skip
-
-
-# ----------------------------------------------------------------------------
-# How long it will take: measured in earlier runs, or a guess on the slow side.
-
-
-class Speed(NamedTuple):
-    """Seconds per unit of work, and per text if texts were counted."""
-
-    per_unit: float
-    per_text: float | None = None
-
-
-#: Guesses: a full-size model on two CPU cores; a tiny one, which is trained here first; a tiny classifier, which reads
-#: each pair once and writes nothing.
-FULL_SIZE, TINY, SMALL_CLASSIFIER = Speed(30.0, 1 / 10), Speed(90.0, 1 / 80), Speed(90.0, 1 / 1000)
-
-
-_SMALL_WIDTH = 256
-
-
-SECONDS_PER_NOTEBOOK = 10.0
-
-
-class Estimate(NamedTuple):
-    """seconds: expected wall time. untimed: models (and "notebooks") that have not been timed, and are guessed."""
-
-    seconds: float
-    untimed: tuple[str, ...]
-
-
-def estimate(units: Iterable[Unit], notebooks: Iterable[float | None], workers: int) -> Estimate:
-    """How long *units* and *notebooks* will take.
-
-    notebooks: seconds that each took when it was last executed, None if it never was.
-    """
-    seconds = 0.0
-    untimed: dict[str, None] = {}
-    for unit in units:
-        if unit.texts and unit.stored >= unit.texts:
-            continue
-        speed = recall(unit)
-        if speed is None:
-            speed = _guess(unit)
-            untimed[unit.arguments.get("model") or unit.label] = None
-        if unit.texts and speed.per_text is not None:
-            seconds += (unit.texts - unit.stored) * speed.per_text
-        else:
-            seconds += speed.per_unit
-    for took in notebooks:
-        if took is None:
-            untimed["notebooks"] = None
-        seconds += SECONDS_PER_NOTEBOOK if took is None else took
-    return Estimate(seconds / workers, tuple(untimed))
-
-
-def remember(unit: Unit, seconds: float, texts: int | None) -> None:
-    """Record that *unit* took *seconds* for *texts* texts (None if it did not count them).
-
-    The new value weighs as much as all earlier ones. A unit that found everything in the store is ignored.
-    """
-    if texts == 0:
-        return
-    now = Speed(seconds, seconds / texts if texts else None)
-    before = recall(unit) or now
-    per_text = [speed.per_text for speed in (before, now) if speed.per_text is not None]
-    mean = Speed((before.per_unit + now.per_unit) / 2, sum(per_text) / len(per_text) if per_text else None)
-    folder, name, record = _note(unit)
-    record |= {f"seconds_{field}": value for field, value in mean._asdict().items()}
-    folder.write(name, json.dumps(record, indent=2).encode())
-
-
-def recall(unit: Unit) -> Speed | None:
-    """What earlier runs measured for units like this one; None if there were none."""
-    folder, name, _ = _note(unit)
-    try:
-        record = json.loads(folder.read(name))
-        per_text = record["seconds_per_text"]
-        return Speed(float(record["seconds_per_unit"]), None if per_text is None else float(per_text))
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _note(unit: Unit) -> tuple[Folder, str, dict[str, Any]]:
-    """Where the speed of units like this one is recorded: folder, file and what they have in common."""
-    kind = {"function": unit.function, "model": unit.arguments.get("model")}
-    name = hashlib.blake2b(json.dumps(kind).encode(), digest_size=8).hexdigest()
-    return Folder.at(f"{cache_folder().rstrip('/')}/throughput"), f"{name}.json", {"unit": kind}
-
-
-def _guess(unit: Unit) -> Speed:
-    """A guess by the kind of the unit's model: models that are trained here are small."""
-    model = unit.arguments.get("model")
-    base = split_variant(model)[0] if isinstance(model, str) else ""
-    registries: tuple[Registry[Any], ...] = (MODELS, CLASSIFIERS, LANGUAGE_MODELS)
-    entry = next((known.get(base) for known in registries if base in known), None)
-    if entry is None or entry.recipe is None:
-        return FULL_SIZE
-    if base not in CLASSIFIERS:
-        return TINY
-    width = CLASSIFIER.recipe(resolve_classifier(base, (entry.languages or ("en",))[0])).width
-    return SMALL_CLASSIFIER if width <= _SMALL_WIDTH else TINY

@@ -20,10 +20,11 @@ import nbkit
 from nbkit import provenance
 from nbkit.batch import cluster
 from nbkit.batch.cluster import KEPT
+from nbkit.batch.duration import Stopwatch, Work, estimate
 from nbkit.batch.folder import OutputFolder, run_folder
 from nbkit.batch.health import health_of
 from nbkit.batch.params import Entry, RunFile, listing, read, refuse_programs, validate
-from nbkit.batch.plan import Execution, Plan, estimate, make_plan, merged_units, remember
+from nbkit.batch.plan import Execution, Plan, make_plan, merged_units
 from nbkit.batch.workers import (
     Done,
     ForeignExecutor,
@@ -42,6 +43,7 @@ from nbkit.models.catalogue import BY_RULE
 from nbkit.report import site as report
 from nbkit.store import Store, StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere
+from nbkit.studies.results import written_key
 
 _REFRESHED = 5.0  # seconds between two builds of the report during a run, at least
 MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine memory runs out before cores do
@@ -61,8 +63,8 @@ class RunSummary:
     """What a run did, or what a dry run would do.
 
     cells: points of the grid. units: units of work. executed, skipped: labels of notebooks.
-    texts, stored, estimate, untimed: of a dry run: texts to handle, how many of them are remembered, seconds it will
-    take, and what of it was not timed yet, so that they are a guess. not_remembered: models that are asked anew by
+    texts, stored, estimate, assumed: of a dry run: texts to handle, how many of them are stored, seconds it will take,
+    and what is assumed of the parts that were never timed. not_remembered: models that are asked anew by
     each notebook. report: the path of ``index.html``.
     """
 
@@ -78,7 +80,7 @@ class RunSummary:
     texts: int = 0
     stored: int = 0
     estimate: float | None = None
-    untimed: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
     not_remembered: tuple[str, ...] = ()
 
     @property
@@ -112,12 +114,12 @@ def run(
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
     folder, a store or a cluster that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
     """
+    began = time.time()
     on_cluster = isinstance(executor, str) and executor != "processes"
     with models_run_elsewhere() if on_cluster else nullcontext():
         job = _job(run_file, output, None if on_cluster else workers, force)
     if job.waiting or job.folder.incomplete():
         refuse_programs(entry.params for entry in job.plan.entries)
-    began = time.time()
     with job.folder.claimed(job.plan.run.owner), run_folder() as runtime, ExitStack() as hired:
         units = _units(job, count=False)
         # Before anything is changed: the cluster may be missing or unfit.
@@ -130,16 +132,17 @@ def run(
         incomplete = job.folder.incomplete()
         job.folder.write_run({**record, "status": "running", "incomplete": sorted(incomplete)})
         failures: list[Failure] = []
+        stopwatch = Stopwatch()
         status = "interrupted"
         try:
-            failures += _run_units(units, runner)
+            failures += _run_units(units, runner, stopwatch)
             incomplete = _incomplete(job.plan, {failure.label for failure in failures})
             hired.close()
             job = _planned_again(job) if units else job  # without units, nothing was downloaded
             with _runner("processes", None, (), job.workers, runtime) as processes:  # fresh ones, which hold no models
-                failures += _write_outcomes(job, processes, incomplete)
+                failures += _write_outcomes(job, processes, incomplete, stopwatch)
                 fresh = _Fresh(job.folder.path, watch)
-                failures += _run_notebooks(job, processes, runtime, fresh)
+                failures += _run_notebooks(job, processes, runtime, fresh, stopwatch)
             status = "failed" if failures else "done"
         finally:
             end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
@@ -148,6 +151,8 @@ def run(
             )
         index = report.build(job.folder.path)
         fresh.shown(index)
+    if executor == "processes" and not failures:
+        stopwatch.stop(time.time() - began, job.workers)
     return job.summary(units=len(units), failures=tuple(failures), seconds=time.time() - began, report=index)
 
 
@@ -161,14 +166,16 @@ def dry_run(
     """What `run` would do with the same arguments, and for how long. Writes no results and loads no model."""
     job = _job(run_file, output, workers, force)
     units = _units(job, count=True)
-    took = [(job.folder.record(execution.label) or {}).get("seconds") for execution in job.waiting]
-    seconds, untimed = estimate(units, took, job.workers)
+    works = [Work.unit(unit) for unit in units]
+    works += [Work.outcomes(entry.study.name) for entry in _without_outcomes(job)]
+    works += [Work.page(execution.notebook) for execution in job.waiting]
+    seconds, assumed = estimate(works, job.workers)
     return job.summary(
         units=len(units),
         texts=sum(unit.texts for unit in units),
         stored=sum(unit.stored for unit in units),
         estimate=seconds,
-        untimed=untimed,
+        assumed=assumed,
     )
 
 
@@ -266,7 +273,7 @@ def _runner(
     return cluster.hired(executor, address=address, workers=workers, environment=environment, auto_device=auto)
 
 
-def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
+def _run_units(units: Sequence[Unit], runner: Runner, stopwatch: Stopwatch) -> Iterator[Failure]:
     where = places()
     for stage, group in groupby(units, key=lambda unit: unit.stage):
         members = list(group)
@@ -280,7 +287,7 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
                 yield Failure(unit.label, str(done.error), done.error.details)
                 continue
             texts, seconds = done.value
-            remember(unit, seconds, texts)
+            stopwatch.add(Work.unit(unit), seconds, texts)
 
 
 class _Fresh:
@@ -308,7 +315,7 @@ class _Fresh:
             watch(index)
 
 
-def _run_notebooks(job: _Job, runner: Runner, runtime: str, fresh: _Fresh) -> Iterator[Failure]:
+def _run_notebooks(job: _Job, runner: Runner, runtime: str, fresh: _Fresh, stopwatch: Stopwatch) -> Iterator[Failure]:
     tasks = [
         Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
         for e in job.waiting
@@ -319,25 +326,37 @@ def _run_notebooks(job: _Job, runner: Runner, runtime: str, fresh: _Fresh) -> It
                 execution = done.task.arguments[0]
                 job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
             yield Failure(done.task.label, str(done.error), done.error.details)
+        else:
+            stopwatch.add(Work.page(done.task.arguments[0].notebook), done.value)
         fresh.build()
 
 
-def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> Iterator[Failure]:
-    """Write the outcomes of each entry, unless they are there; those that would ask models again are left out."""
+def _without_outcomes(job: _Job) -> list[Entry]:
+    """The entries whose outcomes are still to be written."""
+    keys = job.plan.outcomes
+    return [e for e in job.plan.entries if e.name in keys and written_key(job.folder.outcomes(e.name)) != keys[e.name]]
+
+
+def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str], stopwatch: Stopwatch) -> Iterator[Failure]:
+    """Write the outcomes of each entry, unless they are there; those that would ask models again are skipped."""
     keys = {name: key for name, key in job.plan.outcomes.items() if name not in incomplete}
     job.folder.remove_outcomes_but(keys)
-    tasks = []
     for entry in job.plan.entries:
-        path = job.folder.outcomes(entry.name)
-        if entry.name in keys and not path.is_file():
-            schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
-            arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], places())
-            tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
-        elif entry.name not in keys:
+        if entry.name not in keys:
             tqdm.write(f"no outcomes of {entry.name}: {_without(entry, incomplete)}", file=sys.stderr)
+    tasks, works = [], {}
+    for entry in _without_outcomes(job):
+        if entry.name in keys:
+            schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
+            path = str(job.folder.outcomes(entry.name))
+            arguments = (schema, entry.params.model_dump(mode="json"), path, keys[entry.name], places())
+            tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
+            works[tasks[-1].label] = Work.outcomes(entry.study.name)
     for done in _logged(runner(tasks), len(tasks), "outcomes"):
         if done.error is not None:
             yield Failure(done.task.label, str(done.error), done.error.details)
+        else:
+            stopwatch.add(works[done.task.label], done.value)
 
 
 def _without(entry: Entry, incomplete: Collection[str]) -> str:

@@ -292,10 +292,12 @@ def worker_environment(threads: int) -> dict[str, str]:
 
 
 def prepare_worker(environment: Mapping[str, str]) -> None:
-    """Initialise a worker: set its environment, leave Ctrl-C to the parent, end when the parent ends."""
+    """Initialise a worker: set its environment, leave Ctrl-C to the parent, end when the parent ends or asks it to."""
     os.environ.update(environment)
     tempfile.tempdir = None  # TMPDIR may be another one now
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # As an exception: answers that came are stored, and semaphores (tqdm has one) returned.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     end_with_parent()
 
 
@@ -332,16 +334,21 @@ def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, st
     return result if isinstance(result, int) else None, time.perf_counter() - started
 
 
-def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str, where: Mapping[str, str]) -> None:
-    """Write the outcomes of an entry of a run, with their texts. schema: ``"package.module:class"`` of *params*."""
+def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str, where: Mapping[str, str]) -> float:
+    """Write the outcomes of an entry of a run, with their texts, and return the seconds it took.
+
+    schema: ``"package.module:class"`` of *params*.
+    """
     os.environ.update(where)
     load_plugins()
+    started = time.perf_counter()
     module, _, name = schema.partition(":")
     checked = getattr(import_module(module), name)(**params)
     path = Path(file)
     with writable(path.parent.parent):
         path.parent.mkdir(exist_ok=True)
         write_outcomes(outcomes(checked, texts=True), path, "parquet", key=key)
+    return time.perf_counter() - started
 
 
 # ----------------------------------------------------------------------------
@@ -354,8 +361,8 @@ class NotebookFailed(TaskError):
     """What a notebook raised; its record is written already."""
 
 
-def run_notebook(execution: Execution, output: str, runtime: str, provenance: Mapping[str, Any]) -> None:
-    """Execute one notebook and write its record last, so that a killed one is executed again.
+def run_notebook(execution: Execution, output: str, runtime: str, provenance: Mapping[str, Any]) -> float:
+    """Execute one notebook and write its record last, so that a killed one is executed again; return its seconds.
 
     output: the run's folder. runtime: a short-named folder for connection files and sockets (the name of a
     socket may have 107 characters). A notebook that fails keeps its traceback and what it had saved; then
@@ -394,9 +401,11 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
             )
         except PapermillExecutionError as raised:
             error = NotebookFailed(raised.ename, raised.evalue)
-        folder.publish(execution, started, time.time() - started, error, provenance)
+        seconds = time.time() - started
+        folder.publish(execution, started, seconds, error, provenance)
     if error is not None:
         raise error
+    return seconds
 
 
 def _braces_kept(path: Path) -> str:

@@ -23,7 +23,7 @@ from nbkit.studies.suite import suites_of
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
 
-_SHOWN = 4  # names that were not timed yet
+_SHOWN = 4  # assumptions of an estimate
 _MUCH = 10 * 2**20  # bytes in the store that nothing reads: worth a line
 
 
@@ -124,15 +124,20 @@ def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
         rows.append(("not stored", f"{', '.join(summary.not_remembered)}: register an identity"))
     rows += [("program", program) for program in started]
     if summary.estimate is not None:
-        rows.append(("time", f"about {_minutes(summary.estimate)} {_basis(summary.untimed)}"))
+        rows.append(("time", f"about {_minutes(summary.estimate)}{_basis(summary)}"))
     click.echo(aligned(rows))
 
 
-def _basis(untimed: tuple[str, ...]) -> str:
-    more = f" and {len(untimed) - _SHOWN} more" if len(untimed) > _SHOWN else ""
-    if untimed:
-        return f"on an idle machine (a guess; not timed here yet: {', '.join(untimed[:_SHOWN])}{more})"
-    return "if the machine is as busy as in earlier runs, which were timed"
+def _basis(summary: RunSummary) -> str:
+    """What an estimate rests on."""
+    if not summary.estimate:
+        return ""
+    known = "if the machine is as busy as in earlier runs"
+    if not summary.assumed:
+        return f", {known}"
+    more = len(summary.assumed) - _SHOWN
+    shown = "; ".join([*summary.assumed[:_SHOWN], *[f"{more} more"] * (more > 0)])
+    return f", {known}; never timed here, so assumed: {shown}"
 
 
 def _show_summary(summary: RunSummary) -> None:

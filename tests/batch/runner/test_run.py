@@ -89,7 +89,7 @@ def test_failures_keep_their_notebook_and_the_grid_goes_on(toy):
 def test_a_finished_grid_is_left_alone_until_something_changes(toy, monkeypatch):
     planned = dry_run(grid("[eins, zwei]", notebooks="[letters]"))
     assert (planned.cells, planned.units, planned.texts, planned.stored, len(planned.executed)) == (2, 3, 40, 0, 2)
-    assert planned.estimate and planned.untimed and not (toy / "outputs").exists()
+    assert planned.estimate and planned.assumed and not (toy / "outputs").exists()
     run(grid("[eins, zwei]", notebooks="[letters]"), workers=2)
 
     def never(self, tasks):
@@ -110,7 +110,7 @@ def test_a_finished_grid_is_left_alone_until_something_changes(toy, monkeypatch)
 
     planned = dry_run(grid("[eins]", "n: 30", notebooks="[letters]"))
     assert (planned.texts, planned.stored, planned.executed) == (30, 20, ("toy.eins.letters",))
-    assert planned.estimate and not planned.untimed
+    assert planned.estimate and not planned.assumed
     assert dry_run(grid("[eins]", notebooks="[letters]")).estimate == 0
     before = record(output, "toy.eins.letters")["started"]
     time.sleep(1)
@@ -321,7 +321,7 @@ def test_notebooks_are_known_by_what_units_made(toy, monkeypatch):
     """A download has no digest before and one afterwards: the second run must find the pages finished."""
     made: list[str] = []
     monkeypatch.setitem(vars(STUDIES.get("toy")), "inputs", lambda params: {"made": list(made)})
-    monkeypatch.setattr(runner, "_run_units", lambda units, _: made.append("digest") or [])
+    monkeypatch.setattr(runner, "_run_units", lambda units, *_: made.append("digest") or [])
     seen: list[str] = []
     monkeypatch.setattr(runner, "_run_notebooks", lambda job, *_: seen.extend(e.key for e in job.waiting) or [])
     run(grid("[eins]", notebooks="[letters]"))

@@ -1,15 +1,16 @@
-"""Estimates rest on what was measured, as far as it was."""
+"""Estimates rest on what was measured, as far as it was; what was not is named with what is assumed of it."""
 
 from __future__ import annotations
 
 import pytest
 
-from nbkit.batch import plan as throughput
+from nbkit.batch import duration
+from nbkit.batch.duration import Stopwatch, Work, estimate, recall, remember
 from nbkit.studies.base import Unit
 
 
-def unit(model: str = "m", texts: int = 0, stored: int = 0) -> Unit:
-    return Unit("translate", "study:translate", {"model": model}, texts=texts, stored=stored)
+def unit(model: str = "m", texts: int = 0, stored: int = 0, stage: int = 0, label: str = "translate") -> Work:
+    return Work.unit(Unit(label, "study:translate", {"model": model}, stage, texts, stored, runs_models=True))
 
 
 @pytest.fixture(autouse=True)
@@ -17,50 +18,81 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path))
 
 
-def test_nothing_measured_gives_a_guess():
-    seconds, untimed = throughput.estimate([unit(texts=100, stored=50)], [None], workers=1)
-    assert untimed == ("m", "notebooks")
-    assert seconds == pytest.approx(50 * throughput.FULL_SIZE.per_text + throughput.SECONDS_PER_NOTEBOOK)
+def test_what_was_never_measured_is_named_with_what_is_assumed():
+    seconds, assumed = estimate([unit(texts=100, stored=50), Work.page("a/b"), Work.page("a/c")], workers=1)
+    assert assumed == ("translate 10 texts/s", "a page 5 s", "start and report 15 s")
+    rest, page = duration.REST.uncounted, duration.PAGE.uncounted
+    assert seconds == rest + duration.FULL_SIZE.seconds(50) + 2 * page
+    assert estimate([], 1) == estimate([unit(texts=5, stored=5)], 1) == (0.0, ())
 
 
 def test_a_model_that_is_trained_here_is_known_to_be_tiny():
-    full, tiny = unit("opus-mt", texts=800), unit("sandbox-marian", texts=800)
-    assert throughput.estimate([full], [], 1)[0] == 800 * throughput.FULL_SIZE.per_text
-    assert throughput.estimate([tiny], [], 1)[0] == 800 * throughput.TINY.per_text
-    training = throughput.estimate([unit("sandbox-marian")], [], 1)[0]
-    assert training == throughput.TINY.per_unit > throughput.estimate([unit("opus-mt")], [], 1)[0]
-    for name in ("sandbox-wsd-gpt", "sandbox-infersent"):
-        assert throughput.estimate([unit(name)], [], 1)[0] == throughput.TINY.per_unit
+    assert unit("opus-mt").assumed == duration.FULL_SIZE
+    assert {unit(name).assumed for name in ("sandbox-marian", "sandbox-wsd-gpt", "sandbox-infersent")} <= {
+        duration.TINY, duration.SMALL_CLASSIFIER,
+    }  # fmt: skip
 
 
 def test_a_small_classifier_reads_faster_than_a_translator_writes():
-    seconds = {
-        name: throughput.estimate([unit(name, texts=1000)], [], 1).seconds
-        for name in ("sick-infersent", "sandbox-roberta", "infersent", "roberta-large-mnli", "sandbox-marian")
-    }
-    assert seconds["sick-infersent"] == seconds["sandbox-roberta"] == 1
+    names = ("sick-infersent", "sandbox-roberta", "infersent", "roberta-large-mnli", "sandbox-marian")
+    seconds = {name: unit(name).assumed.seconds(1000) for name in names}
+    assert seconds["sick-infersent"] == seconds["sandbox-roberta"] == 6
     assert seconds["sick-infersent"] < seconds["infersent"] < seconds["roberta-large-mnli"]
 
 
+def test_work_without_a_model_or_of_files_is_quick():
+    assert unit("outputs:a.de").assumed == duration.WITHOUT_MODEL
+    assert Work.unit(Unit("read", "study:read", {})).assumed == duration.WITHOUT_MODEL
+
+
 def test_measured_texts_count_by_what_is_not_stored():
-    throughput.remember(unit(), seconds=20, texts=100)
-    assert throughput.estimate([unit(texts=1000, stored=400), unit(texts=5, stored=5)], [3.0], 2) == (61.5, ())
-    assert throughput.estimate([unit("other", texts=1)], [], 1).untimed == ("other",)
+    remember({"rest": "of a run"}, 10)
+    for texts, seconds in ((100, 12), (600, 62), (1100, 112)):
+        remember(unit().kind, seconds, texts)
+    found, assumed = estimate([unit(texts=1000, stored=600), unit(texts=5, stored=5)], 2)
+    assert found == pytest.approx(10 + 2 + 40) and assumed == ()  # one unit, however many workers
+    assert estimate([unit("other", texts=1)], 1).assumed == ("translate 10 texts/s",)
 
 
-def test_units_that_count_nothing_are_known_by_their_time():
-    throughput.remember(unit(), seconds=20, texts=None)
-    throughput.remember(unit(), seconds=10, texts=None)
-    assert throughput.estimate([unit(), unit(texts=10)], [], 1) == (30.0, ())
+def test_one_measurement_of_few_texts_is_mostly_a_start():
+    remember(unit().kind, 4, 10)
+    assert recall(unit().kind).seconds(10) == pytest.approx(4)
+    assert recall(unit().kind).seconds(1000) < 300
+
+
+def test_a_page_that_was_made_in_any_folder_is_timed_and_others_are_assumed_like_it():
+    watch = Stopwatch()
+    watch.add(Work.page("a/b"), 4.0)
+    watch.add(Work.page("a/c"), 8.0)
+    watch.stop(30.0, workers=2)  # 22 more than 8 s of pages on two workers
+    assert estimate([Work.page("a/b"), Work.page("a/c")], 2) == (30.0, ())
+    assert estimate([Work.page("a/d")], 1) == (28.0, ("a page 6 s",))
+
+
+def test_stages_wait_for_each_other_and_share_workers():
+    remember({"rest": "of a run"}, 0)
+    remember(unit("x").kind, 10)
+    remember(unit("y").kind, 4)
+    works = [unit(name, label=str(n)) for n, name in enumerate("xyyy")] + [unit("x", stage=1)]
+    assert estimate(works, 2).seconds == 11 + 10
+    assert estimate(works, 8).seconds == 10 + 10
+
+
+def test_what_entries_share_is_done_once():
+    remember({"rest": "of a run"}, 0)
+    watch = Stopwatch()
+    watch.add(unit(), 90)
+    watch.add(unit(), 0.1)  # found trained
+    assert estimate([unit(), unit()], 1) == (90.0, ())
 
 
 def test_a_unit_that_found_all_in_the_store_says_nothing():
-    throughput.remember(unit(), seconds=0.1, texts=0)
-    assert throughput.recall(unit()) is None
+    Stopwatch().add(unit(), 0.1, texts=0)
+    assert recall(unit().kind) is None
 
 
 def test_an_unreadable_note_is_no_note(tmp_path):
-    throughput.remember(unit(), seconds=20, texts=100)
+    remember(unit().kind, 20, 100)
     (note,) = (tmp_path / "throughput").iterdir()
     note.write_text("{")
-    assert throughput.recall(unit()) is None
+    assert recall(unit().kind) is None
