@@ -8,8 +8,8 @@ identity                `ModelKind.identity`, in the keys of all stored results
 loading                 `ModelKind.load`; cached in this process: `ModelKind.kept`
 ======================  ================================================================================
 
-One subclass each defines what differs for translators, classifiers and language models. It names its networks, trainer
-and converter, which are imported when they are needed: this module does not import torch.
+One subclass each defines what differs for translators, classifiers and language models. It names its networks and
+trainer, which are imported when they are needed: this module does not import torch.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     - field: the name of its `version` in an identity
     - recipe_file, recipe_type: its recipes; resolve: resolves a name for languages
     - python: the wrapper of Python code (`nbkit.models.python`)
-    - trainer and converter, functions that train by a recipe and convert for a backend other than transformers, and
-      loaders, which load a model from a folder, by the package of the backend: all as ``"package.module:name"``
+    - trainer, which trains by a recipe, and loaders, which load a model from a folder, by the package of the backend:
+      all as ``"package.module:name"``
     - shards: number of results computed and written together, by device: the most that an interruption loses
     """
 
@@ -52,7 +52,6 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     resolve: ClassVar[Callable[..., Any]]
     python: ClassVar[Any]
     trainer: ClassVar[str]
-    converter: ClassVar[str]
     loaders: ClassVar[Mapping[str, str]]
     shards: ClassVar[Mapping[str, int]] = {"cpu": 4096, "cuda": 32768}
 
@@ -156,7 +155,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         reference.backend.require()
         folder = self.files(reference)
         if reference.backend != TRANSFORMERS:
-            resolve_name(self.converter)(reference, folder)
+            resolve_name("nbkit.models.ct2:ensure_converted")(reference, folder)
         return folder
 
     def is_here(self, *asked: Any) -> bool:

@@ -137,7 +137,7 @@ class TranslatorRecipe(PairsRecipe):
     )
 
     architecture: Literal["marian", "m2m100", "mbart", "lstm", "convs2s"] = _field(
-        "marian", "of a model from scratch: one target, except m2m100, which takes several"
+        "marian", "architecture to train from scratch: one target language, except m2m100, which takes several"
     )
     start: str | None = _added(
         None, "checkpoint to fine-tune, of any architecture nbkit translates with: a name, a folder or a hub id"
@@ -247,7 +247,7 @@ class ClassifierRecipe(PairsRecipe):
     start: str | None = _field(
         None,
         "masked language model or classifier to fine-tune: a language model's name, a folder or a hub id; "
-        "alternative to that",
+        "alternative to architecture",
     )
     lang: str = _field("en", "language of the data")
     dev: str = _field("sandbox:dev", "corpus that decides when to stop and which checkpoint to use")

@@ -19,7 +19,7 @@ TEXTS = [f"sentence {number}" for number in range(12)]
 GOOD = 5
 #: Each fault, and what is said of it.
 FAULTS = {
-    "hangs": (says("WRONG", pause=30.0), r"no answer within 0\.3 s; gave up after 2 attempts"),
+    "hangs": (says("WRONG", pause=30.0), r"no answer within 1 s; gave up after 2 attempts"),
     "says wait": (Reply({"error": {"message": "slow down"}}, 429), "answered 429: slow down; gave up after 2 attempts"),
     "garbage": (Reply(b'{"choices": [{"message": {"content": "WRO'), "no chat completion in the answer"),
     "another page": (Reply(b"<html>WRONG</html>", 200), "no chat completion in the answer '<html>WRONG"),
@@ -36,13 +36,15 @@ def test_a_server_that_goes_bad_costs_what_it_did_not_answer(fault, tmp_path, mo
     is_bad = [True]
 
     def answer(asked: Asked) -> Reply:
-        if is_bad[0] and len(well) == GOOD:
+        if is_bad[0] and len(well) == GOOD and asked.text not in well:
             return reply
         well.append(asked.text)
         return says(asked.text.upper())
 
+    # A short timeout, only where it is waited for: on a busy machine a good answer may take as long, and is asked again.
+    timeout = 1 if fault == "hangs" else 60
     with chat_server(answer) as server:
-        name = f"openai:tiny@{server.url}?concurrency=1&timeout=0.3&attempts=2&backoff=0.01"
+        name = f"openai:tiny@{server.url}?concurrency=1&timeout={timeout}&attempts=2&backoff=0.01"
         store = Store(tmp_path)
         with pytest.raises(ModelError, match=rf"{message}.*run again to continue"):
             translate_remembered(name, TEXTS, "en", "de", store=store, progress=False)
@@ -51,7 +53,7 @@ def test_a_server_that_goes_bad_costs_what_it_did_not_answer(fault, tmp_path, mo
         # Another process finds what was answered, asks for the rest, and has what a good server would have said.
         found = translate_remembered(name, TEXTS, "en", "de", store=Store(tmp_path), progress=False)
     assert found == [text.upper() for text in TEXTS]
-    assert sorted(well) == sorted(TEXTS)
+    assert sorted(set(well) if fault == "hangs" else well) == sorted(TEXTS)
 
 
 def packed_zeros(megabytes: int) -> bytes:

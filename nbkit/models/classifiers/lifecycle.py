@@ -63,7 +63,6 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
     resolve = staticmethod(resolve_classifier)
     python = PythonClassifier
     trainer = "nbkit.models.classifiers.training:train_classifier"
-    converter = "nbkit.models.ct2:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.classifiers.classifier:load_pair_classifier",
         "ctranslate2": "nbkit.models.ct2:ConvertedClassifier",

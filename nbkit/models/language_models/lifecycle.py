@@ -75,7 +75,6 @@ class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "
     resolve = staticmethod(resolve_language_model)
     python = PythonLanguageModel
     trainer = "nbkit.models.language_models.training:train_language_model"
-    converter = "nbkit.models.ct2:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.language_models.language_model:load_trained_language_model",
         "ctranslate2": "nbkit.models.ct2:ConvertedLanguageModel",

@@ -18,7 +18,7 @@ from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.caps import take_request, take_texts
 from nbkit.models.services.names import RemoteModel
 from nbkit.progress import progress_bar
-from nbkit.store import Store
+from nbkit.store import Input, Store
 
 if TYPE_CHECKING:
     import tenacity
@@ -163,6 +163,7 @@ def _is_quoted(text: str) -> bool:
 
 #: Longest waiting time in seconds accepted from a server; a longer one is reported to the user.
 LONGEST_WAIT = 600.0
+_KEPT_EVERY = 5.0  # seconds between two writes of answers to the store, at least
 #: Longest time in seconds between two attempts if the server does not specify it.
 _LONGEST_BACKOFF = 60.0
 
@@ -348,18 +349,25 @@ def stored_answers(
     wanted = [text for text in dict.fromkeys(texts) if text.strip()]
     if not model.stored:
         return dict(translator().answers(wanted, *how, progress=progress))
-    said: dict[str, dict[str, Any]] = {}
+    inputs = [(text,) for text in wanted]
+    missing = store.missing(config, inputs)
+    said: dict[Input, dict[str, Any]] = {}  # what is not stored yet
 
-    def compute(missing: list[tuple[str, ...]]) -> list[dict[str, Any]]:
-        batch = [text for (text,) in missing]
+    def keep() -> None:
+        store.records(config, list(said), lambda texts: [said[text] for text in texts])
+        said.clear()
+
+    for start in range(0, len(missing), model.shard):
+        batch = [text for (text,) in missing[start : start + model.shard]]
         take_texts(model.name, len(batch))
-        for text, answer in translator().answers(batch, *how, progress=progress):
-            said[text] = {"text": text, **asdict(answer)}
-        return [said[text] for text in batch]
-
-    try:
-        found = store.records(config, [(text,) for text in wanted], compute, shard=model.shard)
-    finally:
-        # What came before a failure: nothing of it is missing if there was none.
-        store.records(config, [(text,) for text in said], lambda inputs: [said[text] for (text,) in inputs])
+        kept = time.monotonic()
+        try:
+            for text, answer in translator().answers(batch, *how, progress=progress):
+                said[(text,)] = {"text": text, **asdict(answer)}
+                if time.monotonic() - kept > _KEPT_EVERY:
+                    keep()
+                    kept = time.monotonic()
+        finally:
+            keep()
+    found = store.records(config, inputs, lambda texts: [said[text] for text in texts])
     return {record.pop("text"): Answer(**record) for record in found}

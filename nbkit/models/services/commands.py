@@ -29,6 +29,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
+from weakref import WeakSet
 
 from nbkit.errors import ModelError, closest
 from nbkit.files import file_digest, public_environment
@@ -52,9 +53,10 @@ _FIELDS = {
 }
 _NOUNS = {list: "a list of words", bool: "true or false", str: "text", int: "a whole number", float: "a number"}
 _ISOLATE = ("text", "batch")
-#: Texts that one process translates, where it is given several.
-BATCH = 256
-#: Texts of the first batch, and of each later one, that are translated alone as well.
+#: Texts that one process translates, where it is given several, and of one that stays those that are checked together:
+#: answers are stored once they are checked.
+BATCH, _STAYING_BATCH = 256, 32
+#: Texts of the first batch, and of each later one of that size, that are translated alone as well.
 _FIRST_SAMPLE, _LATER_SAMPLE = 16, 2
 #: Bytes that a program may write per text; one that writes more has gone astray.
 _MOST_OUTPUT = 1_000_000
@@ -206,7 +208,7 @@ class CommandModel(RemoteModel):
         )
 
 
-@dataclass
+@dataclass(eq=False)
 class Program:
     """One process of a command.
 
@@ -361,13 +363,18 @@ class Program:
         said = f"; it says: {' / '.join(line.strip()[:200] for line in shown)}" if shown else ""
         return ModelError(f"program '{self.model.shown:.120}' {what}{said}")
 
+    def kill(self) -> None:
+        """End the process and all that it started, whoever reads from it: that is an error there."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
     def close(self) -> None:
         """End the process and all that it started."""
+        self.kill()
         process, self._process = self._process, None
         if process is None:
             return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
@@ -388,7 +395,7 @@ class CommandTranslator(RemoteTranslator):
         super().__init__(model)
         self._checked = False
         self._local = threading.local()
-        self._staying: list[Program] = []
+        self._programs: WeakSet[Program] = WeakSet()  # that are referred to: they stay, or are at work
 
     def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
         """One process for one text."""
@@ -402,7 +409,8 @@ class CommandTranslator(RemoteTranslator):
             yield from super().answers(texts, src, tgt, decoding, progress=progress)
             return
         wanted = list(dict.fromkeys(text for text in texts if text.strip()))
-        batches = [wanted[i : i + BATCH] for i in range(0, len(wanted), BATCH)]
+        size = _STAYING_BATCH if self.model.stay else BATCH
+        batches = [wanted[i : i + size] for i in range(0, len(wanted), size)]
         pool = ThreadPoolExecutor(self.model.pacing.concurrency, thread_name_prefix="nbkit-command")
         try:
             with progress_bar(f"{self.model.label} {src}→{tgt}", len(wanted), progress) as bar:
@@ -414,18 +422,25 @@ class CommandTranslator(RemoteTranslator):
                             yield text, answer
                         bar.update(len(found))
         finally:
-            pool.shutdown(cancel_futures=True)
-            for program in self._staying:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for program in list(self._programs):  # at work only after an interruption, which does not wait for them
+                program.kill()
+            pool.shutdown()
+            for program in list(self._programs):
                 program.close()
-            self._staying, self._local = [], threading.local()
+            self._local = threading.local()
+
+    def _program(self) -> Program:
+        program = Program(self.model)
+        self._programs.add(program)
+        return program
 
     def _batch(self, texts: Sequence[str]) -> list[str]:
         if not self.model.stay:
-            return Program(self.model).lines(texts)
+            return self._program().lines(texts)
         program = getattr(self._local, "program", None)
         if program is None:
-            program = self._local.program = Program(self.model)
-            self._staying.append(program)
+            program = self._local.program = self._program()
         return [program.answer(text) for text in texts]
 
     def _checked_batch(self, texts: Sequence[str]) -> dict[str, str]:
@@ -439,8 +454,11 @@ class CommandTranslator(RemoteTranslator):
         if not self._checked:
             order = draw.sample(list(texts), len(texts))
             self._compare(found, order, self._batch(order), "in another order")
-        sample = draw.sample(list(texts), min(len(texts), _LATER_SAMPLE if self._checked else _FIRST_SAMPLE))
-        alone = [Program(self.model).lines([text])[0] for text in sample] if len(texts) > 1 else []
+        later = _LATER_SAMPLE
+        if self.model.stay:  # small batches, of which some have none: such a program may take long to start
+            later = int(_LATER_SAMPLE * len(texts) / BATCH + draw.random())
+        sample = draw.sample(list(texts), min(len(texts), later if self._checked else _FIRST_SAMPLE))
+        alone = [self._program().lines([text])[0] for text in sample] if len(texts) > 1 else []
         self._compare(found, sample[: len(alone)], alone, "alone")
         self._checked = True
         return found

@@ -117,7 +117,6 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
     resolve = staticmethod(resolve)
     python = PythonTranslator
     trainer = "nbkit.models.translators.training:train_translator"
-    converter = "nbkit.models.ct2:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.translators.seq2seq:Seq2SeqTranslator",
         "ctranslate2": "nbkit.models.ct2:CTranslate2Translator",
