@@ -315,7 +315,7 @@ def test_run_names_a_missing_file_and_refuses_a_foreign_folder(tmp_path: Path):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.tex").write_text("dear")
     refused = nbkit("run", str(tmp_path / "mine.yaml"), "--output", str(tmp_path / "thesis"))
-    assert refused.exit_code == 2 and "not the output of a run" in refused.stderr
+    assert refused.exit_code == 2 and "holds files but no run.json" in refused.stderr
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["chapter1.tex"]
 
 

@@ -49,7 +49,7 @@ from nbkit.report.card import (
 )
 from nbkit.store import Store
 from nbkit.studies import STUDIES, outcomes, write_outcomes
-from nbkit.studies.base import StudyParams, told_apart
+from nbkit.studies.base import StudyParams, told_apart, without_repeats
 from nbkit.studies.behaviours import (
     DATA,
     FEW,
@@ -67,11 +67,12 @@ from nbkit.studies.behaviours import (
     method_of,
     revealing,
     scored,
+    unranked,
     whole_and_groups,
     worst_group,
 )
 from nbkit.studies.engine import TRANSLATOR, Study, Use
-from nbkit.studies.page import corpora, licences
+from nbkit.studies.page import corpora, corpus_facts, licences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,13 +179,9 @@ def plan_card(
 
 def _named(names: Sequence[str], label: Callable[[str], str]) -> dict[str, str]:
     """The *names* by what tables call them."""
-    if repeated := [name for name, times in Counter(names).items() if times > 1]:
-        raise NbkitError(f"'{repeated[0]}' is named twice: a card has one column for each system")
+    way_out = "register them under separate names (docs/systems.md)"
     try:
-        return {
-            label(name): name
-            for name in told_apart(list(names), label, "register them under separate names (docs/systems.md)")
-        }
+        return {label(name): name for name in told_apart(without_repeats(list(names)), label, way_out)}
     except ValueError as error:
         raise NbkitError(str(error)) from None
 
@@ -385,7 +382,7 @@ def _health(plan: CardPlan, tables: Sequence[pd.DataFrame]) -> Iterator[HealthOf
             voters.append(f"{OutputsModel.prefix}{reference}?source={source}")
     for each in health_of((Use(TRANSLATOR, name, plan.pair) for name in (*files.values(), *voters)), Store()):
         yield HealthOf(
-            texts=f"{each['file']}, {each['lines']:,} lines",
+            texts=f"{each['file']}, {each['lines']:,} texts, one a line",
             lines=each["lines"],
             systems=tuple(Healthy(**one) for one in each["systems"]),
             unjudged=unjudged(len(each["systems"])),
@@ -427,6 +424,7 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
     answers: dict[str, list[str]] = {}
     items: list[Item] = []
     warnings: list[str] = []
+    small: dict[tuple[str, tuple[tuple[str, int], ...]], list[str]] = {}
     if found is not None:
         is_system = found["system"].isin(planned.systems)
         people, found = found[~is_system], found[is_system].reset_index(drop=True)
@@ -443,14 +441,18 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
                 if row["n"] and (measure is headline or row["clusters"] >= SOME):
                     parts = groups[groups["system"] == row["system"]]
                     said = answer(row, parts, measure)
+                    if measure is headline:
+                        said = _with_health(said, found, measure, row["system"], pair)
                     answers.setdefault(row["system"], []).append(_with_people(said, shown))
+                    of = (measure.label if measure is not headline else "", tuple(unranked(parts).items()))
+                    small.setdefault(of, []).append(row["system"])
         # Items of the kind that an answer names, where the headline has no kinds but another measure has.
         divided = headline if headline.by else next((each for each in measured.values() if each.by), headline)
         divided = divided if divided.share == headline.share and divided.better == headline.better else headline
         parts = whole_and_groups(found, divided)[1]
         worst = {str(name): worst_group(own, divided) for name, own in parts.groupby("system")}
         items = list(_items(scored(found, divided), divided, worst))
-        warnings = list(_warnings(list(measured.values()), measures, found))
+        warnings = [*_warnings(list(measured.values()), measures, found), *_left_out(small, len(planned.systems))]
     undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
     missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
     return BehaviourOf(
@@ -479,17 +481,69 @@ def _with_people(said: str, measure: MeasureOf) -> str:
     return said.removesuffix(".") + "".join(people) + "."
 
 
+#: What makes an output broken whatever it was asked for; other findings need other systems, or are what is measured.
+_BROKEN = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation")
+
+
+def _with_health(said: str, found: pd.DataFrame, measure: Measure, system: str, pair: tuple[str, str]) -> str:
+    """A sentence with how many of the outputs that it judges are broken, which the number itself may not show."""
+    rows = scored(found, measure)
+    rows = rows[rows["score"].notna() & rows["output"].notna()]
+    rows = rows.assign(given=rows["changed"].where(rows["changed"].notna(), rows["source"]))
+    own = rows[rows["system"] == system]
+    first = rows.drop_duplicates(["system", "given"]).pivot(index="given", columns="system", values="output")
+    others = first.dropna()  # the same texts for all, so that short ones show
+    counts: Counter[str] = Counter()
+    broken: set[int] = set()
+    given, outputs = own["given"].tolist(), own["output"].tolist()
+    beside = {str(name): others[name].reindex(given).tolist() for name in others if name != system}
+    whole = {name: lines for name, lines in beside.items() if all(isinstance(line, str) for line in lines)}
+    for finding in check_outputs(given, {system: outputs, **whole}, *pair):
+        if finding.system == system and finding.kind in _BROKEN:
+            counts[finding.kind] += 1
+            broken.add(finding.line)
+    if not broken:
+        return said
+    kinds = ", ".join(f"{kind} {counts[kind]:,}" for kind in _BROKEN if counts[kind])
+    are = "is" if len(broken) == 1 else "are"
+    return f"{said.removesuffix('.')}; but of the {len(own):,} outputs judged, {len(broken):,} {are} broken ({kinds})."
+
+
+#: So many groups that are left out are named.
+_NAMED = 8
+
+
+def _left_out(small: Mapping[tuple[str, tuple[tuple[str, int], ...]], Sequence[str]], systems: int) -> Iterator[str]:
+    """Which groups an answer neither counts nor ranks.
+
+    small: the systems by measure ("" for the headline) and by their groups with numbers of items.
+    """
+    for (measure, groups), of in small.items():
+        if not groups or (measure and ("", groups) in small):
+            continue
+        named = [f"{group} ({n:,})" for group, n in groups[:_NAMED]]
+        more = [f"{len(groups) - _NAMED:,} more"] if len(groups) > _NAMED else []
+        where = f" in “{measure}”" if measure else ""
+        whose = f" for {', '.join(dict.fromkeys(of))}" if len(set(of)) < systems else ""
+        yield (
+            f"Neither counted nor ranked{where}{whose}, as they have fewer than {SOME} items: "
+            f"{'; '.join([*named, *more])}."
+        )
+
+
 def _texts(behaviour: Behaviour, params: StudyParams) -> Iterator[TextsOf]:
     """The texts that the parameters name, as `Behaviour.texts` declares them."""
-    known = {each["name"]: each["licence"] for each in corpora(params)}
+    known = {each["name"] for each in corpora(params)}
     for name, use in behaviour.texts.items():
         value = getattr(params, name)
         for spec in (
             value.values() if isinstance(value, Mapping) else [value] if isinstance(value, str) else value or ()
         ):
             if ":" in spec or spec in known or spec == "own":
-                licence = known.get(spec.removeprefix("corpus:").partition(":")[0], "")
-                yield TextsOf(name=_spelled(_portable(spec)), use=use, licence=licence)
+                facts = corpus_facts(spec)
+                # Files of a declared corpus go by its name.
+                name = facts["name"] if facts["licence"] and "/" in spec else _spelled(_portable(spec))
+                yield TextsOf(name=name, use=use, licence=facts["licence"], domain=facts["domain"])
 
 
 def _spelled(spec: str) -> str:
@@ -514,9 +568,9 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found:
     """Why values are to be read with care: few units, many items that could not be judged, what the study declares."""
     fewest = min((value.clusters for value in measures[0].values), default=FEW)
     if 0 < fewest < FEW:
-        cases = min(value.n for value in measures[0].values if value.clusters == fewest)
-        of_one = f" ({cases:,} cases; those of one are not independent)" * (cases > fewest)
-        yield f"Only {fewest} different sentences, numbers or idioms{of_one}: a few of them can change the result."
+        items = min(value.n for value in measures[0].values if value.clusters == fewest)
+        of_one = f" ({items:,} items; those of one are not independent)" * (items > fewest)
+        yield f"Only {fewest} different texts, numbers or idioms{of_one}: a few of them can change the result."
     for value in measures[0].values:
         every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
         if value.n and value.undecided > MUCH * every:
@@ -534,7 +588,7 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found:
         wrong = 1 - share if measures[0].better == "higher" else share
         if measures[0].better and wrong < _CEILING:
             yield (
-                f"{of}{round(wrong * value.n):,} of {value.n:,} cases went wrong: so near to the best possible value, "
+                f"{of}{round(wrong * value.n):,} of {value.n:,} items went wrong: so near to the best possible value, "
                 "this test can hardly separate good systems from better ones."
             )
     if len({(value.n, value.undecided) for value in measures[0].values}) > 1:

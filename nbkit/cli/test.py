@@ -37,11 +37,11 @@ Leave no row empty."""
 
 @click.command("test")
 @click.argument("suite")
-@click.option("--systems", multiple=True, metavar="SYSTEM…", help="What translates, as everywhere (docs/systems.md).")
+@click.option("--systems", multiple=True, metavar="SYSTEM…", help="Systems to test, by any name (docs/systems.md).")
 @click.argument("more", nargs=-1, metavar="")
 @click.option("--pair", metavar="SRC-TGT", default="", help="Languages, for a file that does not name them.")
-@click.option("--strict", is_flag=True, help="Fail, too, for what people have to judge or is in quarantine.")
-@click.option("--no-quarantine", is_flag=True, help="Judge all tests, those with faults, too.")
+@click.option("--strict", is_flag=True, help="Also fail for what people have to judge or what is in quarantine.")
+@click.option("--no-quarantine", is_flag=True, help="Judge all tests, including those with faults.")
 @click.option("--only-answered", is_flag=True, help="Skip sentences that a system of files (outputs:) lacks.")
 @click.option("--parser", metavar="PIPELINE", help="spaCy pipeline of the target language; by default a known one.")
 @click.option("--show", default=5, show_default=True, type=click.IntRange(0), help="Failures shown per system.")
@@ -59,8 +59,8 @@ def test(
 ) -> None:  # fmt: skip
     """Test systems with a SUITE: sentences with what must and must not be in their translations (docs/suites.md).
 
-    Without --systems, the suite alone is checked. The exit code is 1 if a translation fails, else 2 if something is
-    wrong with the suite that the file does not set aside or release, else 0.
+    Without --systems, the suite alone is checked. The exit code is 1 if a translation fails, else 2 if the suite
+    has a fault that its file does not release or set aside, else 0.
     """
     place = str(DEMO) if suite == "demo" else suite
     read = read_suite(place, pair="-".join(split_pair(pair)) if pair else "")

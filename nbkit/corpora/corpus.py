@@ -7,6 +7,7 @@ length) is always raised.
 
 from __future__ import annotations
 
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -708,7 +709,7 @@ _SUFFIXES = {".tsv": "tsv", ".conllu": "conllu", ".parquet": "parquet"}
 #: What may stand before the colon of a path; the four columns of coded-tsv need the catalogue's codes.
 _PREFIXES = ("tsv", "moses", "conllu", "parquet")
 #: What a catalogue entry says besides how its files are read.
-_NOT_READING = ("summary", "licence", "format", "files", "hub")
+_NOT_READING = ("summary", "domain", "licence", "format", "files", "hub")
 
 
 def file_corpus(name: str, entry: dict[str, Any]) -> FileCorpus:
@@ -780,6 +781,24 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
     raise UnknownNameError("corpus", head, CORPORA.names())
 
 
+def declared(spec: str) -> str:
+    """The name of the declared corpus that *spec* names, or whose files it gives; "" for other files.
+
+    >>> declared("multi30k:val"), declared("moses:${NBKIT_DATA}/multi30k/val.{lang}"), declared("mine.tsv")
+    ('multi30k', 'multi30k', '')
+    """
+    head, _, path = spec.partition(":")
+    if head in CORPORA:
+        return head
+    for name in CORPORA:
+        corpus = CORPORA.get(name)
+        if isinstance(corpus, FileCorpus) and isinstance(corpus.place, LocalPlace):
+            template = re.escape(os.path.expandvars(corpus.place.template))
+            if re.fullmatch(re.sub(r"\\\{.*?\\\}", "[^/]+", template), os.path.expandvars(path or spec)):
+                return name
+    return ""
+
+
 def _joined(spec: str) -> JoinedCorpus:
     parts = []
     for name in spec.split(" + "):
@@ -805,12 +824,12 @@ def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
 def _register() -> None:
     text = resources.files("nbkit.corpora").joinpath("catalogue.yaml").read_text("utf-8")
     for name, entry in yaml.safe_load(text).items():
-        summary = entry["summary"]
+        said = {each: entry.get(each, "") for each in ("summary", "domain", "licence")}
         if "mixtures" in entry:
             splits, finite = tuple(entry.get("splits", SANDBOX_SPLITS)), tuple(entry.get("finite", ()))
-            CORPORA.register(name, SandboxCorpus(name, entry["mixtures"], splits, finite), summary=summary)
+            CORPORA.register(name, SandboxCorpus(name, entry["mixtures"], splits, finite), **said)
         else:
-            CORPORA.register(name, file_corpus(name, entry), summary=summary, licence=entry["licence"])
+            CORPORA.register(name, file_corpus(name, entry), **said)
 
 
 _register()

@@ -596,7 +596,8 @@ def _tokenised(raw: Iterator[RawNli], spec: str, lang: str, store: Store) -> Ite
 def _register() -> None:
     for name, entry in catalogue()["corpora"].items():
         found = named_files(name, entry) if "files" in entry else NliSandbox()
-        NLI_CORPORA.register(name, found, summary=entry["summary"], licence=entry.get("licence", ""))
+        said = {each: entry.get(each, "") for each in ("summary", "domain", "licence")}
+        NLI_CORPORA.register(name, found, **said)
 
 
 _register()

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 RANDOM = 1 / 3
 #: The sets of examples by their original and their permutations; those in neither are never accepted.
 CORRECT, FLIPPED, NEITHER = "D^c", "D^f", "neither"
-#: The paper's symbols for the fields of `Acceptance` and the columns of `floors`.
-SYMBOLS = {"accuracy": "𝒜", "omega_max": "Ω_max", "p_correct": "𝒫^c", "p_flipped": "𝒫^f", "omega_rand": "Ω_rand"}
 
 
 class Acceptance(NamedTuple):

@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_
 from nbkit import sandbox
 from nbkit.corpora.corpus import read_word_pairs
 from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError, as_problem
-from nbkit.files import atomic_write
 from nbkit.registry import Registry, check_options
 from nbkit.sandbox.stream import mixtures
 from nbkit.store import Store
@@ -136,14 +135,6 @@ def read_pharaoh(path: str | Path) -> Iterator[Alignment]:
                     raise DataError(str(error), path, number) from None
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read as a Pharaoh-format file: {error}", path) from None
-
-
-def write_pharaoh(alignments: Iterable[Iterable[tuple[int, int]]], path: str | Path) -> Path:
-    """Write one line per alignment, atomically; returns the file's path."""
-    place = Path(path).expanduser()
-    with atomic_write(place) as unfinished, unfinished.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{to_pharaoh(sorted(set(alignment)))}\n" for alignment in alignments)
-    return place
 
 
 def pairs_digest(pairs: Iterable[TokenPair]) -> str:

@@ -711,24 +711,10 @@ def adjusted_thresholds(base_rate: float) -> Thresholds:
 
     Source: disambiguation paper, appendix A.5, Tables 7 and 8.
 
-    >>> [round(threshold, 4) for threshold in adjusted_thresholds(base_rate_of(0.2121, COHEN["large"]))]
+    >>> [round(threshold, 4) for threshold in adjusted_thresholds(0.08)]
     [0.0542, 0.1344, 0.2121]
     """
     return Thresholds(*(adjusted_threshold(d, base_rate) for d in COHEN.values()))
-
-
-def base_rate_of(threshold: float, d: float) -> float:
-    """The smaller of the two shares at which *d* is equivalent to *threshold*: the inverse of equation 8.
-
-    p1 p2 = r² / (d² (1 − r²)). Raises `NbkitError` for a threshold without a matching base rate.
-
-    >>> round(base_rate_of(adjusted_threshold(0.5, 0.1), 0.5), 6)
-    0.1
-    """
-    product = threshold**2 / (d * d * (1 - threshold**2)) if abs(threshold) < 1 and d else np.inf
-    if not 0 < product <= 0.25 * (1 + 1e-9):  # equal groups, up to rounding
-        raise NbkitError(f"threshold {threshold}: out of reach for d = {d}, whatever the base rate")
-    return float((1 - np.sqrt(max(0.0, 1 - 4 * product))) / 2)
 
 
 def _scores(values: Sequence[float] | np.ndarray) -> np.ndarray:

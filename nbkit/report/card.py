@@ -45,7 +45,7 @@ class Value(_Part):
     low: float | None = Field(description="Lower end of the 95% interval.")
     high: float | None = Field(description="Upper end of the 95% interval.")
     n: int = Field(description="Scored items.")
-    clusters: int = Field(description="What the interval resamples: sentences, numbers, idioms.")
+    clusters: int = Field(description="What the interval resamples: texts, numbers, idioms.")
     undecided: int = Field(description="Items without a verdict, which the value excludes.")
 
 
@@ -112,6 +112,7 @@ class TextsOf(_Part):
     name: str
     use: str
     licence: str = ""
+    domain: str = Field(default="", description="What kind of texts they are; empty if that is not declared.")
 
 
 class BehaviourOf(_Part):
@@ -158,10 +159,10 @@ class HealthOf(_Part):
     def said(self, each: Healthy) -> str:
         """The sentence for one system."""
         if not each.lines_with:
-            return f"{each.system}: no defect was found in {self.lines:,} lines."
+            return f"{each.system}: no defect was found in {self.lines:,} texts."
         counts = ", ".join(f"{kind} {n:,}" for kind, n in each.counts.items())
         share = written(each.lines_with / self.lines, share=True)
-        return f"{each.system}: defects were found in {each.lines_with:,} of {self.lines:,} lines ({share}): {counts}."
+        return f"{each.system}: defects were found in {each.lines_with:,} of {self.lines:,} texts ({share}): {counts}."
 
     @property
     def missing(self) -> str:
@@ -285,10 +286,11 @@ def looked_at(behaviour: BehaviourOf) -> Iterator[str]:
     """Sentences on what was tested, what other texts were for, and which weights have a licence."""
     by_use: dict[str, list[str]] = {}
     for each in behaviour.texts:
-        by_use.setdefault(each.use, []).append(each.name + f" ({each.licence})" * bool(each.licence))
+        said = each.name + f": {each.domain}" * bool(each.domain) + f" ({each.licence})" * bool(each.licence)
+        by_use.setdefault(each.use, []).append(said)
     tested = by_use.pop("tested", [])
-    yield f"Tested: {'; '.join([*tested, f'{behaviour.tested:,} different sources were judged'])}."
-    yield from (f"Only {use}: {', '.join(names)}." for use, names in by_use.items())
+    yield f"Tested on {behaviour.tested:,} different texts{' of ' * bool(tested)}{'; '.join(tested)}."
+    yield from (f"Only {use}: {'; '.join(names)}." for use, names in by_use.items())
     named = {each.name.partition(":")[0] for each in behaviour.texts}
     if weights := [f"{name} ({licence})" for name, licence in behaviour.corpora.items() if name not in named]:
         yield f"Licences: {', '.join(weights)}."

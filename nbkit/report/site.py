@@ -484,14 +484,20 @@ def archive_without_text(output_folder: Path) -> Path:
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
 
 
+#: Bytes of a part of what the browser of sentences holds: a browser reads one after the other, and keeps none.
+_PART = 3 * 2**18
+
+
 def sentences_page(
     pack: sentences.Pack, title: str, *, home: str = "", is_sandbox: bool = False,
     provenance: Mapping[str, Any] | None = None, digest: str = "",
 ) -> str:  # fmt: skip
     """The browser of sentences as a page. home: the page that it leads back to, "" for none."""
+    packed, size = pack.packed()
+    parts = [Markup(b64encode(packed[at : at + _PART]).decode()) for at in range(0, len(packed), _PART)]
     return rendered(
         "sentences.html.j2", run=SimpleNamespace(title=title, is_sandbox=is_sandbox), home=home, digest=digest,
-        packed=Markup(b64encode(pack.packed()).decode()), entries=pack.entries, items=pack.items,
+        packed=parts, size=size, entries=pack.entries, items=pack.items,
         left_out=pack.left_out, provenance=Footer(provenance)._repr_html_() if provenance else "",
     )  # fmt: skip
 
@@ -511,8 +517,8 @@ class _Site:
 
     @property
     def made_with(self) -> dict[str, Any]:
-        """The provenance of the run but its time: a run that had nothing to do changes no page."""
-        return {name: value for name, value in self.run.provenance.items() if name != "wall_time"}
+        """The provenance of the run but when, and how long: a run that had nothing to do changes no page."""
+        return {name: value for name, value in self.run.provenance.items() if name not in ("date", "wall_time")}
 
     def write_sentences(self) -> None:
         """Write ``sentences.html``, unless it is up to date; remove it where there are no outcomes."""

@@ -83,7 +83,8 @@ class Answers(Declared):
 
     Fields: system, value, interval, zero, n, clusters; where the measure has groups also lowest, highest (names),
     lowest_value, highest_value, n_groups, n_above and n_below: how many groups' intervals lie above and below `zero`;
-    undecided: how many items have no score. Only groups of some items are named as lowest or highest (`SOME`).
+    undecided: how many items have no score. Groups of fewer than `SOME` items are not named, and are counted only if
+    all are so small.
     """
 
     above: str
@@ -424,21 +425,21 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
     }
     differ = parts.loc[parts["n"] >= SOME, "value"].map(measure.written).nunique() > 1
     sentence = re.sub(r"\[(.*?)\]", r"\1" if differ else "", sentence)
-    known = parts[parts["value"].notna()].sort_values("value", kind="stable")
-    if len(known):
+    known = _ranked(parts).sort_values("value", kind="stable")
+    counted = known if len(known) else parts[parts["value"].notna()]
+    if len(counted):
         fields |= {
-            "n_groups": len(known),
-            "n_above": int((known["low"].round(places) > zero).sum()) or "none",
-            "n_below": int((known["high"].round(places) < zero).sum()) or "none",
+            "n_groups": len(counted),
+            "n_above": int((counted["low"].round(places) > zero).sum()) or "none",
+            "n_below": int((counted["high"].round(places) < zero).sum()) or "none",
         }
-        some = _named(known)
+    if len(known):
         for name, place in (("lowest", 0), ("highest", -1)):
-            value, beyond = some["value"].iloc[place], known["value"].iloc[place]
-            alike = some.loc[np.isclose(some["value"], value), "group"]
-            least = "" if np.isclose(value, beyond) else f", of those with at least {SOME} items"
-            fields |= {name: ", ".join(alike[:_NAMED]), f"{name}_value": measure.written(value) + least}
+            value = known["value"].iloc[place]
+            alike = known.loc[np.isclose(known["value"], value), "group"]
+            fields |= {name: ", ".join(alike[:_NAMED]), f"{name}_value": measure.written(value)}
     doubt = (
-        f"From only {whole['clusters']} independent case{'s' * (whole['clusters'] != 1)}: "
+        f"From only {whole['clusters']} independent item{'s' * (whole['clusters'] != 1)}: "
         if whole["clusters"] < SOME
         else ""
     )
@@ -448,14 +449,22 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
         raise NbkitError(f"the answer of '{measure.label}' names {error}, which this measure does not have") from None
 
 
-def _named(known: pd.DataFrame) -> pd.DataFrame:
-    """The groups that an answer may name as lowest or highest."""
-    return known if (known["n"] < SOME).all() else known[known["n"] >= SOME]
+def _ranked(parts: pd.DataFrame) -> pd.DataFrame:
+    """The groups with a value that an answer counts and may name as lowest or highest: of enough items (`SOME`)."""
+    return parts[parts["value"].notna() & (parts["n"] >= SOME)]
+
+
+def unranked(parts: pd.DataFrame) -> dict[str, int]:
+    """The groups with a value that are too small to be ranked beside others, with their numbers of items."""
+    if len(_ranked(parts)) < 2:
+        return {}
+    small = parts[parts["value"].notna() & (parts["n"] < SOME)].sort_values("n", ascending=False, kind="stable")
+    return dict(zip(small["group"], small["n"].astype(int), strict=True))
 
 
 def worst_group(parts: pd.DataFrame, measure: Measure) -> str:
     """The group of one system's `estimates` that its answer names as the worst; "" if it names none."""
-    some = _named(parts[parts["value"].notna()])
+    some = _ranked(parts)
     if some.empty or measure.better is None:
         return ""
     values = some["value"].to_numpy()

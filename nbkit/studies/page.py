@@ -20,6 +20,7 @@ from pandas.io.formats.style import Styler
 
 from nbkit import provenance
 from nbkit.corpora import CORPORA
+from nbkit.corpora.corpus import declared
 from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
@@ -36,6 +37,8 @@ _HEADINGS, _PRINTED = "headings", "printed"
 #: What a table's output carries in its metadata: of what its cells are (`nbkit.figures.styles.cell_filters`).
 _FILTERS = "sentences"
 
+#: The domain of nbkit's templates.
+_WRITTEN = "sentences written for tests"
 #: How the names of parameters that hold corpora end.
 _CORPORA = ("corpus", "corpora", "templates")
 
@@ -73,6 +76,7 @@ def footer(
         systems=systems(names, pairs, language),
         costs=charged,
         licences=licences(params, [*names, *licensed]),
+        domains={each["name"]: each["domain"] for each in corpora(params) if each["domain"]},
     )
 
 
@@ -199,19 +203,24 @@ def licences(params: Any, models: Iterable[str]) -> dict[str, str]:
 
 
 def corpora(params: Any) -> list[dict[str, str]]:
-    """The corpora that *params* hold: name, summary and licence, these two empty for those that have no name.
+    """The corpora that *params* hold: name, summary, domain and licence, empty for those that are not declared.
 
     >>> from nbkit.studies.word_order import WordOrderParams
-    >>> corpora(WordOrderParams(corpus="multi30k:val"))[0]["licence"]
-    'CC BY-NC-SA 4.0'
+    >>> found = corpora(WordOrderParams(corpus="multi30k:val"))[0]
+    >>> found["domain"], found["licence"]
+    ('image captions', 'CC BY-NC-SA 4.0')
     """
     specs = [each for name, value in params if name.endswith(_CORPORA) for each in _texts(value)]
-    names = dict.fromkeys(spec.removeprefix("corpus:").partition(":")[0] for spec in specs)
-    return [
-        {"name": name, "summary": known.summary(name), "licence": known.licence(name)}
-        for name in names
-        for known in (NLI_CORPORA if name in NLI_CORPORA else CORPORA,)
-    ]
+    return list({facts["name"]: facts for facts in map(corpus_facts, specs)}.values())
+
+
+def corpus_facts(spec: str) -> dict[str, str]:
+    """What is declared of a corpus: name, summary, domain and licence; of others the start of *spec* as their name."""
+    spec = spec.removeprefix("corpus:")
+    name = declared(spec) or spec.partition(":")[0]
+    known = NLI_CORPORA if name in NLI_CORPORA else CORPORA
+    domain = _WRITTEN if name == "own" else known.domain(name)
+    return {"name": name, "summary": known.summary(name), "domain": domain, "licence": known.licence(name)}
 
 
 def _texts(value: Any) -> list[str]:

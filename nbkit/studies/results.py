@@ -120,13 +120,6 @@ def outcomes(params: StudyParams, *, texts: bool = False, store: Store | None = 
         yield table.assign(count=[count for count, _ in held.values()])
 
 
-def check_outcomes(params: StudyParams, store: Store | None = None) -> None:
-    """Check the first part of a study's outcomes against the schema. Raises `NbkitError` as `outcomes` does."""
-    study = study_of(params)
-    if study.results is not None:
-        next(_streamed(study, study.results, params, store or Store(), False), None)
-
-
 def _streamed(study: Study, results: Results, params: StudyParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
     """The parts that a study's function yields, with all columns; what it raises names study, step, file and line."""
     try:

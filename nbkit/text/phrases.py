@@ -760,7 +760,7 @@ class PhraseMatcher:
             place = row.trimmed(offset + start, offset + end)
             is_listed = key == self._listed
             overlaps = any(place[0] < end and start < place[1] for start, end in found)
-            if not row.is_amount(*place) and (is_listed or not overlaps):
+            if not row.is_amount(place[1]) and (is_listed or not overlaps):
                 found.setdefault(place, "" if is_listed else self._vocab.strings[key])
         return [(*place, found[place]) for place in sorted(found)]
 
@@ -789,33 +789,6 @@ def read_phrases(path: str | Path) -> list[str]:
             raise DataError(str(error), path, number) from None
         phrases[line] = number
     return list(phrases)
-
-
-def displacy_data(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> dict[str, Any]:
-    """What spaCy's displaCy draws in its style "span": the tokens of *text* and the *matches*, overlapping ones too.
-
-    >>> sentence = Sentence(tuple("That was its swan song".split()), "en")
-    >>> displacy_data(sentence, PhraseMatcher(["swan song"]).find(sentence))["spans"]
-    [{'start_token': 3, 'end_token': 5, 'label': 'swan song'}]
-    """
-    spans = [
-        {"start_token": each.start, "end_token": each.end, "label": each.phrase}
-        for match in matches
-        for each in (match, *match.overlapping)
-    ]
-    return {"text": text.text, "tokens": list(text.tokens), "spans": spans}
-
-
-def render_matches(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> str:
-    """HTML of *text* with its *matches* underlined and named, by displaCy, which escapes the text; labels are here."""
-    from html import escape
-
-    from spacy import displacy
-
-    data = displacy_data(text, matches)
-    for span in data["spans"]:
-        span["label"] = escape(span["label"])
-    return displacy.render(data, style="span", manual=True, jupyter=False, page=False)
 
 
 class _Row:
@@ -866,8 +839,8 @@ class _Row:
             end -= 1
         return start, end
 
-    def is_amount(self, start: int, end: int) -> bool:
-        """Whether the range ends in a word that says how much of the number after it: *got over 320 votes*."""
+    def is_amount(self, end: int) -> bool:
+        """Whether what ends there ends in a word that says how much of the number after it: *got over 320 votes*."""
         after = self.texts[end] if end < len(self.texts) else ""
         return after[:1].isdigit() and self.lowers[end - 1] in phrase_words()["before_numbers"]
 

@@ -9,10 +9,11 @@ import sys
 import pytest
 
 from nbkit.errors import DataError, NbkitError, UnknownNameError
-from nbkit.measure.aligners import ALIGNERS, Aligner, check_aligner, load_aligner, score_alignments, write_pharaoh
+from nbkit.measure.aligners import ALIGNERS, Aligner, check_aligner, load_aligner, score_alignments
 from nbkit.sandbox import LANGUAGES
 from nbkit.sandbox import pairs as sandbox_pairs
 from nbkit.text.sentences import Pair, Sentence, Text
+from tests.align.pharaoh import write_pharaoh
 
 
 def tokens_of(pairs):

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 SENTENCE = "Der <script>window.ran = 1</script> Hund & das <b>Vogelhaus</b> <img src=x onerror='window.ran=2'>"
 TAG = "m2m<script>window.ran = 3</script>"
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1200,900",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-)
-
 _READ = """
 from pathlib import Path
 
@@ -150,19 +136,3 @@ def finished_run(tmp_path_factory) -> Path:
     (folder / "tables" / summary.stem / "notes.py").write_text("print(1)")
     (folder / "figures" / summary.stem / "fig1.pdf").write_bytes(b"%PDF-1.4")
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory) -> Iterator:
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or ""
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"), log_output=os.devnull)
-    driver = webdriver.Chrome(options=options, service=service)
-    yield driver
-    driver.quit()

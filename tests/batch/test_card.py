@@ -69,8 +69,13 @@ def test_every_behaviour_is_answered_or_says_why_not(made):
         assert all("{" not in sentence for said in behaviour.answers.values() for sentence in said)
     by_name = {each.study: each for each in card.behaviours}
     assert "--classifier" in by_name["nli_permutation"].not_measurable["this card"]
-    assert re.fullmatch(r"From only \d independent cases: parrot .*", by_name["word_order"].answers["parrot"][0])
+    assert re.fullmatch(r"From only \d independent items: parrot .*", by_name["word_order"].answers["parrot"][0])
     assert "Only" in by_name["numbers"].warnings[0]  # two dozen numbers
+    strict = by_name["numbers"].measures[0].values[0]
+    assert (
+        f"of the {strict.n} outputs judged, {strict.n} are broken (copy {strict.n})"
+        in by_name["numbers"].answers["parrot"][0]
+    )
 
 
 def test_the_page_can_be_read_after_each_behaviour(made):
@@ -116,7 +121,7 @@ def test_the_files_of_a_card(made):
     assert "| numbers carried over | parrot |" in text
     assert all(f"> {warning}" in text for each in card.behaviours for warning in each.warnings)
     assert all(licence in text for each in card.behaviours for licence in each.corpora.values())
-    assert "different sources were judged" in text and "independent units" not in page
+    assert "different texts of sandbox: a synthetic world" in text and "independent units" not in page
     assert 'href="sentences.html#study=numbers&amp;system=parrot&amp;measure=strict"' in page
     browsed = (folder / "sentences.html").read_text(encoding="utf-8")
     assert 'href="card.html"' in browsed and "sandbox" in browsed
@@ -191,6 +196,14 @@ def test_a_card_prints_on_two_pages(made, browser):
     browser.get((folder / "card.html").as_uri())
     printed = b64decode(browser.print_page(PrintOptions()))
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 2
+    (where,) = browser.find_elements("css selector", ".on-paper")
+    folded = browser.find_elements("css selector", "details")
+    assert not where.is_displayed() and any(each.is_displayed() for each in folded)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:  # what paper omits it says where to find
+        assert "card.json" in where.text and not any(each.is_displayed() for each in folded)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 @pytest.mark.browser
@@ -330,7 +343,7 @@ def test_broken_output_stands_first_on_the_card_of_a_file(files):
     assert (health.lines, mine.counts, mine.lines_with) == (7, {"empty": 1, "loop": 1}, 2)
     assert (people.system, people.counts) == ("reference-A", {})
     assert set(health.unjudged) == {"truncation", "numbers", "boilerplate"}
-    said = "mine: defects were found in 2 of 7 lines (28.6%): empty 1, loop 1."
+    said = "mine: defects were found in 2 of 7 texts (28.6%): empty 1, loop 1."
     page = (files / "card" / "card.html").read_text(encoding="utf-8")
     assert said in page and page.index('id="health"') < page.index('id="numbers"')
     assert "needs the outputs of 4 systems, there are 2" in page
@@ -382,16 +395,13 @@ def test_of_a_long_text_what_is_around_the_marks_is_shown_and_all_of_it_folded()
     assert _marked(item, "output").startswith("… word") and _marked(item, "reference") == "short"
 
 
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [
-        (["sandbox", "sandbox"], "'sandbox' is named twice"),
-        (["command:cat", "command:cat -u"], "command:cat and command:cat -u would both be called 'cat'"),
-    ],
-)
-def test_systems_that_tables_could_not_tell_apart_are_refused(names, said):
-    with pytest.raises(NbkitError, match=said):
-        plan_card(names, ("en", "de"))
+def test_systems_that_tables_could_not_tell_apart_are_refused():
+    with pytest.raises(NbkitError, match="command:cat and command:cat -u would both be called 'cat'"):
+        plan_card(["command:cat", "command:cat -u"], ("en", "de"))
+
+
+def test_a_system_that_is_named_twice_is_one_column():
+    assert list(plan_card(["sandbox", "sandbox"], ("en", "de")).systems.values()) == ["sandbox"]
 
 
 def test_a_card_does_not_replace_files_of_a_run(made, tmp_path):

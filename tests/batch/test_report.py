@@ -131,6 +131,21 @@ def test_only_changed_pages_are_made_anew(finished_run: Path):
     assert changed == {"word_order-robustness-ja-opus-mt"}
 
 
+def test_when_and_how_long_a_run_was_changes_no_page(finished_run: Path):
+    record = finished_run / "run.json"
+    before = record.read_text()
+    then = {"date": "2026-01-01 12:00 UTC", "wall_time": "5.0 s"}
+    later = {"date": "2026-01-01 12:05 UTC", "wall_time": "7.0 s"}
+    written = []
+    for when in (then, later, {**later, "commit": "fedcba9"}):
+        run = json.loads(before)
+        record.write_text(json.dumps({**run, "provenance": run.get("provenance", {}) | when}))
+        report.build(finished_run)
+        written.append({page.name: page.stat().st_mtime_ns for page in (finished_run / "html").iterdir()})
+    record.write_text(before)
+    assert written[0] == written[1] and written[1] != written[2]
+
+
 def test_a_page_whose_notebook_is_gone_goes_too(finished_run: Path):
     report.build(finished_run)
     (finished_run / "html" / "old.html").write_text((finished_run / "html" / "word_order-summary.html").read_text())

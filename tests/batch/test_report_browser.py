@@ -184,6 +184,26 @@ def test_nothing_is_wider_than_a_telephone(pages: dict[str, str], browser):
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+_WIDE_TABLE = """
+const box = document.querySelector(".rich");
+box.innerHTML = `<table><caption>${"word ".repeat(200)}</caption><tr><td>${"x".repeat(600)}</td></tr></table>`;
+const of = (each) => each.getBoundingClientRect().right;
+return [of(box.querySelector("caption")), of(box), of(box.querySelector("table"))];
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1000, 1300])
+def test_the_caption_of_a_wide_table_can_be_read_without_scrolling(width: int, pages: dict[str, str], browser):
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        browser.get(pages["word_order-summary"])
+        caption, box, table = browser.execute_script(_WIDE_TABLE)
+        assert caption <= box < table
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_the_search_leaves_pages_with_all_words(pages: dict[str, str], browser):
     browser.get(pages["index"])
     everything = len(shown(browser, "[data-search]"))

@@ -16,8 +16,11 @@ from nbkit.corpora import (
     find_corpus,
     load_pairs,
 )
+from nbkit.corpora.corpus import declared
+from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.languages import NAMES, TARGETS
+from nbkit.studies.page import corpus_facts
 from nbkit.text.sentences import Sentence, Text
 
 
@@ -29,10 +32,21 @@ def cache(tmp_path, monkeypatch):
 def test_every_named_corpus_says_what_it_is():
     assert {"sandbox", "multi30k", "tatoeba", "pud", "opus100", "tatoeba-challenge"} <= set(CORPORA)
     for name in CORPORA:
-        assert CORPORA.summary(name)
+        assert CORPORA.summary(name) and CORPORA.domain(name)
         assert set(CORPORA.get(name).languages) <= NAMES.keys()
     assert set(CORPORA.get("tatoeba-challenge").languages) == {"en", *TARGETS}
     assert CORPORA.get("multi30k").splits[0] == "test_2016_flickr"
+
+
+def test_files_of_a_declared_corpus_are_recognised_and_others_are_not():
+    """A card names the domain of a corpus also where its files are given; of other files nothing is invented."""
+    place = "moses:${NBKIT_DATA}/wmt/wmt23/en-de/{source|reference-A}.{lang}"
+    assert declared(place) == "wmt23" and CORPORA.domain("wmt23").startswith("news, ")
+    assert declared("tsv:${NBKIT_DATA}/tatoeba/en-de.tsv") == "tatoeba"
+    for other in ("tsv:mine/en-de.tsv", "moses:${NBKIT_DATA}/wmt/wmt23-suites/en-de/x.{lang}", "own", "mine.tsv"):
+        assert declared(other) == "" and corpus_facts(other)["licence"] == ""
+    assert corpus_facts("tsv:mine/en-de.tsv")["domain"] == ""
+    assert all(NLI_CORPORA.domain(name) for name in NLI_CORPORA)
 
 
 class Greetings:

@@ -15,7 +15,6 @@ from nbkit.corpora.templates import (
     load_templates,
     own_file,
     template_languages,
-    write_templates,
 )
 from nbkit.errors import DataError, NbkitError, UnknownNameError
 from nbkit.languages import NAMES
@@ -106,15 +105,6 @@ def test_the_published_form_and_its_other_placeholder(tmp_path: Path):
     ]
     with pytest.raises(DataError, match=r"templates\.json:1: expected exactly one \[NUM\]"):
         load_templates("en", path)
-
-
-def test_templates_written_are_read_again(tmp_path: Path):
-    path = tmp_path / "zh.yaml"
-    templates = [each for each in load_templates("zh") if each.capability != "decimals"]
-    write_templates(templates, path)
-    again = load_templates("zh", path)
-    assert [(each.capability, each.text) for each in again] == [(each.capability, each.text) for each in templates]
-    assert [entry.name for entry in tmp_path.iterdir()] == ["zh.yaml"]
 
 
 @pytest.mark.parametrize("lang", ["en", "de", "zh"])

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from nbkit.corpora.nli import LABELS
 from nbkit.figures import styles
-from nbkit.measure.acceptance import SYMBOLS
 from nbkit.measure.forms import accuracy_table, agreement
 from nbkit.studies.nli_permutation import figures, styled
 
@@ -195,8 +194,9 @@ def test_p_flipped_has_its_own_n():
     assert set(frame["n"]) == {100} and set(frame["n_flipped"]) == {7}
 
 
-def test_symbols_are_those_of_the_metric():
-    assert {name: styled.measure(name) for name in styled.MEASURES} == SYMBOLS
+def test_symbols_are_those_of_the_paper():
+    symbols = {"accuracy": "𝒜", "omega_max": "Ω_max", "p_correct": "𝒫^c", "p_flipped": "𝒫^f", "omega_rand": "Ω_rand"}
+    assert {name: styled.measure(name) for name in styled.MEASURES} == symbols
 
 
 def test_the_table_of_results_marks_the_highest_and_shows_intervals():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbkit.batch.card import _warnings
+from nbkit.batch.card import _left_out, _warnings, _with_health
 from nbkit.report.card import MeasureOf, Value
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import Answers, Mark, Measure, answer, behaviours, revealing, worst_group
+from nbkit.studies.behaviours import Answers, Mark, Measure, answer, behaviours, revealing, unranked, worst_group
 
 SAID = Answers(
     above="{system} has {value} of {n}[, fewest of *{lowest}* ({lowest_value}) and most of {highest}]",
@@ -36,10 +36,8 @@ def said(groups: pd.DataFrame, low: float = 0.4, high: float = 0.6, clusters: in
     [
         ([("a", 0.2, 20), ("b", 0.4, 20), ("c", 0.9, 20)], ", fewest of *a* (20.0%) and most of c"),
         ([("a", 0.2, 20), ("b", 0.2, 20), ("c", 0.9, 20)], ", fewest of *a, b* (20.0%) and most of c"),
-        (
-            [("a", 0.0, 1), ("b", 0.4, 20), ("c", 0.9, 20)],
-            ", fewest of *b* (40.0%, of those with at least 10 items) and most of c",
-        ),
+        ([("a", 0.0, 1), ("b", 0.4, 20), ("c", 0.9, 20)], ", fewest of *b* (40.0%) and most of c"),
+        ([("a", 0.2, 9), ("b", 0.4, 9)], ""),
         ([("a", 0.5, 20), ("b", 0.5, 20)], ""),
         ([("a", 0.5, 20), ("b", 0.5 + 1e-12, 20)], ""),
         ([("a", 0.0, 1), ("b", 0.5, 20)], ""),
@@ -53,15 +51,48 @@ def test_the_lowest_and_the_highest_group_are_named_if_they_differ(groups, expec
 
 @pytest.mark.parametrize(
     ("clusters", "begins"),
-    [(1, "From only 1 independent case: "), (9, "From only 9 independent cases: "), (10, ""), (200, "")],
+    [(1, "From only 1 independent item: "), (9, "From only 9 independent items: "), (10, ""), (200, "")],
 )
-def test_an_answer_from_hardly_any_cases_begins_with_how_few_they_are(clusters, begins):
+def test_an_answer_from_hardly_any_items_begins_with_how_few_they_are(clusters, begins):
     assert said(parts(), clusters=clusters) == f"{begins}S has 50.0% of 60"
 
 
 def test_groups_on_either_side_are_counted():
     groups = parts(("a", 0.2, 20), ("b", 0.45, 20), ("c", 0.9, 20), ("d", float("nan"), 0))
-    assert said(groups, zero=Mark(value=0.5, label="half")) == "S: of 3 1 above and 1 below; 3 open"
+    expected = "S: of 3 1 above and 1 below; 3 open"
+    assert said(groups, zero=Mark(value=0.5, label="half")) == expected
+    small = parts(("e", 0.9, 9), ("f", 0.9, 1))
+    assert said(pd.concat([groups, small]), zero=Mark(value=0.5, label="half")) == expected
+    assert said(small, zero=Mark(value=0.5, label="half")) == "S: of 2 2 above and none below; 3 open"
+
+
+def test_groups_that_are_neither_counted_nor_ranked_are_named():
+    few = parts(*((f"k{n}", 0.5, n) for n in range(1, 10)))
+    assert unranked(few) == {}  # all are so small: nothing is ranked
+    assert unranked(pd.concat([few, parts(("a", 0.5, 20))])) == {}  # one alone has no rank
+    groups = tuple(unranked(pd.concat([few, parts(("a", 0.5, 20), ("b", 0.5, 20))])).items())
+    small = {("", groups): ["S"], ("carried", groups): ["S"], ("", ()): ["S"]}
+    named = "; ".join(f"k{n} ({n})" for n in range(9, 1, -1))
+    why = f", as they have fewer than 10 items: {named}; 1 more."
+    assert list(_left_out(small, 1)) == [f"Neither counted nor ranked{why}"]
+    assert list(_left_out(small, 2)) == [f"Neither counted nor ranked for S{why}"]
+    assert list(_left_out({("carried", groups): ["S"]}, 1)) == [f"Neither counted nor ranked in “carried”{why}"]
+
+
+def test_a_sentence_says_how_many_of_the_outputs_it_judges_are_broken():
+    """A good number of a system that loops is not a healthy one."""
+    text = "The cat sat on the mat with a hat."
+    copied = "The dog is here and the cat is there with the old man."
+    looped = "Die Katze saß auf der Matte, saß auf der Matte, saß auf der Matte, saß auf der Matte."
+    rows = pd.DataFrame({
+        "system": "S", "source_language": "en", "target_language": "de", "measure": "strict", "count": 1,
+        "item": list("abcd"), "cluster": list("abcd"), "value": [1.0, 1.0, 1.0, float("nan")], "groups": [{}] * 4,
+        "source": [text, text, copied, "Hello!"], "changed": None,
+        "output": [looped, "Die Katze saß auf der Matte.", copied, ""],
+    })  # fmt: skip
+    found = _with_health("S is right in 100.0% of 3.", rows, measure(), "S", ("en", "de"))
+    assert found == "S is right in 100.0% of 3; but of the 3 outputs judged, 2 are broken (copy 1, loop 1)."
+    assert _with_health("Well.", rows.iloc[1:2], measure(), "S", ("en", "de")) == "Well."
 
 
 def test_what_is_written_as_zero_has_no_sign_and_no_direction():
@@ -118,11 +149,11 @@ def test_what_is_to_be_read_with_care_is_said():
     assert warned(0.5, 60, 10) == []
     assert warned(0.2, 60, 0) == ["too poor to tell"]
     assert warned(0.5, 29, 0) == [
-        "Only 29 different sentences, numbers or idioms (60 cases; those of one are not independent): a few of them "
-        "can change the result."
+        "Only 29 different texts, numbers or idioms (60 items; those of one are not independent): a few of them can "
+        "change the result."
     ]
     (near,) = warned(0.99, 60, 0)
-    assert near.startswith("1 of 60 cases went wrong: so near to the best possible value")
+    assert near.startswith("1 of 60 items went wrong: so near to the best possible value")
     assert warned(0.5, 60, 16) == [
         "16 of 76 items could not be judged (15 not in the lexicon, 1 once); the value is that of the others."
     ]

@@ -17,7 +17,6 @@ from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.measure import aligners as pharaoh
-from nbkit.measure.aligners import write_pharaoh
 from nbkit.measure.statistics import share_interval
 from nbkit.models.translators.texts import text_pairs
 from nbkit.store import Store
@@ -28,6 +27,7 @@ from nbkit.studies.disambiguation.mining import Mining, n_pairs
 from nbkit.studies.disambiguation.steps import attacked_chunk, chunks
 from nbkit.studies.disambiguation.styled import footer
 from nbkit.studies.disambiguation.tables import strength
+from tests.align.pharaoh import write_pharaoh
 from tests.metrics.ten_pairs import LEXICON, german, parsed, triples
 
 from .conftest import Dummy, register

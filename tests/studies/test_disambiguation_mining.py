@@ -119,7 +119,7 @@ def test_what_cannot_be_mined(tmp_path: Path):
 
 
 def test_links_of_a_file_are_taken_by_their_places(tmp_path: Path):
-    from nbkit.measure.aligners import write_pharaoh
+    from tests.align.pharaoh import write_pharaoh
 
     pairs = list(load_pairs("sandbox", "en", "de", n=30))
     path = write_pharaoh([pair.alignment for pair in pairs], tmp_path / "links.txt")

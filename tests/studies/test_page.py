@@ -169,4 +169,6 @@ def test_a_footer_shows_licences_of_named_corpora_and_of_weights_from_the_hub() 
     }
     assert licences(NliPermutationParams(corpora=["sick:test", "sandbox:dev"]), []) == {"sick": "CC BY-NC-SA 3.0"}
     assert licences(NumbersParams(templates="corpus:tatoeba"), []) == {"tatoeba": "CC BY 2.0 FR"}
-    assert footer(WordOrderParams(corpus="multi30k")).facts["licences"] == {"multi30k": "CC BY-NC-SA 4.0"}
+    facts = footer(WordOrderParams(corpus="multi30k")).facts
+    assert (facts["licences"], facts["domains"]) == ({"multi30k": "CC BY-NC-SA 4.0"}, {"multi30k": "image captions"})
+    assert "domains" not in footer(WordOrderParams(corpus="mine.tsv")).facts

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from nbkit.measure.statistics import COHEN, adjusted_threshold, base_rate_of
+from nbkit.measure.statistics import COHEN, adjusted_threshold
 from nbkit.studies.disambiguation import PUBLISHED as paper
 
 MODELS = [f"{domain} {name}" for domain in ("OS18", "WMT19") for name in ("Transformer", "LSTM", "ConvS2S")]
+
+
+def base_rate_of(threshold: float, d: float) -> float:
+    """The smaller of the two shares at which *d* is equivalent to *threshold*: the inverse of equation 8."""
+    product = threshold**2 / (d * d * (1 - threshold**2))
+    return (1 - (1 - 4 * product) ** 0.5) / 2
 
 
 @pytest.mark.parametrize("name", ["table7", "table8"])

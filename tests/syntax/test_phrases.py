@@ -19,13 +19,11 @@ from nbkit.errors import DataError, NbkitError, UnknownNameError
 from nbkit.text.parsers import load_parser, tokens_in
 from nbkit.text.phrases import (
     PhraseMatcher,
-    displacy_data,
     english_bases,
     english_forms,
     phrase_words,
     pieces,
     read_phrases,
-    render_matches,
 )
 from nbkit.text.sentences import Sentence, Text
 
@@ -184,14 +182,6 @@ def test_the_index_leaves_nothing_out(chunks):
                 last -= 1
             by_spacy.add((phrase, first, last))
     assert found == alone == by_spacy
-
-
-def test_displacy_escapes_what_it_is_given():
-    text = Sentence(("<script>", "swan", "song", "&"), "en", lemmas=("<script>", "swan", "song", "&"))
-    found = PhraseMatcher(["swan song"]).find(text)
-    assert displacy_data(text, found)["spans"] == [{"start_token": 1, "end_token": 3, "label": "swan song"}]
-    page = render_matches(text, found)
-    assert "<script>" not in page and "&lt;script&gt;" in page and "swan song" in page
 
 
 def test_the_own_list():

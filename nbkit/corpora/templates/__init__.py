@@ -5,14 +5,14 @@ Source: Wang et al. 2021, "As Easy as 1, 2, 3", §2: "CNBC reported there were a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from nbkit.errors import DataError, NbkitError, closest
-from nbkit.files import OnError, Skipped, atomic_write, keep_good, read_text
+from nbkit.files import OnError, Skipped, keep_good, read_text
 from nbkit.languages import LanguageDataError, base_language, check_language
 from nbkit.numbers import in_place
 from nbkit.numbers.formats import CAPABILITIES
@@ -127,18 +127,6 @@ def load_templates(
     if not templates:
         raise DataError("it contains no template", file)
     return templates
-
-
-def write_templates(templates: Iterable[Template], path: str | Path) -> None:
-    """Writes *templates* as a file that `load_templates` reads."""
-    grouped: dict[str, list[str]] = {}
-    for template in templates:
-        grouped.setdefault(template.capability, []).append(template.text)
-    target = Path(path)
-    with atomic_write(target) as unfinished:
-        unfinished.write_text(
-            yaml.safe_dump(grouped, allow_unicode=True, width=1000, sort_keys=False), encoding="utf-8"
-        )
 
 
 def _templates(file: Path, lang: str, placeholders: Mapping[str, str]) -> Iterator[Template | DataError]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
@@ -29,6 +29,8 @@ CONDITION = "{condition}"
 #: The condition of a model that was not trained for this study.
 AS_IT_IS = "as it is"
 
+#: Pairs, as many as an interval needs.
+Several: TypeAlias = Annotated[int, Field(ge=2, le=MOST, strict=True)]
 #: Ways of counting literal errors besides the paper's ("paper").
 Variant = Literal["inflected", "compounds", "accents", "aligned"]
 
@@ -91,12 +93,8 @@ class IdiomsParams(TranslatorParams):
         description="Which sentences of each idiom are idiom-test: half (the others are idiom-train, as in the paper), "
         "or all, for models that are not trained on any.",
     )
-    n_test: int | None = Field(
-        default=None,
-        ge=2,
-        le=MOST,
-        strict=True,
-        description="Pairs of idiom-test to translate, drawn idiom by idiom; null: all.",
+    n_test: Several | None = Field(
+        default=None, description="Pairs of idiom-test to translate, drawn idiom by idiom; null: all."
     )
     models: Annotated[dict[Annotated[str, Field(min_length=1)], str], Written] = Field(
         default={"random": "sandbox-idioms-{condition}"},
@@ -118,9 +116,7 @@ class IdiomsParams(TranslatorParams):
         default={"regular": "sandbox-idioms:test"},
         description="Test sets without idioms: the name in tables, and a parallel corpus.",
     )
-    n_generic: int | None = Field(
-        default=200, ge=2, le=MOST, strict=True, description="Pairs from each generic set; null: all."
-    )
+    n_generic: Several | None = Field(default=200, description="Pairs from each generic set; null: all.")
     dictionary: str = Field(
         default="sandbox",
         description="Dictionary of LitTER: sandbox, induced (from the first aligner's word alignments of idiom-train "
@@ -150,9 +146,7 @@ class IdiomsParams(TranslatorParams):
         description="Encoder state of the sentence end in the probes: kept (as the paper says) or replaced (as its "
         "research code does).",
     )
-    n_probed: int | None = Field(
-        default=100, ge=2, le=MOST, strict=True, description="Pairs of idiom-test to probe; null: all."
-    )
+    n_probed: Several | None = Field(default=100, description="Pairs of idiom-test to probe; null: all.")
     parsers: Parsers = Field(default={}, description="Parsers of the phrase matcher: language, and spaCy pipeline.")
     beams: Beams = 5
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
@@ -21,6 +21,8 @@ from nbkit.studies.base import (
     without_repeats,
 )
 from nbkit.text.parsers import OnError
+
+Permutations: TypeAlias = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 
 
 class NliPermutationParams(JudgedParams):
@@ -40,13 +42,7 @@ class NliPermutationParams(JudgedParams):
         description="Classifiers: names (nbkit list models), Hugging Face ids or folders; empty: permutations only.",
     )
     n_pairs: Count | None = Field(default=200, description="Pairs from the top of each set; null: all.")
-    permutations: int = Field(
-        default=100,
-        ge=1,
-        le=10_000,
-        strict=True,
-        description="Permutations per side; pairs with fewer are excluded.",
-    )
+    permutations: Permutations = Field(default=100, description="Permutations per side; pairs with fewer are excluded.")
     unit: PermutedUnit = Field(
         default="word", description="What is permuted: word, or (in Chinese and Japanese) character."
     )
@@ -57,9 +53,7 @@ class NliPermutationParams(JudgedParams):
     clumps: list[float] = Field(
         default=[0.25, 0.5, 0.75], description="Also keep these shares of the words together as one block (Figure 9)."
     )
-    clumped_permutations: int = Field(
-        default=10, ge=1, le=10_000, strict=True, description="Permutations per side for each of clumps."
-    )
+    clumped_permutations: Permutations = Field(default=10, description="Permutations per side for each of clumps.")
     max_entropy: dict[str, str] = Field(
         default={}, description="A model, and the same model after maximum-entropy training (Table 5)."
     )
