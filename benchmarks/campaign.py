@@ -291,6 +291,8 @@ def prepare(folder: Path) -> None:
 
 def tracebacks(count: int, seed: int) -> tuple[int, dict[str, str]]:
     """How many command lines were tried, and of those that ended in a traceback the shortest of each error."""
+    if not count:
+        return 0, {}
     import hypothesis
 
     from tests.fuzz.forked import outcome, preload

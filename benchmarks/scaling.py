@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from reporting import Report, parse, parser
 
-from nbkit.batch.plan import recall
+from nbkit.batch.duration import Work, recall
 from nbkit.languages import TARGETS
 from nbkit.models.catalogue import resolve
 from nbkit.models.lifecycle import KEPT
@@ -222,7 +222,8 @@ def measured(pairs: int) -> dict[str, float]:
 def _rates(stated: str) -> dict[str, float]:
     rates = dict(RATES)
     for model in rates:
-        speed = recall(Unit("", "nbkit.studies.word_order.steps:translate_texts", {"model": model}))
+        unit = Unit("", "nbkit.studies.word_order.steps:translate_texts", {"model": model})
+        speed = recall(Work.unit(unit).kind)
         if speed is not None and speed.per_text:
             rates[model] = 1 / speed.per_text
     for item in filter(None, stated.split(",")):
