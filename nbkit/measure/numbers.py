@@ -408,7 +408,7 @@ def _digits(case: _Case) -> Verdict | None:
     near = []
     for text, numbers in _writings(case):
         # A fraction or a sign is more than a digit: 424.10 or −424 for 424 is another number.
-        if not _has_sign_of(expected, numbers) or (not expected % 1 and any(number.value % 1 for number in numbers)):
+        if not _has_sign_of(expected, numbers) or (_is_whole(expected) and not all(_is_whole(n.value) for n in numbers)):
             continue
         # By its notation, if it is in digits (1.0000 for 1,000), and by its value (*vierzig* for 41).
         readings = [_digits_of(number.value) for number in numbers] + ([_digits_in(text)] if text[0].isdigit() else [])
@@ -512,6 +512,10 @@ def _digits_in(text: str) -> str:
 
 def _has_sign_of(value: Decimal, numbers: Sequence[Number]) -> bool:
     return any(number.value < 0 for number in numbers) == (value < 0)
+
+
+def _is_whole(value: Decimal) -> bool:
+    return value == value.to_integral_value()  # of any length, where % ends at the 28 digits of the context
 
 
 def _significant(value: Decimal) -> str:

@@ -222,3 +222,17 @@ def test_a_wrong_digit_never_passes(value, at, digit):
 
 def test_template_numbers_are_read_on_either_side():
     assert template_numbers(("By 2030 the ", " of 12.5 percent."), "en") == [Decimal(2030), Decimal("12.5")]
+
+
+@given(
+    st.text("0123456789", min_size=25, max_size=60),
+    st.sampled_from(["", ",", ".", " ", "-", " million ", " 万"]),
+    st.sampled_from(LANGUAGES),
+)
+def test_numbers_of_any_length_are_compared(digits, sign, tgt):
+    """A model that loops writes numbers longer than the 28 digits that decimal arithmetic keeps."""
+    looped = digits[:20] + sign + digits[20:]
+    for source, hypothesis in ((looped, "12 13"), ("12", looped), (looped, digits[::-1])):
+        findings = compare_numbers(source, hypothesis, "en", tgt)
+        assert all(finding.error for finding in findings)
+        judge(hypothesis, digits, digits, "en", tgt)
