@@ -408,7 +408,8 @@ def _digits(case: _Case) -> Verdict | None:
     near = []
     for text, numbers in _writings(case):
         # A fraction or a sign is more than a digit: 424.10 or −424 for 424 is another number.
-        if not _has_sign_of(expected, numbers) or (_is_whole(expected) and not all(_is_whole(n.value) for n in numbers)):
+        is_other = _is_whole(expected) and not all(_is_whole(number.value) for number in numbers)
+        if is_other or not _has_sign_of(expected, numbers):
             continue
         # By its notation, if it is in digits (1.0000 for 1,000), and by its value (*vierzig* for 41).
         readings = [_digits_of(number.value) for number in numbers] + ([_digits_in(text)] if text[0].isdigit() else [])

@@ -41,7 +41,7 @@ def test_a_server_that_goes_bad_costs_what_it_did_not_answer(fault, tmp_path, mo
         well.append(asked.text)
         return says(asked.text.upper())
 
-    # A short timeout, only where it is waited for: on a busy machine a good answer may take as long, and is asked again.
+    # Short only where it is waited for: on a busy machine a good answer may take as long, and is asked for again.
     timeout = 1 if fault == "hangs" else 60
     with chat_server(answer) as server:
         name = f"openai:tiny@{server.url}?concurrency=1&timeout={timeout}&attempts=2&backoff=0.01"
