@@ -1,6 +1,7 @@
 """YAML that people write: read with limits, and without the numbers that YAML 1.1 and 1.2 read differently.
 
-Every YAML file that is not nbkit's own goes through `compose` or `load`. Only YAML's plain types are made of it.
+Every YAML file that is not nbkit's own goes through `compose` or `load`, its own through `read_own`. Only YAML's plain
+types are made of it.
 """
 
 from __future__ import annotations
@@ -8,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from nbkit.errors import DataError
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 #: Characters that a file may have, values that may stand inside each other, and values that its aliases may stand for.
 MOST_CHARACTERS, MOST_DEPTH, MOST_REPEATED = 16 * 2**20, 50, 100_000
@@ -32,6 +36,11 @@ _ADVICE = {
     f"{_TAG}bool": "write true or false, or quote it if it is text",
     f"{_TAG}timestamp": "quote it",
 }
+
+
+def read_own(file: Path | Traversable) -> Any:
+    """The content of one of nbkit's own YAML files, by the parser in C, which takes a tenth of the time."""
+    return yaml.load(file.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - a safe loader
 
 
 def compose(text: str, place: str | Path, what: str = "invalid YAML") -> yaml.Node | None:

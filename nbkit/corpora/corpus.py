@@ -17,8 +17,6 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias
 
-import yaml
-
 from nbkit import sandbox
 from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem
 from nbkit.files import (
@@ -37,6 +35,7 @@ from nbkit.store import Store
 from nbkit.text.conllu import conllu_entries
 from nbkit.text.parsers import check_parser, check_usable, find_pipeline, parse_remembered, parser_for, parser_identity
 from nbkit.text.sentences import Pair
+from nbkit.yaml_text import read_own
 
 # ----------------------------------------------------------------------------
 # Files of sentence pairs.
@@ -822,8 +821,7 @@ def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
 
 
 def _register() -> None:
-    text = resources.files("nbkit.corpora").joinpath("catalogue.yaml").read_text("utf-8")
-    for name, entry in yaml.safe_load(text).items():
+    for name, entry in read_own(resources.files("nbkit.corpora").joinpath("catalogue.yaml")).items():
         said = {each: entry.get(each, "") for each in ("summary", "domain", "licence")}
         if "mixtures" in entry:
             splits, finite = tuple(entry.get("splits", SANDBOX_SPLITS)), tuple(entry.get("finite", ()))

@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs
 
-import yaml
-
 from nbkit import sandbox
 from nbkit.corpora.corpus import (
     DEFAULT_SPLIT,
@@ -36,6 +34,7 @@ from nbkit.registry import Registry
 from nbkit.store import Store
 from nbkit.text.parsers import check_parser, parse_remembered, parser_identity, settings, squeeze
 from nbkit.text.sentences import Sentence, Text
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -201,7 +200,7 @@ class Unlabelled(DataError):
 @cache
 def catalogue() -> dict[str, Any]:
     """The contents of ``nli_catalogue.yaml``."""
-    return yaml.safe_load(resources.files("nbkit.corpora").joinpath("nli_catalogue.yaml").read_text("utf-8"))
+    return read_own(resources.files("nbkit.corpora").joinpath("nli_catalogue.yaml"))
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import yaml
 from matplotlib.figure import Figure
 
 from nbkit import languages as codes
 from nbkit.measure import load_metric
 from nbkit.models import label as model_label
 from nbkit.seeding import address
+from nbkit.yaml_text import read_own
 
 #: Width in inches of a figure that fills the report's column.
 WIDTH = 9.6
@@ -46,7 +46,7 @@ class Look:
 @cache
 def theme_data() -> dict[str, Any]:
     """All of ``theme.yaml``."""
-    return yaml.safe_load((Path(__file__).parent / "theme.yaml").read_text(encoding="utf-8"))
+    return read_own(Path(__file__).parent / "theme.yaml")
 
 
 def style() -> AbstractContextManager:

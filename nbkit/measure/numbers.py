@@ -17,11 +17,11 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
 from rapidfuzz.distance import LCSseq, Levenshtein
 
 from nbkit.languages import base_language
 from nbkit.numbers import Number, count_both, find_numbers, forms, write_number
+from nbkit.yaml_text import read_own
 
 #: Maximum number of missing or extra numbers that are explained one by one; beyond it (a hypothesis that loops) the
 #: former are reported as missing and the latter as extra.
@@ -309,7 +309,7 @@ def error_types() -> tuple[dict[str, Any], ...]:
     >>> [each["name"] for each in error_types()][-2:]
     ['number missing', 'extra number']
     """
-    return tuple(yaml.safe_load(Path(__file__).with_name("number_errors.yaml").read_text(encoding="utf-8")))
+    return tuple(read_own(Path(__file__).with_name("number_errors.yaml")))
 
 
 def classify(expected: Expected, candidates: Sequence[Number], hypothesis: str, src: str, tgt: str) -> Verdict:

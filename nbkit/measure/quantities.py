@@ -19,10 +19,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import yaml
-
 import nbkit.numbers
 from nbkit.numbers.quantity import Quantity, find_quantities, says_few, with_ends
+from nbkit.yaml_text import read_own
 
 Span: TypeAlias = tuple[int, int]
 Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
@@ -382,7 +381,7 @@ def _share_relation(a: Quantity, b: Quantity) -> _Relation | None:
 @cache
 def _common() -> dict[str, Any]:
     path = Path(nbkit.numbers.__file__).parent / "quantities" / "common.yaml"
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return read_own(path)
 
 
 def _meanings(unit: str) -> Sequence[str]:

@@ -22,12 +22,11 @@ from itertools import repeat
 from math import log2
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
-import yaml
-
 from nbkit.corpora.homographs import Homograph, HomographLexicon, MucowItem, translation_key
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.measure.literal import WordMatcher, known_matchings
 from nbkit.text.sentences import Sentence, Text
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +138,7 @@ def nouns_of(lang: str) -> Nouns | None:
     file = files(__package__) / f"nouns-{lang}.yaml"
     if not file.is_file():
         return None
-    content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    content = read_own(file)
     stems = content.pop("stems")
     articles = {
         stem + form.removeprefix("-"): frozenset(genders)

@@ -17,8 +17,6 @@ from string import Formatter, Template
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeVar
 
-import yaml
-
 from nbkit.corpora.nli import LABELS
 from nbkit.corpora.nli import catalogue as nli_catalogue
 from nbkit.errors import ModelError, UnknownNameError
@@ -29,6 +27,7 @@ from nbkit.models.python import PythonModel
 from nbkit.models.services.names import RemoteModel, ServerModel, is_remote, parse_remote
 from nbkit.models.weights import check_trained_for, read_json, read_record, tokenizer_config
 from nbkit.registry import Registry
+from nbkit.yaml_text import read_own
 
 _LONGEST_PART = 255
 
@@ -75,7 +74,7 @@ class Catalogue(Registry[EntryT]):
     def __init__(self, kind: str, entry: type[EntryT], file: str):
         super().__init__(kind, self.as_entry)
         self.entry = entry
-        for name, fields in yaml.safe_load(Path(__file__).with_name(file).read_text(encoding="utf-8")).items():
+        for name, fields in read_own(Path(__file__).with_name(file)).items():
             licence = fields.pop("licence", "")
             values: dict[str, Any] = {
                 field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()
@@ -457,7 +456,7 @@ _THREE_LETTERS = {
 @cache
 def families() -> Mapping[str, Family]:
     """All architectures by name, from ``families.yaml``."""
-    entries = yaml.safe_load(Path(__file__).with_name("families.yaml").read_text(encoding="utf-8"))
+    entries = read_own(Path(__file__).with_name("families.yaml"))
     return MappingProxyType({name: Family(name=name, **fields) for name, fields in entries.items()})
 
 

@@ -12,13 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from nbkit.corpora.idioms import training_copies
 from nbkit.errors import ModelError, NbkitError, ParamsError, UnknownNameError, schema_problems
 from nbkit.languages import check_language, is_unspaced
 from nbkit.models.catalogue import MOST_SEED
+from nbkit.yaml_text import read_own
 
 #: What no number of a recipe is beyond.
 _MOST = 10**9
@@ -395,7 +395,7 @@ def recipes_in(file: str) -> dict[str, dict[str, Any]]:
     >>> recipes_in("recipes.yaml")["paper-lstm"]["encoder_layers"]
     5
     """
-    return yaml.safe_load(Path(__file__).with_name(file).read_text(encoding="utf-8"))
+    return read_own(Path(__file__).with_name(file))
 
 
 def recipe_fields(file: str, recipe: str | None, what: str) -> dict[str, Any]:

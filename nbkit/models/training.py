@@ -23,7 +23,6 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import sentencepiece
 import torch
-import yaml
 from filelock import FileLock
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from torch.utils.data import Dataset
@@ -40,6 +39,7 @@ from nbkit.models.translators.seq2seq import load_tokenizer
 from nbkit.models.weights import RECORD_FILE, write_digests
 from nbkit.progress import Lines, is_live
 from nbkit.seeding import generator
+from nbkit.yaml_text import read_own
 
 # ----------------------------------------------------------------------------
 # Vocabularies, and networks with random weights.
@@ -60,7 +60,7 @@ _COMPARED = (("query", "key"), ("q_proj", "k_proj"), ("q_lin", "k_lin"))
 @cache
 def _architectures() -> Mapping[str, Mapping[str, Any]]:
     """All architectures by name, from ``architectures.yaml``."""
-    return yaml.safe_load(Path(__file__).with_name("architectures.yaml").read_text(encoding="utf-8"))
+    return read_own(Path(__file__).with_name("architectures.yaml"))
 
 
 def module_of(recipe: TranslatorRecipe) -> str | None:
@@ -413,7 +413,7 @@ class Card:
 
 @cache
 def _cards() -> dict[str, Any]:
-    return yaml.safe_load(Path(__file__).with_name("cards.yaml").read_text(encoding="utf-8"))
+    return read_own(Path(__file__).with_name("cards.yaml"))
 
 
 def shown(value: float | None, form: str, none: str) -> str:

@@ -15,12 +15,11 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from nbkit.errors import NbkitError
 from nbkit.languages import LanguageDataError, base_language, check_language
 from nbkit.numbers.writing import forms, write_number
 from nbkit.seeding import generator
+from nbkit.yaml_text import read_own
 
 #: The four capabilities of the paper (Table 2), in its order.
 CAPABILITIES = ("integers", "decimals", "separators", "numerals")
@@ -94,7 +93,7 @@ class DrawnNumber:
 
 @cache
 def _data() -> Mapping[str, Any]:
-    return yaml.safe_load(Path(__file__).with_name("formats.yaml").read_text(encoding="utf-8"))
+    return read_own(Path(__file__).with_name("formats.yaml"))
 
 
 def _of_language(part: str, lang: str, what: str) -> Any:

@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import yaml
 from babel import Locale
 
 from nbkit.languages import LanguageDataError, base_language, check_language
+from nbkit.yaml_text import read_own
 
 _LANGUAGES = Path(__file__).parent / "languages"
 
@@ -170,4 +170,4 @@ def language_data(lang: str) -> dict[str, Any]:
     if path.stem not in known:
         way_out = f"write nbkit/numbers/languages/{path.name}, as README.md beside it says"
         raise LanguageDataError("number rules", lang, known, way_out)
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return read_own(path)

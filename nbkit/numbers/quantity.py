@@ -21,7 +21,6 @@ from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import yaml
 from babel import Locale
 from babel.units import format_unit
 
@@ -29,6 +28,7 @@ from nbkit.languages import base_language
 from nbkit.numbers.lexicon import Remembered
 from nbkit.numbers.number import Number, language_data
 from nbkit.numbers.reading import find_numbers, may_begin_number, read_numbers, unspaced_reader
+from nbkit.yaml_text import read_own
 
 _DATA = Path(__file__).parent / "quantities"
 
@@ -225,7 +225,7 @@ class Rules:
 
 @cache
 def _common() -> dict[str, Any]:
-    return yaml.safe_load((_DATA / "common.yaml").read_text(encoding="utf-8"))
+    return read_own(_DATA / "common.yaml")
 
 
 #: What may stand between a sign of money and a number.
@@ -238,7 +238,7 @@ _BEFORE_UNIT = re.compile(f"\\.?{_SPACE}?-?")
 def _rules(lang: str) -> Rules:
     numbers = language_data(lang)
     path = _DATA / f"{lang}.yaml"
-    data = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
+    data = read_own(path) if path.exists() else {}
     han = numbers.get("script") == "han"
     start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
     common = _common()

@@ -8,13 +8,13 @@ from importlib.resources import files
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-import yaml
 
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.perturb import reorderings
 from nbkit.perturb.reorderings import NO_DRAWS, Draws, Unit, View
 from nbkit.registry import CUSTOM, Registry
 from nbkit.text.sentences import Order, Sentence, Text
+from nbkit.yaml_text import read_own
 
 Category: TypeAlias = Literal["tree", "pos", "random"]
 
@@ -140,7 +140,7 @@ def _registered(entries: dict[str, dict[str, Any]]) -> Perturbations:
     return registry
 
 
-_PUBLISHED = yaml.safe_load((files("nbkit.perturb") / "perturbations.yaml").read_text(encoding="utf-8"))
+_PUBLISHED = read_own(files("nbkit.perturb") / "perturbations.yaml")
 #: All perturbations: the paper's, and those registered with ``PERTURBATIONS.register(name, Perturbation(…))``.
 PERTURBATIONS = _registered(_PUBLISHED)
 #: The paper's 16, in its order (§4): by tree, by part of speech, random.

@@ -20,12 +20,12 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import yaml
 
 from nbkit.corpora.homographs import Homograph
 from nbkit.errors import MissingExtraError, NbkitError
 from nbkit.store import Store
 from nbkit.text.sentences import ROOT, Sentence, Text
+from nbkit.yaml_text import read_own
 
 # ----------------------------------------------------------------------------
 # Edits of a `Sentence`: one word put in, or one word put in the place of another.
@@ -464,4 +464,4 @@ def article_of(word: str) -> str:
 
 @cache
 def _words() -> dict[str, list[str]]:
-    return yaml.safe_load((files(__package__) / "english_words.yaml").read_text(encoding="utf-8"))
+    return read_own(files(__package__) / "english_words.yaml")

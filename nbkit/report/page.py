@@ -21,7 +21,6 @@ from urllib.parse import parse_qsl, urlencode
 import bleach
 import mistune
 import tinycss2
-import yaml
 from bleach.css_sanitizer import CSSSanitizer
 from bleach.sanitizer import Cleaner
 from markupsafe import Markup, escape
@@ -30,10 +29,10 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from nbkit.errors import DataError
+from nbkit.yaml_text import read_own
 
 _ALLOWED = {
-    kind: frozenset(names.split())
-    for kind, names in yaml.safe_load(Path(__file__).with_name("allowed.yaml").read_text(encoding="utf-8")).items()
+    kind: frozenset(names.split()) for kind, names in read_own(Path(__file__).with_name("allowed.yaml")).items()
 }
 
 

@@ -12,10 +12,9 @@ from importlib.resources import files
 from itertools import accumulate
 from typing import Any, Literal, TypeAlias, TypeVar
 
-import yaml
-
 from nbkit.errors import DataError, UnknownNameError
 from nbkit.text.sentences import ROOT, Sentence
+from nbkit.yaml_text import read_own
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja")
 #: What a noun phrase is made of: things, words for whole kinds of things, units and what is measured, names, the senses
@@ -45,7 +44,7 @@ class Lexeme:
 @cache
 def data(name: str) -> dict[str, Any]:
     """The table ``data/<name>.yaml``: the words of a language, mixtures, idioms, homographs, what the world knows."""
-    return yaml.safe_load((files(__package__) / "data" / f"{name}.yaml").read_text(encoding="utf-8"))
+    return read_own(files(__package__) / "data" / f"{name}.yaml")
 
 
 @cache

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 from IPython.display import HTML, display
 from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
@@ -30,6 +29,7 @@ from nbkit.models.python import remarked
 from nbkit.models.services.names import LABEL_FILE
 from nbkit.store import Store
 from nbkit.studies.paper import Paper
+from nbkit.yaml_text import read_own
 
 #: Entries of ``tables.yaml`` that are not tables of a run.
 _HEADINGS, _PRINTED = "headings", "printed"
@@ -268,7 +268,7 @@ class Sheets:
 
     @cached_property
     def _entries(self) -> dict[str, dict[str, Any]]:
-        return yaml.safe_load(self._file.read_text(encoding="utf-8"))
+        return read_own(self._file)
 
     @property
     def paper(self) -> Paper:

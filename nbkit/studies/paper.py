@@ -11,9 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +54,7 @@ class Paper:
 
     @cached_property
     def _artefacts(self) -> dict[str, dict[str, Any]]:
-        return yaml.safe_load((self._folder / "artefacts.yaml").read_text(encoding="utf-8"))
+        return read_own(self._folder / "artefacts.yaml")
 
     def names(self) -> list[str]:
         """The names of all tables and figures of the paper, in the order of ``artefacts.yaml``."""

@@ -15,14 +15,13 @@ from importlib import metadata, resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import yaml
-
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, as_problem
 from nbkit.files import OnError, Skipped, expand_path, first_sight, folder_digest
 from nbkit.languages import LanguageDataError, base_language, check_language, is_unspaced
 from nbkit.store import Store, cache_folder
 from nbkit.text.conllu import conllu_entries, read_conllu
 from nbkit.text.sentences import ROOT, Sentence, Text
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -89,7 +88,7 @@ _MULTILINGUAL = "xx"
 @lru_cache(maxsize=1)
 def settings() -> dict[str, Any]:
     """The contents of ``pipelines.yaml``."""
-    return yaml.safe_load(resources.files("nbkit.text").joinpath("pipelines.yaml").read_text("utf-8"))
+    return read_own(resources.files("nbkit.text").joinpath("pipelines.yaml"))
 
 
 def parser_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:

@@ -19,11 +19,10 @@ from itertools import accumulate, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-import yaml
-
 from nbkit.errors import DataError, NbkitError, UnknownNameError
 from nbkit.languages import LanguageDataError, base_language, check_language
 from nbkit.text.sentences import Sentence, Text
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     from spacy.matcher import Matcher
@@ -144,7 +143,7 @@ def stop_words(lang: str) -> frozenset[str]:
     >>> "the" in stop_words("en"), "like" in stop_words("en")
     (True, False)
     """
-    lists = yaml.safe_load((files(__package__) / "stop_words.yaml").read_text(encoding="utf-8"))
+    lists = read_own(files(__package__) / "stop_words.yaml")
     lang = base_language(check_language(lang))
     if lang not in lists:
         raise LanguageDataError("stop words", lang, lists, "add a list to nbkit/text/stop_words.yaml")
@@ -309,7 +308,7 @@ def pieces(token: str) -> list[str]:
 @cache
 def phrase_words() -> dict[str, frozenset[str]]:
     """The words of phrase lists that a sentence may omit or replace, from ``phrase_words.yaml``."""
-    data = yaml.safe_load((files(__package__) / "phrase_words.yaml").read_text(encoding="utf-8"))
+    data = read_own(files(__package__) / "phrase_words.yaml")
     return {name: frozenset(words) for name, words in data.items()}
 
 

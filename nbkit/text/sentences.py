@@ -12,10 +12,10 @@ from importlib.resources import files
 from typing import Literal, TypeAlias
 
 import numpy as np
-import yaml
 
 from nbkit.errors import NbkitError
 from nbkit.languages import is_unspaced
+from nbkit.yaml_text import read_own
 
 #: How the tokens of a reordered sentence become text: joined by the language's separator (the paper's
 #: way), or re-attached by the tokens' own spacing ("could n't" is written "couldn't" again).
@@ -435,7 +435,7 @@ _PAIRED = frozenset('()[]{}«»‹›“”„"「」『』（）《》【】')
 @cache
 def _labels() -> dict[str, frozenset[str]]:
     source = files("nbkit.text") / "noun_phrases.yaml"
-    return {key: frozenset(values) for key, values in yaml.safe_load(source.read_text(encoding="utf-8")).items()}
+    return {key: frozenset(values) for key, values in read_own(source).items()}
 
 
 @cache

@@ -25,12 +25,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, urlsplit
 
-import yaml
-
 from nbkit.errors import DataError, MissingExtraError, ModelError, UnknownNameError, as_problem, closest
 from nbkit.languages import language_name
 from nbkit.models.backends import Decoding
-from nbkit.yaml_text import load
+from nbkit.yaml_text import load, read_own
 
 if TYPE_CHECKING:
     from nbkit.models.services.asking import RemoteTranslator
@@ -552,7 +550,7 @@ class Service:
 @cache
 def services() -> Mapping[str, Service]:
     """All services by name."""
-    entries = yaml.safe_load(Path(__file__).with_name("web.yaml").read_text(encoding="utf-8"))
+    entries = read_own(Path(__file__).with_name("web.yaml"))
     return MappingProxyType({name: Service(**each) for name, each in entries.items()})
 
 

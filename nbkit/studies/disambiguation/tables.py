@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import yaml
 
 from nbkit.corpora.homographs import MUCOW
 from nbkit.errors import NbkitError
@@ -64,6 +63,7 @@ from nbkit.studies.disambiguation.steps import (
 )
 from nbkit.studies.paper import Paper
 from nbkit.text.phrases import stop_words
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,7 +177,7 @@ PPMI_OF = {"pooled": "ppmi", "homograph": "ppmi_homograph", "published": "ppmi_p
 @cache
 def looks() -> dict[str, Any]:
     """How things of the study look and what they are called, as ``looks.yaml`` has it."""
-    return yaml.safe_load(Path(__file__).with_name("looks.yaml").read_text(encoding="utf-8"))
+    return read_own(Path(__file__).with_name("looks.yaml"))
 
 
 def attractors(params: DisambiguationParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-import yaml
 from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
@@ -33,6 +32,7 @@ from nbkit.studies.idioms.steps import token_spans, with_states
 from nbkit.studies.idioms.tables import OF, PUBLISHED, condition_name, is_control
 from nbkit.text.phrases import PhraseMatch, PhraseMatcher
 from nbkit.text.sentences import Text
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     from nbkit.studies.idioms import IdiomsParams
@@ -60,7 +60,7 @@ def footer(params: IdiomsParams) -> provenance.Footer:
 
 @cache
 def _data() -> dict[str, Any]:
-    return yaml.safe_load(Path(__file__).with_name("looks.yaml").read_text(encoding="utf-8"))
+    return read_own(Path(__file__).with_name("looks.yaml"))
 
 
 def label(kind: str, name: str) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import yaml
 
 from nbkit.corpora.idioms import training_copies
 from nbkit.errors import NbkitError
@@ -71,6 +70,7 @@ from nbkit.studies.results import item_id, objects
 from nbkit.text.parsers import load_parser
 from nbkit.text.phrases import PhraseMatch, PhraseMatcher, Variation
 from nbkit.text.sentences import Text
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -622,7 +622,7 @@ def published_examples() -> Iterator[Any]:
     Columns: figure, idiom, source, spans, reference, hypothesis, blocklists and triggers (JSON, as `judged`), error,
     agrees (whether all is as printed).
     """
-    for example in yaml.safe_load((Path(__file__).parent / "published" / "examples.yaml").read_text(encoding="utf-8")):
+    for example in read_own(Path(__file__).parent / "published" / "examples.yaml"):
         lists = {word: tuple(words) for word, words in example["blocklists"].items()}
         litter = published_litter(WordDictionary("printed", "file", lists), None, "en", "fr")
         judgement = litter.judge_texts(example["idiom"], example["reference"], example["hypothesis"])

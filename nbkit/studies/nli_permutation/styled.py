@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import yaml
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
@@ -25,6 +24,7 @@ from nbkit.measure.forms import accuracy_table, agreement
 from nbkit.models import classifier_label
 from nbkit.studies import page
 from nbkit.studies.paper import Paper
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     from nbkit.studies.nli_permutation import NliPermutationParams
@@ -67,7 +67,7 @@ def annotator_agreement(judged: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 @cache
 def _data() -> dict[str, Any]:
-    return yaml.safe_load(Path(__file__).with_name("looks.yaml").read_text(encoding="utf-8"))
+    return read_own(Path(__file__).with_name("looks.yaml"))
 
 
 def looks_of(kind: str) -> dict[str, Look]:

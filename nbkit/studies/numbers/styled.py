@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import yaml
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
@@ -32,6 +31,7 @@ from nbkit.studies import page
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.numbers.steps import STUDY
 from nbkit.studies.numbers.tables import ALL_KINDS, PUBLISHED
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     from nbkit.studies.numbers import NumbersParams
@@ -75,7 +75,7 @@ def precision(params: NumbersParams) -> str:
 
 @cache
 def _data() -> dict[str, Any]:
-    return yaml.safe_load(Path(__file__).with_name("looks.yaml").read_text(encoding="utf-8"))
+    return read_own(Path(__file__).with_name("looks.yaml"))
 
 
 def is_by_rule(model: str) -> bool:
