@@ -55,7 +55,7 @@ class Work:
 
     kind: what it shares with others that take as long. phase: works of one phase are done at the same time, by as many
     as there are workers. assumed: how long it takes if its kind was never measured. once: a name; of the works that
-    have it, the first does all.
+    have it, the first does all. left: those of its texts that are still to be done.
     """
 
     label: str
@@ -63,18 +63,18 @@ class Work:
     phase: str
     assumed: Speed
     texts: int = 0
-    stored: int = 0
+    left: int = 0
     once: str = ""
 
     @classmethod
     def unit(cls, unit: Unit) -> Work:
         """The work of a unit."""
         model = unit.arguments.get("model") or unit.arguments.get("translator") or unit.arguments.get("classifier")
-        kind = {"function": unit.function, "model": model}
+        kind = {"function": unit.function, "model": _FILE if _is_file(model) else model}  # all files take as long
         # Entries share models and corpora: the first trains or reads them.
         once = "" if unit.texts else unit.label
         phase, assumed = f"stage {unit.stage}", _assumed(unit, model)
-        return cls(unit.label, kind, phase, assumed, unit.texts, unit.stored, once)
+        return cls(unit.label, kind, phase, assumed, unit.texts, unit.left, once)
 
     @classmethod
     def page(cls, notebook: str) -> Work:
@@ -90,7 +90,7 @@ class Work:
 def _assumed(unit: Unit, model: str | None) -> Speed:
     """An assumption by the kind of the unit's model: models that are trained here are small."""
     base = split_variant(model)[0] if model else ""
-    if not unit.runs_models or _is_file(base):
+    if not unit.runs_models or _is_file(model):
         return WITHOUT_MODEL
     registries: tuple[Registry[Any], ...] = (MODELS, CLASSIFIERS, LANGUAGE_MODELS)
     entry = next((known.get(base) for known in registries if base in known), None)
@@ -102,9 +102,12 @@ def _assumed(unit: Unit, model: str | None) -> Speed:
     return SMALL_CLASSIFIER if width <= _SMALL_WIDTH else TINY
 
 
-def _is_file(model: str) -> bool:
+_FILE = "outputs:"
+
+
+def _is_file(model: str | None) -> bool:
     """Whether *model* only looks translations up."""
-    return model.startswith("outputs:")
+    return (model or "").startswith(_FILE)
 
 
 # ----------------------------------------------------------------------------
@@ -126,14 +129,14 @@ def estimate(works: Iterable[Work], workers: int) -> Estimate:
     assumed: dict[Any, str] = {}  # once for each kind
     done: set[str] = set()
     for work in works:
-        if work.once in done or (work.texts and work.stored >= work.texts):
+        if work.once in done or (work.texts and not work.left):
             continue
         done |= {work.once} - {""}
-        measured, texts = recall(work.kind), work.texts - work.stored
+        measured = recall(work.kind)
         if measured is None:
             kind = "pages" if "page" in work.kind else tuple(work.kind.values())
-            assumed.setdefault(kind, f"{work.label} {work.assumed.rate(texts)}")
-        expected.append((work, (measured or work.assumed).seconds(texts)))
+            assumed.setdefault(kind, f"{work.label} {work.assumed.rate(work.left)}")
+        expected.append((work, (measured or work.assumed).seconds(work.left)))
     if not expected:
         return Estimate(0.0, ())
     rest = recall(_REST.kind)

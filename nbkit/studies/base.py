@@ -519,7 +519,8 @@ class Unit:
 
     function: ``"package.module:function"``, called with *arguments* (plain, picklable values).
     stage: units of a later stage start when all of the earlier ones are done (train, then translate).
-    texts: how many texts it handles, and *stored* how many of those are remembered (for ``--dry-run``).
+    texts: how many texts it handles; *stored*: how many of those are remembered; *left*: how many it has still to
+    translate or to judge (for ``--dry-run``).
     runs_models: whether it trains or runs a model, on a GPU where its worker has one.
     """
 
@@ -529,6 +530,7 @@ class Unit:
     stage: int = 0
     texts: int = 0
     stored: int = 0
+    left: int = 0
     runs_models: bool = False
 
     @property

@@ -182,11 +182,18 @@ class Counts(NamedTuple):
     """How many texts a unit of work handles, how many of these are remembered, and what is known to be missing.
 
     missing: texts that files of translations (`outputs:`) lack; of texts that are not all known yet, some of these.
+    judged: False if the translations of such files still have to be judged, which is all the work there is with them.
     """
 
     texts: int
     stored: int
     missing: Sequence[str] = ()
+    judged: bool = True
+
+    @property
+    def left(self) -> int:
+        """How many texts are still to be handled."""
+        return self.texts - self.stored if self.judged else self.texts
 
 
 @dataclass(frozen=True)
@@ -224,7 +231,7 @@ class Work:
         done = [self.function(checked, store=store, **each) for each in self.study.cut(checked, self.per, at, store)]
         if all(isinstance(n, int) for n in done):
             return sum(done)
-        return None if self.counts is None else before[0] - before[1]
+        return None if self.counts is None else before.left
 
     def counted(self, params: Any, at: Point, store: Store) -> Counts:
         """What it has to do at a point, as far as that is known."""
@@ -240,14 +247,15 @@ class Work:
         where = f"{self.function.__module__}:{self.function.__name__}"
         for at in points:
             labels = {name: self.study.label(name, value) for name, value in at.items()}
-            texts, stored, _ = self.counted(params, at, store) if count else Counts(0, 0)
+            counts = self.counted(params, at, store) if count else Counts(0, 0)
             yield Unit(
                 label=" ".join(self.name.format(**{**dump, **labels}).split()),
                 function=where,
                 arguments={"params": dump, **at},
                 stage=stage,
-                texts=texts,
-                stored=stored,
+                texts=counts.texts,
+                stored=counts.stored,
+                left=counts.left,
                 runs_models=self.runs_models and dump.get("device") != "cpu",
             )
 
@@ -615,14 +623,17 @@ def asked(config: Mapping[str, Any], texts: Iterable[Any], store: Store) -> tupl
 
 
 def asked_translations(
-    params: TranslatorParams, name: str, src: str, tgt: str, texts: Iterable[str], store: Store
+    params: TranslatorParams, name: str, src: str, tgt: str, texts: Iterable[str], store: Store, rows: int | None = 0
 ) -> Counts:
-    """The same of a translator with the settings of a run; of files of translations, with the texts they lack."""
+    """The same of a translator with the settings of a run; of files of translations, with the texts they lack.
+
+    rows: of the table of verdicts on the translations, None if it is not remembered.
+    """
     remote = models.resolve(name, src, tgt).remote
     if isinstance(remote, OutputsModel):
         distinct = [text for text in dict.fromkeys(texts) if text.strip()]
         missing = remote.missing(distinct, src, tgt)
-        return Counts(len(distinct), len(distinct) - len(missing), missing)
+        return Counts(len(distinct), len(distinct) - len(missing), missing, judged=rows is not None)
     return Counts(*asked(models.translation_config(name, src, tgt, params.decoding, **params.running), texts, store))
 
 

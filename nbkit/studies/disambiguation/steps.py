@@ -495,7 +495,8 @@ def _counts(params: DisambiguationParams, translator: str, store: Store) -> Coun
     texts = {*mucow_sources(params), *(source for corpus in scored for source, _ in bleu_texts(params, corpus))}
     if found := all(pool_shard.rows(params, store=store, **at) is not None for at in _test_points(params)):
         texts.update(pool(params, store)["source"])
-    known = asked_translations(params, translator, params.source, params.target, sorted(texts), store)
+    rows = judged.rows(params, translator, store=store) if found else None
+    known = asked_translations(params, translator, params.source, params.target, sorted(texts), store, rows)
     if found:
         return known
     corpora = (tested(params, corpus, store, keep=False) for corpus in params.corpora)

@@ -359,7 +359,8 @@ def _counts(params: NumbersParams, pair: Direction, model: str, store: Store) ->
         return Counts(error.wanted, 0, error.texts)
     if model.startswith(BY_RULE):
         texts = masked_texts(texts, pair.src)
-    return asked_translations(params, name, pair.src, pair.tgt, texts, store)
+    rows = judged.rows(params, pair, model, store=store)
+    return asked_translations(params, name, pair.src, pair.tgt, texts, store, rows)
 
 
 @STUDY.step(per=("pair", "model"), key=_key, uses=_uses)
@@ -498,7 +499,8 @@ _SIDES = ("source", "output")
 @STUDY.work(
     "judge quantities of {model} {pair}", per=("pair", "model"), uses=_uses, points=_points("sentences"),
     counts=lambda params, pair, model, store: asked_translations(
-        params, model, pair.src, pair.tgt, sentences(params, pair, store=store)["source"], store
+        params, model, pair.src, pair.tgt, sentences(params, pair, store=store)["source"], store,
+        flagged.rows(params, pair, model, store=store),
     ),
 )  # fmt: skip
 def judge_running_text(params: NumbersParams, pair: Direction, model: str, store: Store) -> None:

@@ -91,7 +91,9 @@ def tests_of(params: SuiteParams, system: str, chunk: int = 0, stop: int | None 
 
 def _counts(params: SuiteParams, system: str, store: Store) -> Counts:
     texts = (text for test in tests_of(params, system, stop=len(params.read)) for text in test.sources)
-    return asked_translations(params, system, params.source, params.target, texts, store)
+    chunks = STUDY.axes["chunk"].values(params)  # type: ignore[union-attr]
+    last = [judged.rows(params, system, chunk, store=store) for chunk in list(chunks)[-1:]]
+    return asked_translations(params, system, params.source, params.target, texts, store, *last)
 
 
 def _key(params: SuiteParams, system: str, chunk: int) -> dict[str, Any]:

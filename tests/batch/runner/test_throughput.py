@@ -6,11 +6,15 @@ import pytest
 
 from nbkit.batch import duration
 from nbkit.batch.duration import Stopwatch, Work, estimate, recall, remember
+from nbkit.batch.workers import run_unit
 from nbkit.studies.base import Unit
+from nbkit.studies.numbers.steps import STUDY as NUMBERS
 
 
-def unit(model: str = "m", texts: int = 0, stored: int = 0, stage: int = 0, label: str = "translate") -> Work:
-    return Work.unit(Unit(label, "study:translate", {"model": model}, stage, texts, stored, runs_models=True))
+def unit(model: str = "m", texts: int = 0, left: int = 0, stage: int = 0, label: str = "translate") -> Work:
+    return Work.unit(
+        Unit(label, "study:translate", {"model": model}, stage, texts, texts - left, left, runs_models=True)
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -19,11 +23,11 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_what_was_never_measured_is_named_with_what_is_assumed():
-    seconds, assumed = estimate([unit(texts=100, stored=50), Work.page("a/b"), Work.page("a/c")], workers=1)
+    seconds, assumed = estimate([unit(texts=100, left=50), Work.page("a/b"), Work.page("a/c")], workers=1)
     assert assumed == ("translate 10 texts/s", "a page 5 s", "start and report 15 s")
     rest, page = duration.REST.uncounted, duration.PAGE.uncounted
     assert seconds == rest + duration.FULL_SIZE.seconds(50) + 2 * page
-    assert estimate([], 1) == estimate([unit(texts=5, stored=5)], 1) == (0.0, ())
+    assert estimate([], 1) == estimate([unit(texts=5)], 1) == (0.0, ())
 
 
 def test_a_model_that_is_trained_here_is_known_to_be_tiny():
@@ -49,9 +53,34 @@ def test_measured_texts_count_by_what_is_not_stored():
     remember({"rest": "of a run"}, 10)
     for texts, seconds in ((100, 12), (600, 62), (1100, 112)):
         remember(unit().kind, seconds, texts)
-    found, assumed = estimate([unit(texts=1000, stored=600), unit(texts=5, stored=5)], 2)
+    found, assumed = estimate([unit(texts=1000, left=400), unit(texts=5)], 2)
     assert found == pytest.approx(10 + 2 + 40) and assumed == ()  # one unit, however many workers
-    assert estimate([unit("other", texts=1)], 1).assumed == ("translate 10 texts/s",)
+    assert estimate([unit("other", texts=1, left=1)], 1).assumed == ("translate 10 texts/s",)
+
+
+def test_translations_in_files_are_stored_but_still_have_to_be_judged(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("en\tde\nI saw 5 men.\tIch sah 5 Männer.\nYou had 7.\tDu hattest 7.\n")
+    (tmp_path / "mine.de").write_text("Ich sah 6 Männer.\nDu hattest 7.\n")
+    (tmp_path / "source.en").write_text("I saw 5 men.\nYou had 7.\n")
+    params = NUMBERS.params(
+        languages=["de"], templates=None, sentences=f"tsv:{tmp_path}/pairs.tsv",
+        models=[f"outputs:{tmp_path}/mine.de?source={tmp_path}/source.en"],
+    )  # fmt: skip
+
+    def judging() -> Unit:
+        (found,) = (each for each in NUMBERS.units(params, count=True) if each.label.startswith("judge quantities"))
+        return found
+
+    before = judging()
+    assert (before.texts, before.stored, before.left) == (2, 2, 2)
+    seconds, assumed = estimate([Work.unit(before)], 1)
+    assert seconds > duration.REST.uncounted and assumed == (f"{before.label} 500 texts/s", "start and report 15 s")
+    texts, seconds = run_unit(before.function, before.arguments, {})
+    assert texts == 2 and judging().left == 0
+    Stopwatch().add(Work.unit(before), seconds, texts)
+    assert estimate([Work.unit(judging())], 1) == (0.0, ())
+    another = Unit("judge another", before.function, {**before.arguments, "model": "outputs:b.de"}, 1, 9, 9, left=9)
+    assert recall(Work.unit(another).kind) is not None  # files take as long as each other
 
 
 def test_one_measurement_of_few_texts_is_mostly_a_start():
