@@ -160,15 +160,17 @@
         ends = new Set([...ends].flatMap((from) => some.map((bytes) => from + bytes.length)));
       }
       const last = Math.min(...ends, 255) - 1;
-      const first = new Uint8Array(256), final = new Uint8Array(256), skip = new Uint8Array(256).fill(last + 1);
+      const skip = new Uint8Array(256).fill(last + 1), can = new Uint8Array(256 * (last + 1)); // can: byte by byte
       bytesAt.slice(0, last).forEach((some, i) => { for (const byte of some) skip[byte] = last - i; });
-      for (const byte of bytesAt[0]) first[byte] = 1;
-      for (const byte of bytesAt[last]) final[byte] = 1;
+      bytesAt.slice(0, last + 1).forEach((some, i) => { for (const byte of some) can[256 * i + byte] = 1; });
+      const isExact = last < 254 && letters.every((some) => some.every((bytes) => bytes.length === 1));
       const is = (bytes, at) => {
         for (let i = 0; i < bytes.length; i++) if (texts[at + i] !== bytes[i]) return false;
         return true;
       };
       const isHit = (at) => {
+        for (let i = last; i >= 0; i--) if (!can[256 * i + texts[at + i]]) return false;
+        if (isExact) return true;
         for (const some of letters) {
           let length = 0;
           for (let i = 0; i < some.length && !length; i++) if (is(some[i], at)) length = some[i].length;
@@ -178,7 +180,7 @@
         return true;
       };
       for (let at = last, number = 0; at < texts.length; at += skip[texts[at]]) {
-        if (!final[texts[at]] || !first[texts[at - last]] || !isHit(at - last)) continue;
+        if (!isHit(at - last)) continue;
         while (starts[number + 1] <= at) number++;
         found[number] = 1;
         at = starts[number + 1] - 1; // the zero behind it
@@ -202,18 +204,21 @@
       const groups = mask(data.groups, (each) => wanted.every(([key, list]) => list.includes(each[key])));
       const least = from ? Number(from) : -Infinity, most = to ? Number(to) : Infinity;
       const anyScore = !from && !to;
-      const hits = terms().map(searched);
+      const hits = terms().map(searched), { source, changed, reference, output } = data;
       const found = [], keys = [];
       const low = new Float64Array(data.measures.length), high = new Float64Array(data.measures.length);
       for (let i = 0; i < N; i++) {
         if (!entries[data.entry[i]] || !directions[data.direction[i]] || (chosen.item && data.ids[i] !== chosen.item)) continue;
         const first = data.answers[i], last = data.answers[i + 1];
-        if (hits.length && !hits.every((hit) => {
-          for (let a = first; a < last; a++) {
-            if (hit[data.source[a]] || hit[data.changed[a]] || hit[data.reference[a]] || hit[data.output[a]]) return true;
+        let isFound = true;
+        for (let t = 0; t < hits.length && isFound; t++) {
+          const hit = hits[t];
+          isFound = false;
+          for (let a = first; a < last && !isFound; a++) {
+            isFound = Boolean(hit[source[a]] || hit[changed[a]] || hit[reference[a]] || hit[output[a]]);
           }
-          return false;
-        })) continue;
+        }
+        if (!isFound) continue;
         let is = false, lowest = Infinity, highest = -Infinity;
         for (let a = first; a < last; a++) {
           if (!systems[data.system[a]] || !groups[data.groupsOf[a]]) continue;
