@@ -31,7 +31,7 @@ from nbkit.seeding import generator
 from nbkit.store import Store
 from nbkit.studies import STUDIES, outcomes
 from nbkit.studies.behaviours import behaviours
-from nbkit.studies.comparison import LEVEL, POWER, p_values, paired, visible, weights_of
+from nbkit.studies.comparison import LEVEL, POWER, p_values, paired, room_of, visible, weights_of
 
 RATES = (0.02, 0.05, 0.1, 0.2)
 
@@ -190,8 +190,8 @@ def main(arguments: Sequence[str] | None = None) -> Path:
         "False alarms: pages with any significant difference; the bar is 5 % and 1.96 of its standard errors. Power: "
         "how often the measure's difference over all items is significant after Holm's correction over its study's "
         "tests, and in brackets without it. Beside it the largest difference that the fault can make. The difference "
-        "said to be visible is that of the page of a system against itself, which assumes that items change wholly; "
-        "its bar is 80 % less 1.96 standard errors."
+        "said to be visible is that of the page of a system against itself, which assumes that items change as far as "
+        "they can; its bar is 80 % less 1.96 standard errors."
     )
     return report.write()
 
@@ -266,8 +266,8 @@ def _visible(whole: Page, test: Test) -> float:
     width = measure.range[1] - measure.range[0] if measure.range else 1.0
     own = [each for each in whole.tests if each.fault.study == test.fault.study]
     possible = sum(2.0 ** -each.clusters.max() <= LEVEL for each in own)
-    sizes = np.bincount(test.clusters)
-    return visible(np.zeros(len(sizes)), 0.0, sizes, width, possible)
+    room = room_of(test.plain, measure.range, test.clusters, np.ones(len(test.items)), test.weights)
+    return visible(np.zeros(test.clusters.max() + 1), 0.0, room, width, possible)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, log2
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
     sums: list[np.ndarray] = []
     spreads: list[float] = []
     shares: list[np.ndarray] = []
-    sizes: list[np.ndarray] = []
+    room: list[Sequence[Room]] = []
     items: list[pd.DataFrame] = []
     excluded: list[dict[str, Any]] = []
     for place, measure, both in _pairings(a, b, declared):
@@ -94,11 +94,11 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
             items.append(_changes(common, measure).assign(**place))
         groups = here.groupby("group", sort=True) if measure.by and here["group"].nunique() > 1 else ()
         for name, part in [("", here), *groups]:
-            found, of_clusters, weights, numbers, spread = _difference(part, measure)
+            found, of_clusters, weights, left, spread = _difference(part, measure)
             rows.append({**place, "group": name, **found})
             sums.append(of_clusters)
             shares.append(weights)
-            sizes.append(numbers)
+            room.append(left)
             spreads.append(spread)
     if not rows:
         raise NbkitError("nothing to compare: the two sides have no study, direction and item in common")
@@ -108,8 +108,8 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
     places = [tuple(row[name] for name in _PAIR[:-1]) for row in rows]
     able = Counter(place for place, each in zip(places, sums, strict=True) if 2.0 ** (1 - len(each)) <= LEVEL)
     table["visible"] = [
-        visible(each, spread, numbers, row["width"], max(tests, able[place]))
-        for each, spread, numbers, row, place in zip(sums, spreads, sizes, rows, places, strict=True)
+        visible(each, spread, left, row["width"], max(tests, able[place]))
+        for each, spread, left, row, place in zip(sums, spreads, room, rows, places, strict=True)
     ]
     # An interval that the test does not confirm reaches to 0: of few clusters that differ it would not.
     unsure = table["p"] > LEVEL
@@ -225,8 +225,8 @@ def _systems(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
 
 def _difference(
     rows: pd.DataFrame, measure: Measure
-) -> tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray, float]:
-    """Values, difference and effect size of joined *rows*; what clusters add to it, weigh and hold; its variance."""
+) -> tuple[dict[str, Any], np.ndarray, np.ndarray, Sequence[Room], float]:
+    """Values, difference and effect size of joined *rows*; what clusters add to it, weigh, can add; its variance."""
     weights = weights_of(rows, measure)
     scores = {side: rows[f"score_{side}"].to_numpy(float) for side in "ab"}
     apart = scores["b"] - scores["a"]
@@ -250,8 +250,40 @@ def _difference(
         "down": int(rows["count"][apart < 0].sum()),
         "width": width,
     }
-    shares, sizes = (np.bincount(numbers, each) if len(rows) else np.empty(0) for each in (weights, rows["count"]))
-    return found, sums, shares, sizes, float(((sums - sums.sum() * shares) ** 2).sum())
+    shares = np.bincount(numbers, weights) if len(rows) else np.empty(0)
+    room = room_of(scores["a"], measure.range, numbers, rows["count"].to_numpy(float), weights)
+    return found, sums, shares, room, float(((sums - sums.sum() * shares) ** 2).sum())
+
+
+class Room(NamedTuple):
+    """How far items can rise, or fall. sizes: those that can, by cluster. most: the difference if all do, wholly."""
+
+    sizes: np.ndarray
+    most: float
+
+
+def room_of(
+    values: np.ndarray,
+    bounds: tuple[float, float] | None,
+    clusters: np.ndarray,
+    counts: np.ndarray,
+    weights: np.ndarray,
+) -> tuple[Room, Room]:
+    """Up and down, within the *bounds* of the measure; by 1 without such.
+
+    values: of items. clusters: the number of each item's. counts: how often it occurs. weights: what it counts.
+
+    >>> up, down = room_of(np.array([1.0, 0.0, 0.0]), (0, 1), np.array([0, 0, 1]), np.ones(3), np.full(3, 1 / 3))
+    >>> up.sizes, round(up.most, 2), down.sizes, round(down.most, 2)
+    (array([1., 1.]), 0.67, array([1., 0.]), 0.33)
+    """
+    found = []
+    for end, sign in zip(bounds or (None, None), (1, -1), strict=True):
+        rooms = np.ones(len(values)) if end is None else sign * (values - end)
+        can = rooms > _ZERO
+        sizes = np.bincount(clusters[can], counts[can], clusters.max() + 1) if len(values) else np.empty(0)
+        found.append(Room(sizes, float(weights @ rooms)))
+    return found[1], found[0]
 
 
 def _end(sums: np.ndarray, shares: np.ndarray) -> float:
@@ -359,14 +391,15 @@ def _rank_biserial(sums: np.ndarray) -> float:
     return float((np.sign(differ) * ranks).sum() / ranks.sum())
 
 
-def visible(sums: np.ndarray, variance: float, sizes: np.ndarray, width: float, tests: int) -> float:
+def visible(sums: np.ndarray, variance: float, room: Sequence[Room], width: float, tests: int) -> float:
     """The smallest difference that is significant among *tests* with a probability of `POWER`; NaN if none can be.
 
     The larger of two: z = z₁₋α/₂ + z_power standard errors of the difference d, where flips of C clusters have the
     variance σ² + d²/C, so that d = zσ / √(1 − z²/C); and what it takes for enough clusters to change: p ≤ α needs k of
     them, 2¹⁻ᵏ ≤ α, all the same way, so each changes with a probability q at which a binomial number of C is at least
-    k with that power. If nothing changed so far, items are taken to change one by one, wholly, and clusters with them.
-    α is `LEVEL` / tests. variance: σ². sizes: items of each cluster. width: of the measure's range.
+    k with that power. If nothing changed so far, items are taken to change one by one, as far as they can, and clusters
+    with them: all up or all down, whichever takes more. α is `LEVEL` / tests. variance: σ². width: of the measure's
+    range.
     """
     from scipy.stats import beta, norm
 
@@ -377,7 +410,8 @@ def visible(sums: np.ndarray, variance: float, sizes: np.ndarray, width: float, 
     if len(differ := np.abs(sums[np.abs(sums) > _ZERO])):
         few = float(beta.ppf(POWER, needed, clusters - needed + 1)) * clusters * differ.mean()
     else:
-        few = _share_for(needed, sizes) * width
+        able = [each for each in room if (each.sizes > 0).sum() >= needed]
+        few = max((_share_for(needed, each.sizes) * each.most for each in able), default=np.inf)
     z = norm.ppf(1 - alpha / 2) + norm.ppf(POWER)
     spread = z * (variance / (1 - z**2 / clusters)) ** 0.5 if z**2 < clusters else np.inf
     least = float(max(few, spread))
