@@ -514,7 +514,7 @@ _NAMED = 8
 
 
 def _left_out(small: Mapping[tuple[str, tuple[tuple[str, int], ...]], Sequence[str]], systems: int) -> Iterator[str]:
-    """Which groups an answer neither counts nor ranks.
+    """Which groups an answer does not judge one by one.
 
     small: the systems by measure ("" for the headline) and by their groups with numbers of items.
     """
@@ -526,8 +526,7 @@ def _left_out(small: Mapping[tuple[str, tuple[tuple[str, int], ...]], Sequence[s
         where = f" in “{measure}”" if measure else ""
         whose = f" for {', '.join(dict.fromkeys(of))}" if len(set(of)) < systems else ""
         yield (
-            f"Neither counted nor ranked{where}{whose}, as they have fewer than {SOME} items: "
-            f"{'; '.join([*named, *more])}."
+            f"Not judged one by one{where}{whose}, as they have fewer than {SOME} items: {'; '.join([*named, *more])}."
         )
 
 

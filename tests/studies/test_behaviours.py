@@ -74,9 +74,9 @@ def test_groups_that_are_neither_counted_nor_ranked_are_named():
     small = {("", groups): ["S"], ("carried", groups): ["S"], ("", ()): ["S"]}
     named = "; ".join(f"k{n} ({n})" for n in range(9, 1, -1))
     why = f", as they have fewer than 10 items: {named}; 1 more."
-    assert list(_left_out(small, 1)) == [f"Neither counted nor ranked{why}"]
-    assert list(_left_out(small, 2)) == [f"Neither counted nor ranked for S{why}"]
-    assert list(_left_out({("carried", groups): ["S"]}, 1)) == [f"Neither counted nor ranked in “carried”{why}"]
+    assert list(_left_out(small, 1)) == [f"Not judged one by one{why}"]
+    assert list(_left_out(small, 2)) == [f"Not judged one by one for S{why}"]
+    assert list(_left_out({("carried", groups): ["S"]}, 1)) == [f"Not judged one by one in “carried”{why}"]
 
 
 def test_a_sentence_says_how_many_of_the_outputs_it_judges_are_broken():
