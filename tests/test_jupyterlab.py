@@ -34,7 +34,7 @@ def wait_for(look: Callable[[], Any]) -> Any:
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[str]:
+def lab(tmp_path: Path, browser: Any) -> Iterator[str]:
     """The address of a JupyterLab over the folder ``root``, without any settings of the user's."""
     pytest.importorskip("jupyterlab")
     home, root = tmp_path / "home", tmp_path / "root"
@@ -56,6 +56,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
     try:
         yield wait_for(address)
     finally:
+        browser.get("about:blank")  # a page whose server is gone writes errors into the next test's log
         server.terminate()
         server.wait()
 
@@ -139,4 +140,4 @@ def test_any_sentence_goes_through_every_behaviour(lab: str, browser: Any, tmp_p
         wait_for(lambda expected=expected: expected in said())
     wait_for(lambda: len(browser.find_elements("css selector", "svg.measure")) > 5)  # the figures of the card
     errors = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
-    assert [entry for entry in errors if entry["source"] != "intervention"] == []  # which is about the page before
+    assert [entry for entry in errors if entry["source"] != "intervention"] == []  # which is about leaving a page
