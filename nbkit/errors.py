@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
@@ -116,9 +117,12 @@ def schema_problems(
         elif kind not in ("missing", "value_error", "too_short") and not isinstance(error["input"], Mapping | list):
             found = "nothing" if error["input"] is None else repr(error["input"])
             message = f"{message}, found {found}"
+            if kind == "literal_error" and (guess := closest(str(error["input"]), _QUOTED.findall(error["msg"]))):
+                message = f"{message}; did you mean '{guess}'?"
         yield place, message
 
 
+_QUOTED = re.compile("'([^']*)'")
 #: What pydantic says of Python's types, in words of the file that was written.
 _WORDING = {
     "missing": "is missing",
@@ -131,7 +135,11 @@ _WORDING = {
     "int_from_float": "expected a whole number",
     "float_type": "expected a number",
     "float_parsing": "expected a number",
+    "literal_error": "must be {expected}",
+    "less_than": "must be less than {lt}",
     "less_than_equal": "must be at most {le}",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
     "bool_type": "expected true or false",
     "bool_parsing": "expected true or false",
     "string_type": "expected text (in quotes if YAML reads it as something else)",

@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]+)*%?")
 
 
 #: The way out of a folder that must not be written to.
-ELSEWHERE = "choose another folder with --output, or move this one away"
+ELSEWHERE = "choose another folder with --output or another name, or move this one away"
 
 
 def check_folder(folder: Path, mark: str) -> None:
@@ -439,7 +439,7 @@ def keep_good(items: Iterable[T | DataError], on_error: OnError, skipped: Skippe
 # Text that people write, line by line or whole, with the place of what is no UTF-8.
 
 
-def read_lines(path: Path, thing: str = "corpus file") -> Iterator[tuple[int, str | DataError]]:
+def read_lines(path: Path, thing: str = "file") -> Iterator[tuple[int, str | DataError]]:
     """The numbered lines of a UTF-8 file without their ends; only ``\\n`` and ``\\r\\n`` end a line.
 
     thing: what the file is called in the `NbkitError` if it cannot be read.

@@ -97,8 +97,10 @@ def line_of(node: yaml.Node) -> int:
 
 
 def _refused(error: yaml.YAMLError, text: str, place: str | Path, what: str) -> DataError:
-    mark = getattr(error, "problem_mark", None)
-    reason = getattr(error, "problem", None) or " ".join(str(error).split())
+    mark, context, begun = (getattr(error, name, None) for name in ("problem_mark", "context", "context_mark"))
+    reason: str = getattr(error, "problem", None) or " ".join(str(error).split())
+    if mark and begun and begun.line < mark.line:
+        reason += f" ({context}, which begins in line {begun.line + 1})"
     line = "".join(text.split("\n")[mark.line : mark.line + 1]) if mark else ""
     advice = "; indent with spaces, not tabs" if re.match(r"\s*\t", line) else ""
     return DataError(f"{what}: {reason}{advice}", place, mark.line + 1 if mark else None)

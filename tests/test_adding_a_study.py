@@ -48,8 +48,8 @@ def test_the_page_does_what_it_says(folder):
     commands = [line.split()[3:] for line in blocks("sh")[0].splitlines()]
     validated, planned, ran, written = (nbkit(folder, *command) for command in commands)
     assert "ready to run" in validated
-    assert re.search(r"units of work +3\ntexts +40 to handle, 0 of them stored", planned), planned
-    assert "[stage 2 2/2] translate" in ran and "1 notebook executed" in ran and "40 outcomes" in written
+    assert re.search(r"units of work +3\ntexts +40, of which 0 are stored", planned), planned
+    assert "[stage 1 2/2] translate" in ran and "1 notebook executed" in ran and "40 outcomes" in written
     assert (folder / "outputs/length/index.html").is_file()
     (page,) = (folder / "outputs/length/html").rglob("*.html")
     text = page.read_text(encoding="utf-8")
@@ -69,7 +69,7 @@ def test_what_is_remembered_is_not_done_again(folder):
     run = (folder / "length.yaml").read_text(encoding="utf-8")
     (folder / "more.yaml").write_text(run.replace("name: length", "name: more").replace("20}", "30}"), encoding="utf-8")
     planned = nbkit(folder, "run", "more.yaml", "--dry-run")
-    assert re.search(r"texts +60 to handle, 40 of them stored", planned), planned
+    assert re.search(r"texts +60, of which 40 are stored", planned), planned
 
 
 def test_it_runs_on_dask(folder):

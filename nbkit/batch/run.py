@@ -275,11 +275,11 @@ def _runner(
 
 def _run_units(units: Sequence[Unit], runner: Runner, stopwatch: Stopwatch) -> Iterator[Failure]:
     where = places()
-    for stage, group in groupby(units, key=lambda unit: unit.stage):
+    for stage, (_, group) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
         members = list(group)
         tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
         by_task = dict(zip(map(id, tasks), members, strict=True))
-        for done in _logged(runner(tasks), len(tasks), f"stage {stage + 1}"):
+        for done in _logged(runner(tasks), len(tasks), f"stage {stage}"):
             unit = by_task[id(done.task)]
             if done.error is not None:
                 if done.error.name == StoreError.__name__:  # the others would end alike, after all their work

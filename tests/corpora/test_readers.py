@@ -208,7 +208,7 @@ def test_treebanks_of_unequal_length_are_an_error(tmp_path):
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
-    with pytest.raises(NbkitError, match=r"corpus file .*none.tsv cannot be read: No such file"):
+    with pytest.raises(NbkitError, match=r"file .*none.tsv cannot be read: No such file"):
         list(read_tsv(tmp_path / "none.tsv"))
 
 

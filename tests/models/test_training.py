@@ -174,7 +174,7 @@ def test_batches_keep_their_budget_and_every_pair():
         ({"steps": 5, "epochs": 2}, "both steps (5) and epochs (2.0) given"),
         ({"steps": 5, "targets": ("de", "fr")}, "architecture marian takes one, 2 given"),
         ({"steps": 5, "d_model": 30, "heads": 4}, "an even multiple of heads"),
-        ({"steps": 5, "dropout": 1.5}, "r.yaml: dropout: Input should be less than 1"),
+        ({"steps": 5, "dropout": 1.5}, "r.yaml: dropout: must be less than 1"),
     ],
 )
 def test_recipes_that_cannot_be(fields, message):

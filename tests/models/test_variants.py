@@ -107,7 +107,7 @@ def test_a_recipe_that_is_not_there():
         ({"kernel": 4}, "kernel 4: an odd number expected"),
         ({"condition": "upsample"}, "condition 'upsample' is unknown; there are zero, joint and upsample-N"),
         ({"condition": "zero"}, "condition zero: set idioms"),
-        ({"mask": 1.0}, "mask: Input should be less than 1"),
+        ({"mask": 1.0}, "mask: must be less than 1"),
     ],
 )
 def test_recipes_that_cannot_be(fields, message):

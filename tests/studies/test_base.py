@@ -130,6 +130,12 @@ def test_every_number_has_a_range(study):
             "models: model 'openai:x@…': the port must be a number from",
         ),
         ("numbers", {"models": ["sandbox-marian#99999999999999999999999"]}, "write a number from 0 to 4294967295"),
+        ("numbers", {"n_numbers": -1}, "n_numbers: must be at least 1, found -1"),
+        (
+            "numbers",
+            {"harvest_by": "sytem"},
+            "harvest_by: must be 'reference' or 'system', found 'sytem'; did you mean 'system'?",
+        ),
         ("numbers", {"device": "meta"}, "device: unknown device 'meta'"),
         ("idioms", {"conditions": ["upsample-99999999999"]}, "upsample-20 (at most 10000)"),
         ("disambiguation", {"perplexity_rise": float("inf")}, "perplexity_rise: must be at most 1000.0"),

@@ -271,7 +271,10 @@ def _problems(params: NumbersParams) -> Iterator[str]:
         yield "templates and sentences are both null: there is nothing to ask for"
     for pair in params.pairs:
         if params.sentences is not None:
-            yield from corpus_texts_problems(params.sentences, pair.src, pair.tgt, params.n_sentences, "n_sentences")
+            if found := corpus_texts_problems(params.sentences, pair.src, pair.tgt, params.n_sentences, "n_sentences"):
+                yield from found
+            elif not any(required(each.source, pair.src) for each in _texts(params, pair)):
+                yield f"corpus {params.sentences}: no text in '{pair.src}' states a quantity: there is nothing to judge"
         if params.templates is None:
             continue
         yield from _template_problems(params, pair)
@@ -451,12 +454,15 @@ def required(text: str, lang: str) -> list[Quantity]:
     return [each for each in with_ends(find_quantities(text, lang)) if each.certainty == 1]
 
 
+def _texts(params: NumbersParams, pair: Direction) -> Iterable[Any]:
+    return text_pairs(params.sentences or "", pair.src, pair.tgt, params.n_sentences)
+
+
 @STUDY.step(per=("pair",), key=lambda params, pair: {**params.sentences_key(pair), "pair": pair.pair})
 @as_table("line", "source", "reference", "kinds")
 def sentences(params: NumbersParams, pair: Direction, store: Store) -> Iterator[Any]:
     """The sentences with quantities. Columns: line (from 1), source, reference, kinds (a list of values of `KINDS`)."""
-    pairs = text_pairs(params.sentences or "", pair.src, pair.tgt, params.n_sentences)
-    for line, each in enumerate(pairs, start=1):
+    for line, each in enumerate(_texts(params, pair), start=1):
         if found := required(each.source, pair.src):
             yield line, each.source, each.target, sorted({KINDS[quantity.kind] for quantity in found})
 
