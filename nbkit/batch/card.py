@@ -568,8 +568,8 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found:
     fewest = min((value.clusters for value in measures[0].values), default=FEW)
     if 0 < fewest < FEW:
         items = min(value.n for value in measures[0].values if value.clusters == fewest)
-        of_one = f" ({items:,} items; those of one are not independent)" * (items > fewest)
-        yield f"Only {fewest} different texts, numbers or idioms{of_one}: a few of them can change the result."
+        behind = f" behind the {items:,} items" * (items > fewest)
+        yield f"Only {fewest} different texts, numbers or idioms{behind}: a few of them can change the result."
     for value in measures[0].values:
         every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
         if value.n and value.undecided > MUCH * every:
@@ -577,8 +577,8 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found:
             reasons = found.loc[own & (found["verdict"] == "undecided"), "reason"].value_counts()
             shown = reasons[reasons.index != ""].head(_REASONS)
             more = value.undecided - int(shown.sum())
-            named = [f"{n:,} {measured[0].reasons.get(str(reason), reason)}" for reason, n in shown.items()]
-            why = ", ".join([*named, f"{more:,} for other reasons"] if more and named else named)
+            named = [f"{n:,}: {measured[0].reasons.get(str(reason), reason)}" for reason, n in shown.items()]
+            why = "; ".join([*named, f"{more:,}: other reasons"] if more and named else named)
             yield (
                 f"{of}{value.undecided:,} of {every:,} items could not be judged{why and f' ({why})'}; the value is "
                 "that of the others."

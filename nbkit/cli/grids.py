@@ -118,7 +118,7 @@ def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
         ("cells", str(summary.cells)),
         ("notebooks", f"{len(summary.executed)} to execute, {len(summary.skipped)} finished and unchanged"),
         ("units of work", str(summary.units)),
-        ("texts", f"{summary.texts} to handle, {summary.stored} of them stored"),
+        ("texts", f"{summary.texts}, of which {summary.stored} are stored"),
     ]
     if summary.not_remembered:
         rows.append(("not stored", f"{', '.join(summary.not_remembered)}: register an identity"))
@@ -132,12 +132,12 @@ def _basis(summary: RunSummary) -> str:
     """What an estimate rests on."""
     if not summary.estimate:
         return ""
-    known = "if the machine is as busy as in earlier runs"
+    known = "if this machine is as busy as it was in earlier runs"
     if not summary.assumed:
         return f", {known}"
     more = len(summary.assumed) - _SHOWN
     shown = "; ".join([*summary.assumed[:_SHOWN], *[f"{more} more"] * (more > 0)])
-    return f", {known}; never timed here, so assumed: {shown}"
+    return f", {known}; assumed, as it has not been timed here yet: {shown}"
 
 
 def _show_summary(summary: RunSummary) -> None:

@@ -381,7 +381,7 @@ class StudyParams(BaseModel):
 class ModelParams(StudyParams):
     """Base of the parameters of a study that runs models."""
 
-    device: Device = Field(default="auto", description="Where models run: auto, cpu, cuda or cuda:N.")
+    device: Device = Field(default="auto", description="Where models run: auto, cpu, cuda, cuda:N, mps or xpu.")
     dtype: Dtype = Field(
         default="auto", description="Precision in which models run; auto: bfloat16 on a GPU, else float32."
     )

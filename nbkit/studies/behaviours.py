@@ -245,7 +245,8 @@ class Fit(Declared):
                 sources = json.dumps(sources_of(files, *pair))[1:-1]
                 return kind, json.loads(json.dumps(known[key]).replace("{sources}", sources))
         raise NbkitError(
-            f"$NBKIT_DATA has no texts of this kind for {'-'.join(pair)}; name some in its parameters (--params)"
+            f"nbkit knows of no texts in $NBKIT_DATA that ask this for {'-'.join(pair)}; name some in its parameters "
+            "(--params)"
         )
 
 

@@ -369,7 +369,10 @@ def test_what_a_card_of_a_file_needs_beside_it(files):
 def test_texts_that_are_named_replace_those_that_are_not_there(files, monkeypatch):
     """Where the data has nothing for a direction, --params may name something."""
     monkeypatch.setenv("NBKIT_DATA", str(files))
-    for more, said in (({}, "$NBKIT_DATA has no texts"), ({"data": "mined", "corpora": {"x": "tsv:no.tsv"}}, "no.tsv")):
+    for more, said in (
+        ({}, "nbkit knows of no texts in $NBKIT_DATA"),
+        ({"data": "mined", "corpora": {"x": "tsv:no.tsv"}}, "no.tsv"),
+    ):
         plan = plan_card(["command:cat"], ("en", "de"), overrides={"idioms": more})
         assert said in next(each.reason for each in plan.behaviours if each.study.name == "idioms")
 

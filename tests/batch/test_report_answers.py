@@ -78,7 +78,7 @@ def test_every_system_has_its_headline_with_interval_and_place(run: Path):
     html = report.build(run).read_text()
     assert html.index('id="answers"') < html.index('id="of-numbers"') < html.index("Settings of this run")
     assert 'data-sort="0.8"' in html and f'aria-label="80.0% {found.values[0].interval}, below the ceiling"' in html
-    assert "fewest of <em>numerals</em> (50.0%)" in html
+    assert "least often <em>numerals</em> (50.0%)" in html
 
 
 def test_claims_hold_or_differ_and_what_differs_is_a_surprise(run: Path):

@@ -131,7 +131,7 @@ def test_many_reasons_of_undecided_items_add_up():
     )  # fmt: skip
     rows = pd.DataFrame({"reason": [*"aabcdefgh"], "verdict": "undecided", "system": "S", "measure": shown.measure})
     (said,) = _warnings([measure(reasons={"a": "plainly a"})], [shown], rows)
-    assert "(2 plainly a, 1 b, 1 c, 1 d, 1 e, 1 f, 2 for other reasons)" in said
+    assert "(2: plainly a; 1: b; 1: c; 1: d; 1: e; 1: f; 2: other reasons)" in said
 
 
 def test_what_is_to_be_read_with_care_is_said():
@@ -149,13 +149,12 @@ def test_what_is_to_be_read_with_care_is_said():
     assert warned(0.5, 60, 10) == []
     assert warned(0.2, 60, 0) == ["too poor to tell"]
     assert warned(0.5, 29, 0) == [
-        "Only 29 different texts, numbers or idioms (60 items; those of one are not independent): a few of them can "
-        "change the result."
+        "Only 29 different texts, numbers or idioms behind the 60 items: a few of them can change the result."
     ]
     (near,) = warned(0.99, 60, 0)
     assert near.startswith("1 of 60 items went wrong: so near to the best possible value")
     assert warned(0.5, 60, 16) == [
-        "16 of 76 items could not be judged (15 not in the lexicon, 1 once); the value is that of the others."
+        "16 of 76 items could not be judged (15: not in the lexicon; 1: once); the value is that of the others."
     ]
 
 

@@ -57,7 +57,7 @@ class NliPermutationParams(JudgedParams):
     max_entropy: dict[str, str] = Field(
         default={}, description="A model, and the same model after maximum-entropy training (Table 5)."
     )
-    training_corpus: str = Field(default="sandbox:train", description="NLI set on which POS mini-trees are counted")
+    training_corpus: str = Field(default="sandbox:train", description="NLI set on which POS mini-trees are counted.")
     training_pairs: Count | None = Field(default=2000, description="Pairs of training_corpus to count; null: all.")
     radius: int = Field(
         default=2, ge=1, le=10, strict=True, description="Radius r of mini-trees: neighbours on either side of a word."
