@@ -258,6 +258,15 @@ PERTURBATIONS = {
 }
 
 
+def spelled(kind: str) -> str:
+    """A type of perturbation with what it does.
+
+    >>> spelled("IH")
+    'IH: insertion before the homograph'
+    """
+    return f"{kind}: {PERTURBATIONS[kind]}"
+
+
 _MODIFIER = "amod"
 
 

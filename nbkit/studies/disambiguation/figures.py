@@ -17,6 +17,7 @@ from matplotlib.ticker import PercentFormatter
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.theme import Look
 from nbkit.measure.senses import REASONS
+from nbkit.perturb.word_sense import spelled
 from nbkit.studies.disambiguation import styled
 from nbkit.studies.disambiguation.styled import TABLES, in_either, smaller_side
 from nbkit.studies.disambiguation.tables import WRONG_SENSES
@@ -139,7 +140,7 @@ def kinds_figure(success_by_kind: pd.DataFrame) -> Figure:
         return theme.message(TABLES.why("rates_by_kind") if success_by_kind.shape[0] else styled.NOT_ATTACKED)
     kinds, models = list(dict.fromkeys(success_by_kind["kind"])), theme.model_looks(rows["model"])
     points = rows.assign(row=rows["kind"].map(kinds.index), mark=rows["ceiling"])
-    names = [styled.kind(kind) for kind in kinds]
+    names = [spelled(kind) for kind in kinds]
     return _rates(points, names, "model", models, styled.look("ceiling"), "attack success rate (%)", (0.4, 0.14))
 
 

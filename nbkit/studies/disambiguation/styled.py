@@ -31,7 +31,7 @@ from nbkit.measure.forms import (
 )
 from nbkit.models import label
 from nbkit.models.python import remarked
-from nbkit.perturb.word_sense import PERTURBATIONS
+from nbkit.perturb.word_sense import spelled
 from nbkit.studies import page
 from nbkit.studies.disambiguation.tables import PUBLISHED, SHOWN, looks
 from nbkit.studies.paper import NOT_PRINTED
@@ -92,15 +92,6 @@ def measure(name: str) -> str:
     ('FREQ diff', 'PPMI✗')
     """
     return looks()["measures"].get(name, name)
-
-
-def kind(name: str) -> str:
-    """A perturbation type with what it does.
-
-    >>> kind("IH")
-    'IH: insertion before the homograph'
-    """
-    return f"{name}: {PERTURBATIONS[name]}"
 
 
 def sense_colours(n: int) -> list[str]:
@@ -409,7 +400,7 @@ def thresholds_table(thresholds: pd.DataFrame, what: str) -> Styler:
 
 def samples_table(samples_made: pd.DataFrame) -> Styler:
     """How many samples each perturbation type makes. samples_made: `disambiguation.samples_made`."""
-    return show("samples", samples_made.assign(kind=samples_made["kind"].map(kind)))
+    return show("samples", samples_made.assign(kind=samples_made["kind"].map(spelled)))
 
 
 def perturbations_table(examples: pd.DataFrame) -> Styler:
@@ -417,7 +408,7 @@ def perturbations_table(examples: pd.DataFrame) -> Styler:
 
     examples: `disambiguation.perturbation_examples`.
     """
-    return show("perturbations", _html(examples, kind=lambda row: kind(row["kind"]), text=sample_html))
+    return show("perturbations", _html(examples, kind=lambda row: spelled(row["kind"]), text=sample_html))
 
 
 def rates_table(rates: pd.DataFrame, what: str) -> Styler:
