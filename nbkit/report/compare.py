@@ -41,7 +41,7 @@ _TITLES: Final = {
     "broken": ("Broken", "right in A, wrong in B"),
     "fixed": ("Fixed", "wrong in A, right in B"),
     "wrong": ("Wrong in both", "wrong in A and in B"),
-    "other": ("Changed otherwise", "the output changed; the verdict did not, or there is none"),
+    "other": ("Changed without a change of verdict", "the output changed; the verdict did not, or there is none"),
 }
 _UNSHOWN: Final = {"right": "right in both, with the same output", "same": "the same output, without a verdict"}
 _KEYS: Final = ["study", "system_a", "system_b", "source_language", "target_language", "measure"]
