@@ -49,7 +49,7 @@ def test_the_page_does_what_it_says(folder):
     validated, planned, ran, written = (nbkit(folder, *command) for command in commands)
     assert "ready to run" in validated
     assert re.search(r"units of work +3\ntexts +40, of which 0 are stored", planned), planned
-    assert "[stage 1 2/2] translate" in ran and "1 notebook executed" in ran and "40 outcomes" in written
+    assert "[stage 2 2/2] translate" in ran and "1 notebook executed" in ran and "40 outcomes" in written
     assert (folder / "outputs/length/index.html").is_file()
     (page,) = (folder / "outputs/length/html").rglob("*.html")
     text = page.read_text(encoding="utf-8")

@@ -506,7 +506,9 @@ def _with_health(said: str, found: pd.DataFrame, measure: Measure, system: str, 
         return said
     kinds = ", ".join(f"{kind} {counts[kind]:,}" for kind in _BROKEN if counts[kind])
     are = "is" if len(broken) == 1 else "are"
-    return f"{said.removesuffix('.')}; but of the {len(own):,} outputs judged, {len(broken):,} {are} broken ({kinds})."
+    too = " (of changed texts, too)" if own["changed"].notna().any() else ""
+    of = f"of the {len(own):,} outputs judged{too}"
+    return f"{said.removesuffix('.')}; but {of}, {len(broken):,} {are} broken ({kinds})."
 
 
 #: So many groups that are left out are named.

@@ -322,7 +322,7 @@ def check_outputs(
     """Show the lines of each OUTPUT that are not a translation of the same line of SOURCE: empty, copied, in another
     language, refusals, codes, loops, cut short, boilerplate.
 
-    All files have one sentence per line. Truncation and boilerplate need four and three OUTPUTs of different systems.
+    All files have one sentence per line. Truncation needs two OUTPUTs of different systems, boilerplate three.
     The exit code is 1 if anything is wrong, and 2 if a file cannot be read.
     """
     from nbkit.measure.health import check_outputs

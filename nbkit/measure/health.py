@@ -25,8 +25,10 @@ from nbkit.yaml_text import load
 
 #: What can be wrong, in the order of tables; `kinds` says what each is.
 KINDS = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation", "numbers", "boilerplate")
-#: Other outputs without which truncation and numbers are not judged, and nothing is excused by what they share.
+#: Other outputs without which numbers are not judged, and nothing is excused by what they share.
 _LEAST_OTHERS = 3
+#: Outputs without which truncation is not judged.
+_LEAST_LENGTHS = 2
 #: Systems without which boilerplate is not judged.
 _LEAST_WRITING = 3
 #: Systems that may get a quantity wrong before it is everyone's.
@@ -45,9 +47,10 @@ class Finding(NamedTuple):
 def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], src: str, tgt: str) -> list[Finding]:
     """All that is wrong in *outputs*, by line; references are systems as well.
 
-    empty, copy, language, chatter, codes, loop: see the functions of this module. With at least three other systems
-    also truncation (at most half as long as their median) and numbers (`own_flags`, in languages in which flags are
-    precise). boilerplate: `boilerplate`, for at least three systems.
+    empty, copy, language, chatter, codes, loop: see the functions of this module. truncation: at most half as long as
+    the median of the others; of one or two others, as the shortest and as the system's own lines usually are for their
+    sources. numbers: with at least three others, `own_flags`, in languages in which flags are precise. boilerplate:
+    `boilerplate`, for at least three systems.
 
     Raises
     ------
@@ -63,7 +66,8 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
     for name, lines in outputs.items():
         if len(lines) != len(sources):
             raise DataError(f"{len(lines):,} lines for {len(sources):,} sources", name)
-    reader = _Reader(src, tgt)
+    few = len(outputs) <= _LEAST_OTHERS
+    reader = _Reader(src, tgt, {name: _growth(sources, lines) for name, lines in outputs.items()} if few else {})
     copies = {name for name, lines in outputs.items() if _is_copy(sources, lines, src)}
     found = [
         Finding(name, number, "copy", line.strip())
@@ -94,10 +98,10 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
 def unjudged(systems: int) -> dict[str, str]:
     """The kinds that cannot be found in the outputs of so few *systems* (references are such), and why.
 
-    >>> unjudged(3)["truncation"], unjudged(4)
-    ('needs the outputs of 4 systems, there are 3', {})
+    >>> unjudged(3), unjudged(4)
+    ({'numbers': 'needs the outputs of 4 systems, there are 3'}, {})
     """
-    needed = {"truncation": _LEAST_OTHERS + 1, "numbers": _LEAST_OTHERS + 1, "boilerplate": _LEAST_WRITING}
+    needed = {"truncation": _LEAST_LENGTHS, "numbers": _LEAST_OTHERS + 1, "boilerplate": _LEAST_WRITING}
     return {
         kind: f"needs the outputs of {least} systems, there {'is' if systems == 1 else 'are'} {systems}"
         for kind, least in needed.items()
@@ -214,7 +218,7 @@ def other_language(source: str, text: str, src: str, tgt: str) -> str:
 
 @cache
 def _reader(src: str, tgt: str) -> _Reader:
-    return _Reader(src, tgt)
+    return _Reader(src, tgt, {})
 
 
 # ----------------------------------------------------------------------------
@@ -243,10 +247,13 @@ _OF_LANGUAGE = {
 
 
 class _Reader:
-    """Judges the outputs of one line at a time, for one direction."""
+    """Judges the outputs of one line at a time, for one direction.
 
-    def __init__(self, src: str, tgt: str):
-        self.src, self.tgt = src, tgt
+    growth: of few systems, how many characters one of the source usually becomes.
+    """
+
+    def __init__(self, src: str, tgt: str, growth: Mapping[str, float]):
+        self.src, self.tgt, self.growth = src, tgt, growth
         self.long = _LONG[is_unspaced(tgt)]
         self.has_numbers = {base_language(src), base_language(tgt)} <= set(_data()["numbers"])
         chatter = {base_language(lang): _data()["chatter"].get(base_language(lang), []) for lang in (src, tgt, "en")}
@@ -268,7 +275,12 @@ class _Reader:
             for kind, evidence in judged[text].items():
                 found[kind][name] = evidence
             others = sorted(length for other, length in lengths.items() if other != name and length)
-            if text and len(others) >= _LEAST_OTHERS and _is_short(len(text), others, self.long):
+            if name in self.growth:
+                usual = self.growth[name] * len(source.strip())
+                short = bool(others) and others[0] >= self.long and 2 * len(text) <= min(others[0], usual)
+            else:
+                short = len(others) >= _LEAST_OTHERS and _is_short(len(text), others, self.long)
+            if text and short:
                 found["truncation"][name] = f"…{text[-40:]}"
         if self.has_numbers and len(outputs) > _LEAST_OTHERS:
             verdicts = {text: compare_quantities(source, text, self.src, self.tgt) for text in judged if text}
@@ -352,6 +364,12 @@ def _is_short(length: int, others: Sequence[int], least: int) -> bool:
     """Whether an output is at most half as long as the median of *others* (sorted), and none of the short ones."""
     middle = median(others)
     return middle >= least and 2 * length <= middle and 1.6 * length <= others[len(others) // 4]
+
+
+def _growth(sources: Sequence[str], lines: Sequence[str]) -> float:
+    """The median length of *lines* over that of their sources, 0 if all are empty."""
+    stripped = ((source.strip(), line.strip()) for source, line in zip(sources, lines, strict=True))
+    return median([len(line) / len(source) for source, line in stripped if source and line] or [0.0])
 
 
 #: From what length of the others on an output can be truncated: languages with spaces, without.

@@ -30,6 +30,25 @@ def found(source, output, src="en", tgt="de", others=FINE):
     return {each.kind: each.evidence for each in check_outputs([source], outputs, src, tgt) if each.system == "it"}
 
 
+def test_beside_one_other_a_short_line_is_one_that_is_short_for_its_system_too():
+    """A system that writes half as much throughout is brief, or its reference is wordy; a lone line lacks something."""
+    sources, people = [SOURCE] * 6, [LONG] * 6
+    brief = LONG[: len(LONG) // 2]
+
+    def cut(lines: list[str], *others: list[str]) -> list[int]:
+        beside = {f"other{i}": other for i, other in enumerate(others)}
+        findings = check_outputs(sources, {"it": lines, **beside}, "en", "de")
+        return [each.line for each in findings if each.kind == "truncation" and each.system == "it"]
+
+    assert cut([*people[:5], brief], people) == cut([*people[:5], brief], people, people) == [6]
+    assert cut([brief] * 6, people) == []
+    assert cut([*people[:5], brief]) == []  # of one file alone nobody can say
+    assert (
+        cut([*people[:5], brief], [*people[:5], brief]) == cut([*people[:5], brief], people, [*people[:5], brief]) == []
+    )
+    assert cut([*people[:5], brief], [*people[:5], ""]) == []
+
+
 def test_kinds_are_described_in_the_order_of_tables():
     assert tuple(kinds()) == KINDS
 

@@ -223,7 +223,7 @@ def test_templates_of_the_sandbox_are_sentences_whose_numbers_are_carried(params
         ("languages", ["en"], "'en' is both the source and another language"),
         ("models", ["opus-mt", "Helsinki-OPUS"], "would both be called 'Helsinki-OPUS'"),
         ("placeholders", {"": "[NUM]"}, "an empty spelling"),
-        ("n_numbers", 0, "greater than or equal to 1"),
+        ("n_numbers", 0, "must be at least 1"),
         ("direction", ["out"], "unknown parameter; did you mean 'directions'?"),
     ],
 )

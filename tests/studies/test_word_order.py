@@ -459,7 +459,7 @@ def test_models_are_compared_pair_by_pair(params):
         ({"n_pairs": {"de": 5, "xx": 5}}, "unknown language 'xx'"),
         ({"n_pairs": {"de": None}}, "found None for de"),
         ({"n_pairs": {"fr": 5}}, "n_pairs gives no number for de"),
-        ({"beams": 0}, "greater than or equal to 1"),
+        ({"beams": 0}, "must be at least 1"),
         ({"dtype": "flot32"}, "float32"),
         ({"device": "gpu"}, "cuda"),
         ({"parsers": {"deu": "de_core_news_sm"}}, "did you mean 'de'"),
