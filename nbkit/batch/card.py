@@ -498,6 +498,8 @@ def _with_health(said: str, found: pd.DataFrame, measure: Measure, system: str, 
     given, outputs = own["given"].tolist(), own["output"].tolist()
     beside = {str(name): others[name].reindex(given).tolist() for name in others if name != system}
     whole = {name: lines for name, lines in beside.items() if all(isinstance(line, str) for line in lines)}
+    if own["reference"].notna().all() and own["changed"].isna().all():
+        whole["reference"] = own["reference"].tolist()
     for finding in check_outputs(given, {system: outputs, **whole}, *pair):
         if finding.system == system and finding.kind in _BROKEN:
             counts[finding.kind] += 1

@@ -87,12 +87,24 @@ def test_a_sentence_says_how_many_of_the_outputs_it_judges_are_broken():
     rows = pd.DataFrame({
         "system": "S", "source_language": "en", "target_language": "de", "measure": "strict", "count": 1,
         "item": list("abcd"), "cluster": list("abcd"), "value": [1.0, 1.0, 1.0, float("nan")], "groups": [{}] * 4,
-        "source": [text, text, copied, "Hello!"], "changed": None,
+        "source": [text, text, copied, "Hello!"], "changed": None, "reference": None,
         "output": [looped, "Die Katze saß auf der Matte.", copied, ""],
     })  # fmt: skip
     found = _with_health("S is right in 100.0% of 3.", rows, measure(), "S", ("en", "de"))
     assert found == "S is right in 100.0% of 3; but of the 3 outputs judged, 2 are broken (copy 1, loop 1)."
     assert _with_health("Well.", rows.iloc[1:2], measure(), "S", ("en", "de")) == "Well."
+    people = "Am Montag sagte die Ministerin, dass die Gespräche über den Haushalt erst im Frühjahr beginnen."
+    cut = rows.iloc[[1] * 3].assign(item=list("abc"), source=[f"{text} {text} {each}." for each in "abc"])
+    cut = cut.assign(reference=people, output=[people, people, people[:40]])
+    assert "of the 3 outputs judged, 1 is broken (truncation 1)" in _with_health(
+        "Well.", cut, measure(), "S", ("en", "de")
+    )
+    changed = cut.assign(changed=[f"{each} {text}" for each in "abc"])  # the reference is of the text as it was
+    assert _with_health("Well.", changed, measure(), "S", ("en", "de")) == "Well."
+    looped = changed.assign(output=looped)
+    assert "of the 3 outputs judged (of changed texts, too), 3 are" in _with_health(
+        "Well.", looped, measure(), "S", ("en", "de")
+    )
 
 
 def test_what_is_written_as_zero_has_no_sign_and_no_direction():
