@@ -5,6 +5,7 @@ The unit of resampling and pairing is the sentence pair: perturbations of one se
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
@@ -411,7 +412,9 @@ def spearman(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -
         return Correlation(np.nan, np.nan, np.nan, np.nan, len(left))
     import pingouin
 
-    row = pingouin.corr(left, right, method="spearman").iloc[0]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sample size is too small to estimate power")  # which is not used
+        row = pingouin.corr(left, right, method="spearman").iloc[0]
     rho = float(row["r"])
     return Correlation(rho, *_fisher(rho, len(left)), float(row["p_val"]), len(left))
 

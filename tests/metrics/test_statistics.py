@@ -90,6 +90,11 @@ def test_spearman_agrees_with_scipy_and_fisher() -> None:
     )
 
 
+def test_spearman_of_four_rows_warns_of_nothing(recwarn: pytest.WarningsRecorder) -> None:
+    assert spearman([1, 2, 3, 4], [1, 2, 4, 3]).rho == pytest.approx(0.8)
+    assert [str(each.message) for each in recwarn] == []
+
+
 def test_spearman_of_clusters_of_one_row_is_as_wide_as_fishers_interval() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
