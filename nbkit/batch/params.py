@@ -168,13 +168,30 @@ class RunFile(BaseModel):
 
 @dataclass(frozen=True)
 class Entry:
-    """A checked entry of a run file: the study, its parameters, and the notebooks wanted."""
+    """A checked entry of a run file: the study, its parameters, and the notebooks wanted.
+
+    place: where it begins. written: where each text among its parameters stands.
+    """
 
     name: str
     study: Study
     params: StudyParams
     notebooks: tuple[Notebook, ...]
     place: str
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    def place_of(self, problem: str) -> str:
+        """Where the value stands that a *problem* names first, else where the entry begins.
+
+        >>> entry = Entry("x", None, None, (), "a.yaml:3", {"tsv:no.tsv": "a.yaml:5", "sandbox": "a.yaml:6"})
+        >>> entry.place_of("corpus tsv:no.tsv: no such file; there are: sandbox"), entry.place_of("nothing to run")
+        ('a.yaml:5', 'a.yaml:3')
+        """
+        quoted = (
+            (value if len(value) >= _LEAST_TEXT else f"'{value}'", place) for value, place in self.written.items()
+        )
+        named = ((problem.find(value), -len(value), place) for value, place in quoted)
+        return min((each for each in named if each[0] >= 0), default=(0, 0, self.place))[2]
 
 
 def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile:
@@ -289,7 +306,7 @@ def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
                 found += _waiting(run.name, entry)
         except OSError as error:  # a name too long for a file, a folder that may not be read
             found.append(f"{str(error.filename)[:200]}: {error.strerror}")
-        problems += [Problem(f"{entry.place} ({entry.name})", text) for text in found]
+        problems += [Problem(f"{entry.place_of(text)} ({entry.name})", text) for text in found]
     return problems
 
 
@@ -348,8 +365,23 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
                 for each in notebooks
                 if each not in shown
             ]
-        checked.append(Entry(entry.label, study, params, shown, lines.place(here)))
+        written = {text: lines.place(location) for location, text in _texts(entry.params, (*here, "params"))}
+        checked.append(Entry(entry.label, study, params, shown, lines.place(here), written))
     return checked, problems
+
+
+def _texts(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
+    """The texts that a value holds."""
+    if isinstance(value, str) and value:
+        yield location, value
+    for key, each in (
+        value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
+    ):
+        yield from _texts(each, (*location, key))
+
+
+#: Shorter texts are looked for in quotes, as any message may hold them.
+_LEAST_TEXT = 4
 
 
 def _nothing_to_run(entry: Entry) -> Iterator[str]:

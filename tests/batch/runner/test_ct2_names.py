@@ -44,7 +44,7 @@ def test_classifiers_without_a_conversion_are_told_by_name_and_line():
     names = "sandbox-roberta@ct2, sandbox-distilbert@ct2-int8, sandbox-bart@ct2, sandbox-bilstm@ct2, bilstm@ct3"
     bart, bilstm, unknown = messages(GRID.format(models=names))
     assert bart.startswith(
-        "grid.yaml:3 (nli_permutation): classifier 'sandbox-bart@ct2': ctranslate2 does not support its"
+        "grid.yaml:6 (nli_permutation): classifier 'sandbox-bart@ct2': ctranslate2 does not support its"
     )
     assert bart.endswith("Drop the backend suffix to run it with transformers: 'sandbox-bart'")
     assert "'sandbox-bilstm@ct2'" in bilstm and "unknown backend 'ct3'; did you mean 'ct2'" in unknown
@@ -52,7 +52,7 @@ def test_classifiers_without_a_conversion_are_told_by_name_and_line():
 
 def test_translators_and_language_models_likewise():
     lstm, unknown, convs2s, masked, probed = messages(OTHERS)
-    assert lstm.startswith("grid.yaml:3 (word_order): model 'sandbox-lstm@ct2': ctranslate2 does not support its")
+    assert lstm.startswith("grid.yaml:4 (word_order): model 'sandbox-lstm@ct2': ctranslate2 does not support its")
     assert lstm.endswith("drop the backend suffix: 'sandbox-lstm'") and "unknown backend 'ct'" in unknown
     assert "'sandbox-wsd-convs2s@ct2-int8'" in convs2s and "'sandbox-wsd-bert@ct2'" in masked
     assert "'sandbox-idioms-zero@ct2' cannot be probed" in probed
