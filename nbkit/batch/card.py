@@ -45,6 +45,7 @@ from nbkit.report.card import (
     SystemOf,
     TextsOf,
     Value,
+    check_owner,
     write_card,
 )
 from nbkit.store import Store
@@ -284,6 +285,7 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
         reasons = dict.fromkeys(each.reason for each in plan.behaviours if each.systems)
         raise NbkitError(f"no behaviour can be measured: {'; '.join(reasons)}")
     check_folder(folder, PAGE)
+    check_owner(folder, plan.pair, list(plan.systems.values()))
     began = time.time()
     parts: dict[str, BehaviourOf] = {}
     tables: dict[str, pd.DataFrame] = {}
@@ -567,6 +569,20 @@ _REASONS = 6
 _CEILING = 0.05
 
 
+def _undecided(found: pd.DataFrame, system: str, measure: str) -> pd.DataFrame:
+    own = (found["system"] == system) & (found["measure"] == measure)
+    return found[own & (found["verdict"] == "undecided")]
+
+
+def _why(measure: Measure, rows: pd.DataFrame, n: int) -> str:
+    """The most frequent reasons of *n* undecided items; "" without any."""
+    reasons = rows["reason"].value_counts()
+    shown = reasons[reasons.index != ""].head(_REASONS)
+    more = n - int(shown.sum())
+    named = [f"{count:,}: {measure.reasons.get(str(reason), reason)}" for reason, count in shown.items()]
+    return "; ".join([*named, f"{more:,}: other reasons"] if more and named else named)
+
+
 def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found: pd.DataFrame) -> Iterator[str]:
     """Why values are to be read with care: few units, many items that could not be judged, what the study declares."""
     fewest = min((value.clusters for value in measures[0].values), default=FEW)
@@ -577,15 +593,17 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found:
     for value in measures[0].values:
         every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
         if value.n and value.undecided > MUCH * every:
-            own = (found["system"] == value.system) & (found["measure"] == measures[0].measure)
-            reasons = found.loc[own & (found["verdict"] == "undecided"), "reason"].value_counts()
-            shown = reasons[reasons.index != ""].head(_REASONS)
-            more = value.undecided - int(shown.sum())
-            named = [f"{n:,}: {measured[0].reasons.get(str(reason), reason)}" for reason, n in shown.items()]
-            why = "; ".join([*named, f"{more:,}: other reasons"] if more and named else named)
+            why = _why(measured[0], _undecided(found, value.system, measures[0].measure), value.undecided)
             yield (
                 f"{of}{value.undecided:,} of {every:,} items could not be judged{why and f' ({why})'}; the value is "
                 "that of the others."
+            )
+        unseen = _undecided(found, value.system, measures[0].measure).dropna(subset="value")
+        if len(unseen) > MUCH * value.n:
+            why = _why(measured[0], unseen, len(unseen))
+            yield (
+                f"{of}{len(unseen):,} of {value.n:,} items could not have shown an error{why and f' ({why})'}; by the "
+                "measure’s definition they count as right."
             )
         share = value.value if value.value is not None and measures[0].share else 0.5
         wrong = 1 - share if measures[0].better == "higher" else share

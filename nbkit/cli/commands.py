@@ -325,7 +325,7 @@ def check_outputs(
     All files have one sentence per line. Truncation needs two OUTPUTs of different systems, boilerplate three.
     The exit code is 1 if anything is wrong, and 2 if a file cannot be read.
     """
-    from nbkit.measure.health import check_outputs
+    from nbkit.measure.health import check_outputs, unjudged
     from nbkit.models.services.outputs import read_lines
 
     sources = read_lines(source)
@@ -345,6 +345,8 @@ def check_outputs(
             click.echo(f"{each.system}:{each.line}: {each.kind}{f': {evidence}' if evidence else ''}")
     counts = Counter(each.kind for each in found)
     click.echo(", ".join(f"{kind} {count}" for kind, count in counts.items()) or "nothing was found", err=True)
+    if unseen := unjudged(len(outputs)):
+        click.echo(f"not judged: {'; '.join(f'{kind} ({why})' for kind, why in unseen.items())}", err=True)
     context.exit(1 if found else 0)
 
 

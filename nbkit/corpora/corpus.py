@@ -66,7 +66,7 @@ def content_problem(items: Iterable[Any], on_error: OnError, start: int = 0, sto
     if good:
         return None
     if not skipped:
-        return f"it contains no pair after the first {start}" if start else "it is empty: it contains no pair"
+        return "it contains no pair" + (f" after the first {start}" if start else "")
     passed_over = f"{len(skipped)} {'was' if len(skipped) == 1 else 'were'} skipped"
     return f"it contains no usable pair; {passed_over}, the first because of {skipped.errors[0]}"
 

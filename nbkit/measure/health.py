@@ -65,7 +65,8 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
     """
     for name, lines in outputs.items():
         if len(lines) != len(sources):
-            raise DataError(f"{len(lines):,} lines for {len(sources):,} sources", name)
+            counted = f"its number of lines is {len(lines):,}, that of the source is {len(sources):,}"
+            raise DataError(f"{counted}: one line for each of the source is expected, in its order", name)
     few = len(outputs) <= _LEAST_OTHERS
     reader = _Reader(src, tgt, {name: _growth(sources, lines) for name, lines in outputs.items()} if few else {})
     copies = {name for name, lines in outputs.items() if _is_copy(sources, lines, src)}

@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 from pydantic import BaseModel, ConfigDict, Field
 
-from nbkit.errors import DataError
+from nbkit.errors import DataError, NbkitError
 from nbkit.figures.styles import marked_by
-from nbkit.files import atomic_write
+from nbkit.files import ELSEWHERE, atomic_write
 from nbkit.languages import language_name
 from nbkit.measure.health import KINDS, kinds
 from nbkit.report.drawing import bar, point, scale, svg
@@ -218,6 +218,18 @@ class Card(_Part):
             for value in (*measure.values, *measure.people, *measure.groups)
         ]
         return pd.DataFrame(rows, columns=["behaviour", "measure", *Value.model_fields])
+
+
+def check_owner(folder: Path, pair: tuple[str, str], systems: Sequence[str]) -> None:
+    """Raise `NbkitError` if *folder* holds the card of other translators than *systems*, or of another direction."""
+    try:
+        there = json.loads((folder / DATA).read_text(encoding="utf-8"))
+        direction = (there["source_language"], there["target_language"])
+        names = [each["name"] for each in there["systems"] if each["kind"] == "translator"]
+    except (OSError, ValueError, LookupError, TypeError):  # none, or not what a card writes
+        return
+    if (direction, names) != (tuple(pair), list(systems)):
+        raise NbkitError(f"{folder} holds the card of {', '.join(names)} ({'-'.join(direction)}); {ELSEWHERE}")
 
 
 def write_card(card: Card, folder: Path, waiting: Sequence[str] = ()) -> Path:

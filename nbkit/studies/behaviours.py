@@ -440,7 +440,7 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
             alike = known.loc[np.isclose(known["value"], value), "group"]
             fields |= {name: ", ".join(alike[:_NAMED]), f"{name}_value": measure.written(value)}
     doubt = (
-        f"From only {whole['clusters']} independent item{'s' * (whole['clusters'] != 1)}: "
+        f"With only {whole['clusters']} independent item{'s' * (whole['clusters'] != 1)}, "
         if whole["clusters"] < SOME
         else ""
     )

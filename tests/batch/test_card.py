@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import threading
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
@@ -69,7 +70,7 @@ def test_every_behaviour_is_answered_or_says_why_not(made):
         assert all("{" not in sentence for said in behaviour.answers.values() for sentence in said)
     by_name = {each.study: each for each in card.behaviours}
     assert "--classifier" in by_name["nli_permutation"].not_measurable["this card"]
-    assert re.fullmatch(r"From only \d independent items: parrot .*", by_name["word_order"].answers["parrot"][0])
+    assert re.fullmatch(r"With only \d independent items, parrot .*", by_name["word_order"].answers["parrot"][0])
     assert "Only" in by_name["numbers"].warnings[0]  # two dozen numbers
     strict = by_name["numbers"].measures[0].values[0]
     assert (
@@ -413,6 +414,18 @@ def test_a_card_does_not_replace_files_of_a_run(made, tmp_path):
     with pytest.raises(NbkitError, match=r"holds files but no card\.html; choose another folder with --output"):
         make_card(plan, tmp_path)
     assert [each.name for each in tmp_path.iterdir()] == ["sentences.html"]
+
+
+def test_a_card_does_not_replace_that_of_another_system(made, tmp_path):
+    plan, *_ = made
+    shutil.copytree(made[2], tmp_path / "card")
+    written = (tmp_path / "card" / "card.json").read_bytes()
+    for other in (replace(plan, systems={"copy": "command:cat"}), replace(plan, pair=("en", "fr"))):
+        with pytest.raises(
+            NbkitError, match=r"holds the card of parrot \(en-de\); choose another folder with --output"
+        ):
+            make_card(other, tmp_path / "card")
+    assert (tmp_path / "card" / "card.json").read_bytes() == written
 
 
 def test_a_card_on_which_everything_failed_is_a_failure(tmp_path, monkeypatch):

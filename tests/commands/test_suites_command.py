@@ -261,5 +261,5 @@ def test_a_card_has_a_suite_that_is_asked_for(monkeypatch, tmp_path):
     assert not plan_card(["good"], ("en", "de")).behaviours
     card = make_card(plan_card(["good"], ("en", "de"), overrides={"suite": {"suite": "ours.yaml"}}), tmp_path / "card")
     (shown,) = card.behaviours
-    assert shown.answers["good"][0].startswith("From only 3 independent items: good passes 100.0% of 3 tests")
+    assert shown.answers["good"][0].startswith("With only 3 independent items, good passes 100.0% of 3 tests")
     assert {value.group for value in shown.measures[0].groups} == {"a", "b"}

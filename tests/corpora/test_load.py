@@ -229,7 +229,7 @@ def test_named_corpora_without_their_data(monkeypatch, tmp_path):
 
 
 MALFORMED = {
-    "no byte": (b"", "empty.tsv: it is empty: it contains no pair"),
+    "no byte": (b"", "empty.tsv: it contains no pair"),
     "bad UTF-8": (b"a\tb\nGr\xf6\xdfe\tsize\n", "empty.tsv:2: bad UTF-8 at byte 3 of the line; convert"),
     "one column": (b"a\tb\nonly\n", "empty.tsv:2: expected 2 tab-separated columns, found 1"),
     "empty line": (b"\na\tb\n", "empty.tsv:1: empty line"),

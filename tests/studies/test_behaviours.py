@@ -51,7 +51,7 @@ def test_the_lowest_and_the_highest_group_are_named_if_they_differ(groups, expec
 
 @pytest.mark.parametrize(
     ("clusters", "begins"),
-    [(1, "From only 1 independent item: "), (9, "From only 9 independent items: "), (10, ""), (200, "")],
+    [(1, "With only 1 independent item, "), (9, "With only 9 independent items, "), (10, ""), (200, "")],
 )
 def test_an_answer_from_hardly_any_items_begins_with_how_few_they_are(clusters, begins):
     assert said(parts(), clusters=clusters) == f"{begins}S has 50.0% of 60"
@@ -141,13 +141,15 @@ def test_many_reasons_of_undecided_items_add_up():
         name="x", label="x", reading="", better="higher", share=True, range=None, marks=(), published=(),
         values=values, groups=(),
     )  # fmt: skip
-    rows = pd.DataFrame({"reason": [*"aabcdefgh"], "verdict": "undecided", "system": "S", "measure": shown.measure})
+    rows = pd.DataFrame(
+        {"reason": [*"aabcdefgh"], "verdict": "undecided", "value": None, "system": "S", "measure": shown.measure}
+    )
     (said,) = _warnings([measure(reasons={"a": "plainly a"})], [shown], rows)
     assert "(2: plainly a; 1: b; 1: c; 1: d; 1: e; 1: f; 2: other reasons)" in said
 
 
 def test_what_is_to_be_read_with_care_is_said():
-    def warned(value: float, clusters: int, undecided: int) -> list[str]:
+    def warned(value: float, clusters: int, undecided: int, counted: float | None = None) -> list[str]:
         values = (Value(system="S", value=value, low=None, high=None, n=60, clusters=clusters, undecided=undecided),)
         shown = MeasureOf(
             name="x", label="x", reading="", better="higher", share=True, range=None, marks=(), published=(),
@@ -156,10 +158,14 @@ def test_what_is_to_be_read_with_care_is_said():
         declared = measure(doubt=Mark(value=0.3, label="too poor to tell"))
         reasons = ["not in the lexicon"] * (undecided - 1) + ["once"] * min(1, undecided)
         rows = pd.DataFrame({"reason": [*reasons, ""], "verdict": [*["undecided"] * undecided, "pass"]})
-        return list(_warnings([declared], [shown], rows.assign(system="S", measure=shown.measure)))
+        return list(_warnings([declared], [shown], rows.assign(system="S", measure=shown.measure, value=counted)))
 
     assert warned(0.5, 60, 10) == []
     assert warned(0.2, 60, 0) == ["too poor to tell"]
+    assert warned(0.5, 60, 16, counted=0.0)[-1] == (
+        "16 of 60 items could not have shown an error (15: not in the lexicon; 1: once); by the measure’s definition "
+        "they count as right."
+    )
     assert warned(0.5, 29, 0) == [
         "Only 29 different texts, numbers or idioms behind the 60 items: a few of them can change the result."
     ]

@@ -137,7 +137,7 @@ class OutputsModel(RemoteModel):
             wanted = [folder / f"source.{src}" for folder in (self.path.parent, self.path.parent.parent)]
         found = next((path for path in wanted if path.is_file()), None)
         if found is None:
-            places = " or ".join(map(str, wanted))
+            places = " or ".join(dict.fromkeys(map(str, wanted)))
             raise ModelError(
                 f"model '{self.name}': no source file {places}; say which one was translated: "
                 f"{self.prefix}{self.place}?source=FILE"
