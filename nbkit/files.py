@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]+)*%?")
 
 
 #: The way out of a folder that must not be written to.
-ELSEWHERE = "choose another folder with --output or another name, or move this one away"
+ELSEWHERE = "choose another folder with --output, or move this one away"
 
 
 def check_folder(folder: Path, mark: str) -> None:

@@ -502,7 +502,7 @@ def _with_health(said: str, found: pd.DataFrame, measure: Measure, system: str, 
     whole = {name: lines for name, lines in beside.items() if all(isinstance(line, str) for line in lines)}
     if own["reference"].notna().all() and own["changed"].isna().all():
         whole["reference"] = own["reference"].tolist()
-    for finding in check_outputs(given, {system: outputs, **whole}, *pair):
+    for finding in check_outputs(given, {**whole, system: outputs}, *pair):
         if finding.system == system and finding.kind in _BROKEN:
             counts[finding.kind] += 1
             broken.add(finding.line)

@@ -133,7 +133,7 @@ class OutputFolder:
         """
         check_folder(self.path, "run.json")
         if (self.path / "run.json").is_file() and (found := self.read_run().get("owner")) != owner:
-            raise NbkitError(f"{self.path} holds the run {found}, not {owner}; {ELSEWHERE}")
+            raise NbkitError(f"{self.path} holds the run {found}, not {owner}; give this one another name, {ELSEWHERE}")
 
     def read_run(self) -> dict[str, Any]:
         """The content of ``run.json``."""

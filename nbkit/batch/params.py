@@ -178,20 +178,25 @@ class Entry:
     params: StudyParams
     notebooks: tuple[Notebook, ...]
     place: str
-    written: Mapping[str, str] = field(default_factory=dict)
+    written: Mapping[str, str]
 
     def place_of(self, problem: str) -> str:
         """Where the value stands that a *problem* names first, else where the entry begins.
 
-        >>> entry = Entry("x", None, None, (), "a.yaml:3", {"tsv:no.tsv": "a.yaml:5", "sandbox": "a.yaml:6"})
-        >>> entry.place_of("corpus tsv:no.tsv: no such file; there are: sandbox"), entry.place_of("nothing to run")
+        >>> entry = Entry("x", None, None, (), "a.yaml:3", {"tsv:no.tsv": "a.yaml:5", "zero": "a.yaml:6"})
+        >>> entry.place_of("corpus tsv:no.tsv: no such file; there is: zero"), entry.place_of("model 'tuned-zero-en'")
         ('a.yaml:5', 'a.yaml:3')
         """
-        quoted = (
-            (value if len(value) >= _LEAST_TEXT else f"'{value}'", place) for value, place in self.written.items()
+        found = (
+            (match.start(), -len(value), place)
+            for value, place in self.written.items()
+            if (
+                match := re.search(
+                    _NAMED.format(re.escape(value if len(value) >= _LEAST_TEXT else f"'{value}'")), problem
+                )
+            )
         )
-        named = ((problem.find(value), -len(value), place) for value, place in quoted)
-        return min((each for each in named if each[0] >= 0), default=(0, 0, self.place))[2]
+        return min(found, default=(0, 0, self.place))[2]
 
 
 def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile:
@@ -380,8 +385,9 @@ def _texts(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
         yield from _texts(each, (*location, key))
 
 
-#: Shorter texts are looked for in quotes, as any message may hold them.
+#: Shorter texts are looked for in quotes, as any message may hold them; none is part of a longer name.
 _LEAST_TEXT = 4
+_NAMED = r"(?<![\w./:-]){}(?![\w/-])"
 
 
 def _nothing_to_run(entry: Entry) -> Iterator[str]:
