@@ -18,6 +18,7 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.fingerprint import digest, fingerprint, one_look
 from nbkit.models.python import forgotten
 from nbkit.studies.base import REST, Cell, Notebook, Unit
+from nbkit.studies.study import Study
 
 _WRITING = ("outcomes", "write_outcomes")
 
@@ -149,7 +150,9 @@ def _make_plan(run: RunFile) -> Plan:
         inputs = {cell.label: entry.study.inputs(cell.params) for cell in [*grid, *points["grid"]]}
         cells += len(grid)
         forgets += forgotten(inputs)
-        if entry.study.results is not None and not forgotten(inputs):
+        if isinstance(entry.study, Study) and not forgotten(inputs):
+            found[entry.name] = _key({"inputs": inputs[""], "versions": dict(provenance.versions())})
+        elif entry.study.results is not None and not forgotten(inputs):
             found[entry.name] = _outcomes_key(entry, inputs[""])
         for notebook in entry.notebooks:
             source = read_source(find_notebook(notebook.path))

@@ -44,6 +44,7 @@ from nbkit.report import site as report
 from nbkit.store import Store, StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere
 from nbkit.studies.results import written_key
+from nbkit.studies.study import Study
 
 _REFRESHED = 5.0  # seconds between two builds of the report during a run, at least
 MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine memory runs out before cores do
@@ -246,7 +247,11 @@ def _units(job: _Job, *, count: bool) -> list[Unit]:
     forgets = {name for known in job.plan.not_remembered for name in (known, f"{BY_RULE}{known}")}
     units = merged_units((entry for entry in job.plan.entries if entry.name in waiting), count=count)
     return [
-        unit for unit in units if forgets.isdisjoint({unit.arguments.get("model"), *unit.arguments.get("system", ())})
+        unit
+        for unit in units
+        if forgets.isdisjoint(
+            {unit.arguments.get("model"), *unit.arguments.get("system", ()), *unit.arguments.get("cell", ())}
+        )
     ]
 
 
@@ -361,7 +366,7 @@ def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str], stop
 
 def _without(entry: Entry, incomplete: Collection[str]) -> str:
     """Why there are no outcomes of an entry."""
-    if entry.study.results is None:
+    if not isinstance(entry.study, Study) and entry.study.results is None:
         return f"the study '{entry.study.name}' declares none"
     return "part of its work failed" if entry.name in incomplete else "results of a model are not stored"
 

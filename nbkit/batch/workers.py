@@ -44,8 +44,9 @@ from nbkit.files import writable
 from nbkit.models.services.commands import VARIABLE as COMMANDS
 from nbkit.registry import PLUGINS, load_plugins
 from nbkit.store import cache_folder
-from nbkit.studies import outcomes, write_outcomes
+from nbkit.studies import exports, outcomes, write_outcomes
 from nbkit.studies.base import Unit
+from nbkit.studies.study import Study
 
 _PATIENCE = 5.0  # seconds between asking a worker to end and ending it
 
@@ -347,7 +348,10 @@ def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str, wh
     path = Path(file)
     with writable(path.parent.parent):
         path.parent.mkdir(exist_ok=True)
-        write_outcomes(outcomes(checked, texts=True), path, "parquet", key=key)
+        if isinstance(checked.study, Study):
+            exports.write_outcomes(checked, path, "parquet", key=key)
+        else:
+            write_outcomes(outcomes(checked, texts=True), path, "parquet", key=key)
     return time.perf_counter() - started
 
 

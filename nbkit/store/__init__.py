@@ -249,6 +249,28 @@ class Store:
         """
         return _kept_table(self._partition(config).folder, _row_count)
 
+    def has_table(self, config: Mapping[str, Any]) -> bool:
+        """Whether a table is stored under *config*; reads none."""
+        return any(name.endswith(f".{TABLE_SUFFIX}") for name in self._partition(config).folder.names())
+
+    def table_attributes(self, config: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The ``attrs`` of the table stored under *config*, or None if there is none; decodes no row.
+
+        >>> import pandas as pd, tempfile
+        >>> store, config = Store(tempfile.mkdtemp()), {"kind": "squares"}
+        >>> table = pd.DataFrame({"n": [1, 4]})
+        >>> table.attrs["units"] = 2
+        >>> store.table_attributes(config), len(store.table(config, lambda: table)), store.table_attributes(config)
+        (None, 2, {'units': 2})
+        """
+        return _kept_table(self._partition(config).folder, _attributes)
+
+    def table_file(self, config: Mapping[str, Any]) -> str | None:
+        """The path of the Parquet file stored under *config*; None if there is none, or it is not on a local disk."""
+        folder = self._partition(config).folder
+        names = [name for name in folder.names() if name.endswith(f".{TABLE_SUFFIX}")] if folder.local else []
+        return f"{folder}/{names[0]}" if names else None
+
     def blocks(self) -> Iterator[Block]:
         """Everything that is remembered, one block per configuration; nothing for a store that is no folder here."""
         for note in sorted(Path(self.root.path).glob(f"*/*/{CONFIG_FILE}")) if self.root.local else ():
@@ -285,6 +307,12 @@ def _row_count(data: bytes) -> int:
     import pyarrow.parquet as pq
 
     return pq.read_metadata(io.BytesIO(data)).num_rows
+
+
+def _attributes(data: bytes) -> dict[str, Any]:
+    import pyarrow.parquet as pq
+
+    return json.loads((pq.read_schema(io.BytesIO(data)).metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
 
 
 def _kept_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:

@@ -10,13 +10,13 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -314,10 +314,26 @@ _INJECTED = "# Parameters\n"
 _LONGEST = 100
 
 
+#: Marks a field on which no stored row depends: what pages show, and what cells, answers or inputs are known by.
+NOT_IN_KEYS: Final = "not in keys"
+
+
+def only(*tables: str) -> frozenset[str]:
+    """Mark a field on which only these tables depend, and those made of them: changing it leaves the others.
+
+    >>> class Params(StudyParams):
+    ...     n_seeds: Annotated[int, only("seeds")] = 10
+    >>> Params().key("seeds"), Params().key("pairs")
+    ({'seed': 0, 'n_seeds': 10}, {'seed': 0})
+    """
+    return frozenset(tables)
+
+
 class StudyParams(BaseModel):
     """Base of a study's parameters: frozen, no unknown fields, every field with a default.
 
-    The defaults are those of the study's notebooks (a test compares them).
+    Every field is part of the keys of all tables, unless it is marked with `NOT_IN_KEYS` or `only`. The defaults are
+    those of the study's notebooks (a test compares them).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -373,16 +389,54 @@ class StudyParams(BaseModel):
                 values[name] = [values[name]]
         return cls.checked(values, "notebook")
 
+    def key(self, table: str) -> dict[str, Any]:
+        """The fields that can change a row of a table, in JSON."""
+        return self.model_dump(mode="json", include=_key_fields(type(self), table))
+
+    def guarded(self, tables: Iterable[str]) -> StudyParams:
+        """A copy for the computation of *tables*: reading a field that is in none of their keys is an error.
+
+        Without it, a field marked as `only` for other tables could change rows that are stored without it.
+        """
+        kind = type(self)
+        inside = set().union(*(_key_fields(kind, table) for table in tables))
+        outside = {name for name, field in kind.model_fields.items() if NOT_IN_KEYS not in field.metadata} - inside
+        return _guarding(kind, frozenset(outside)).model_construct(**dict(self)) if outside else self
+
     def notes(self) -> Iterator[str]:
         """What is worth knowing before a run with these parameters, though nothing prevents it."""
         yield from ()
 
 
-class ModelParams(StudyParams):
-    """Base of the parameters of a study that runs models."""
+def _key_fields(kind: type[StudyParams], table: str) -> set[str]:
+    """The fields of the parameters of *kind* that are in the keys of *table*."""
+    return {
+        name
+        for name, field in kind.model_fields.items()
+        if NOT_IN_KEYS not in field.metadata
+        and all(table in mark for mark in field.metadata if isinstance(mark, frozenset))
+    }
 
-    device: Device = Field(default="auto", description="Where models run: auto, cpu, cuda, cuda:N, mps or xpu.")
-    dtype: Dtype = Field(
+
+@cache
+def _guarding(kind: type[StudyParams], hidden: frozenset[str]) -> type[StudyParams]:
+    """A subclass of *kind* that refuses to read the *hidden* fields."""
+
+    def read(self: StudyParams, name: str) -> Any:
+        if name in hidden:
+            raise NbkitError(f"'{name}' is read, but it is not in this table's key: mark it for it, too (`only`)")
+        return object.__getattribute__(self, name)
+
+    return type(kind.__name__, (kind,), {"__getattribute__": read, "__module__": kind.__module__})
+
+
+class ModelParams(StudyParams):
+    """Base of the parameters of a study that runs models. How a model runs is part of its identity."""
+
+    device: Annotated[Device, NOT_IN_KEYS] = Field(
+        default="auto", description="Where models run: auto, cpu, cuda, cuda:N, mps or xpu."
+    )
+    dtype: Annotated[Dtype, NOT_IN_KEYS] = Field(
         default="auto", description="Precision in which models run; auto: bfloat16 on a GPU, else float32."
     )
 
@@ -432,8 +486,8 @@ class JudgedParams(ModelParams):
 class TranslatorParams(ModelParams):
     """Base of the parameters of a study that runs translators."""
 
-    beams: Beams = 4
-    max_new_tokens: int | None = Field(
+    beams: Annotated[Beams, NOT_IN_KEYS] = 4
+    max_new_tokens: Annotated[int | None, NOT_IN_KEYS] = Field(
         default=None,
         ge=1,
         le=MOST_NEW_TOKENS,

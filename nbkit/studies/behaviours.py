@@ -271,6 +271,32 @@ def filled(value: Any, systems: Mapping[str, str], src: str, tgt: str) -> Any:
     return value
 
 
+class Judged(Declared):
+    """A measure of outcomes in columns, as an expression of `pandas.DataFrame.eval`.
+
+    where: the rows that have it, as of `pandas.DataFrame.query`. verdict: "value" where 1 passes and 0 fails, or the
+    column with pass, fail and undecided; "" for a measure that decides nothing. reason: the column that says why it
+    failed. groups, cluster: in place of those of all measures.
+    """
+
+    value: str
+    where: str = ""
+    verdict: str = ""
+    reason: str = ""
+    groups: tuple[str, ...] = ()
+    cluster: str = ""
+
+
+class Columns(Declared):
+    """How the columns of a study's outcomes are to be read: its measures by name (with {column} for one per value of a
+    column), the columns that say what an item is one of, and the one whose values belong together.
+    """
+
+    measures: dict[str, Judged]
+    groups: tuple[str, ...] = ()
+    cluster: str = "unit"
+
+
 class Behaviour(Declared):
     """What a study says of a system: title and question, measures by name (the first is the headline), and how to run.
 
@@ -279,6 +305,7 @@ class Behaviour(Declared):
     `nbkit.studies.explore.Probe`, ``"module:name"``, that puts one sentence through the behaviour. expects: what its
     items expect of a translation as tests of a suite, by expectation (`nbkit.suites.EXPECTATIONS`), with {groups}
     filled in. texts: the parameters that name corpora, each with their use: "tested", or what else they are for.
+    outcomes: how the columns of outcomes become measures.
     """
 
     title: str
@@ -290,6 +317,7 @@ class Behaviour(Declared):
     explore: str = ""
     expects: dict[str, str] = {}
     texts: dict[str, str] = {}
+    outcomes: Columns | None = None
     fit: Fit | None = None
 
     @property

@@ -45,8 +45,10 @@ from nbkit.errors import DataError, NbkitError, closest
 from nbkit.files import as_csv, atomic_write
 from nbkit.fingerprint import check_definition
 from nbkit.store import Block, Store
+from nbkit.studies import exports
 from nbkit.studies.base import StudyParams
 from nbkit.studies.engine import Results, Study, study_of
+from nbkit.studies.study import Study as NewStudy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +102,9 @@ def outcomes(params: StudyParams, *, texts: bool = False, store: Store | None = 
     import pandas as pd
 
     study, store = study_of(params), store or Store()
+    if isinstance(study, NewStudy):
+        yield from _long_outcomes(params, texts)
+        return
     if study.results is None:
         raise NbkitError(f"the study '{study.name}' declares no outcomes")
     keys = [_hashes(table) for table in _streamed(study, study.results, params, store, False)]
@@ -118,6 +123,12 @@ def outcomes(params: StudyParams, *, texts: bool = False, store: Store | None = 
         columns = [*COLUMNS, *(TEXTS if texts else ())]
         table = pd.DataFrame([row for _, row in held.values()], columns=columns)
         yield table.assign(count=[count for count, _ in held.values()])
+
+
+def _long_outcomes(params: StudyParams, texts: bool) -> Iterator[pd.DataFrame]:
+    about = exports.declaration(params)
+    for part in exports.parts(params, texts):
+        yield exports.long_form(part, about["study"], about["behaviour"]["outcomes"])
 
 
 def _streamed(study: Study, results: Results, params: StudyParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
@@ -148,6 +159,7 @@ def _where(study: Study, results: Results, error: Exception) -> str:
 
 def outdated(studies: Iterable[Study], store: Store | None = None) -> list[Block]:
     """The remembered tables of *studies* that were made by other code than today's: no key reaches them any more."""
+    studies = [study for study in studies if not isinstance(study, NewStudy)]
     today = {f"{study.name}.{step.compute.__name__}": step for study in studies for step in study.steps}
     blocks = [block for block in (store or Store()).blocks() if block.kind in today]
     codes = {kind: today[kind].digest() for kind in {block.kind for block in blocks}}
@@ -195,9 +207,10 @@ def written_key(path: Path) -> str | None:
     import pyarrow.parquet as pq
 
     try:
-        return (pq.read_schema(path).metadata or {}).get(_METADATA, b"").decode()
+        found = (pq.read_schema(path).metadata or {}).get(_METADATA, b"").decode()
     except (OSError, pa.ArrowException):
         return None
+    return json.loads(found)["key"] if found.startswith("{") else found
 
 
 def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
@@ -208,6 +221,11 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
         import pyarrow.parquet as pq
 
         file = pq.ParquetFile(path)
+        if (file.schema_arrow.metadata or {}).get(_METADATA, b"").startswith(b"{"):
+            about = exports.read_declaration(path)
+            for batch in file.iter_batches(_ROWS):
+                yield exports.long_form(batch.to_pandas(), about["study"], about["behaviour"]["outcomes"])
+            return
         parts: Iterable[Any] = (batch.to_pandas(maps_as_pydicts="strict") for batch in file.iter_batches(_ROWS))
     elif path.suffix == ".jsonl":
         parts = pd.read_json(path, lines=True, chunksize=_ROWS, dtype=False)

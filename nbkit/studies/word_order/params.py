@@ -6,7 +6,7 @@ import hashlib
 import inspect
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -16,6 +16,7 @@ from nbkit.measure import METRICS, Kappa, load_metric
 from nbkit.perturb import NAMES, PERTURBATIONS
 from nbkit.studies.base import (
     MOST,
+    NOT_IN_KEYS,
     Language,
     Languages,
     Once,
@@ -34,13 +35,17 @@ class WordOrderParams(TranslatorParams):
     weigh all alike; they are shown wherever perturbations are shown separately.
     """
 
-    corpus: str = Field(default="sandbox", description="A named corpus, NAME:SPLIT, or a path (nbkit list corpora).")
-    source: Language = Field(default="en", description="The language translated from.")
-    languages: Languages = Field(default=["de"], min_length=1, description="The languages translated into.")
-    models: Translators = Field(
+    corpus: Annotated[str, NOT_IN_KEYS] = Field(
+        default="sandbox", description="A named corpus, NAME:SPLIT, or a path (nbkit list corpora)."
+    )
+    source: Annotated[Language, NOT_IN_KEYS] = Field(default="en", description="The language translated from.")
+    languages: Annotated[Languages, NOT_IN_KEYS] = Field(
+        default=["de"], min_length=1, description="The languages translated into."
+    )
+    models: Annotated[Translators, NOT_IN_KEYS] = Field(
         default=["sandbox-marian"], description="Translators; none: only the perturbations are studied."
     )
-    n_pairs: int | dict[str, int] | None = Field(
+    n_pairs: Annotated[int | dict[str, int] | None, NOT_IN_KEYS] = Field(
         default=200,
         description="Sentence pairs from the top of the corpus: one "
         "number, or a mapping from language to number; None: all.",
@@ -52,8 +57,10 @@ class WordOrderParams(TranslatorParams):
     metric_options: dict[str, dict[str, str | int | float]] = Field(
         default={}, description='Options by metric, such as a folder of weights: {"bertscore": {"model": "…"}}.'
     )
-    kappa: str = Field(default="bleu", description="The metric of the main figures and of the flips.")
-    parsers: Parsers = Field(
+    kappa: Annotated[str, NOT_IN_KEYS] = Field(
+        default="bleu", description="The metric of the main figures and of the flips."
+    )
+    parsers: Annotated[Parsers, NOT_IN_KEYS] = Field(
         default={}, description="Language to spaCy pipeline (name or folder), for corpora without gold trees."
     )
     unit: Literal["phrase", "token"] = Field(
@@ -66,7 +73,7 @@ class WordOrderParams(TranslatorParams):
         strict=True,
         description="Texts with fewer tokens, punctuation included, are excluded.",
     )
-    min_n: int = Field(
+    min_n: Annotated[int, NOT_IN_KEYS] = Field(
         default=30,
         ge=1,
         le=1_000_000,
@@ -186,6 +193,11 @@ class WordOrderParams(TranslatorParams):
 
 def _load_with(options: dict[str, Any], name: str) -> Kappa:
     return load_metric(name, **options)
+
+
+def own_perturbations(params: WordOrderParams) -> dict[str, str]:
+    """The digests of a user's own perturbations among those of the run."""
+    return {name: _source_digest(name) for name in params.perturbation_names if name not in NAMES}
 
 
 def _source_digest(name: str) -> str:

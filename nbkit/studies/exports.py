@@ -1,0 +1,258 @@
+"""Outcomes as tidy files that describe themselves: one row per item and system, measures and groups as columns.
+
+A Parquet file carries, as JSON in its metadata, `SCHEMA_VERSION` and what the study declares of its measures
+(`behaviour.yaml`), so that whatever reads it needs nothing of the study. ``table`` names the study's table of each row.
+Columns of every file: table, item, unit (what is resampled together), source_language, target_language, model; the
+study's groups and measures; with texts also source, changed, reference, output and spans (JSON).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from nbkit.errors import DataError, NbkitError
+from nbkit.files import atomic_write, plain_text
+from nbkit.studies.study import OUTCOMES, Part, Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+#: Goes up when a column that every file has changes its name or its meaning.
+SCHEMA_VERSION: Final = 2
+FORMATS: Final = ("parquet", "jsonl", "csv")
+METADATA: Final = b"nbkit"
+TEXTS: Final = ("source", "changed", "reference", "output", "spans")
+_PLACE = ("source_language", "target_language", "model")
+_NESTED = (list, dict, np.ndarray)
+#: Outcomes above which `outcomes` gives a relation.
+LARGE: Final = 2_000_000
+
+
+def outcomes(params: Any, table: str = OUTCOMES) -> Any:
+    """The outcomes of a run: a DataFrame, or a DuckDB relation of the same columns where they are many.
+
+    What is missing is computed first. Both are what `nbkit.studies.summarise` takes.
+    """
+    import pyarrow.parquet as pq
+
+    run = Run(params.study, params)
+    files = run.files(table)
+    if sum(pq.read_metadata(file).num_rows for file in files) <= LARGE:
+        return run.read(table)
+    import duckdb
+
+    return duckdb.read_parquet([file for file in files if pq.read_metadata(file).num_rows], union_by_name=True)
+
+
+def declaration(params: Any) -> dict[str, Any]:
+    """What a file says of itself: its version, study, and how its columns become measures."""
+    from nbkit.studies.behaviours import behaviour_of
+
+    behaviour = behaviour_of(params.study)
+    declared = behaviour.model_dump(mode="json", exclude_defaults=True) if behaviour else {}
+    return {"schema_version": SCHEMA_VERSION, "study": params.study.name, "behaviour": declared}
+
+
+def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:
+    """The outcomes of a run, a part of its tables at a time; what is missing is computed first."""
+    run = Run(params.study, params)
+    exported = [table for table in params.study.tables if table.name in params.study.exports]
+    run.fill([table.name for table in exported])
+    for table in exported:
+        for part in run.parts(table):
+            if len(rows := part.rows):
+                yield _standard(with_shown_texts(part, rows) if texts else rows, table.name)
+
+
+def with_shown_texts(part: Part, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a part with the columns of `TEXTS`, as the study's `Study.texts` has them, or by the items' names.
+
+    By default *source*, *changed* and *reference* are the items' columns of these names, and *output* is the answer to
+    the last column that the model is asked.
+    """
+    study, run = part.run.study, part.run
+    if study.texts is not None:
+        return study.texts(run, part, rows)
+    items = part.of_base.rows.drop_duplicates("item").set_index("item")
+    shown = rows.join(items[[name for name in TEXTS if name in items and name not in rows]], on="item")
+    answered = run.answers(part.cell, items)
+    return shown.assign(output=rows["item"].map(answered[answered.columns[-1]])) if len(answered.columns) else shown
+
+
+def _standard(rows: pd.DataFrame, table: str) -> pd.DataFrame:
+    first = ["table", "item", "unit", *_PLACE]
+    rows = rows.assign(table=table, **({} if "target_language" in rows else {"target_language": ""}))
+    return rows[[*first, *(name for name in rows if name not in first)]]
+
+
+def write_outcomes(params: Any, path: Path, form: str, *, texts: bool = True, key: str = "") -> int:
+    """Write the outcomes of a run to a file, whole or not at all; the number of rows.
+
+    form: one of `FORMATS`; every one gives back each number to the last bit. key: what the outcomes depend on, which a
+    Parquet file carries.
+    """
+    if form not in FORMATS:
+        raise NbkitError(f"there is no format '{form}' for outcomes; there are: {', '.join(FORMATS)}")
+    with atomic_write(path) as unfinished:
+        return _WRITERS[form](lambda: parts(params, texts), Path(unfinished), {**declaration(params), "key": key})
+
+
+def _plain(part: pd.DataFrame) -> pd.DataFrame:
+    """Lists and dictionaries as JSON: a browser reads them, a spreadsheet shows them."""
+    nested = [
+        name for name in part if any(isinstance(value, list | dict | np.ndarray) for value in part[name].head(50))
+    ]
+    return part.assign(**{name: [_json(value) for value in part[name]] for name in nested})
+
+
+def _json(value: Any) -> str | None:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else None
+
+
+def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schemas: dict[str, pa.Schema] = {}
+    for part in made():
+        schema = pa.Schema.from_pandas(_plain(part), preserve_index=False).remove_metadata()
+        schemas[str(schema)] = schema
+    whole = pa.unify_schemas(list(schemas.values()), promote_options="permissive") if schemas else pa.schema([])
+    known = [field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in whole]
+    whole = pa.schema(known, {METADATA: json.dumps(about, ensure_ascii=False).encode()})
+    n = 0
+    with pq.ParquetWriter(path, whole, compression="zstd") as writer:
+        for part in made():
+            lacking = [name for name in whole.names if name not in part]
+            writer.write_table(
+                pa.Table.from_pandas(_plain(part).assign(**dict.fromkeys(lacking)), whole, preserve_index=False)
+            )
+            n += len(part)
+    return n
+
+
+def _columns(made: Callable[[], Iterator[pd.DataFrame]]) -> list[str]:
+    return list(dict.fromkeys(name for part in made() for name in part))
+
+
+def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
+    n = 0
+    with path.open("w", encoding="utf-8") as file:
+        for part in made():
+            for row in part.assign(schema_version=SCHEMA_VERSION, study=about["study"]).to_dict("records"):
+                file.write(json.dumps({name: _bare(value) for name, value in row.items()}, ensure_ascii=False) + "\n")
+            n += len(part)
+    return n
+
+
+def _bare(value: Any) -> Any:
+    """A value as JSON has it: no NaN, no NumPy."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    return None if value is None or value != value or str(value) == "<NA>" else value
+
+
+def _write_csv(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
+    n, columns = 0, _columns(made)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        for part in made():
+            lacking = [name for name in columns if name not in part]
+            rows = _plain(part).assign(**dict.fromkeys(lacking))[columns].to_dict("records")
+            writer.writerows([[_written(_bare(row[name])) for name in columns] for row in rows])
+            n += len(part)
+    return n
+
+
+def _written(value: Any) -> Any:
+    """A cell of a spreadsheet: an empty one for what is not known, and no text is a formula."""
+    return "" if value is None else repr(value) if isinstance(value, float) else plain_text(value)
+
+
+_WRITERS = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
+
+
+def read_declaration(path: Path) -> dict[str, Any]:
+    """What a Parquet file of outcomes says of itself. Raises `DataError` for what is none, or of another version."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        about = (pq.read_schema(path).metadata or {}).get(METADATA, b"")
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(f"not readable as Parquet ({error}); delete it and run again", path) from None
+    try:
+        known = json.loads(about)
+    except ValueError:
+        known = {}
+    version = known.get("schema_version", 1) if isinstance(known, dict) else 1
+    if version != SCHEMA_VERSION:
+        raise DataError(
+            f"outcomes of version {version}, this nbkit reads {SCHEMA_VERSION}: write them again, with "
+            "`nbkit outcomes RUN`",
+            path,
+        )
+    return known
+
+
+# ----------------------------------------------------------------------------
+# The long form that cards, comparisons and the browser of sentences read: a row per item, system and measure.
+
+
+def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd.DataFrame:
+    """Outcomes with one row per measure, as `nbkit.studies.results` has them.
+
+    declared: ``outcomes`` of a behaviour (`nbkit.studies.behaviours.Columns`).
+    """
+    import pandas as pd
+
+    from nbkit.studies.results import COLUMNS
+    from nbkit.studies.results import TEXTS as LONG_TEXTS
+
+    texts = [name for name in LONG_TEXTS if name in rows]
+    tables = []
+    for name, measure in declared["measures"].items():
+        chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
+        if not len(chosen) or (measure.get("where") is None and measure["value"] not in chosen):
+            continue
+        values = chosen.eval(measure["value"], engine="python").astype(float)
+        verdicts = _verdicts(chosen, values, measure.get("verdict", ""))
+        reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
+        groups = [each for each in (measure.get("groups") or declared["groups"]) if each in chosen]
+        named = chosen[groups].astype(object)
+        tables.append(
+            pd.DataFrame(
+                {
+                    "schema_version": 1, "study": study, "item": chosen["item"], "count": 1, "system": chosen["model"],
+                    "source_language": chosen["source_language"], "target_language": chosen["target_language"],
+                    "measure": [name.format(**row) for row in chosen.to_dict("records")] if "{" in name else name,
+                    "value": values, "sums": None, "verdict": verdicts,
+                    "reason": np.where(pd.Series(verdicts, index=chosen.index).isin(["pass"]), "", reasons),
+                    "cluster": chosen[measure.get("cluster") or declared["cluster"]].astype(str),
+                    "groups": [{key: str(value) for key, value in row.items() if value is not None and value == value}
+                               for row in named.to_dict("records")],
+                    **{each: chosen[each] for each in texts},
+                }
+            )
+        )  # fmt: skip
+    columns = [*COLUMNS, *texts]
+    return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+
+def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:
+    """pass, fail or undecided by a column of verdicts, or where *verdict* is "value" by the value; else None."""
+    if not verdict:
+        return None
+    if verdict != "value":
+        return rows[verdict].astype(object)
+    return values.map({1.0: "pass", 0.0: "fail"}).fillna("undecided").astype(object)

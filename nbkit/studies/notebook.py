@@ -1,0 +1,191 @@
+"""What the notebooks of all studies use beside `summarise` and `nbkit.figures.draw`: to show, to save, to compare.
+
+``show`` puts a figure or table on the page and a copy beside the report; ``beside_the_paper`` adds printed values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from IPython.display import HTML, display
+from matplotlib.figure import Figure
+from pandas.io.formats.style import Styler
+
+from nbkit import provenance
+from nbkit.figures import panels, styles, theme
+from nbkit.figures.panels import NO_MODEL
+from nbkit.models import costs
+from nbkit.models.python import remarked
+from nbkit.store import Store
+from nbkit.studies.page import corpora, licences, research_code, systems
+from nbkit.studies.paper import NOT_PRINTED
+from nbkit.studies.study import Study
+
+__all__ = [
+    "begin",
+    "beside_the_paper",
+    "footer",
+    "note",
+    "printed",
+    "remark",
+    "research_code",
+    "show",
+    "with_intervals",
+]
+
+
+def begin() -> None:
+    """The look of a notebook: figures as SVG, in the project's theme. Called once, in the first cell of code."""
+    theme.use_vector_output()
+    pd.options.display.precision, pd.options.display.max_rows = 3, 100
+
+
+def show(
+    shown: Figure | Styler | pd.DataFrame,
+    name: str = "",
+    *,
+    caption: str = "",
+    headings: Mapping[str, str] | None = None,
+    best: pd.DataFrame | None = None,
+    data: pd.DataFrame | None = None,
+    text: bool = False,
+    fold: str = "",
+    empty: str = NO_MODEL,
+) -> None:
+    """Show a figure or a table, and keep a copy of it under *name*.
+
+    Parameters
+    ----------
+    shown : Figure, DataFrame or Styler
+        A figure is kept as ``figures/NAME.pdf``, a table as ``tables/NAME.csv`` and ``tables/NAME.tex``.
+    name : str
+        The name of the copies; without it nothing is kept.
+    caption, headings, best
+        Of a table, as of `nbkit.figures.styles.styled`.
+    data : DataFrame, optional
+        The table that is kept as CSV in place of the one that is shown, or beside a figure.
+    text : bool
+        Whether the table holds sentences of a corpus: it is kept as ``tables/NAME.texts.csv`` only, which copies of the
+        report without text omit.
+    fold : str
+        The line behind which the table is folded.
+    empty : str
+        What stands in place of a table without rows.
+    """
+    if isinstance(shown, Figure):
+        if why := theme.said(shown):
+            note(why)
+        else:
+            if name:
+                panels.save_figure(shown, name)
+            display(shown, metadata={"alt": panels.described(shown)})
+        if data is not None and name:
+            panels.save_table(data, name)
+        return
+    kept = shown if data is None else data
+    if isinstance(shown, pd.DataFrame):
+        if not len(shown):
+            note(f"{caption}: {empty}" if caption else empty)
+            return
+        frame = shown
+        shown = styles.styled(shown, caption=caption, best=best, headings=headings)
+        filters = {"sentences": styles.cell_filters(frame, frame.columns)} if not text else None
+        kept = shown if data is None else data
+    else:
+        filters = None
+    if name:
+        panels.save_text_table(kept, name) if text else panels.save_table(kept, name)
+    display(styles.folded(shown, fold) if fold else shown, metadata=filters)
+
+
+def note(words: str) -> None:
+    """Show a remark below a figure or table."""
+    display(styles.note(words))
+
+
+def with_intervals(
+    table: pd.DataFrame,
+    value: str = "value",
+    form: str = ".3f",
+    times: float = 1,
+    ends: Sequence[str] = ("low", "high"),
+) -> pd.DataFrame:
+    """*table* with its numbers and intervals written in one column, as ``0.21 [0.18, 0.23]``.
+
+    >>> import pandas as pd
+    >>> with_intervals(pd.DataFrame({"model": ["a"], "value": [0.5], "low": [0.4], "high": [0.6], "n": [90]}))
+      model                 value   n
+    0     a  0.500 [0.400, 0.600]  90
+    """
+    written = styles.cells(table, value, list(ends), form, times)
+    return table.assign(**{value: written}).drop(columns=list(ends))
+
+
+def beside_the_paper(
+    study: Study, ours: pd.DataFrame, artefact: str, on: Mapping[str, str] | Sequence[str], *, value: str = "value",
+    caption: str = "", name: str = "", headings: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
+    """Show a run's numbers beside those that the paper prints, with the difference; or why there are none.
+
+    ours: a table with a number in the column *value*. artefact: a table of the paper, by its name in
+    ``published/artefacts.yaml``. on: the columns that single out a printed number, or a mapping of ours to the paper's.
+    """
+    paper = study.printed
+    title = paper.title(artefact)
+    if not paper.is_printed(artefact):
+        note(paper.note(artefact))
+        return
+    names = dict(on) if isinstance(on, Mapping) else {each: each for each in on}
+    printed_value = paper.value_column(artefact)
+    renamed = ours.rename(columns={**names, value: printed_value})[[*names.values(), printed_value]]
+    joined = paper.beside(renamed, artefact, list(names.values()))
+    known = joined[joined["printed"] != NOT_PRINTED]
+    if known.empty:
+        note(f"{title}: the paper prints no number for what this run has.")
+        return
+    columns = [*names.values(), printed_value, "printed", "difference"]
+    columns += ["note"] if known["note"].ne("").any() else []
+    show(known[columns], name, caption=caption or f"Beside {title}", headings=headings)
+
+
+def printed(study: Study, artefact: str, rows: Sequence[str], columns: str) -> None:
+    """Show the paper's whole table, folded: *rows* × *columns*."""
+    paper, rows = study.printed, list(rows)
+    frame = paper.texts(artefact)
+    wide = styles.wide(frame, rows, columns, "printed").fillna(styles.NOTHING)
+    show(styles.styled(wide, caption=paper.title(artefact)), fold=f"The paper's {paper.title(artefact)}")
+
+
+def remark(study: Study, *artefacts: str) -> None:
+    """Show what is odd about printed tables and figures, or that the paper only draws them."""
+    note(" ".join(filter(None, map(study.printed.note, artefacts))))
+
+
+def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequence[str] = ()) -> provenance.Footer:
+    """Where a page's results come from: parameters, models and what they charged, versions, device.
+
+    facts: what else the results depend on, such as the settings of metrics. licensed: more models whose licences count.
+    """
+    study: Study = params.study
+    uses = study.uses(params)
+    names = list(dict.fromkeys(use.name for use in uses if use.kind is study.models))
+    pairs = list(dict.fromkeys(use.langs for use in uses if use.kind is study.models))
+    translates = bool(pairs) and len(pairs[0]) == 2
+    identities = {use.name: use.kind.known(use.name, *use.langs) for use in uses if use.kind is study.models}
+    language = "" if translates or not pairs else pairs[0][0]
+    return provenance.footer(
+        params,
+        signatures=facts or {},
+        models=remarked(names, lambda name: identities[name]),
+        systems=systems(names, pairs if translates else [], language),  # type: ignore[arg-type]
+        costs=costs(names, pairs, params.decoding, store=Store()) if translates else {},  # type: ignore[arg-type]
+        licences=licences(params, [*names, *licensed]),
+        domains={each["name"]: each["domain"] for each in corpora(params) if each["domain"]},
+    )
+
+
+def html(text: str) -> None:
+    """Show a piece of HTML that the notebook made."""
+    display(HTML(text))

@@ -1,0 +1,688 @@
+"""The engine of every study: text → items → answers → outcomes, as tables that are computed once.
+
+A study is a schema of parameters and tables made of text, of a model's answers and of other tables. The engine owns
+the rest: the cells of the grid (languages × models), keys, parts (memory stays constant), resuming, counts for a dry
+run, units of work, progress and errors. A part of a table is one Parquet file in the store, whole or not there, under
+everything that can change it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+from importlib import import_module
+from itertools import islice, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nbkit.errors import NbkitError, closest
+from nbkit.fingerprint import digest
+from nbkit.models.services.outputs import MissingOutputsError, OutputsModel
+from nbkit.progress import progress_bar
+from nbkit.store import Store
+from nbkit.studies import base
+from nbkit.studies.answering import Cell, Translators, Use, of_distinct
+from nbkit.studies.base import Notebook, StudyParams, Unit, cell_label, no_device
+from nbkit.studies.paper import Paper
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The tables of models' answers that judge them; cards, comparisons and exports read this one.
+OUTCOMES = "outcomes"
+#: Arguments of a table's function that need the cell's model.
+_ASKING = {"answers", "ask", "model"}
+#: Rooms whose results have keys of their own, beside those of `nbkit.fingerprint.KEYED`.
+_KEYED = ("nbkit/models/", "nbkit/store/", "nbkit/studies/study.py", "nbkit/studies/answering.py")
+
+
+def _nothing(*_: Any) -> Any:
+    return None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a study, called as the function that makes it. The function's arguments say how it is computed:
+
+    params, cell   the parameters and the point of the grid; without cell, the table is made once for the run
+    items          (any table with units of its own) its rows of one part, with ``unit`` and ``item``
+    all_items      the same table, all of it; of a table without units of its own, plainly its name
+    answers        what the cell's model answers to the part's rows: a DataFrame with the columns `Study.asks`
+    ask            a function from texts to the model's answers, for what depends on earlier answers
+    ask_model      a function from a model and texts to its answers, for what the answers of several models make
+    model          the name of the cell's model, for what is asked in another way
+    start, n       the table has units of its own and comes in parts: of *n* units from *start* on the function yields
+                   the rows of each as dictionaries, or returns the rows of all and how many units there were
+    corpus         one of the table's *corpora*, each of which has units from 0 on
+
+    inputs: the identity of what parameters name outside the code, such as a corpus. size: how many units there are at
+    most, None where only reading tells. unit: units of a part. corpora: the names of the corpora that the table is made
+    of; *inputs* and *size* get the name, too. columns: those of a table that has no rows; also checked where it has.
+    """
+
+    make: Callable[..., Any]
+    inputs: Callable[..., Any] = _nothing
+    size: Callable[..., int | None] = _nothing
+    unit: int = 1000
+    corpora: Callable[[Any, Cell], Iterable[str]] | None = None
+    columns: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What other tables call it."""
+        return self.make.__name__
+
+    @cached_property
+    def needs(self) -> frozenset[str]:
+        """The arguments of its function."""
+        return frozenset(inspect.signature(self.make).parameters)
+
+    @property
+    def has_units(self) -> bool:
+        """Whether it has units of its own, which parts of other tables share."""
+        return {"start", "n"} <= self.needs
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A paper's method: parameters and tables, as everything above the studies sees them.
+
+    asks: columns of items that models are asked. check: problems of a cell beside its model's, one message each; loads
+    no model. points: the cells with a model; grid: the parameters that these come from. models: how models are asked.
+    of: what the two parts of a cell are called beside the model. skips: tables that a cell does not have. uses_more:
+    models beside those of the cells. pages: the cells of the report, each with its own pages. exports: the tables that
+    files of outcomes hold. texts: their rows with the columns that browsers show
+    (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
+    the file that declares what the study says of a system. used: how many items a run had, by the parameter that bounds
+    them.
+    """
+
+    name: str
+    title: str
+    paper: str
+    params: type[StudyParams]
+    tables: tuple[Table, ...]
+    asks: tuple[str, ...] = ("source",)
+    models: Any = Translators
+    of: tuple[str, str] = ("source_language", "target_language")
+    grid: tuple[str, ...] = ("language", "model")
+    points: Callable[[Any], Iterable[Cell]] = lambda params: (
+        Cell(params.source, language, model) for model, language in product(params.models, params.languages)
+    )
+    check: Callable[[Any, Cell], Iterable[str | None]] = lambda params, cell: ()
+    skips: Callable[[Any, Cell], Iterable[str]] = lambda params, cell: ()
+    uses_more: Callable[[Any], Iterable[Use]] = lambda params: ()
+    notebooks: tuple[Notebook, ...] = ()
+    pages: Callable[[Any], Iterable[base.Cell]] | None = None
+    texts: Callable[..., pd.DataFrame] | None = None
+    exports: tuple[str, ...] = (OUTCOMES,)
+    verdict: str = ""
+    behaviour: Path | None = None
+    used: Callable[[Any, Store], Mapping[str, Sequence[int]]] = lambda params, store: {}
+
+    def __post_init__(self) -> None:
+        self.params.study = self
+
+    # What notebooks ask --------------------------------------------------------------------------
+
+    def read(self, params: Any, table: str = OUTCOMES, where: Callable[[pd.DataFrame], Any] | None = None) -> Any:
+        """A table of a run, after what is missing of it was computed. where: rows of each part that are read."""
+        return Run(self, params).read(table, where)
+
+    def with_texts(self, params: Any, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
+        """Rows with the columns of their *items* that they lack and, as ``answer_…``, what their models answer."""
+        return Run(self, params).with_texts(rows, items)
+
+    @property
+    def published(self) -> Path:
+        """The folder of what the paper prints."""
+        return Path(inspect.getfile(self.params)).with_name("published")
+
+    @cached_property
+    def printed(self) -> Paper:
+        """The numbers that the paper prints."""
+        return Paper(self.published, self.models.label)
+
+    # What the runner asks ------------------------------------------------------------------------
+
+    @property
+    def package(self) -> str:
+        """The package whose source decides, with nbkit's own, whether a finished page is out of date."""
+        return self.params.__module__.partition(".")[0]
+
+    def cells(self, params: Any) -> list[base.Cell]:
+        """The cells of the report, with the parameters narrowed to each."""
+        if self.pages is not None:
+            return list(self.pages(params))
+        found = []
+        for language, model in product(params.languages, params.models):
+            tags = {"language": language, "model": self.models.label(model)}
+            narrowed = params.narrowed(language, model)
+            found.append(base.Cell(cell_label(*tags.values()), narrowed, tags))
+        return found
+
+    def uses(self, params: Any) -> list[Use]:
+        """All models that a run asks."""
+        of_grid = (Use(self.models, cell.model, self.models.langs(cell)) for cell in self.points(params) if cell.model)
+        return list(dict.fromkeys([*of_grid, *self.uses_more(params)]))
+
+    def problems(self, params: Any, *, untranslated: bool = True) -> list[str]:
+        """What is wrong with a run here, one message each; loads no model.
+
+        untranslated: also texts that systems of files (`outputs:`) have no translation of, if nothing else is wrong.
+        """
+        run, uses = Run(self, params), self.uses(params)
+        device = params.model_dump().get("device")
+        found = [no_device(device)] if uses and device is not None else []
+        found += [problem for cell in run.places for problem in self.check(params, cell)]
+        found += [use.problem() for use in uses]
+        problems = list(dict.fromkeys(problem for problem in found if problem))
+        return problems or ([str(error) for error in self.missing(params)] if untranslated else [])
+
+    def missing(self, params: Any) -> Iterator[MissingOutputsError]:
+        """What each system of files (`outputs:`) lacks of the texts that are known before anything is translated."""
+        run = Run(self, params)
+        for cell in (cell for cell in run.cells if cell.model):
+            use = Use(self.models, cell.model, self.models.langs(cell))
+            if not isinstance(remote := use.remote, OutputsModel):
+                continue
+            texts = list(dict.fromkeys(text for text in run.asked(cell) if text.strip()))
+            if missing := self.models.unanswered(params, cell, texts):
+                yield remote.lacking(missing, *use.asked_in, len(texts))
+
+    def inputs(self, params: Any) -> dict[str, Any]:
+        """What stands behind a run's tables: the key of each."""
+        run = Run(self, params)
+        keys = {f"{part.table.name} {part.cell} {part.corpus}".strip(): part.key
+                for table in self.tables for part in run.first_parts(table)}  # fmt: skip
+        return {"tables": keys}
+
+    def units(self, params: Any, *, count: bool = False, store: Store | None = None) -> list[Unit]:
+        """The work that is left, in stages: models that are not here, then tables, each after those it is made of.
+
+        count: with the texts that each unit handles and how many of these are stored, which reads corpora.
+        """
+        run, dump = Run(self, params), params.model_dump(mode="json")
+        where = f"{self.params.__module__}:{self.params.__name__}"
+        found = list(self._absent(params, dump))
+        parts = [part for table in self.tables for part in run.parts(table) if not part.is_there]
+        for part in sorted(parts, key=lambda part: (self.depth(part.table), part.cell.model)):
+            asks = self.asks_model(part.table)
+            texts = run.texts(part) if count else []
+            left = len(self.models.unanswered(params, part.cell, texts)) if texts else 0
+            found.append(
+                Unit(
+                    label=part.place,
+                    function=f"{__name__}:fill_part",
+                    arguments={"params": dump, "schema": where, **part.address},
+                    stage=self.depth(part.table) + 1,
+                    texts=len(texts),
+                    stored=len(texts) - left,
+                    left=left,
+                    runs_models=asks and dump.get("device") != "cpu",
+                )
+            )
+        return found
+
+    def _absent(self, params: Any, dump: Mapping[str, Any]) -> Iterator[Unit]:
+        """A unit for each model that has to be trained or downloaded; one that serves most languages comes first."""
+        serves: dict[Any, list[Use]] = {}
+        for use in self.uses(params):
+            if (source := use.source()) is not None:
+                serves.setdefault((use.kind.unit, str(source)), []).append(use)
+        for first, *_ in sorted(serves.values(), key=lambda uses: -len(uses)):
+            arguments = {"params": dump, "model": first.name, "langs": list(first.langs)}
+            label = f"{first.verb()} {first.label} {'→'.join(first.langs)}"
+            yield Unit(label, first.kind.unit, arguments, runs_models=dump.get("device") != "cpu")
+
+    # How tables depend on each other -------------------------------------------------------------
+
+    @cached_property
+    def by_name(self) -> dict[str, Table]:
+        """The tables by their names."""
+        return {table.name: table for table in self.tables}
+
+    def table(self, name: str) -> Table:
+        """A table by its name. Raises `NbkitError`, with those that there are."""
+        if name not in self.by_name:
+            meant = closest(name, self.by_name)
+            hint = f"did you mean '{meant}'?" if meant else f"there are: {', '.join(self.by_name)}"
+            raise NbkitError(f"the study '{self.name}' has no table '{name}'; {hint}")
+        return self.by_name[name]
+
+    def base_of(self, table: Table) -> Table | None:
+        """The table whose units a table's parts are: itself, or the one of which it gets a part; None: it has none."""
+        if table.has_units:
+            return table
+        return next((each for each in self.tables if each.has_units and each.name in table.needs), None)
+
+    def made_of(self, table: Table) -> dict[str, str]:
+        """The tables that a table is made of, each with the argument that holds all of it; "" for a part of it."""
+        found = {}
+        for each in self.tables:
+            if f"all_{each.name}" in table.needs:
+                found[each.name] = f"all_{each.name}"
+            elif each.name in table.needs and each.name != table.name:
+                found[each.name] = "" if each.has_units else each.name
+        return found
+
+    def before(self, table: Table) -> list[Table]:
+        """The tables that a table is made of, and those that these are made of."""
+        first = [self.by_name[name] for name in self.made_of(table)]
+        return list(dict.fromkeys([*first, *(deeper for each in first for deeper in self.before(each))]))
+
+    def depth(self, table: Table) -> int:
+        """How many tables have to be made one after the other before a table is."""
+        return max((self.depth(self.by_name[name]) + 1 for name in self.made_of(table)), default=0)
+
+    def asks_model(self, table: Table) -> bool:
+        """Whether a table, or one that it is made of, needs the cell's model."""
+        return any(each.needs & _ASKING for each in (table, *self.before(table)))
+
+
+class Run:
+    """A study with parameters: its cells, and the parts of its tables."""
+
+    def __init__(self, study: Study, params: Any):
+        self.study, self.params, self.store = study, params, Store()
+        self._keys: dict[tuple[str, Cell, str], dict[str, Any]] = {}
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The cells without a model, then those with one."""
+        return list(dict.fromkeys([*self.places, *self.study.points(self.params)]))
+
+    @cached_property
+    def places(self) -> list[Cell]:
+        """The cells without a model: what is known before one is asked."""
+        return list(dict.fromkeys(cell._replace(model="") for cell in self.study.points(self.params))) or [
+            Cell(self.params.source, language) for language in getattr(self.params, "languages", ())
+        ]
+
+    # Reading -------------------------------------------------------------------------------------
+
+    def read(self, table: str, where: Callable[[pd.DataFrame], Any] | None = None) -> pd.DataFrame:
+        """All rows of a table, computed where they are missing."""
+        import pandas as pd
+
+        declared = self.study.table(table)
+        self.fill(tables=[table])
+        parts = [part.rows if where is None else part.rows.loc[where] for part in self.parts(declared)]
+        if found := [part for part in parts if len(part)]:
+            return pd.concat(found, ignore_index=True)
+        return pd.DataFrame(columns=list(dict.fromkeys([*declared.columns, *self.study.of, "model"])))
+
+    def files(self, table: str = OUTCOMES) -> list[str]:
+        """The Parquet files of a table, for DuckDB; none where the store is not a folder of this machine."""
+        self.fill(tables=[table])
+        paths = (self.store.table_file(part.config) for part in self.parts(self.study.table(table)))
+        return [path for path in paths if path]
+
+    def with_texts(self, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
+        """Rows with the columns of their *items* that they lack and, as ``answer_…``, what their models answer."""
+        import pandas as pd
+
+        wanted, tables = set(rows["item"]), []
+        for part in self.parts(self.study.table(items)):
+            there = part.rows
+            tables.append(there[there["item"].isin(wanted)] if len(there) else there)
+        known = pd.concat(tables, ignore_index=True).drop_duplicates("item").set_index("item")
+        known = known[[name for name in known if name not in rows]]
+        found = rows.join(known, on="item")
+        parts = [found.head(0)]
+        for cell in (cell for cell in self.cells if cell.model):
+            own = found[(found[[*self.study.of, "model"]] == self.names(cell)).all(axis=1)]
+            if len(own):
+                parts.append(own.join(self.answers(cell, own).add_prefix("answer_")))
+        return pd.concat(parts).loc[rows.index]
+
+    def answers(self, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
+        """A model's answers to the columns that it is asked, row by row."""
+        import pandas as pd
+
+        asks = [column for column in self.study.asks if column in items]
+        known = of_distinct(partial(self.study.models.ask, self.params, cell), self._texts(items))
+        return pd.DataFrame({column: items[column].map(known) for column in asks}, index=items.index)
+
+    # Filling -------------------------------------------------------------------------------------
+
+    def fill(self, tables: Iterable[str] = (), executor: Executor | None = None) -> None:
+        """Compute what is missing of *tables* (of all, where none is named), here or by the workers of *executor*."""
+        study = self.study
+        wanted = {study.table(name) for name in tables} or set(study.tables)
+        wanted |= {each for table in wanted for each in study.before(table)}
+        if all(part.is_there for table in wanted for part in self.parts(table)):
+            return
+        if problems := study.problems(self.params, untranslated=False):
+            raise NbkitError("\n".join(problems))
+        for use in study.uses(self.params):
+            if use.source() is not None:
+                module, _, name = use.kind.unit.partition(":")
+                getattr(import_module(module), name)({}, use.name, use.langs)
+                self._keys.clear()
+        for depth in sorted({study.depth(table) for table in wanted}):
+            left = [part for table in study.tables if table in wanted and study.depth(table) == depth
+                    for part in self.parts(table) if not part.is_there]  # fmt: skip
+            _compute(sorted(left, key=lambda part: part.cell.model), executor)  # a model stays loaded meanwhile
+
+    def parts(self, table: Table) -> Iterator[Part]:
+        """The parts of a table as far as they are known: all of them once the table with its units is there."""
+        for first in self.first_parts(table):
+            part: Part | None = first
+            while part is not None:
+                yield part
+                part = part.next()
+
+    def first_parts(self, table: Table) -> list[Part]:
+        """The first part of a table in each of its cells, and of each of its corpora."""
+        study = self.study
+        cells = dict.fromkeys(self.cell_of(table, cell) for cell in self.cells if table.name not in study.skips(
+            self.params, cell) and (cell.model or not study.asks_model(table)))  # fmt: skip
+        return [part for cell in cells for part in self.parts_of(table, cell)]
+
+    def parts_of(self, table: Table, cell: Cell) -> list[Part]:
+        """The first part of a table in the cell that belongs to *cell*, of each of its corpora."""
+        base, own = self.study.base_of(table) or table, self.cell_of(table, cell)
+        corpora = [""] if base.corpora is None else base.corpora(self.params, self._asked(own))
+        return [Part(self, table, own, corpus) for corpus in corpora]
+
+    def cell_of(self, table: Table, cell: Cell) -> Cell:
+        """The cell whose table belongs to *cell*: without a model, or the run's, where that is all it depends on."""
+        if "cell" not in table.needs:
+            return Cell("", "")
+        return cell if self.study.asks_model(table) else cell._replace(model="")
+
+    def _asked(self, cell: Cell) -> Cell:
+        return cell if cell.source or not self.places else self.places[0]
+
+    def names(self, cell: Cell) -> list[str]:
+        """What tables call a cell."""
+        return [*cell[:2], self.study.models.label(cell.model) if cell.model else ""]
+
+    # What a dry run counts -----------------------------------------------------------------------
+
+    def asked(self, cell: Cell) -> Iterator[str]:
+        """The texts that a cell's model is asked, as far as no answer decides them."""
+        for table in self.study.tables:
+            if "answers" in table.needs and table.name not in self.study.skips(self.params, cell):
+                for first in self.parts_of(table, cell):
+                    part: Part | None = first
+                    while part is not None:
+                        yield from self.texts(part)
+                        part = part.next()
+
+    def texts(self, part: Part) -> list[str]:
+        """The texts that the model of a part is asked; none where earlier answers decide them."""
+        if "answers" not in part.table.needs or part.base is None or self.study.asks_model(part.base):
+            return []
+        return self._texts(part.of_base.rows)
+
+    def _texts(self, items: pd.DataFrame) -> list[str]:
+        columns = (items[column] for column in self.study.asks if column in items)
+        return list(dict.fromkeys(text for column in columns for text in column))
+
+    # Keys ----------------------------------------------------------------------------------------
+
+    def key(self, table: Table, cell: Cell, corpus: str) -> dict[str, Any]:
+        """Everything that can change a table: parameters, inputs, code, cell, model, and the tables it is made of."""
+        if (table.name, cell, corpus) not in self._keys:
+            study, named = self.study, [corpus] if corpus else []
+            base = study.base_of(table)
+            key: dict[str, Any] = {
+                "kind": f"{study.name}.{table.name}",
+                "params": self.params.key(table.name),
+                "inputs": table.inputs(self.params, self._asked(cell), *named),
+                "code": digest(f"{table.make.__module__}:{table.make.__qualname__}", without=_KEYED),
+                "cell": self.names(cell),
+            }
+            if corpus:
+                key["corpus"] = corpus
+            if base is not None:
+                key["unit"] = base.unit
+            if cell.model:
+                key |= study.models.identity(self.params, cell)
+            for name, whole in study.made_of(table).items():
+                parts = [part for part in self.parts_of(study.by_name[name], cell) if whole or part.corpus == corpus]
+                key[f"of {name}"] = [_short({**part.key, "size": part.size if whole else None}) for part in parts]
+            self._keys[table.name, cell, corpus] = key
+        return self._keys[table.name, cell, corpus]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some units of a table in a cell: what is computed, and stored, at a time. A table without units is one part."""
+
+    run: Run
+    table: Table
+    cell: Cell
+    corpus: str = ""
+    start: int = 0
+
+    @property
+    def address(self) -> dict[str, Any]:
+        """What a worker finds it by, in JSON."""
+        return {"table": self.table.name, "cell": list(self.cell), "corpus": self.corpus, "start": self.start}
+
+    @property
+    def place(self) -> str:
+        """What progress and errors call it."""
+        study, of = self.run.study, " ".join(filter(None, self.run.names(self.cell)[:2]))
+        model = study.models.label(self.cell.model) if self.cell.model else ""
+        at = f"from {self.start}" if self.start else ""
+        return " ".join(filter(None, (study.name, self.table.name, of, model, self.corpus, at)))
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """What can change its table (`Run.key`)."""
+        return self.run.key(self.table, self.cell, self.corpus)
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """Its address in the store."""
+        return {**self.key, "units": [self.start, self._stop]} if self.base is not None else self.key
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is stored."""
+        return self.run.store.has_table(self.config)
+
+    @cached_property
+    def base(self) -> Table | None:
+        """The table whose units it has."""
+        return self.run.study.base_of(self.table)
+
+    @cached_property
+    def of_base(self) -> Part:
+        """The part of that table with the same units."""
+        if self.base is None or self.base is self.table:
+            return self
+        return replace(self, table=self.base, cell=self.run.cell_of(self.base, self.cell))
+
+    @cached_property
+    def size(self) -> int | None:
+        """How many units its table has at most; None where only reading tells."""
+        if self.base is None:
+            return None
+        named = [self.corpus] if self.corpus else []
+        return self.base.size(self.run.params, self.run._asked(self.cell), *named)
+
+    @property
+    def _stop(self) -> int | None:
+        return None if self.size is None or self.base is None else min(self.size, self.start + self.base.unit)
+
+    @property
+    def n_units(self) -> int | None:
+        """How many units it has; None before the table with its units is there."""
+        known = self.run.store.table_attributes(self.of_base.config)
+        return None if known is None else known["units"]
+
+    def next(self) -> Part | None:
+        """The part behind it; None at the end, and where only what is computed first will tell."""
+        if self.base is None or (self.size is not None and self.start + self.base.unit >= self.size):
+            return None
+        known = self.n_units
+        if known is None and self.size is None:
+            return None
+        is_full = known is None or known == self.base.unit
+        return replace(self, start=self.start + self.base.unit) if is_full else None
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """What it holds, computed where it is missing."""
+        return self.run.store.table(self.config, self._made)
+
+    def compute(self) -> None:
+        """Compute it, and the parts behind it that nobody knew of."""
+        part: Part | None = self
+        while part is not None:
+            known = part.next()
+            if not part.is_there:
+                part.rows  # noqa: B018 - computed and stored
+            part = part.next() if known is None else None
+
+    def _made(self) -> pd.DataFrame:
+        try:
+            rows, units = self._computed()
+        except (NbkitError, MemoryError):
+            raise
+        except Exception as error:  # whatever a study's own code raises
+            raise NbkitError(f"{self.place} ({_source(self.table.make)}): {type(error).__name__}: {error}") from error
+        names = dict(zip((*self.run.study.of, "model"), self.run.names(self.cell), strict=True))
+        table = rows.assign(**names)
+        table.attrs = {"units": units}
+        return table
+
+    def _computed(self) -> tuple[pd.DataFrame, int]:
+        """The rows of the part, and how many units it has."""
+        import pandas as pd
+
+        run, study, needs = self.run, self.run.study, self.table.needs
+        stop, unit = self._stop, self.base.unit if self.base else 0
+        guarded = run.params.guarded([self.table.name, *(each.name for each in study.before(self.table))])
+        asked = run._asked(self.cell)
+        given: dict[str, Any] = {
+            "params": guarded, "cell": self.cell, "model": self.cell.model, "corpus": self.corpus, "start": self.start,
+            "n": unit if stop is None else stop - self.start, "ask": partial(self._ask, self.cell),
+            "ask_model": lambda model, texts: self._ask(asked._replace(model=model), texts),
+        }  # fmt: skip
+        for name, whole in study.made_of(self.table).items():
+            if whole:
+                given[whole] = self._whole(study.by_name[name])
+            elif self.base is not None:
+                part = self.of_base if name == self.base.name else replace(
+                    self, table=study.by_name[name], cell=run.cell_of(study.by_name[name], self.cell))  # fmt: skip
+                given[name] = part.rows
+                if not len(given[name]):
+                    return pd.DataFrame(columns=list(self.table.columns)), 0
+        if "answers" in needs:
+            given["answers"] = run.answers(self.cell, given[self.base.name])  # type: ignore[union-attr]
+        made = self.table.make(**{name: given[name] for name in needs})
+        if not self.table.has_units:
+            return self._checked(made), 0
+        if isinstance(made, tuple):
+            return self._checked(made[0]), made[1]
+        units = list(islice(made, given["n"]))
+        rows = [{"unit": self.start + i, **row} for i, rows in enumerate(units) for row in rows]
+        ids = [item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit")) for row in rows]
+        table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["unit", *self.table.columns])
+        return self._checked(table.assign(item=pd.Series(ids, dtype="str"))), len(units)
+
+    def _ask(self, cell: Cell, texts: Sequence[str]) -> list[Any]:
+        return self.run.study.models.ask(self.run.params, cell, list(texts))
+
+    def _whole(self, table: Table) -> pd.DataFrame:
+        """All of another table of the same cell."""
+        parts = []
+        for first in self.run.parts_of(table, self.cell):
+            part: Part | None = first
+            while part is not None:
+                part.rows  # noqa: B018 - computed where it is missing
+                parts.append(part)
+                part = part.next()
+        return _held(self.run.store.url, tuple(_short(part.config) for part in parts), _Parts(parts))
+
+    def _checked(self, made: Any) -> pd.DataFrame:
+        if not hasattr(made, "columns"):
+            raise NbkitError(f"{self.place} ({_source(self.table.make)}): a DataFrame is expected, found {made!r:.60}")
+        if lacking := [name for name in self.table.columns if name not in made] if len(made) else []:
+            raise NbkitError(f"{self.place} ({_source(self.table.make)}): no column '{lacking[0]}', which is declared")
+        return made
+
+
+class _Parts(list[Part]):
+    """Parts to read; equal to any other: what they are is named beside them."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Parts)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return 0
+
+
+@lru_cache(maxsize=4)
+def _held(place: str, names: tuple[str, ...], parts: _Parts) -> pd.DataFrame:
+    """All rows of a table, of which several parts are made one after the other; nobody may change them."""
+    import pandas as pd
+
+    tables = [rows for part in parts if len(rows := part.rows)]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(parts[0].table.columns))
+
+
+def fill_part(params: Mapping[str, Any], schema: str, table: str, cell: Sequence[str], corpus: str, start: int) -> None:
+    """Unit of work: compute one part of a table, and those behind it that nobody knew of."""
+    module, _, name = schema.partition(":")
+    checked = getattr(import_module(module), name)(**params)
+    study = checked.study
+    Part(Run(study, checked), study.table(table), Cell(*cell), corpus, start).compute()
+
+
+def _compute(parts: Sequence[Part], executor: Executor | None) -> None:
+    """Compute parts, here or by workers. One that fails does not stop the others; all failures are reported last."""
+    jobs = [(part, None) for part in parts]
+    if executor is not None:
+        jobs = [(part, executor.submit(fill_part, **_sent(part))) for part in parts]  # type: ignore[misc]
+        by_future = {future: part for part, future in jobs}
+        jobs = [(by_future[future], future) for future in as_completed(by_future)]  # type: ignore[misc]
+    failures: list[Exception] = []
+    with progress_bar("parts", len(jobs), len(jobs) > 1) as bar:
+        for part, future in jobs:
+            try:
+                part.compute() if future is None else future.result()  # type: ignore[union-attr]
+            except Exception as error:  # noqa: BLE001 - all failures are reported at the end
+                failures.append(error)
+            bar.update()
+    if failures:
+        messages = sorted({str(each) for each in failures})
+        if len(parts) > 1:
+            messages.insert(0, f"{len(failures)} of {len(parts)} parts failed; the same command does the rest:")
+        raise NbkitError("\n".join(messages)) from failures[0]
+
+
+def _sent(part: Part) -> dict[str, Any]:
+    kind = type(part.run.params)
+    schema = f"{kind.__module__}:{kind.__name__}"
+    return {"params": part.run.params.model_dump(mode="json"), "schema": schema, **part.address}
+
+
+def item_id(*values: Any) -> str:
+    """The id of an item: the digest of its languages and of all that is known of it before a system answers.
+
+    >>> item_id("en", "de", "It weighs 12 kg.", 12), item_id("en", "de", "It weighs 12 kg.", 13)
+    ('ca0e22b3f8f1a8d2', 'd5ed8b5c2ba4a0a1')
+    """
+    content = "\0".join(map(str, values)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _short(key: Mapping[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(key, sort_keys=True).encode(), digest_size=10).hexdigest()
+
+
+def _source(function: Callable[..., Any]) -> str:
+    code = inspect.unwrap(function).__code__
+    return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
