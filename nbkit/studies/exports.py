@@ -230,6 +230,7 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
         groups = [each for each in (measure.get("groups") or declared["groups"]) if each in chosen]
         named = chosen[groups].astype(object)
+        own = {each: measure.get("texts", {}).get(each, each) for each in texts}
         tables.append(
             pd.DataFrame(
                 {
@@ -241,7 +242,7 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
                     "cluster": chosen[measure.get("cluster") or declared["cluster"]].astype(str),
                     "groups": [{key: str(value) for key, value in row.items() if value is not None and value == value}
                                for row in named.to_dict("records")],
-                    **{each: chosen[each] for each in texts},
+                    **{each: chosen[column] if column else None for each, column in own.items()},
                 }
             )
         )  # fmt: skip
