@@ -51,6 +51,13 @@ def outcomes(params: Any, table: str = OUTCOMES) -> Any:
     return duckdb.read_parquet([file for file in files if pq.read_metadata(file).num_rows], union_by_name=True)
 
 
+def where(rows: Any, condition: str) -> Any:
+    """The rows of outcomes, a DataFrame or a DuckDB relation, that meet a condition such as ``"metric == 'bleu'"``."""
+    import pandas as pd
+
+    return rows.query(condition, engine="python") if isinstance(rows, pd.DataFrame) else rows.filter(condition)
+
+
 def declaration(params: Any) -> dict[str, Any]:
     """What a file says of itself: its version, study, and how its columns become measures."""
     from nbkit.studies.behaviours import behaviour_of

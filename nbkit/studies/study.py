@@ -96,10 +96,10 @@ class Study:
     no model. points: the cells with a model; grid: the parameters that these come from. models: how models are asked.
     of: what the two parts of a cell are called beside the model. skips: tables that a cell does not have. uses_more:
     models beside those of the cells. pages: the cells of the report, each with its own pages. tags: what the report's
-    filters know every cell by, beside language and model. exports: the tables that files of outcomes hold. texts: their rows with the columns that browsers show
-    (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
-    the file that declares what the study says of a system. used: how many items a run had, by the parameter that bounds
-    them.
+    filters know every cell by, beside language and model. exports: the tables that files of outcomes hold. texts: their
+    rows with the columns that browsers show (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and
+    undecided mean, one sentence. behaviour: the file that declares what the study says of a system. used: how many
+    items a run had, by the parameter that bounds them.
     """
 
     name: str
