@@ -280,8 +280,8 @@ def heatmap(
     rows, across = (list(_heights(each, table[each], order)) for each in (y, x))
     if both := y in _PERTURBATIONS and x in _PERTURBATIONS:
         rows = across = panels.in_paper_order([*table[y], *table[x]])
-    shown = _panels(table, panel, titles)
     table = table.assign(_written=table[written] if written else _numbers(table, value, form))
+    shown = _panels(table, panel, titles)
     numbers = len(shown) == 1 or len(across) <= 8
     longest = max(len(line) for title, _ in shown for line in title.splitlines() or [""])
     wide = max((0.42 if numbers else 2.3 / len(across)) * len(across), 0.085 * longest)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from nbkit.measure.bleu import BleuAsCoded
 from nbkit.measure.displacement import carried_displacement, displacement
 from nbkit.perturb import CONTROL
 from nbkit.studies.answering import Cell
 from nbkit.studies.study import Part, Run
+from nbkit.studies.summarise import correlate
 from nbkit.studies.word_order.params import WordOrderParams
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: What distinguishes rows.
 GROUPS = ("item", "unit", "perturbation", "category", "spacing", "length")
@@ -25,6 +24,7 @@ OUTCOMES = (
     *("carried", "arrives_by_chance", "arrived", "not_arrived"),
 )
 DIFFICULTY = (*GROUPS, "metric", "alpha_source", "alpha_target", "chance")
+CORRELATIONS = ("score", "of", "value", "low", "high", "p", "n")
 SIMILARITY = ("unit", "perturbation_a", "perturbation_b", "side", "metric", "kappa")
 #: The threshold of the criterion of flips that is inferred from the printed samples.
 INFERRED = 0.5
@@ -43,8 +43,6 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
     (`nbkit.measure.displacement`); arrives_by_chance: how much would of words in random order; arrived, not_arrived:
     "undecided" where it is not defined, and why. These four follow from no metric and stand in the rows of the first.
     """
-    import pandas as pd
-
     carried, chance = _carried(cell, items, answers)
     perturbed = (items["perturbation"] != CONTROL).to_numpy()
     undecided = perturbed & np.isnan(carried)
@@ -84,8 +82,6 @@ def _carried(cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> tuple[np
 
 def difficulty(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
     """α = κ(g, g⁻) of both sides, and chance: κ of two draws of a reference, where it has more than one outcome."""
-    import pandas as pd
-
     items = items[items["spacing"] == params.spacings[0]]
     drawn = items["second"].notna().to_numpy()
     tables = []
@@ -103,8 +99,6 @@ def difficulty(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
 
 def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
     """κ between two perturbations of one text, for metrics without weights; one row per unordered pair of them."""
-    import pandas as pd
-
     items = items[(items["spacing"] == params.spacings[0]) & (items["perturbation"] != CONTROL)]
     items = items.assign(place=items["perturbation"].map(params.perturbation_names.index))
     two = items.merge(items, on="unit", suffixes=("_a", "_b")).query("place_a < place_b")
@@ -120,10 +114,19 @@ def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(SIMILARITY))
 
 
+def correlations(params: WordOrderParams, cell: Cell, all_outcomes: pd.DataFrame) -> pd.DataFrame:
+    """Spearman's ρ of β₁ and β₂ with β, with the length of the source, and with each other, by the run's κ (§6.2).
+
+    Over perturbed sentences in the first spacing; the perturbed forms of a pair are resampled together.
+    """
+    rows = all_outcomes[(all_outcomes["metric"] == params.kappa) & (all_outcomes["spacing"] == params.spacings[0])]
+    rows = rows[rows["perturbation"] != CONTROL]
+    pairs = [(score, of) for of in ("beta", "length") for score in ("beta1", "beta2")] + [("beta1", "beta2")]
+    return pd.concat([correlate(rows, *pair, seed=params.seed).assign(score=pair[0], of=pair[1]) for pair in pairs])
+
+
 def as_coded(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """β as the paper's research code computes it (Table 2), one row per pair."""
-    import pandas as pd
-
     once = ~items.duplicated("unit")
     beta = _scores(BleuAsCoded(), answers["source"][once], items["reference"][once], cell.target)
     return pd.DataFrame({"unit": items["unit"][once], "beta": beta})

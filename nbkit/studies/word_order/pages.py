@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -23,7 +23,9 @@ from nbkit.studies.word_order import STUDY, WordOrderParams
 
 #: The scores of a translation, and the expression of each on outcomes.
 SCORES = {"beta": "beta", "beta1": "beta1", "beta2": "beta2", "difference": "beta1 - beta2"}
+_SHOWN = [*SCORES, "chance"]
 _CELL = ["target_language", "model"]
+_NAMED = {"beta1": "β₁ robustness", "beta2": "β₂ faithfulness"}
 _TEXTS = {
     "source": "source",
     "changed": "perturbed",
@@ -40,6 +42,11 @@ def perturbed(params: WordOrderParams, metric: str = "") -> Any:
     return where(outcomes(params), f"perturbation != '{CONTROL}' and spacing == '{params.spacings[0]}'{of_metric}")
 
 
+def frame(rows: Any) -> pd.DataFrame:
+    """Rows in memory, for what is no sum: ranks, quantiles, pairs of systems."""
+    return rows if isinstance(rows, pd.DataFrame) else rows.df()
+
+
 def means(
     params: WordOrderParams, rows: Any, value: str, by: Sequence[str], within: tuple[float, float] = UNIT, **how: Any
 ) -> pd.DataFrame:
@@ -50,12 +57,6 @@ def means(
         for kappa in params.kappas()
     ]  # fmt: skip
     return in_paper_order(pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True))
-
-
-def preference(params: WordOrderParams, by: Sequence[str] = _CELL, over: Sequence[str] = ("perturbation",)) -> Any:
-    """β₁ − β₂ as the mean of the means of *over* (Figure 1), each of at least ``min_n`` pairs; above 0 robust."""
-    how: dict[str, Any] = {"average_over": list(over), "min_n": params.min_n, "within": DIFFERENCE}
-    return means(params, perturbed(params), SCORES["difference"], by, **how)
 
 
 def preference_figure(params: WordOrderParams, table: pd.DataFrame, y: str, hue: str) -> Figure:
@@ -134,12 +135,41 @@ def score_table(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     cells = rows.assign(cell=styles.cells(rows, "value", ["low", "high"], ".2f"))
     n = rows[rows["score"] == "beta"].set_index(keys)["n"]
     drawn = rows[rows["score"] == "chance"].set_index(keys)["n"]
-    wide = styles.wide(cells, keys, "score", "cell", ["beta", "beta1", "beta2", "difference", "chance"])
+    wide = styles.wide(cells, keys, "score", "cell", _SHOWN)
     wide = wide.join(n, on=keys).join(drawn.rename("drawn"), on=keys)
     fewer = wide["drawn"] < wide["n"]
     chance = (wide["chance"] + wide["drawn"].map(" (N {:.0f})".format)).where(fewer, wide["chance"])
     wide = in_paper_order(wide.assign(chance=chance).fillna({"chance": styles.NOTHING}))
-    return wide[[*keys, "n", "beta", "beta1", "beta2", "difference", "chance"]]
+    return wide[[*keys, "n", *_SHOWN]]
+
+
+def show_scores(params: WordOrderParams, scores: pd.DataFrame, metric: str, name: str = "", fold: str = "") -> None:
+    """Show `by_perturbation` of one metric, each score with its interval."""
+    columns = ["target_language?", "model?", "spacing?", "perturbation", "n", *_SHOWN]
+    known = f"{theme.metric_label(metric)}" if metric != params.kappa else signature(params)
+    notebook.show(
+        score_table(scores, metric), name, caption=f"Means with 95% intervals; κ is {known}", columns=columns,
+        headings={"difference": "β₁ − β₂", "chance": "chance level of β₂"}, fold=fold,
+    )  # fmt: skip
+
+
+def correlation_figure(params: WordOrderParams, rows: pd.DataFrame, of: str) -> Figure:
+    """Spearman's ρ of scores with the score *of*, a panel per model (Figures 6a and 7)."""
+    names = {score: panels.score_legend(score, params.kappa).label for score in ("beta1", "beta2")}
+    return draw.forest(
+        rows, "target_language", hue="score", panel="model", zero=0, limits=(-1, 1), hues=names, per_line=4,
+        label=f"Spearman's $\\rho$ with {theme.symbol(of, params.kappa)}",
+    )  # fmt: skip
+
+
+def show_correlations(params: WordOrderParams, rows: pd.DataFrame, what: str, name: str) -> None:
+    """Show Spearman's ρ of scores with *what*, with interval and p."""
+    caption = "95% interval and p by resampling sentence pairs; κ is " + theme.metric_label(params.kappa)
+    notebook.show(
+        rows.replace({"score": _NAMED}).rename(columns={"value": "rho"}),
+        name, caption=f"Spearman's rank correlation with {what}; {caption}",
+        columns=["target_language", "model", "score", "rho", "low", "high", "p", "n"],
+    )  # fmt: skip
 
 
 def drawn(params: WordOrderParams, purpose: str, by: Sequence[str], k: int, condition: str = "") -> pd.DataFrame:
@@ -161,29 +191,39 @@ def drawn(params: WordOrderParams, purpose: str, by: Sequence[str], k: int, cond
     return STUDY.with_texts(params, rows) if len(rows) else rows
 
 
-def sentences(rows: pd.DataFrame, name: str, caption: str) -> None:
+def sentences(rows: pd.DataFrame, name: str, caption: str, fold: str = "") -> None:
     """Show sentences with their translations, plain and perturbed, and their scores, words that moved marked."""
     table = rows.assign(sentence=[_sentence(row) for row in rows.to_dict("records")])
     columns = ["target_language?", "language?", "model?", "perturbation", "sentence", "beta", "beta1", "beta2", "note"]
     notebook.show(
-        table, name, caption=caption, columns=columns, html=["sentence"], text=True, data=rows,
+        table, name, caption=caption, columns=columns, html=["sentence"], text=True, data=rows, fold=fold,
         empty="No such sentence in this run.",
     )  # fmt: skip
 
 
 def _sentence(row: dict[Any, Any]) -> str:
     """All texts of a row, one below the other."""
-    texts = {name: escape(row[name]) for name in _TEXTS if name in row}
+    texts = {name: styles.isolated(escape(row[name])) for name in _TEXTS if name in row}
     if "moved" in row:
-        texts["changed"] = styles.marked(row["changed"], spans(row["moved"]))
-    return "<br>".join(
-        f'<span style="color: #586374">{_TEXTS[name]}:</span> {styles.isolated(text)}' for name, text in texts.items()
-    )
+        (texts["changed"],) = marked([row["changed"]], [row["moved"]])
+    return "<br>".join(f'<span style="color: #586374">{_TEXTS[name]}:</span> {text}' for name, text in texts.items())
 
 
-def spans(moved: str) -> list[tuple[int, int]]:
-    """Where the words that moved stand, from a cell of items."""
-    return [tuple(span) for span in json.loads(moved)]
+def marked(texts: Iterable[str], moved: Iterable[str]) -> list[str]:
+    """Texts as HTML, the words that moved marked; moved: where they stand, as items have it."""
+    spans = ([(start, end) for start, end in json.loads(each)] for each in moved)
+    return [styles.isolated(styles.marked(text, each)) for text, each in zip(texts, spans, strict=True)]
+
+
+def printed_samples() -> pd.DataFrame:
+    """The paper's samples (Tables 4 and 5) in the columns of `sentences`."""
+    names = {
+        "perturbed_source": "changed",
+        "perturbed_reference": "changed_reference",
+        "hypothesis": "answer_source",
+        "perturbed_hypothesis": "answer_changed",
+    }
+    return STUDY.printed.load("samples").rename(columns=names)
 
 
 def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
