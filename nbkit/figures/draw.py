@@ -159,7 +159,7 @@ def forest(
             if joined:
                 ends = here[~here[hue].isin(bars)].groupby(y, observed=True)[x].agg(["min", "max"])
                 axis.hlines(ends.index.map(heights), ends["min"], ends["max"], color="#CFCFCF", linewidth=1, zorder=1)
-            for value, look in own.items():
+            for value, look in reversed(own.items()):  # the first lies on top
                 part = here[here[hue or y] == value]
                 at = part[y].map(heights).to_numpy(float) + offsets.get(value, 0)
                 if value in bars:
@@ -183,7 +183,8 @@ def forest(
             panels.unit_range(axes[0], table[[x]])
         elif limits is not None:
             axes[0].set_xlim(*(_symmetric(table[[x, low, high]]) if limits == "symmetric" else limits))
-        several = hue is not None and (len(own) > 1 or hue == "score") and not (by_category and hue == "category")
+        several = hue is not None and (len(own) > 1 or hue in ("score", "model")) and hue not in (y, *_listed(panel))
+        several = several and not (by_category and hue == "category")  # bands name the categories
         entries = list(own.values()) if several and (by_category or panels.few(own.values())) else []
         panels.legend(figure, [*entries, *([Look(mark, "#333333", "|")] if mark and marks is not None else [])],
                       columns=2 if len(entries) == 4 and width < theme.WIDTH else 5)  # fmt: skip

@@ -316,7 +316,8 @@ class Run:
         parts = [part.rows if where is None else part.rows.loc[where] for part in self.parts(declared)]
         if found := [part for part in parts if len(part)]:
             return pd.concat(found, ignore_index=True)
-        return pd.DataFrame(columns=list(dict.fromkeys([*declared.columns, *self.study.of, "model"])))
+        own = ("unit", "item") if declared.has_units else ()
+        return pd.DataFrame(columns=list(dict.fromkeys([*own, *declared.columns, *self.study.of, "model"])))
 
     def files(self, table: str = OUTCOMES) -> list[str]:
         """The Parquet files of a table, for DuckDB; none where the store is not a folder of this machine."""
@@ -590,7 +591,7 @@ class Part:
         units = list(islice(made, given["n"]))
         rows = [{"unit": self.start + i, **row} for i, rows in enumerate(units) for row in rows]
         ids = [item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit")) for row in rows]
-        table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["unit", *self.table.columns])
+        table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=list(dict.fromkeys(["unit", *self.table.columns])))
         return self._checked(table.assign(item=pd.Series(ids, dtype="str"))), len(units)
 
     def _ask(self, cell: Cell, texts: Sequence[str]) -> list[Any]:

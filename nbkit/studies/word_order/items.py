@@ -21,10 +21,10 @@ from nbkit.text.sentences import Pair, Text
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The columns of the table of items.
+#: The columns of items, beside those that the engine adds.
 COLUMNS = (
-    *("item", "unit", "perturbation", "category", "spacing", "length", "source", "reference", "changed"),
-    *("changed_reference", "second", "moved", "moved_reference"),
+    *("perturbation", "category", "spacing", "length", "source", "reference", "changed", "changed_reference"),
+    *("second", "moved", "moved_reference"),
 )
 
 

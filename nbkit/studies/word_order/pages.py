@@ -117,8 +117,9 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
 
 def dumbbells(params: WordOrderParams, scores: pd.DataFrame, metric: str, spacing: str) -> Figure:
     """β₁ and β₂ of every perturbation; as bars β, the ceiling of β₁, and the chance level of β₂ (Figures 8 to 11)."""
-    rows = scores[(scores["metric"] == metric) & (scores["spacing"] == spacing) & (scores["score"] != "difference")]
     names = {score: panels.score_legend(score, metric).label for score in ("beta1", "beta2", "beta", "chance")}
+    rows = scores[(scores["metric"] == metric) & (scores["spacing"] == spacing) & scores["score"].isin(names)]
+    rows = rows.sort_values("score", key=lambda found: found.map(list(names).index), kind="stable")
     scale = f"{theme.metric_label(metric)}, 1 = perfect"
     several = "model" in rows and rows["model"].nunique() > 1
     return draw.forest(
