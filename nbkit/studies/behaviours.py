@@ -283,7 +283,7 @@ class Judged(Declared):
     where: str = ""
     verdict: str = ""
     reason: str = ""
-    groups: tuple[str, ...] = ()
+    groups: tuple[str, ...] | None = None
     cluster: str = ""
 
 

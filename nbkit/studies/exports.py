@@ -231,7 +231,8 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         verdicts = _verdicts(chosen, values, measure.get("verdict", ""))
         reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
         records: Any = chosen.to_dict("records") if "{" in name else []
-        groups = [each for each in (measure.get("groups") or declared["groups"]) if each in chosen]
+        own = measure.get("groups")
+        groups = [each for each in (declared["groups"] if own is None else own) if each in chosen]
         named: Any = chosen[groups].astype(object)
         texts_of: Any = {each: chosen[each] for each in texts}
         tables.append(

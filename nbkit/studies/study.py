@@ -502,8 +502,8 @@ class Part:
 
     @property
     def is_there(self) -> bool:
-        """Whether it is stored."""
-        return self.run.store.has_table(self.config)
+        """Whether it is stored; one with units of its own also undamaged, as it says what is behind it."""
+        return self.n_units is not None if self.table.has_units else self.run.store.has_table(self.config)
 
     @cached_property
     def base(self) -> Table | None:

@@ -82,8 +82,10 @@ def test_no_text_is_a_formula_to_a_spreadsheet(params: ToyParams, tmp_path: Path
 def test_the_long_form_has_a_row_per_item_and_measure(params: ToyParams, tmp_path: Path):
     path = tmp_path / "outcomes.parquet"
     exports.write_outcomes(params, path, "parquet")
-    computed = pd.concat(outcomes(params, texts=True), ignore_index=True)
-    read = pd.concat(read_outcomes(path), ignore_index=True)
+    computed, read = (
+        pd.concat(tables, ignore_index=True).sort_values(["measure", "item"], ignore_index=True)
+        for tables in (outcomes(params, texts=True), read_outcomes(path))
+    )
     for name in computed.columns.drop("groups"):
         assert same(computed[name], read[name]), name
     assert set(read["measure"]) == {"ratio", "same/line", "same/word"}
