@@ -15,7 +15,7 @@ from nbkit.perturb.catalogue import (
     perturb_all,
     perturb_text,
 )
-from nbkit.perturb.moved import Span, moved, moved_spans
+from nbkit.perturb.moves import Span, moved, moved_spans
 from nbkit.perturb.reorderings import Draws, Unit, View
 
 __all__ = [

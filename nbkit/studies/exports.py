@@ -234,7 +234,8 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         own = measure.get("groups")
         groups = [each for each in (declared["groups"] if own is None else own) if each in chosen]
         named: Any = chosen[groups].astype(object)
-        texts_of: Any = {each: chosen[each] for each in texts}
+        columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
+        texts_of: Any = {each: chosen[column] if column else None for each, column in columns_of.items()}
         tables.append(
             pd.DataFrame(
                 {

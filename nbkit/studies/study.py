@@ -95,8 +95,8 @@ class Study:
     asks: columns of items that models are asked. check: problems of a cell beside its model's, one message each; loads
     no model. points: the cells with a model; grid: the parameters that these come from. models: how models are asked.
     of: what the two parts of a cell are called beside the model. skips: tables that a cell does not have. uses_more:
-    models beside those of the cells. pages: the cells of the report, each with its own pages. exports: the tables that
-    files of outcomes hold. texts: their rows with the columns that browsers show
+    models beside those of the cells. pages: the cells of the report, each with its own pages. tags: what the report's
+    filters know every cell by, beside language and model. exports: the tables that files of outcomes hold. texts: their rows with the columns that browsers show
     (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
     the file that declares what the study says of a system. used: how many items a run had, by the parameter that bounds
     them.
@@ -119,6 +119,7 @@ class Study:
     uses_more: Callable[[Any], Iterable[Use]] = lambda params: ()
     notebooks: tuple[Notebook, ...] = ()
     pages: Callable[[Any], Iterable[base.Cell]] | None = None
+    tags: Callable[[Any], Mapping[str, str]] = lambda params: {}
     texts: Callable[..., pd.DataFrame] | None = None
     exports: tuple[str, ...] = (OUTCOMES,)
     verdict: str = ""
@@ -163,7 +164,7 @@ class Study:
         for language, model in product(params.languages, params.models):
             tags = {"language": language, "model": self.models.label(model)}
             narrowed = params.narrowed(language, model)
-            found.append(base.Cell(cell_label(*tags.values()), narrowed, tags))
+            found.append(base.Cell(cell_label(*tags.values()), narrowed, {**tags, **self.tags(params)}))
         return found
 
     def uses(self, params: Any) -> list[Use]:
