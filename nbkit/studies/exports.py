@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -63,7 +63,7 @@ def declaration(params: Any) -> dict[str, Any]:
     from nbkit.studies.behaviours import behaviour_of
 
     behaviour = behaviour_of(params.study)
-    declared = behaviour.model_dump(mode="json", exclude_defaults=True) if behaviour else {}
+    declared = behaviour.model_dump(mode="json", exclude={"fit"}) if behaviour else {}
     return {"schema_version": SCHEMA_VERSION, "study": params.study.name, "behaviour": declared}
 
 
@@ -99,16 +99,25 @@ def _standard(rows: pd.DataFrame, table: str) -> pd.DataFrame:
     return rows[[*first, *(name for name in rows if name not in first)]]
 
 
-def write_outcomes(params: Any, path: Path, form: str, *, texts: bool = True, key: str = "") -> int:
+def write_outcomes(
+    params: Any, path: Path, form: str, *, texts: bool = True, key: str = "", models: Collection[str] | None = None
+) -> int:
     """Write the outcomes of a run to a file, whole or not at all; the number of rows.
 
     form: one of `FORMATS`; every one gives back each number to the last bit. key: what the outcomes depend on, which a
-    Parquet file carries.
+    Parquet file carries. models: whose rows are written, by their names in the table; of all without.
     """
+
+    def made() -> Iterator[pd.DataFrame]:
+        for part in parts(params, texts):
+            rows = part if models is None else part[part["model"].isin(models)]
+            if len(rows):
+                yield rows
+
     if form not in FORMATS:
         raise NbkitError(f"there is no format '{form}' for outcomes; there are: {', '.join(FORMATS)}")
     with atomic_write(path) as unfinished:
-        return _WRITERS[form](lambda: parts(params, texts), Path(unfinished), {**declaration(params), "key": key})
+        return _WRITERS[form](made, Path(unfinished), {**declaration(params), "key": key})
 
 
 def _plain(part: pd.DataFrame) -> pd.DataFrame:
@@ -116,7 +125,8 @@ def _plain(part: pd.DataFrame) -> pd.DataFrame:
     nested = [
         name for name in part if any(isinstance(value, list | dict | np.ndarray) for value in part[name].head(50))
     ]
-    return part.assign(**{name: [_json(value) for value in part[name]] for name in nested})
+    written: Any = {name: [_json(value) for value in part[name]] for name in nested}
+    return part.assign(**written)
 
 
 def _json(value: Any) -> str | None:
@@ -148,7 +158,7 @@ def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about
 
 
 def _columns(made: Callable[[], Iterator[pd.DataFrame]]) -> list[str]:
-    return list(dict.fromkeys(name for part in made() for name in part))
+    return list(dict.fromkeys(str(name) for part in made() for name in part))
 
 
 def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
@@ -232,29 +242,41 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
         if not len(chosen) or (measure.get("where") is None and measure["value"] not in chosen):
             continue
-        values = chosen.eval(measure["value"], engine="python").astype(float)
+        scores: Any = chosen.eval(measure["value"], engine="python")
+        values: pd.Series = scores.astype(float)
         verdicts = _verdicts(chosen, values, measure.get("verdict", ""))
         reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
-        groups = [each for each in (measure.get("groups") or declared["groups"]) if each in chosen]
-        named = chosen[groups].astype(object)
-        own = {each: measure.get("texts", {}).get(each, each) for each in texts}
+        records: Any = chosen.to_dict("records") if "{" in name else []
+        own = measure.get("groups")
+        groups = [each for each in (declared["groups"] if own is None else own) if each in chosen]
+        named: Any = chosen[groups].astype(object)
+        columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
+        texts_of: Any = {each: chosen[column] if column else None for each, column in columns_of.items()}
+        if texts_of.get("spans") is not None:
+            texts_of["spans"] = _lists(texts_of["spans"])
         tables.append(
             pd.DataFrame(
                 {
                     "schema_version": 1, "study": study, "item": chosen["item"], "count": 1, "system": chosen["model"],
                     "source_language": chosen["source_language"], "target_language": chosen["target_language"],
-                    "measure": [name.format(**row) for row in chosen.to_dict("records")] if "{" in name else name,
-                    "value": values, "sums": None, "verdict": verdicts,
+                    "measure": [name.format(**row) for row in records] if "{" in name else name,
+                    "value": values, "sums": _lists(chosen[measure["sums"]]) if measure.get("sums") else None,
+                    "verdict": verdicts,
                     "reason": np.where(pd.Series(verdicts, index=chosen.index).isin(["pass"]), "", reasons),
                     "cluster": chosen[measure.get("cluster") or declared["cluster"]].astype(str),
                     "groups": [{key: str(value) for key, value in row.items() if value is not None and value == value}
                                for row in named.to_dict("records")],
-                    **{each: chosen[column] if column else None for each, column in own.items()},
+                    **texts_of,
                 }
             )
         )  # fmt: skip
     columns = [*COLUMNS, *texts]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+
+def _lists(column: pd.Series) -> list[Any]:
+    """Values that are lists, which a file has as JSON."""
+    return [json.loads(value) if isinstance(value, str) else value for value in column]
 
 
 def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:

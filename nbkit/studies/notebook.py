@@ -98,8 +98,8 @@ def show(
         rows, shown = shown, _styled(shown, caption, headings, best, columns, html, empty)
         filters = _filters(rows, shown.data, html) if len(rows) else {}  # type: ignore[attr-defined]
     if name:
-        kept = shown if data is None else data
-        panels.save_text_table(kept, name) if text else panels.save_table(kept, name)  # type: ignore[type-var]
+        copy: Any = shown if data is None else data
+        panels.save_text_table(copy, name) if text else panels.save_table(copy, name)
     display(styles.folded(shown, fold) if fold else shown, metadata={"sentences": filters} if filters else None)
 
 
@@ -217,7 +217,7 @@ def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequen
     study: Study = params.study
     uses = study.uses(params)
     names = list(dict.fromkeys(use.name for use in uses if use.kind is study.models))
-    pairs = list(dict.fromkeys(use.langs for use in uses if use.kind is study.models))
+    pairs: list[Any] = list(dict.fromkeys(use.langs for use in uses if use.kind is study.models))
     translates = bool(pairs) and len(pairs[0]) == 2
     identities = {use.name: use.kind.known(use.name, *use.langs) for use in uses if use.kind is study.models}
     language = "" if translates or not pairs else pairs[0][0]
@@ -225,8 +225,8 @@ def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequen
         params,
         signatures=facts or {},
         models=remarked(names, lambda name: identities[name]),
-        systems=systems(names, pairs if translates else [], language),  # type: ignore[arg-type]
-        costs=costs(names, pairs, params.decoding, store=Store()) if translates else {},  # type: ignore[arg-type]
+        systems=systems(names, pairs if translates else [], language),
+        costs=costs(names, pairs, params.decoding, store=Store()) if translates else {},
         licences=licences(params, [*names, *licensed]),
         domains={each["name"]: each["domain"] for each in corpora(params) if each["domain"]},
     )

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 OUTCOMES = "outcomes"
 #: Arguments of a table's function that need the cell's model.
 _ASKING = {"answers", "ask", "model"}
+#: What an argument begins with that holds a table of every model.
+_EACH = "each_"
 #: Rooms whose results have keys of their own, beside those of `nbkit.fingerprint.KEYED`.
 _KEYED = ("nbkit/models/", "nbkit/store/", "nbkit/studies/study.py", "nbkit/studies/answering.py")
 
@@ -52,6 +54,7 @@ class Table:
     params, cell   the parameters and the point of the grid; without cell, the table is made once for the run
     items          (any table with units of its own) its rows of one part, with ``unit`` and ``item``
     all_items      the same table, all of it; of a table without units of its own, plainly its name
+    each_items     the same table of every model of the run, for the same languages (and units)
     answers        what the cell's model answers to the part's rows: a DataFrame with the columns `Study.asks`
     ask            a function from texts to the model's answers, for what depends on earlier answers
     ask_model      a function from a model and texts to its answers, for what the answers of several models make
@@ -62,7 +65,10 @@ class Table:
 
     inputs: the identity of what parameters name outside the code, such as a corpus. size: how many units there are at
     most, None where only reading tells. unit: units of a part. corpora: the names of the corpora that the table is made
-    of; *inputs* and *size* get the name, too. columns: those of a table that has no rows; also checked where it has.
+    of; *inputs* and *size* get the name, too. asks: whether the model that the function names is asked, by the
+    parameters; where it is not, all models share the table. counts: for a dry run, how many questions a table that asks
+    in another way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no
+    rows; also checked where it has.
     """
 
     make: Callable[..., Any]
@@ -70,6 +76,8 @@ class Table:
     size: Callable[..., int | None] = _nothing
     unit: int = 1000
     corpora: Callable[[Any, Cell], Iterable[str]] | None = None
+    asks: Callable[[Any], bool] = lambda params: True
+    counts: Callable[[Any, Cell, pd.DataFrame], tuple[int, int]] | None = None
     columns: tuple[str, ...] = ()
 
     @property
@@ -95,11 +103,13 @@ class Study:
     asks: columns of items that models are asked. check: problems of a cell beside its model's, one message each; loads
     no model. points: the cells with a model; grid: the parameters that these come from. models: how models are asked.
     of: what the two parts of a cell are called beside the model. skips: tables that a cell does not have. uses_more:
-    models beside those of the cells. pages: the cells of the report, each with its own pages. tags: what the report's
-    filters know every cell by, beside language and model. exports: the tables that files of outcomes hold. texts: their
-    rows with the columns that browsers show (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and
-    undecided mean, one sentence. behaviour: the file that declares what the study says of a system. used: how many
-    items a run had, by the parameter that bounds them.
+    models beside those of the cells. calls: what tables call a model of the run, by default its label; spelling: one
+    spelling for what the paper and a run call a model. pages: the cells of the report, each with its own pages. tags:
+    what the report's filters know every cell by, beside language and model. exports: the tables that files of outcomes
+    hold. texts: their rows with the columns that browsers show
+    (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
+    the file that declares what the study says of a system. used: how many items a run had, by the parameter that bounds
+    them.
     """
 
     name: str
@@ -109,6 +119,8 @@ class Study:
     tables: tuple[Table, ...]
     asks: tuple[str, ...] = ("source",)
     models: Any = Translators
+    calls: Callable[[Any, str], str] | None = None
+    spelling: Callable[[str], str] | None = None
     of: tuple[str, str] = ("source_language", "target_language")
     grid: tuple[str, ...] = ("language", "model")
     points: Callable[[Any], Iterable[Cell]] = lambda params: (
@@ -147,7 +159,11 @@ class Study:
     @cached_property
     def printed(self) -> Paper:
         """The numbers that the paper prints."""
-        return Paper(self.published, self.models.label)
+        return Paper(self.published, self.spelling or self.models.label)
+
+    def label(self, params: Any, model: str) -> str:
+        """What the tables of a run call a model."""
+        return self.models.label(model) if self.calls is None else self.calls(params, model)
 
     # What the runner asks ------------------------------------------------------------------------
 
@@ -162,7 +178,7 @@ class Study:
             return list(self.pages(params))
         found = []
         for language, model in product(params.languages, params.models):
-            tags = {"language": language, "model": self.models.label(model)}
+            tags = {"language": language, "model": self.label(params, model)}
             narrowed = params.narrowed(language, model)
             found.append(base.Cell(cell_label(*tags.values()), narrowed, {**tags, **self.tags(params)}))
         return found
@@ -211,19 +227,24 @@ class Study:
         run, dump = Run(self, params), params.model_dump(mode="json")
         where = f"{self.params.__module__}:{self.params.__name__}"
         found = list(self._absent(params, dump))
+        if count:  # how many items there are decides all that follows
+            asked = [self.base_of(table) for table in self.tables if "answers" in table.needs]
+            run.fill([table.name for table in asked if table is not None and not run.asks_model(table)])
         parts = [part for table in self.tables for part in run.parts(table) if not part.is_there]
         for part in sorted(parts, key=lambda part: (self.depth(part.table), part.cell.model)):
-            asks = self.asks_model(part.table)
+            asks = run.asks_model(part.table)
             texts = run.texts(part) if count else []
-            left = len(self.models.unanswered(params, part.cell, texts)) if texts else 0
+            n, left = len(texts), len(self.models.unanswered(params, part.cell, texts)) if texts else 0
+            if count and part.table.counts is not None:
+                n, left = part.table.counts(params, part.cell, part.of_base.rows)
             found.append(
                 Unit(
                     label=part.place,
                     function=f"{__name__}:fill_part",
                     arguments={"params": dump, "schema": where, **part.address},
                     stage=self.depth(part.table) + 1,
-                    texts=len(texts),
-                    stored=len(texts) - left,
+                    texts=n,
+                    stored=n - left,
                     left=left,
                     runs_models=asks and dump.get("device") != "cpu",
                 )
@@ -266,8 +287,8 @@ class Study:
         """The tables that a table is made of, each with the argument that holds all of it; "" for a part of it."""
         found = {}
         for each in self.tables:
-            if f"all_{each.name}" in table.needs:
-                found[each.name] = f"all_{each.name}"
+            if whole := {f"all_{each.name}", f"{_EACH}{each.name}"} & table.needs:
+                found[each.name] = whole.pop()
             elif each.name in table.needs and each.name != table.name:
                 found[each.name] = "" if each.has_units else each.name
         return found
@@ -280,10 +301,6 @@ class Study:
     def depth(self, table: Table) -> int:
         """How many tables have to be made one after the other before a table is."""
         return max((self.depth(self.by_name[name]) + 1 for name in self.made_of(table)), default=0)
-
-    def asks_model(self, table: Table) -> bool:
-        """Whether a table, or one that it is made of, needs the cell's model."""
-        return any(each.needs & _ASKING for each in (table, *self.before(table)))
 
 
 class Run:
@@ -341,7 +358,8 @@ class Run:
             own = found[(found[[*self.study.of, "model"]] == self.names(cell)).all(axis=1)]
             if len(own):
                 parts.append(own.join(self.answers(cell, own).add_prefix("answer_")))
-        return pd.concat(parts).loc[rows.index]
+        answered = pd.concat(parts)
+        return pd.concat([answered, found.drop(answered.index)]).loc[rows.index]
 
     def answers(self, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
         """A model's answers to the columns that it is asked, row by row."""
@@ -358,11 +376,10 @@ class Run:
         study = self.study
         wanted = {study.table(name) for name in tables} or set(study.tables)
         wanted |= {each for table in wanted for each in study.before(table)}
-        if all(part.is_there for table in wanted for part in self.parts(table)):
+        if self._is_complete(wanted):
             return
-        if problems := study.problems(self.params, untranslated=False):
-            raise NbkitError("\n".join(problems))
-        for use in study.uses(self.params):
+        self._refuse_problems()
+        for use in study.uses(self.params) if any(map(self.asks_model, wanted)) else ():
             if use.source() is not None:
                 module, _, name = use.kind.unit.partition(":")
                 getattr(import_module(module), name)({}, use.name, use.langs)
@@ -371,6 +388,17 @@ class Run:
             left = [part for table in study.tables if table in wanted and study.depth(table) == depth
                     for part in self.parts(table) if not part.is_there]  # fmt: skip
             _compute(sorted(left, key=lambda part: part.cell.model), executor)  # a model stays loaded meanwhile
+
+    def _is_complete(self, tables: Iterable[Table]) -> bool:
+        try:
+            return all(part.is_there for table in tables for part in self.parts(table))
+        except (NbkitError, OSError):  # something is missing that keys are made of: say all that is wrong
+            self._refuse_problems()
+            raise
+
+    def _refuse_problems(self) -> None:
+        if problems := self.study.problems(self.params, untranslated=False):
+            raise NbkitError("\n".join(problems))
 
     def parts(self, table: Table) -> Iterator[Part]:
         """The parts of a table as far as they are known: all of them once the table with its units is there."""
@@ -384,7 +412,7 @@ class Run:
         """The first part of a table in each of its cells, and of each of its corpora."""
         study = self.study
         cells = dict.fromkeys(self.cell_of(table, cell) for cell in self.cells if table.name not in study.skips(
-            self.params, cell) and (cell.model or not study.asks_model(table)))  # fmt: skip
+            self.params, cell) and (cell.model or not self.asks_model(table)))  # fmt: skip
         return [part for cell in cells for part in self.parts_of(table, cell)]
 
     def parts_of(self, table: Table, cell: Cell) -> list[Part]:
@@ -397,14 +425,25 @@ class Run:
         """The cell whose table belongs to *cell*: without a model, or the run's, where that is all it depends on."""
         if "cell" not in table.needs:
             return Cell("", "")
-        return cell if self.study.asks_model(table) else cell._replace(model="")
+        return cell if self.asks_model(table) else cell._replace(model="")
+
+    def asks_model(self, table: Table) -> bool:
+        """Whether a table, or one that it is made of, needs the cell's model."""
+        made_of = self.study.made_of(table).items()
+        return bool(table.needs & _ASKING and table.asks(self.params)) or any(
+            self.asks_model(self.study.by_name[name]) for name, whole in made_of if not whole.startswith(_EACH)
+        )
+
+    def with_models(self, cell: Cell) -> list[Cell]:
+        """The cells of all models for the languages of a cell."""
+        return [each for each in self.cells if each.model and each[:2] == cell[:2]]
 
     def _asked(self, cell: Cell) -> Cell:
         return cell if cell.source or not self.places else self.places[0]
 
     def names(self, cell: Cell) -> list[str]:
         """What tables call a cell."""
-        return [*cell[:2], self.study.models.label(cell.model) if cell.model else ""]
+        return [*cell[:2], self.study.label(self.params, cell.model) if cell.model else ""]
 
     # What a dry run counts -----------------------------------------------------------------------
 
@@ -419,10 +458,21 @@ class Run:
                         part = part.next()
 
     def texts(self, part: Part) -> list[str]:
-        """The texts that the model of a part is asked; none where earlier answers decide them."""
-        if "answers" not in part.table.needs or part.base is None or self.study.asks_model(part.base):
+        """The texts that the model of a part is sent; none where earlier answers decide them.
+
+        Answers in files are there at once, so that those that are missing are found.
+        """
+        if "answers" not in part.table.needs or part.base is None:
             return []
-        return self._texts(part.of_base.rows)
+        models = self.study.models
+        if self.asks_model(part.base) and not isinstance(
+            Use(models, part.cell.model, models.langs(part.cell)).remote, OutputsModel
+        ):
+            return []
+        try:
+            return models.sent(part.cell, self._texts(part.of_base.rows))
+        except MissingOutputsError as error:
+            return error.texts
 
     def _texts(self, items: pd.DataFrame) -> list[str]:
         columns = (items[column] for column in self.study.asks if column in items)
@@ -449,7 +499,9 @@ class Run:
             if cell.model:
                 key |= study.models.identity(self.params, cell)
             for name, whole in study.made_of(table).items():
-                parts = [part for part in self.parts_of(study.by_name[name], cell) if whole or part.corpus == corpus]
+                cells = self.with_models(cell) if whole.startswith(_EACH) else [cell]
+                parts = [part for own in cells for part in self.parts_of(study.by_name[name], own)
+                         if whole or part.corpus == corpus]  # fmt: skip
                 key[f"of {name}"] = [_short({**part.key, "size": part.size if whole else None}) for part in parts]
             self._keys[table.name, cell, corpus] = key
         return self._keys[table.name, cell, corpus]
@@ -467,14 +519,15 @@ class Part:
 
     @property
     def address(self) -> dict[str, Any]:
-        """What a worker finds it by, in JSON."""
-        return {"table": self.table.name, "cell": list(self.cell), "corpus": self.corpus, "start": self.start}
+        """What a worker finds it by, in JSON. follow: whether nobody knows yet which parts there are behind it."""
+        place = {"table": self.table.name, "cell": list(self.cell), "corpus": self.corpus, "start": self.start}
+        return {**place, "follow": self.next() is None}
 
     @property
     def place(self) -> str:
         """What progress and errors call it."""
         study, of = self.run.study, " ".join(filter(None, self.run.names(self.cell)[:2]))
-        model = study.models.label(self.cell.model) if self.cell.model else ""
+        model = self.run.names(self.cell)[2]
         at = f"from {self.start}" if self.start else ""
         return " ".join(filter(None, (study.name, self.table.name, of, model, self.corpus, at)))
 
@@ -490,8 +543,8 @@ class Part:
 
     @property
     def is_there(self) -> bool:
-        """Whether it is stored."""
-        return self.run.store.has_table(self.config)
+        """Whether it is stored; one with units of its own also undamaged, as it says what is behind it."""
+        return self.n_units is not None if self.table.has_units else self.run.store.has_table(self.config)
 
     @cached_property
     def base(self) -> Table | None:
@@ -538,14 +591,13 @@ class Part:
         """What it holds, computed where it is missing."""
         return self.run.store.table(self.config, self._made)
 
-    def compute(self) -> None:
-        """Compute it, and the parts behind it that nobody knew of."""
+    def compute(self, follow: bool) -> None:
+        """Compute it, and those behind it if they *follow*."""
         part: Part | None = self
         while part is not None:
-            known = part.next()
             if not part.is_there:
                 part.rows  # noqa: B018 - computed and stored
-            part = part.next() if known is None else None
+            part = part.next() if follow else None
 
     def _made(self) -> pd.DataFrame:
         try:
@@ -555,6 +607,8 @@ class Part:
         except Exception as error:  # whatever a study's own code raises
             raise NbkitError(f"{self.place} ({_source(self.table.make)}): {type(error).__name__}: {error}") from error
         names = dict(zip((*self.run.study.of, "model"), self.run.names(self.cell), strict=True))
+        if not self.cell.model and "model" in rows:
+            del names["model"]  # a table of several models
         table = rows.assign(**names)
         table.attrs = {"units": units}
         return table
@@ -573,7 +627,9 @@ class Part:
             "ask_model": lambda model, texts: self._ask(asked._replace(model=model), texts),
         }  # fmt: skip
         for name, whole in study.made_of(self.table).items():
-            if whole:
+            if whole.startswith(_EACH):
+                given[whole] = self._of_each(study.by_name[name])
+            elif whole:
                 given[whole] = self._whole(study.by_name[name])
             elif self.base is not None:
                 part = self.of_base if name == self.base.name else replace(
@@ -597,10 +653,22 @@ class Part:
     def _ask(self, cell: Cell, texts: Sequence[str]) -> list[Any]:
         return self.run.study.models.ask(self.run.params, cell, list(texts))
 
-    def _whole(self, table: Table) -> pd.DataFrame:
-        """All of another table of the same cell."""
+    def _of_each(self, table: Table) -> pd.DataFrame:
+        """Another table of every model for the same languages; of the same units where both have those of one table."""
+        import pandas as pd
+
+        cells = self.run.with_models(self.cell)
+        if self.base is not None and self.base is self.run.study.base_of(table):
+            tables = [replace(self, table=table, cell=cell).rows for cell in cells]
+        else:
+            tables = [self._whole(table, cell) for cell in cells]
+        empty = pd.DataFrame(columns=[*table.columns, *self.run.study.of, "model"])
+        return pd.concat([rows for rows in tables if len(rows)] or [empty], ignore_index=True)
+
+    def _whole(self, table: Table, cell: Cell | None = None) -> pd.DataFrame:
+        """All of another table of the same cell, or of *cell*."""
         parts = []
-        for first in self.run.parts_of(table, self.cell):
+        for first in self.run.parts_of(table, cell or self.cell):
             part: Part | None = first
             while part is not None:
                 part.rows  # noqa: B018 - computed where it is missing
@@ -635,26 +703,26 @@ def _held(place: str, names: tuple[str, ...], parts: _Parts) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(parts[0].table.columns))
 
 
-def fill_part(params: Mapping[str, Any], schema: str, table: str, cell: Sequence[str], corpus: str, start: int) -> None:
-    """Unit of work: compute one part of a table, and those behind it that nobody knew of."""
+def fill_part(
+    params: Mapping[str, Any], schema: str, table: str, cell: Sequence[str], corpus: str, start: int, follow: bool
+) -> None:
+    """Unit of work: compute one part of a table, and those behind it if they *follow*."""
     module, _, name = schema.partition(":")
     checked = getattr(import_module(module), name)(**params)
     study = checked.study
-    Part(Run(study, checked), study.table(table), Cell(*cell), corpus, start).compute()
+    Part(Run(study, checked), study.table(table), Cell(*cell), corpus, start).compute(follow)
 
 
 def _compute(parts: Sequence[Part], executor: Executor | None) -> None:
     """Compute parts, here or by workers. One that fails does not stop the others; all failures are reported last."""
-    jobs = [(part, None) for part in parts]
+    jobs: Iterable[Callable[[], Any]] = (partial(part.compute, part.next() is None) for part in parts)
     if executor is not None:
-        jobs = [(part, executor.submit(fill_part, **_sent(part))) for part in parts]  # type: ignore[misc]
-        by_future = {future: part for part, future in jobs}
-        jobs = [(by_future[future], future) for future in as_completed(by_future)]  # type: ignore[misc]
+        jobs = (each.result for each in as_completed([executor.submit(fill_part, **_sent(part)) for part in parts]))
     failures: list[Exception] = []
-    with progress_bar("parts", len(jobs), len(jobs) > 1) as bar:
-        for part, future in jobs:
+    with progress_bar("parts", len(parts), len(parts) > 1) as bar:
+        for job in jobs:
             try:
-                part.compute() if future is None else future.result()  # type: ignore[union-attr]
+                job()
             except Exception as error:  # noqa: BLE001 - all failures are reported at the end
                 failures.append(error)
             bar.update()
