@@ -11,7 +11,7 @@ from nbkit.studies.page import research_code
 from nbkit.studies.paper import RESEARCH_CODE, Paper
 
 PAPERS = {
-    "word_order": word_order.PUBLISHED,
+    "word_order": word_order.STUDY.printed,
     "nli_permutation": PUBLISHED,
     "idioms": idioms.PUBLISHED,
     "disambiguation": disambiguation.PUBLISHED,

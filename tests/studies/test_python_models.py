@@ -47,16 +47,16 @@ def test_word_order_by_a_function(params):
     mine = Asked(lambda text: text)
     MODELS.register("mine", mine)
     params = params.model_copy(update={"models": ["mine"]})
-    table = word_order.scores(params)
+    table = word_order.STUDY.read(params)
     assert table["beta2"].median() == 1 and set(table["model"]) == {"mine"}  # it keeps every order
-    word_order.preference(params)
+    word_order.STUDY.read(params, "as_coded")
     assert len(mine.asked) == len(set(mine.asked)) > 100  # once in this process
     assert list(Path(Store().url).rglob("*.parquet")) and not kept_of_models()
     mine.identity = "v1"
-    assert word_order.scores(params).equals(table)
+    assert word_order.STUDY.read(params).equals(table)
     assert {json.loads(path.read_text())["kind"] for path in kept_of_models()} >= {
         "translation",
-        "word_order.behaviour_chunk",
+        "word_order.outcomes",
     }
 
 
