@@ -68,7 +68,7 @@ def called(column: str, names: Names = None) -> Callable[[str], str]:
         return lambda name: perturbation_label(name) if name == CONTROL or name in PERTURBATIONS else name
     if column == "metric":
         return theme.metric_label
-    return (lambda value: theme.short_name(str(value))) if column == "model" else str
+    return (lambda value: theme.model_looks([str(value)])[str(value)].label) if column == "model" else str
 
 
 def ordered(values: Sequence[str] | pd.Series, order: Sequence[str] = ()) -> list[str]:
@@ -296,9 +296,10 @@ def heatmap(
         for place, ((title, here), axis) in enumerate(zip(shown, axes, strict=True)):
             values, texts = (here.pivot(index=y, columns=x, values=each).reindex(index=rows, columns=across)
                              for each in (value, "_written"))  # fmt: skip
+            texts = texts.astype(object).fillna("")
             sns.heatmap(
                 values.astype(float), vmin=within[0], vmax=within[1], cmap="crest", ax=axis, cbar=False, linewidths=0.4,
-                annot=texts.fillna("") if numbers else None, fmt="", annot_kws={"size": 6.5, "linespacing": 1.1},
+                annot=texts if numbers else None, fmt="", annot_kws={"size": 6.5, "linespacing": 1.1},
             )  # fmt: skip
             readable_numbers(axis, len(across))
             axis.set(xlabel="", ylabel="", title=title)
@@ -312,7 +313,7 @@ def heatmap(
                 if column in _PERTURBATIONS:
                     _coloured(axis.get_yticklabels() if column == y else axis.get_xticklabels(), values_)
             axis.tick_params(axis="both", length=0)
-            if numbers and "†" in "".join(texts.fillna("").to_numpy().ravel()):
+            if numbers and "†" in "".join(texts.to_numpy().ravel()):
                 panels.few_note(axis)
         bar = figure.colorbar(axes[0].collections[0], ax=figure.axes, shrink=0.5, aspect=30, pad=0.02)
         bar.set_label(label)
