@@ -172,7 +172,7 @@ def mean_interval(
         return Interval(mean, *_unvaried(mean, n, within, level), n)
     # Unbiased cumulants: small samples underestimate skewness.
     skewness = float((deviations**3).sum()) * n / max((n - 1) * (n - 2), 1) / (squares / (n - 1)) ** 1.5
-    error = squares**0.5 / (n - 1)
+    error = (squares / (n * (n - 1))) ** 0.5
     return Interval(mean, *_skewed(mean, error, skewness / n**0.5, n, within, level), n)
 
 
