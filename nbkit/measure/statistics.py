@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 #        set to the size: w = e / (e + ¼) weighs the estimate, where e is the rarer outcome in units of clusters.
 # mean   Student's t, corrected for skewness by Hall's cubic transformation: with the standard error s of the mean and
 #        γ, the skewness of the mean, the interval holds every μ for which t + γ t² / 3 + γ² t³ / 27 + γ / 6, with
-#        t = (mean − μ) / s, lies within the quantiles of t. At γ = 0 it is the usual interval.
+#        t = (mean − μ) / s, lies within the quantiles of t. At γ = 0 it is the usual interval. The skewness of few or
+#        of heavy-tailed values is mostly chance, so the correction lengthens a side and never shortens the other.
 #
 # Neither has width 0: 0 of 80 is [0, 0.046]. If all values of a mean are equal, there is no s. If they lie in a
 # known range, such as [0, 1], the share of other values that n draws may have missed bounds the mean; else there is no
@@ -166,14 +167,62 @@ def mean_interval(
     slack = 1e-6 * max(1.0, abs(mean))  # networks' single-precision values can exceed the range slightly
     if within is not None and not within[0] - slack <= mean <= within[1] + slack:
         raise NbkitError(f"mean: values from {within[0]:g} to {within[1]:g} expected, their mean is {mean:g}")
-    deviations = (totals - mean * counts) / counts.mean()
+    weights = counts / counts.sum()
+    ends = influence_bounds(
+        mean, totals / counts.sum() - mean * weights, values=totals / counts, weights=weights, within=within, level=level
+    )
+    return Interval(mean, *ends, n)
+
+
+def influence_bounds(
+    mean: float,
+    influence: np.ndarray,
+    *,
+    values: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+    within: tuple[float, float] | None = None,
+    level: float = 0.95,
+) -> tuple[float, float]:
+    """The interval of a *mean*, or of any smooth statistic, from what each unit adds to its deviation.
+
+    `mean_interval` computes it for a mean of values. Hall's interval has the standard error
+    √(Σ u² C / (C − 1)) and the skewness of the C influences u.
+
+    Parameters
+    ----------
+    mean
+        The statistic.
+    influence
+        What each unit adds to it (its derivative in the direction of the unit's weight): sums to 0.
+    values, weights
+        The mean of each unit's own values, and its weight in *mean* (weights sum to 1). With these, rare values are
+        accounted for where most units have the same value.
+    within
+        The range of possible values.
+    level
+        The coverage.
+
+    Returns
+    -------
+    tuple
+        Lower and upper end; NaN if all units are alike and *within* is None.
+
+    Examples
+    --------
+    >>> each = np.array([1.0, 2.0, 3.0, 6.0])
+    >>> influence_bounds(3.0, (each - 3) / 4) == mean_interval(each)[1:3]
+    True
+    """
+    check_level(level)
+    n = len(influence)
+    deviations = n * np.asarray(influence, dtype=np.float64)
     squares = float((deviations**2).sum())
-    if n == 1 or squares**0.5 <= 1e-9 * max(1.0, abs(mean)):
-        return Interval(mean, *_unvaried(mean, n, within, level), n)
-    # Unbiased cumulants: small samples underestimate skewness.
-    skewness = float((deviations**3).sum()) * n / max((n - 1) * (n - 2), 1) / (squares / (n - 1)) ** 1.5
+    if n < 2 or squares**0.5 <= 1e-9 * max(1.0, abs(mean)):
+        return _unvaried(mean, n, within, level)
     error = (squares / (n * (n - 1))) ** 0.5
-    return Interval(mean, *_skewed(mean, error, skewness / n**0.5, n, within, level), n)
+    # Unbiased cumulants: small samples underestimate skewness.
+    skewness = float((deviations**3).sum()) * n / max((n - 1) * (n - 2), 1) / (squares / (n - 1)) ** 1.5 / n**0.5
+    return _skewed(mean, error, skewness, n, within, level)
 
 
 def mean_of_draws(
@@ -211,18 +260,17 @@ _NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
 def _skewed(
     mean: float, error: float, skewness: float, n: float, within: tuple[float, float] | None, level: float
 ) -> tuple[float, float]:
-    """Hall's interval; skewness: of the mean, that is, of the values divided by √n."""
-
+    """Hall's interval, or Student's where that is wider; skewness: of the mean, that is, of the values divided by √n."""
     from scipy.special import stdtrit
 
-    def studentised(quantile: float) -> float:
-        """The t that the transformation maps to *quantile*."""
-        if abs(skewness) < 1e-6:
-            return quantile
-        return 3 * float(np.cbrt(1 + skewness * (quantile - skewness / 6)) - 1) / skewness
-
     quantile = float(stdtrit(n - 1, (1 + level) / 2))
-    low, high = mean - error * studentised(quantile), mean - error * studentised(-quantile)
+    below, above = quantile, quantile
+    if abs(skewness) > 1e-6:  # the t that the transformation maps to either quantile
+        below, above = (
+            sign * 3 * float(np.cbrt(1 + skewness * (sign * quantile - skewness / 6)) - 1) / skewness
+            for sign in (1, -1)
+        )
+    low, high = mean - error * max(below, quantile), mean + error * max(above, quantile)
     return (max(low, float(within[0])), min(high, float(within[1]))) if within else (low, high)
 
 

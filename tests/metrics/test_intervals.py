@@ -95,6 +95,16 @@ def test_a_skewed_mean_is_more_uncertain_on_the_side_of_the_tail():
     assert (mirrored.low, mirrored.high) == pytest.approx((-interval.high, -interval.low))
 
 
+def test_chance_skewness_shortens_no_interval():
+    """Hall's correction alone held the mean of ten Laplace values in 91.6 of 100 samples, and that of t(3) in 92.8."""
+    rng = np.random.default_rng(0)
+    for samples in (rng.laplace(size=(1500, 10)), rng.standard_t(3, size=(1500, 10))):
+        assert 0.93 <= coverage(mean_interval, samples, 0.0) <= 0.985
+        student = scipy.stats.ttest_1samp(samples[0], 0).confidence_interval()
+        interval = mean_interval(samples[0])
+        assert interval.low <= student.low + 1e-12 and interval.high >= student.high - 1e-12
+
+
 def test_many_values_have_the_interval_of_the_bootstrap():
     values = np.random.default_rng(0).beta(2, 5, size=400)
     ours = mean_interval(values)
