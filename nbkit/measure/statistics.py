@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 #        γ, the skewness of the mean, the interval holds every μ for which t + γ t² / 3 + γ² t³ / 27 + γ / 6, with
 #        t = (mean − μ) / s, lies within the quantiles of t. At γ = 0 it is the usual interval. The skewness of few or
 #        of heavy-tailed values is mostly chance, so the correction lengthens a side and never shortens the other.
+#        Where most units have the same value (0, of the differences of paired verdicts), what lies above and what lies
+#        below it have Wilson's intervals, and the mean has Newcombe's of their difference (`_rare_bounds`).
 #
 # Neither has width 0: 0 of 80 is [0, 0.046]. If all values of a mean are equal, there is no s. If they lie in a
 # known range, such as [0, 1], the share of other values that n draws may have missed bounds the mean; else there is no
@@ -37,7 +39,8 @@ if TYPE_CHECKING:
 # and bootstrap-t.
 #
 # References: Wilson 1927; Kish 1965, *Survey Sampling*, section 8.2 (design effect); Hall 1992, *On the removal of
-# skewness by transformation*; Dean & Pagano 2015 (intervals of shares from clusters).
+# skewness by transformation*; Newcombe 1998, *Improved confidence intervals for the difference between binomial
+# proportions based on paired data*; Zou & Donner 2008; Dean & Pagano 2015 (intervals of shares from clusters).
 
 #: Means and shares of fewer units are marked on every page.
 FEW = 30
@@ -128,15 +131,28 @@ def share_bounds(
     check_level(level)
     if np.isnan(share) or not fewest > 0:
         return float("nan"), float("nan")
-    n, plain = fewest, share * (1 - share)
-    if plain > 0 and variance > 0:
-        measured = min(max(plain / variance, fewest), max(most, fewest))
-        rarer = min(share, 1 - share) * fewest
-        weight = rarer / (rarer + _PRIOR)
-        n = 1 / (weight / measured + (1 - weight) / fewest)
+    rarer = min(share, 1 - share) * fewest
+    return _wilson(share, _effective(share, variance, fewest, most, rarer, level), level)
+
+
+def _effective(share: float, variance: float, fewest: float, most: float, rarer: float, level: float) -> float:
+    """The number of independent values that a *share* with this *variance* is worth.
+
+    rarer: how many units have the rarer outcome: the more, the more the variance counts.
+    """
+    plain = share * (1 - share)
+    if not (plain > 0 and variance > 0):
+        return fewest
+    measured = min(max(plain / variance, fewest), max(most, fewest))
+    weight = rarer / (rarer + _PRIOR)
+    return 1 / (weight / measured + (1 - weight) / fewest)
+
+
+def _wilson(share: float, n: float, level: float) -> tuple[float, float]:
+    """Wilson's interval of a share of *n* independent values."""
     square = normal_quantile(level) ** 2
     middle = (share + square / (2 * n)) / (1 + square / n)
-    half = (plain * square / n + (square / (2 * n)) ** 2) ** 0.5 / (1 + square / n)
+    half = (share * (1 - share) * square / n + (square / (2 * n)) ** 2) ** 0.5 / (1 + square / n)
     # The ends of 0 of n and of n of n are exact; rounding would leave 1e-17.
     return (0.0 if share == 0 else max(middle - half, 0.0)), (1.0 if share == 1 else min(middle + half, 1.0))
 
@@ -169,7 +185,12 @@ def mean_interval(
         raise NbkitError(f"mean: values from {within[0]:g} to {within[1]:g} expected, their mean is {mean:g}")
     weights = counts / counts.sum()
     ends = influence_bounds(
-        mean, totals / counts.sum() - mean * weights, values=totals / counts, weights=weights, within=within, level=level
+        mean,
+        totals / counts.sum() - mean * weights,
+        values=totals / counts,
+        weights=weights,
+        within=within,
+        level=level,
     )
     return Interval(mean, *ends, n)
 
@@ -222,7 +243,73 @@ def influence_bounds(
     error = (squares / (n * (n - 1))) ** 0.5
     # Unbiased cumulants: small samples underestimate skewness.
     skewness = float((deviations**3).sum()) * n / max((n - 1) * (n - 2), 1) / (squares / (n - 1)) ** 1.5 / n**0.5
-    return _skewed(mean, error, skewness, n, within, level)
+    low, high = _skewed(mean, error, skewness, n, within, level)
+    if values is None or weights is None or within is None or not np.isfinite(within).all():
+        return low, high
+    alike, rare_low, rare_high = _rare_bounds(mean, influence, values, weights, within, level)
+    return (1 - alike) * low + alike * rare_low, (1 - alike) * high + alike * rare_high
+
+
+def _rare_bounds(
+    mean: float,
+    influence: np.ndarray,
+    values: np.ndarray,
+    weights: np.ndarray,
+    within: tuple[float, float],
+    level: float,
+) -> tuple[float, float, float]:
+    """The interval of a mean of units most of which have the same value v, and how far it counts (0 to 1).
+
+    The mean is v + P − Q, where P is what units above v add and Q what those below v take away. Either is a share of
+    its range and has Wilson's interval [l, u]; the interval of the mean has the ends
+
+        v + P − Q − √((P − l_P)² + (u_Q − Q)² − 2ρ (P − l_P)(u_Q − Q)),  and the same with u_P and l_Q,
+
+    with the correlation ρ of P and Q (Newcombe 1998; Zou & Donner 2008). For paired values of −1, 0 and 1 this is the
+    difference of two shares. It counts wholly if half of the units have the value v, and not at all below a fifth.
+    """
+    lowest, span = within[0], within[1] - within[0]
+    n = len(values)
+    values = np.clip(values, *within)
+    kinds, counts = np.unique(((values - lowest) / span).round(9), return_counts=True)
+    most = int(counts.max())
+    alike = min(max((most / n - _ALIKE[0]) / (_ALIKE[1] - _ALIKE[0]), 0.0), 1.0) if most > 1 else 0.0
+    if not alike:
+        return 0.0, 0.0, 0.0
+    # Where parts are averaged, units differ less than their values.
+    whole = float(((weights * (values - mean)) ** 2).sum())
+    scale = float((influence**2).sum()) / whole * n / (n - 1) if whole > 0 else 1.0
+    fewest = 1 / float((weights**2).sum())
+    ends = []
+    for common in lowest + span * kinds[counts == most]:
+        sides, deviations = [], []
+        for sign, room in ((1, within[1] - common), (-1, common - lowest)):
+            excess = np.maximum(sign * (values - common), 0) / room if room > 1e-9 * span else np.zeros(n)
+            excess[excess < 1e-9] = 0.0
+            share = min(float(weights @ excess), 1.0)
+            deviations.append(weights * (excess - share))
+            variance = scale * float((deviations[-1] ** 2).sum())
+            size = _effective(share, variance, fewest, np.inf, float(np.count_nonzero(excess)), level)
+            sides.append(room * (np.array([share, *_wilson(share, size, level)]) @ _AROUND))
+        spread = float((deviations[0] ** 2).sum() * (deviations[1] ** 2).sum()) ** 0.5
+        correlation = float(deviations[0] @ deviations[1]) / spread if spread > 0 else 0.0
+        (below_up, above_up), (below_down, above_down) = sides
+        ends.append(
+            (mean - _length(below_up, above_down, correlation), mean + _length(above_up, below_down, correlation))
+        )
+    low, high = np.mean(ends, axis=0)
+    return alike, max(float(low), within[0]), min(float(high), within[1])
+
+
+#: Between which shares of units with the same value the interval of rare values comes to count.
+_ALIKE = (0.2, 0.5)
+#: From a share and its lower and upper end to how far the ends are away.
+_AROUND = np.array([[1.0, -1.0], [-1.0, 0.0], [0.0, 1.0]])
+
+
+def _length(one: float, other: float, correlation: float) -> float:
+    """How far the end of a difference is away, given those of its two terms."""
+    return float(max(one**2 + other**2 - 2 * correlation * one * other, 0.0) ** 0.5)
 
 
 def mean_of_draws(
@@ -260,7 +347,7 @@ _NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
 def _skewed(
     mean: float, error: float, skewness: float, n: float, within: tuple[float, float] | None, level: float
 ) -> tuple[float, float]:
-    """Hall's interval, or Student's where that is wider; skewness: of the mean, that is, of the values divided by √n."""
+    """Hall's interval, or Student's where that is wider. skewness: of the mean, that is, of the values by √n."""
     from scipy.special import stdtrit
 
     quantile = float(stdtrit(n - 1, (1 + level) / 2))
