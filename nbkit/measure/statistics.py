@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 # share  Wilson's score interval, with n / deff in place of n. The design effect deff is the loss of information by
 #        clustering relative to independent values; it is estimated from the clusters, and lies between 1 and their
 #        size. The fewer cases of the rarer outcome there are, the less reliable the estimate, and the closer deff is
-#        set to the size: w = e / (e + ¼) weighs the estimate, where e is the rarer outcome in units of clusters.
+#        set to the size: w = e / (e + ¼) weighs the estimate, where e is the rarer outcome in units of clusters. Of C
+#        clusters, it is larger by (t / z)², the squared ratio of the quantiles of Student's t and the normal
+#        distribution, as the variance of few clusters is uncertain. Equal clusters say that values are independent.
 # mean   Student's t, corrected for skewness by Hall's cubic transformation: with the standard error s of the mean and
 #        γ, the skewness of the mean, the interval holds every μ for which t + γ t² / 3 + γ² t³ / 27 + γ / 6, with
 #        t = (mean − μ) / s, lies within the quantiles of t. At γ = 0 it is the usual interval. The skewness of few or
@@ -122,6 +124,7 @@ def share_bounds(
 ) -> tuple[float, float]:
     """Wilson's interval of a *share* with this sampling *variance*.
 
+    variance: of the share over samples; 0 means that all units are alike, NaN that it is unknown.
     fewest: the effective sample size if all values of a unit agree, also used if all values are equal.
     most: the effective sample size if all values are independent.
 
@@ -141,9 +144,13 @@ def _effective(share: float, variance: float, fewest: float, most: float, rarer:
     rarer: how many units have the rarer outcome: the more, the more the variance counts.
     """
     plain = share * (1 - share)
-    if not (plain > 0 and variance > 0):
+    if not (plain > 0 and variance >= 0 and fewest > 1):  # of a single unit, nothing says how its values agree
         return fewest
-    measured = min(max(plain / variance, fewest), max(most, fewest))
+    from scipy.special import stdtrit
+
+    # The fewer the units, the less certain the variance: as Student's t is to the normal distribution.
+    certain = (normal_quantile(level) / float(stdtrit(fewest - 1, (1 + level) / 2))) ** 2
+    measured = max(min(plain / variance if variance > 0 else np.inf, most) * certain, fewest)
     weight = rarer / (rarer + _PRIOR)
     return 1 / (weight / measured + (1 - weight) / fewest)
 

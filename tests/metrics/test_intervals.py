@@ -193,6 +193,26 @@ def test_copies_of_a_value_say_nothing_new():
     assert copies == pytest.approx(alone, rel=0.02)
 
 
+def test_groups_with_the_same_share_are_not_taken_for_copies():
+    """Thirty groups of two right and two wrong were as uncertain as 30 values, and one moved verdict made them 120."""
+    groups, values = np.repeat(np.arange(30), 4), np.tile([1, 1, 0, 0], 30)
+    moved = np.concatenate([[1, 1, 1, 0, 1, 0, 0, 0], values[8:]])
+    alike, almost = share_interval(values, groups=groups), share_interval(moved, groups=groups)
+    independent = proportion_confint(60, 120, method="wilson")
+    assert alike[1:3] == pytest.approx(independent, abs=0.006) and alike.low <= independent[0]
+    assert almost[1:3] == pytest.approx(alike[1:3], abs=0.005)
+
+
+def test_few_groups_err_on_the_wide_side():
+    """The share of two groups that happen to agree is not that of four values; ten groups hold what they promise."""
+    assert share_interval([1, 0, 1, 0], groups=[0, 0, 1, 1])[1:3] == pytest.approx(share_interval([1, 0])[1:3])
+    rng = np.random.default_rng(0)
+    for share in (0.1, 0.5):
+        totals = rng.binomial(4, rng.beta(share * 2, (1 - share) * 2, (1500, 10))).astype(float)
+        held = [share_of_sums(row, np.full(10, 4.0)) for row in totals]
+        assert np.mean([each.low <= share <= each.high for each in held]) > 0.945
+
+
 def test_groups_of_unequal_sizes_weigh_by_their_values():
     assert mean_interval([1.0, 1.0, 1.0, 0.0], groups=["a", "a", "a", "b"])[::3] == (0.75, 2)
     rng = np.random.default_rng(0)
