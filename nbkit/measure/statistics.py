@@ -105,18 +105,20 @@ def share_of_sums(totals: np.ndarray, counts: np.ndarray, *, level: float = 0.95
 
 
 def share_of_draws(
-    share: float, draws: np.ndarray, *, units: int, values: float, level: float = 0.95
+    share: float, draws: np.ndarray, *, units: int, values: float | None, level: float = 0.95
 ) -> tuple[float, float]:
     """The interval of a share with bootstrap *draws*, whose variance gives the design effect.
 
-    units: number of resampled units. values: number of values of the share.
+    units: number of resampled units. values: number of zeros and ones; None if values are shares themselves, which
+    carry more information than as many zeros and ones.
 
     >>> share_of_draws(0.0, np.zeros(999), units=80, values=80) == share_interval([0] * 80)[1:3]
     True
     """
     known = draws[~np.isnan(draws)]
-    variance = float(known.var()) * units / max(units - 1, 1) if len(known) else 0.0
-    return share_bounds(share, variance, fewest=min(units, values), most=values, level=level)
+    variance = float(known.var()) * units / max(units - 1, 1) if len(known) else float("nan")
+    most = np.inf if values is None else values
+    return share_bounds(share, variance, fewest=min(units, most), most=most, level=level)
 
 
 def share_bounds(
