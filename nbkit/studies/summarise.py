@@ -115,142 +115,130 @@ def summarise(
     Traceback (most recent call last):
     nbkit.errors.UnknownNameError: unknown column 'rihgt'; did you mean 'right'? There are: model, right, unit
     """
-    names, over, clusters = _list(by), _list(average_over), _list(cluster)
+    names, clusters = _list(by), _list(cluster)
+    cells = [*names, *(name for name in _list(average_over) if name not in names)]
     if interval not in get_args(IntervalOf):
         raise UnknownNameError("interval", interval, get_args(IntervalOf))
     if interval == "share":
         within = UNIT
-    keys, sums = _sums(outcomes, value, names, over, clusters)
+    is_frame = isinstance(outcomes, pd.DataFrame)
+    sums = (_sums_of_frame if is_frame else _sums_of_relation)(outcomes, value, names, cells, clusters, min_n)
+    bounds = _share if interval == "share" else _mean
     rows = []
-    for group in _in_groups(sums, min_n):
+    for place, group in enumerate(_in_groups(sums)):
         _check_range(group, value, within)
-        find = _share if interval == "share" else _mean
-        rows.append((group.number, group.value, *find(group, within), group.n, len(group.influence)))
-    return _table(keys, names, rows, _SUMMARY)
+        rows.append((place, group.value, *bounds(group, within), group.n, len(group.influence)))
+    return _table(sums.keys, names, rows, _SUMMARY)
 
 
 class _Sums(NamedTuple):
-    """Sums of values, a row per cluster and cell at least. Codes count from 0.
+    """What clusters add to the groups that they are in. Codes of groups count from 0.
 
-    cells: the code of each row's cell. groups: of each cell, the code of its group. units: the code of each row's
-    cluster within its group (different in different groups). totals, counts: the sum and the number of its values.
+    keys: the columns that name each group. values, n, most: of each group θ, the number of its values, and K² / Σ_k 1 /
+    n_k, the number of independent values that θ is worth at most. groups: of each cluster in a group, the group's code.
+    influence, weights, shares: u_c, w_c = Σ_k n_ck / (K n_k) and Σ_k s_ck / (K n_k).
     """
 
-    cells: np.ndarray
+    keys: pd.DataFrame
+    values: np.ndarray
+    n: np.ndarray
+    most: np.ndarray
     groups: np.ndarray
-    units: np.ndarray
-    totals: np.ndarray
-    counts: np.ndarray
+    influence: np.ndarray
+    weights: np.ndarray
+    shares: np.ndarray
 
 
 class _Group(NamedTuple):
-    """A group as its clusters make it.
+    """The sums of one group. means: of each cluster, the mean of its values as they weigh in θ."""
 
-    number: its code. value: θ. influence, weights, means: of each cluster, u_c, w_c = Σ_k n_ck / (K n_k), and the mean
-    of its values as they weigh in θ. most: K² / Σ_k 1 / n_k, the number of independent values that θ is worth at most.
-    """
-
-    number: int
     value: float
     n: int
+    most: float
     influence: np.ndarray
     weights: np.ndarray
     means: np.ndarray
-    most: float
 
 
-def _sums(outcomes: Any, value: str, by: list[str], over: list[str], cluster: list[str]) -> tuple[pd.DataFrame, _Sums]:
-    """The groups in order, and the sums of their values."""
-    cell_keys = [*by, *(name for name in over if name not in by)]
-    if isinstance(outcomes, pd.DataFrame):
-        frame = _columns(outcomes, {_VALUE: value}, [*cell_keys, *cluster])
-        frame = frame[frame[_VALUE].notna()]
-        cells, units = (_codes(frame, keys) for keys in (cell_keys, [*by, *cluster]))
-        keys = frame.iloc[_first(cells)]
-        groups = _codes(keys, by)
-        totals = frame[_VALUE].to_numpy(float)
-        return keys.iloc[_first(groups)], _Sums(cells, groups, units, totals, np.ones(len(totals)))
-    return _sums_of_relation(outcomes, value, by, cell_keys, cluster)
+def _sums_of_frame(
+    frame: pd.DataFrame, value: str, by: list[str], cells: list[str], cluster: list[str], min_n: int
+) -> _Sums:
+    rows = _columns(frame, {_VALUE: value}, [*cells, *cluster])
+    rows = rows[rows[_VALUE].notna()]
+    size = rows[_VALUE].groupby(_codes(rows, cells)).transform("size")
+    rows = rows[size >= min_n]
+    values, cell, unit = rows[_VALUE].to_numpy(float), _codes(rows, cells), _codes(rows, [*by, *cluster])
+    first = _first(cell)
+    keys, n = rows.iloc[first], np.bincount(cell)
+    group = _codes(keys, by)
+    groups = _per_group(group, n, np.bincount(cell, values), np.bincount(cell, values != values.round()) > 0)
+    each = groups.each[cell]
+    added = (np.bincount(unit, part * each) for part in (values - groups.means[cell], np.ones(len(values)), values))
+    return _Sums(keys.iloc[_first(group)], groups.values, groups.n, groups.most, group[cell[_first(unit)]], *added)
+
+
+class _Groups(NamedTuple):
+    """values, n, most: as in `_Sums`. means, each: of each cell m_k, and 1 / (K n_k)."""
+
+    values: np.ndarray
+    n: np.ndarray
+    most: np.ndarray
+    means: np.ndarray
+    each: np.ndarray
+
+
+def _per_group(group: np.ndarray, n: np.ndarray, totals: np.ndarray, are_fractions: np.ndarray) -> _Groups:
+    """From the number and the sum of each cell's values to its group."""
+    means, cells = totals / n, np.bincount(group)
+    most = np.where(np.bincount(group, are_fractions) > 0, np.inf, cells**2 / np.bincount(group, 1 / n))
+    values = np.bincount(group, means) / cells
+    return _Groups(values, np.bincount(group, n).astype(int), most, means, 1 / (cells[group] * n))
 
 
 def _sums_of_relation(
-    relation: Any, value: str, by: list[str], cell_keys: list[str], cluster: list[str]
-) -> tuple[pd.DataFrame, _Sums]:
-    """`_sums` added up by DuckDB and read in batches, whose keys become codes at once."""
-    needed = list(dict.fromkeys([*cell_keys, *cluster]))
-    quoted, units = (", ".join(map(_quoted, names)) for names in (needed, dict.fromkeys([*by, *cluster])))
-    values = _projected(relation, {_VALUE: value}, needed)
-    sums = values.aggregate(f"{quoted}, sum({_VALUE}) AS _total, count({_VALUE}) AS _n", quoted).filter("_n > 0")
-    several = len(cell_keys) > len(by)  # cells of a cluster, which then needs a number
-    unit = f"dense_rank() OVER (ORDER BY {units}) - 1" if several else "0"
-    columns = [*map(_quoted, cell_keys), "_total", "_n", f"{unit} AS _unit"]
-    known: dict[tuple[Any, ...], int] = {}
-    parts: list[list[np.ndarray]] = [[np.zeros(0, dtype) for dtype in (np.int32, float, np.int64, np.int64)]]
-    for batch in sums.project(", ".join(columns)).to_arrow_reader(_BATCH):
-        own = batch.select(cell_keys).to_pandas(strings_to_categorical=True) if cell_keys else pd.DataFrame(
-            index=range(batch.num_rows))  # fmt: skip
-        local = _codes(own, cell_keys)
-        distinct = own.iloc[_first(local)].astype(object).itertuples(index=False)
-        cells = [
-            known.setdefault(tuple(None if pd.isna(each) else each for each in row), len(known)) for row in distinct
-        ]
-        numbers = [batch.column(name).to_numpy(zero_copy_only=False) for name in ("_total", "_n", "_unit")]
-        parts.append([np.array(cells, dtype=np.int32)[local], *numbers])
-    found, totals, counts, unit_codes = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    keys = pd.DataFrame(list(known), columns=cell_keys, index=range(len(known))).infer_objects()
-    order = keys.sort_values(cell_keys).index if cell_keys else keys.index
-    keys = keys.loc[order]
-    groups = _codes(keys, by)
-    cells_of = np.argsort(order.to_numpy())[found]
-    return keys.iloc[_first(groups)], _Sums(
-        cells_of, groups, unit_codes if several else np.arange(len(found)), totals, counts.astype(float)
+    relation: Any, value: str, by: list[str], cells: list[str], cluster: list[str], min_n: int
+) -> _Sums:
+    """DuckDB adds up twice: values to cells, then what they add to their cell's mean to clusters."""
+    rows = _projected(relation, {_VALUE: value, _ALL: "0"}, list(dict.fromkeys([*cells, *cluster])))
+    rows = rows.filter(f"{_VALUE} IS NOT NULL")
+    quoted, groups, units = (
+        ", ".join(map(_quoted, dict.fromkeys([_ALL, *names]))) for names in (cells, by, [*by, *cluster])
     )
+    known = f"""
+        WITH cells AS (
+            SELECT {quoted}, count(*) AS n, sum({_VALUE}) AS total,
+                   max(({_VALUE} <> round({_VALUE}))::INTEGER) AS fractions
+            FROM {_ROWS} GROUP BY {quoted} HAVING count(*) >= {int(min_n)}),
+        known AS (
+            SELECT *, (dense_rank() OVER (ORDER BY {groups}) - 1)::INTEGER AS code, total / n AS mean,
+                   1 / (count(*) OVER (PARTITION BY {groups}) * n) AS each
+            FROM cells)"""
+    keys = rows.query(_ROWS, f"{known} SELECT * FROM known ORDER BY code").df()
+    alike = " AND ".join(
+        f"r.{_quoted(name)} IS NOT DISTINCT FROM k.{_quoted(name)}" for name in dict.fromkeys([_ALL, *cells])
+    )
+    own = ", ".join(f"r.{name}" for name in units.split(", "))
+    sums = rows.query(_ROWS, f"""{known}
+        SELECT code, sum((r.{_VALUE} - k.mean) * k.each) AS influence, sum(k.each) AS weight,
+               sum(r.{_VALUE} * k.each) AS share
+        FROM {_ROWS} r JOIN known k ON {alike} GROUP BY code, {own}""").fetchnumpy()  # fmt: skip
+    code = keys["code"].to_numpy(int)
+    of = _per_group(code, *(keys[name].to_numpy(float) for name in ("n", "total", "fractions")))
+    columns = (np.asarray(sums[name]) for name in ("code", "influence", "weight", "share"))
+    return _Sums(keys.iloc[_first(code)], of.values, of.n, of.most, *columns)
 
 
-#: Rows of sums that are read at once.
-_BATCH = 500_000
-#: The column of what is evaluated.
-_VALUE = "_value"
+#: The column of what is evaluated, and of what all rows share; what queries call a relation.
+_VALUE, _ALL, _ROWS = "_value", "_all", "_rows"
 
 
-def _in_groups(sums: _Sums, min_n: int) -> Iterator[_Group]:
-    """The clusters of each group, of the cells with at least *min_n* values."""
-    cells, totals, counts = sums.cells, sums.totals, sums.counts
-    size = len(sums.groups)
-    n = np.bincount(cells, counts, size)
-    used = n >= max(min_n, 1)
-    means = np.divide(np.bincount(cells, totals, size), n, out=np.zeros(size), where=n > 0)
-    many = int(sums.groups.max()) + 1 if size else 0
-    parts = np.bincount(sums.groups, used, many)
-    share = np.divide(1, parts[sums.groups] * n, out=np.zeros(size), where=used)  # 1 / (K n_k); 0 of unused cells
-    with np.errstate(divide="ignore", invalid="ignore"):
-        most = parts**2 / np.bincount(sums.groups, np.divide(1, n, out=np.zeros(size), where=used), many)
-    rows = used[cells]
-    if not rows.all():
-        cells, totals, counts = cells[rows], totals[rows], counts[rows]
-    _, places = np.unique(sums.units[rows] if not rows.all() else sums.units, return_inverse=True)
-    units = int(places.max()) + 1 if len(places) else 0
-    each = share[cells]
-    weights, sizes = np.bincount(places, counts * each, units), np.bincount(places, totals * each, units)
-    influence = np.bincount(places, (totals - means[cells] * counts) * each, units)
-    fractions = np.bincount(sums.groups[cells], totals != totals.round(), many) > 0
-    of = np.zeros(units, dtype=np.int64)
-    of[places] = sums.groups[cells]
-    order = np.argsort(of, kind="stable")
-    edges = np.searchsorted(of[order], np.arange(many + 1))
-    value = np.bincount(sums.groups, means * used, many)
-    values = np.bincount(sums.groups, n * used, many)
-    for group in np.flatnonzero(parts):
-        own = order[edges[group] : edges[group + 1]]
-        yield _Group(
-            int(group),
-            float(value[group] / parts[group]),
-            int(values[group]),
-            influence[own],
-            weights[own],
-            sizes[own] / weights[own],
-            np.inf if fractions[group] else float(most[group]),
-        )
+def _in_groups(sums: _Sums) -> Iterator[_Group]:
+    order = np.argsort(sums.groups, kind="stable")
+    edges = np.searchsorted(sums.groups, np.arange(len(sums.values) + 1), sorter=order)
+    for value, n, most, start, end in zip(sums.values, sums.n, sums.most, edges, edges[1:], strict=False):
+        own = order[start:end]
+        weights = sums.weights[own]
+        yield _Group(float(value), int(n), float(most), sums.influence[own], weights, sums.shares[own] / weights)
 
 
 def _mean(group: _Group, within: tuple[float, float] | None) -> tuple[float, float]:

@@ -105,8 +105,7 @@ def test_the_influence_of_a_cluster_is_what_more_of_it_changes() -> None:
     def value(rows: pd.DataFrame) -> float:
         return float(rows.groupby("kind")["beta"].mean().mean())
 
-    _, sums = module._sums(frame, "beta", [], ["kind"], ["unit"])
-    (group,) = module._in_groups(sums, 1)
+    (group,) = module._in_groups(module._sums_of_frame(frame, "beta", [], ["kind"], ["unit"], 1))
     found = dict(zip(frame["unit"].unique(), group.influence, strict=True))
     many = pd.concat([frame] * 1000)
     for unit, influence in found.items():
@@ -121,10 +120,10 @@ def test_the_interval_of_a_mean_of_means_is_as_wide_as_its_bootstrap() -> None:
     row = summarise(frame, "beta", average_over=["language", "kind"]).iloc[0]
     groups = [own for _, own in frame.groupby("unit")]
     draws = []
-    for _ in range(300):
+    for _ in range(150):
         drawn = pd.concat([groups[place] for place in rng.integers(len(groups), size=len(groups))])
         draws.append(drawn.groupby(["language", "kind"])["beta"].mean().mean())
-    assert row["high"] - row["low"] == pytest.approx(2 * 1.97 * np.std(draws), rel=0.12)
+    assert row["high"] - row["low"] == pytest.approx(2 * 1.97 * np.std(draws), rel=0.2)
 
 
 def test_a_share_averaged_over_cells_is_one_value_per_cluster_where_every_cluster_is_in_every_cell() -> None:
@@ -171,10 +170,10 @@ def test_corpus_bleu_and_chrf_are_sacrebleus() -> None:
         assert row["value"] == pytest.approx(theirs(answers, [references]).score)
         assert (row["n"], row["units"]) == (60, 30)
         draws = []
-        for _ in range(400):
+        for _ in range(150):
             drawn = [place for unit in rng.integers(30, size=30) for place in (2 * unit, 2 * unit + 1)]
             draws.append(theirs([answers[i] for i in drawn], [[references[i] for i in drawn]]).score)
-        assert row["high"] - row["low"] == pytest.approx(2 * 2.05 * np.std(draws), rel=0.15)
+        assert row["high"] - row["low"] == pytest.approx(2 * 2.05 * np.std(draws), rel=0.25)
         halves = corpus_score(rows, "sums", measure, "half")
         assert halves["value"][0] == pytest.approx(theirs(answers[::2], [references[::2]]).score)
 
@@ -232,7 +231,7 @@ def test_the_influence_of_a_cluster_on_a_strength_is_what_it_changes() -> None:
     groups = [own for _, own in frame.groupby("unit")]
     draws = [
         strengths(pd.concat([groups[i] for i in rng.integers(60, size=60)]), "x", "yes")["value"].iloc[0]
-        for _ in range(200)
+        for _ in range(120)
     ]
     assert row["high"] - row["low"] == pytest.approx(2 * 2 * np.std(draws), rel=0.2)
 
@@ -269,6 +268,7 @@ def test_tests_between_systems_are_wilcoxons() -> None:
 
 # Laws ---------------------------------------------------------------------------------------------
 
+LAW = settings(max_examples=30, deadline=None)
 ROWS = st.lists(
     st.tuples(
         st.integers(0, 6),
@@ -300,6 +300,7 @@ def keys_of(how: dict) -> list[str]:
     return module._list(how.get("by", ()))
 
 
+@LAW
 @given(rows=ROWS, how=HOW, random=st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(rows, how, random):
     shuffled = random.sample(rows, len(rows))
@@ -307,6 +308,7 @@ def test_the_order_of_rows_does_not_matter(rows, how, random):
     same(*tables, keys_of(how))
 
 
+@LAW
 @given(rows=ROWS, how=HOW)
 def test_an_interval_surrounds_its_value_and_stays_within_its_range(rows, how):
     table = summarise(frame_of(rows), "value", **how)
@@ -315,6 +317,7 @@ def test_an_interval_surrounds_its_value_and_stays_within_its_range(rows, how):
     assert (table["high"] - table["low"] > 1e-4).all(), "no interval has width 0"
 
 
+@LAW
 @given(rows=ROWS, how=HOW, times=st.integers(2, 5))
 def test_copies_within_their_cluster_say_nothing_new(rows, how, times):
     """The same answers judged again do not narrow an interval; n counts them."""
@@ -328,6 +331,7 @@ def test_copies_within_their_cluster_say_nothing_new(rows, how, times):
         assert (again["high"] - again["low"] <= once["high"] - once["low"] + 1e-9).all()
 
 
+@LAW
 @given(rows=ROWS, how=HOW)
 def test_copies_as_clusters_of_their_own_narrow_an_interval(rows, how):
     how = {name: each for name, each in how.items() if name != "min_n"}
@@ -339,7 +343,7 @@ def test_copies_as_clusters_of_their_own_narrow_an_interval(rows, how):
     assert (again["units"] == 4 * once["units"]).all()
 
 
-@settings(max_examples=40, deadline=None)
+@LAW
 @given(rows=ROWS, how=HOW, cut=st.integers(0, 40))
 def test_parts_of_a_table_in_files_have_the_numbers_of_the_whole(tmp_path_factory, rows, how, cut):
     folder, frame = tmp_path_factory.mktemp("parts"), frame_of(rows)
@@ -459,9 +463,7 @@ def test_unknown_columns_are_named_with_those_that_there_are(engine, tmp_path) -
     ):
         with pytest.raises(
             UnknownNameError,
-            match=r"unknown column 'beta2'; did you mean 'beta1\?'.*There are: beta, b"
-            if False
-            else r"unknown column 'beta2'; did you mean 'beta1?'\? There are: beta, beta1, item",
+            match=r"unknown column 'beta2'; did you mean 'beta1?'\? There are: beta, beta1, item",
         ):
             function()
     for name in ("by", "average_over", "cluster"):
