@@ -299,7 +299,7 @@ def of_sums(
     >>> rows = pd.DataFrame({"unit": [1, 2, 3, 4], "log_p": [-9.0, -8, -12, -4], "tokens": [5, 4, 5, 3]})
     >>> of_sums(rows, ["log_p", "tokens"], lambda sums: np.exp(-sums[0] / sums[1]), within=(1, 1000)).round(2)
        value   low   high  n  units
-    0   6.97  2.52  24.89  4      4
+    0   6.97  2.52  21.51  4      4
     """
     names, columns = _list(by), [sums] if isinstance(sums, str) else list(sums)
     frame = _columns(outcomes, {}, [*names, *_list(cluster), *columns])
