@@ -220,7 +220,7 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
     from nbkit.studies.results import COLUMNS
     from nbkit.studies.results import TEXTS as LONG_TEXTS
 
-    texts = [name for name in LONG_TEXTS if name in rows]
+    texts = list(LONG_TEXTS) if {"source", "output"} & {*rows} else []
     tables = []
     for name, measure in declared["measures"].items():
         chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
@@ -235,7 +235,7 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         groups = [each for each in (declared["groups"] if own is None else own) if each in chosen]
         named: Any = chosen[groups].astype(object)
         columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
-        texts_of: Any = {each: chosen[column] if column else None for each, column in columns_of.items()}
+        texts_of: Any = {each: chosen.get(column) for each, column in columns_of.items()}
         if texts_of.get("spans") is not None:
             texts_of["spans"] = _lists(texts_of["spans"])
         tables.append(
