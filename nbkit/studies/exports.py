@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -92,16 +92,25 @@ def _standard(rows: pd.DataFrame, table: str) -> pd.DataFrame:
     return rows[[*first, *(name for name in rows if name not in first)]]
 
 
-def write_outcomes(params: Any, path: Path, form: str, *, texts: bool = True, key: str = "") -> int:
+def write_outcomes(
+    params: Any, path: Path, form: str, *, texts: bool = True, key: str = "", models: Collection[str] | None = None
+) -> int:
     """Write the outcomes of a run to a file, whole or not at all; the number of rows.
 
     form: one of `FORMATS`; every one gives back each number to the last bit. key: what the outcomes depend on, which a
-    Parquet file carries.
+    Parquet file carries. models: whose rows are written, by their names in the table; of all without.
     """
+
+    def made() -> Iterator[pd.DataFrame]:
+        for part in parts(params, texts):
+            rows = part if models is None else part[part["model"].isin(models)]
+            if len(rows):
+                yield rows
+
     if form not in FORMATS:
         raise NbkitError(f"there is no format '{form}' for outcomes; there are: {', '.join(FORMATS)}")
     with atomic_write(path) as unfinished:
-        return _WRITERS[form](lambda: parts(params, texts), Path(unfinished), {**declaration(params), "key": key})
+        return _WRITERS[form](made, Path(unfinished), {**declaration(params), "key": key})
 
 
 def _plain(part: pd.DataFrame) -> pd.DataFrame:

@@ -229,7 +229,7 @@ class Study:
         found = list(self._absent(params, dump))
         if count:  # how many items there are decides all that follows
             asked = [self.base_of(table) for table in self.tables if "answers" in table.needs]
-            run.fill([table.name for table in asked if table is not None and not self.asks_model(table)])
+            run.fill([table.name for table in asked if table is not None and not run.asks_model(table)])
         parts = [part for table in self.tables for part in run.parts(table) if not part.is_there]
         for part in sorted(parts, key=lambda part: (self.depth(part.table), part.cell.model)):
             asks = run.asks_model(part.table)
@@ -378,7 +378,7 @@ class Run:
         if self._is_complete(wanted):
             return
         self._refuse_problems()
-        for use in study.uses(self.params) if any(map(study.asks_model, wanted)) else ():
+        for use in study.uses(self.params) if any(map(self.asks_model, wanted)) else ():
             if use.source() is not None:
                 module, _, name = use.kind.unit.partition(":")
                 getattr(import_module(module), name)({}, use.name, use.langs)
@@ -653,7 +653,7 @@ class Part:
         return self.run.study.models.ask(self.run.params, cell, list(texts))
 
     def _of_each(self, table: Table) -> pd.DataFrame:
-        """Another table of every model, for the same languages; of the same units where both have those of one table."""
+        """Another table of every model for the same languages; of the same units where both have those of one table."""
         import pandas as pd
 
         cells = self.run.with_models(self.cell)
