@@ -55,9 +55,9 @@ def outcomes(
     tests, said = _tests(params, rows), dict(zip(items["source"], answers["source"], strict=True))
     lemmas = _lemmas(params, [said[test.source] for test in tests.values() if matches_words(test.wanted)])
     judgements, suite, found = people(params), params.read, []
-    for unit, why in zip(aside["unit"], aside["aside"], strict=True):
-        test = tests[unit]
-        output = said[test.source]
+    set_aside = aside.set_index("unit")["aside"]
+    for unit, test in tests.items():
+        output, why = said[test.source], set_aside[unit]
         decision = decide(test, output, suite, {text: said[text] for text in test.sources[1:]}, lemmas.get(output))
         verdict, reason, by = decision.verdict, decision.reason, ", ".join(decision.by)
         if verdict == "undecided" and not why and (test.source, output) in judgements:
