@@ -183,7 +183,7 @@ def forest(
             panels.unit_range(axes[0], table[[x]])
         elif limits is not None:
             axes[0].set_xlim(*(_symmetric(table[[x, low, high]]) if limits == "symmetric" else limits))
-        several = hue is not None and (len(own) > 1 or hue == "score") and not (by_category and hue == "category")
+        several = hue not in (None, y) and (len(own) > 1 or hue == "score") and not (by_category and hue == "category")
         entries = list(own.values()) if several and (by_category or panels.few(own.values())) else []
         panels.legend(figure, [*entries, *([Look(mark, "#333333", "|")] if mark and marks is not None else [])],
                       columns=2 if len(entries) == 4 and width < theme.WIDTH else 5)  # fmt: skip
