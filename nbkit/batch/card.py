@@ -332,7 +332,7 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
 def _write_outcomes(planned: Planned, found: pd.DataFrame, path: Path) -> None:
     """The outcomes of the card's systems, without a study's own controls."""
     if isinstance(planned.study, NewStudy):
-        exports.write_outcomes(planned.params, path, "parquet", models=planned.systems)
+        exports.write_outcomes([planned.params], path, "parquet", models=planned.systems)
     else:
         write_outcomes([found], path, "parquet")
 

@@ -349,7 +349,7 @@ def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str, wh
     with writable(path.parent.parent):
         path.parent.mkdir(exist_ok=True)
         if isinstance(checked.study, Study):
-            exports.write_outcomes(checked, path, "parquet", key=key)
+            exports.write_outcomes([checked], path, "parquet", key=key)
         else:
             write_outcomes(outcomes(checked, texts=True), path, "parquet", key=key)
     return time.perf_counter() - started

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -93,24 +93,32 @@ def _standard(rows: pd.DataFrame, table: str) -> pd.DataFrame:
 
 
 def write_outcomes(
-    params: Any, path: Path, form: str, *, texts: bool = True, key: str = "", models: Collection[str] | None = None
-) -> int:
-    """Write the outcomes of a run to a file, whole or not at all; the number of rows.
+    runs: Sequence[Any], path: Path, form: str, *, texts: bool = True, key: str = "",
+    models: Collection[str] | None = None,
+) -> int:  # fmt: skip
+    """Write the outcomes of runs to a file, whole or not at all; the number of rows.
 
-    form: one of `FORMATS`; every one gives back each number to the last bit. key: what the outcomes depend on, which a
-    Parquet file carries. models: whose rows are written, by their names in the table; of all without.
+    runs: parameters; a Parquet file, which says what its columns are, holds those of one study. form: one of `FORMATS`;
+    every one gives back each number to the last bit. key: what the outcomes depend on, which a Parquet file carries.
+    models: whose rows are written, by their names in the table; of all without.
     """
-
-    def made() -> Iterator[pd.DataFrame]:
-        for part in parts(params, texts):
-            rows = part if models is None else part[part["model"].isin(models)]
-            if len(rows):
-                yield rows
-
+    names = list(dict.fromkeys(params.study.name for params in runs))
     if form not in FORMATS:
         raise NbkitError(f"there is no format '{form}' for outcomes; there are: {', '.join(FORMATS)}")
+    if form == "parquet" and len(names) > 1:
+        raise NbkitError(
+            f"a Parquet file holds one study's outcomes, these are of {', '.join(names)}: choose with --entry"
+        )
+
+    def made() -> Iterator[pd.DataFrame]:
+        for params in runs:
+            for part in parts(params, texts):
+                rows = part if models is None else part[part["model"].isin(models)]
+                if len(rows):
+                    yield rows.assign(schema_version=SCHEMA_VERSION, study=params.study.name)
+
     with atomic_write(path) as unfinished:
-        return _WRITERS[form](made, Path(unfinished), {**declaration(params), "key": key})
+        return _WRITERS[form](made, Path(unfinished), {**declaration(runs[0]), "key": key})
 
 
 def _plain(part: pd.DataFrame) -> pd.DataFrame:
@@ -158,7 +166,7 @@ def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: 
     n = 0
     with path.open("w", encoding="utf-8") as file:
         for part in made():
-            for row in part.assign(schema_version=SCHEMA_VERSION, study=about["study"]).to_dict("records"):
+            for row in part.to_dict("records"):
                 file.write(json.dumps({name: _bare(value) for name, value in row.items()}, ensure_ascii=False) + "\n")
             n += len(part)
     return n
@@ -229,6 +237,8 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
     from nbkit.studies.results import COLUMNS
     from nbkit.studies.results import TEXTS as LONG_TEXTS
 
+    if not declared:  # a study that says nothing of its measures
+        return pd.DataFrame(columns=list(COLUMNS))
     texts = list(LONG_TEXTS) if {"source", "output"} & {*rows} else []
     tables = []
     for name, measure in declared["measures"].items():

@@ -128,7 +128,7 @@ def outcomes(params: StudyParams, *, texts: bool = False, store: Store | None = 
 def _long_outcomes(params: StudyParams, texts: bool) -> Iterator[pd.DataFrame]:
     about = exports.declaration(params)
     for part in exports.parts(params, texts):
-        yield exports.long_form(part, about["study"], about["behaviour"]["outcomes"])
+        yield exports.long_form(part, about["study"], about["behaviour"].get("outcomes"))
 
 
 def _streamed(study: Study, results: Results, params: StudyParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
@@ -224,7 +224,7 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
         if (file.schema_arrow.metadata or {}).get(_METADATA, b"").startswith(b"{"):
             about = exports.read_declaration(path)
             for batch in file.iter_batches(_ROWS):
-                yield exports.long_form(batch.to_pandas(), about["study"], about["behaviour"]["outcomes"])
+                yield exports.long_form(batch.to_pandas(), about["study"], about["behaviour"].get("outcomes"))
             return
         parts: Iterable[Any] = (batch.to_pandas(maps_as_pydicts="strict") for batch in file.iter_batches(_ROWS))
     elif path.suffix == ".jsonl":
@@ -284,7 +284,7 @@ def _wrong_column(results: Results, name: Any, absent: Sequence[str]) -> str:
 
 def misdeclared(study: Study) -> Iterator[str]:
     """What is wrong with a study's outcomes as far as its code shows it, one message each; computes none."""
-    if (results := study.results) is None:
+    if isinstance(study, NewStudy) or (results := study.results) is None:
         return
     try:
         signature(results.stream).bind("params", "store", "texts")
