@@ -287,5 +287,5 @@ def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:
     if not verdict:
         return None
     if verdict != "value":
-        return rows[verdict].astype(object)
+        return rows[verdict].astype(object).where(rows[verdict].notna(), None)
     return values.map({1.0: "pass", 0.0: "fail"}).fillna("undecided").astype(object)

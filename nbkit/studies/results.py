@@ -233,6 +233,9 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
         raise NbkitError(f"{path}: outcomes are read from .parquet and .jsonl files")
     for part in parts:
         versions = set(part["schema_version"]) if "schema_version" in part else {None}
+        if versions == {exports.SCHEMA_VERSION}:
+            yield from _long_forms(part)
+            continue
         if versions != {SCHEMA_VERSION}:
             other = next(iter(versions - {SCHEMA_VERSION}))
             raise DataError(
@@ -241,6 +244,17 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
                 path,
             )
         yield part
+
+
+def _long_forms(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Rows of JSON lines, which do not say what their columns are, by what their studies declare."""
+    from nbkit.studies import STUDIES
+    from nbkit.studies.behaviours import behaviour_of
+
+    for name, own in rows.groupby("study", sort=False):
+        behaviour = behaviour_of(STUDIES.get(str(name)))
+        declared = behaviour.model_dump(mode="json")["outcomes"] if behaviour else None
+        yield exports.long_form(own, str(name), declared)
 
 
 def _completed(table: pd.DataFrame, results: Results, texts: bool) -> pd.DataFrame:

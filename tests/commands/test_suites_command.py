@@ -6,6 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 from openpyxl import load_workbook
@@ -152,6 +153,11 @@ def test_outcomes_with_texts_and_marks():
     assert first["verdict"] == "pass" and first["groups"]["by"] == "must, right" and first["groups"]["category"] == "a"
     assert first["spans"][0]["label"] == "right" and first["source"] == "The dog."
     assert [row["reason"] for row in rows if row["system"] == "poor"][1] == "nothing was translated"
+    params = SuiteParams(suite="ours.yaml", models=["good", "poor"])
+    assert pd.concat(list(outcomes(params, texts=True))).to_dict("records") == rows
+    nbkit("test", "ours.yaml", "--systems", "good", "poor", "--output", "found.parquet")
+    (table,) = read_outcomes(Path("found.parquet"))
+    assert table.to_dict("records") == rows
 
 
 def test_what_people_judge_comes_back():
