@@ -429,7 +429,8 @@ def interval_of(known: pd.DataFrame, measure: Measure) -> Interval:
         table = known.pivot_table(index="cluster", columns="part", values="score", aggfunc="mean", sort=False)
         value, draws = float(table.mean().mean()), np.nanmean(bootstrap_draws(table.to_numpy()), axis=1)
         if measure.share:
-            return Interval(value, *share_of_draws(value, draws, units=len(table), values=len(known)), len(table))
+            values = len(known) if np.isin(scores, (0, 1)).all() else None
+            return Interval(value, *share_of_draws(value, draws, units=len(table), values=values), len(table))
         return Interval(value, *mean_of_draws(value, draws, units=len(table), within=measure.range), len(table))
     if measure.share:
         return share_interval(scores, groups=clusters)
