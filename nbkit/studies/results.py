@@ -44,9 +44,11 @@ import nbkit
 from nbkit.errors import DataError, NbkitError, closest
 from nbkit.files import as_csv, atomic_write
 from nbkit.fingerprint import check_definition
+from nbkit.registry import Registry
 from nbkit.store import Block, Store
 from nbkit.studies import exports
 from nbkit.studies.base import StudyParams
+from nbkit.studies.behaviours import Behaviour, behaviours
 from nbkit.studies.engine import Results, Study, study_of
 from nbkit.studies.study import Study as NewStudy
 
@@ -213,8 +215,11 @@ def written_key(path: Path) -> str | None:
     return json.loads(found)["key"] if found.startswith("{") else found
 
 
-def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
-    """The outcomes in a Parquet or JSON-lines file, a part at a time. Raises `DataError` for another version."""
+def read_outcomes(path: Path, studies: Registry[Study] | None = None) -> Iterator[pd.DataFrame]:
+    """The outcomes in a Parquet or JSON-lines file, a part at a time. Raises `DataError` for another version.
+
+    studies: whose outcomes JSON lines may hold, which do not say what their columns are.
+    """
     import pandas as pd
 
     if path.suffix == ".parquet":
@@ -233,8 +238,8 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
         raise NbkitError(f"{path}: outcomes are read from .parquet and .jsonl files")
     for part in parts:
         versions = set(part["schema_version"]) if "schema_version" in part else {None}
-        if versions == {exports.SCHEMA_VERSION}:
-            yield from _long_forms(part)
+        if versions == {exports.SCHEMA_VERSION} and studies is not None:
+            yield from _long_forms(part, behaviours(studies))
             continue
         if versions != {SCHEMA_VERSION}:
             other = next(iter(versions - {SCHEMA_VERSION}))
@@ -246,15 +251,10 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
         yield part
 
 
-def _long_forms(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Rows of JSON lines, which do not say what their columns are, by what their studies declare."""
-    from nbkit.studies import STUDIES
-    from nbkit.studies.behaviours import behaviour_of
-
+def _long_forms(rows: pd.DataFrame, declared: Mapping[str, Behaviour]) -> Iterator[pd.DataFrame]:
     for name, own in rows.groupby("study", sort=False):
-        behaviour = behaviour_of(STUDIES.get(str(name)))
-        declared = behaviour.model_dump(mode="json")["outcomes"] if behaviour else None
-        yield exports.long_form(own, str(name), declared)
+        about = declared[str(name)].model_dump(mode="json") if name in declared else {}
+        yield exports.long_form(own, str(name), about.get("outcomes"))
 
 
 def _completed(table: pd.DataFrame, results: Results, texts: bool) -> pd.DataFrame:

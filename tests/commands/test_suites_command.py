@@ -147,7 +147,7 @@ def test_what_is_not_there_is_said(arguments):
 
 def test_outcomes_with_texts_and_marks():
     assert nbkit("test", "ours.yaml", "--systems", "good", "poor", "--output", "found.jsonl").exit_code == 1
-    rows = [row for table in read_outcomes(Path("found.jsonl")) for row in table.to_dict("records")]
+    rows = [row for table in read_outcomes(Path("found.jsonl"), STUDIES) for row in table.to_dict("records")]
     assert len(rows) == 6 and {row["study"] for row in rows} == {"suite"}
     first = next(row for row in rows if row["groups"]["test"] == "dog" and row["system"] == "good")
     assert first["verdict"] == "pass" and first["groups"]["by"] == "must, right" and first["groups"]["category"] == "a"
