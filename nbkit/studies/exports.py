@@ -29,6 +29,11 @@ SCHEMA_VERSION: Final = 2
 FORMATS: Final = ("parquet", "jsonl", "csv")
 METADATA: Final = b"nbkit"
 TEXTS: Final = ("source", "changed", "reference", "output", "spans")
+#: Columns of the long form; `nbkit.studies.results` explains them.
+COLUMNS: Final = (
+    *("schema_version", "study", "item", "count", "system", "source_language", "target_language"),
+    *("measure", "value", "sums", "verdict", "reason", "cluster", "groups"),
+)
 _PLACE = ("source_language", "target_language", "model")
 _NESTED = (list, dict, np.ndarray)
 #: Outcomes above which `outcomes` gives a relation.
@@ -234,12 +239,9 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
     """
     import pandas as pd
 
-    from nbkit.studies.results import COLUMNS
-    from nbkit.studies.results import TEXTS as LONG_TEXTS
-
     if not declared:  # a study that says nothing of its measures
         return pd.DataFrame(columns=list(COLUMNS))
-    texts = list(LONG_TEXTS) if {"source", "output"} & {*rows} else []
+    texts = list(TEXTS) if {"source", "output"} & {*rows} else []
     tables = []
     for name, measure in declared["measures"].items():
         chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows

@@ -50,6 +50,7 @@ from nbkit.studies import exports
 from nbkit.studies.base import StudyParams
 from nbkit.studies.behaviours import Behaviour, behaviours
 from nbkit.studies.engine import Results, Study, study_of
+from nbkit.studies.exports import COLUMNS, TEXTS
 from nbkit.studies.study import Study as NewStudy
 
 if TYPE_CHECKING:
@@ -60,13 +61,8 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Final = 1
 #: Goes up when the same item gets another id.
 ITEM_VERSION: Final = 1
-COLUMNS: Final = (
-    *("schema_version", "study", "item", "count", "system", "source_language", "target_language"),
-    *("measure", "value", "sums", "verdict", "reason", "cluster", "groups"),
-)
 #: The columns that a study has to fill.
 REQUIRED: Final = ("item", "system", "source_language", "measure", "value", "cluster", "groups")
-TEXTS: Final = ("source", "changed", "reference", "output", "spans")
 VERDICTS: Final = ("pass", "fail", "undecided")
 FORMATS: Final = ("parquet", "jsonl", "csv")
 #: What makes two rows the same measurement of the same item.
