@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,11 @@ from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, 
 from nbkit.errors import NbkitError
 from nbkit.studies import exports
 from nbkit.studies.base import StudyParams
+from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.results import FORMATS, outdated, write_outcomes
 from nbkit.studies.study import Study
-from nbkit.studies.suite import suites_of
+from nbkit.studies.suite import SuiteParams
+from nbkit.suites.from_outcomes import Outcomes, suites_of
 
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
@@ -230,8 +232,7 @@ def outcomes(
     chosen = [each for name, each in params.items() if not entry or name in entry]
     refuse_programs(chosen)
     if as_suite is not None:
-        found = ((each, table) for each in chosen for table in studies.outcomes(each, texts=True))
-        for path, n in suites_of(found, as_suite, every):
+        for path, n in suites_of(_items(chosen), as_suite, every):
             click.echo(f"{n:,} tests in {path}")
         return
     place = output or Path("/dev/stdout")
@@ -241,6 +242,18 @@ def outcomes(
         n = write_outcomes((table for each in chosen for table in studies.outcomes(each, texts=texts)), place, form)
     if output is not None:
         click.echo(f"{n:,} outcomes in {output}")
+
+
+def _items(chosen: Iterable[StudyParams]) -> Iterator[Outcomes]:
+    """The outcomes of each entry with their texts, as they become tests of a suite."""
+    for params in chosen:
+        behaviour = behaviour_of(params.study)
+        expects, suite = (
+            behaviour.expects if behaviour else {},
+            params.read if isinstance(params, SuiteParams) else None,
+        )
+        for rows in studies.outcomes(params, texts=True):
+            yield Outcomes(params.study.name, rows, expects, suite)
 
 
 def _params(run: Path, settings: Mapping[str, str]) -> dict[str, StudyParams]:

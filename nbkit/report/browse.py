@@ -41,7 +41,7 @@ def outcomes_at(place: Any) -> pd.DataFrame:
     files = [path]
     if path.is_dir():
         files = sorted((path / "outcomes").glob("*.parquet"))
-    tables = [table for file in files for table in read_outcomes(file)]
+    tables = [table for file in files for table in read_outcomes(file, STUDIES)]
     if not files:
         computed = [params for params in params_of(path).values() if getattr(params.study, "results", True) is not None]
         tables = [table for params in computed for table in outcomes(params, texts=True)]

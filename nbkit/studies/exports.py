@@ -29,6 +29,11 @@ SCHEMA_VERSION: Final = 2
 FORMATS: Final = ("parquet", "jsonl", "csv")
 METADATA: Final = b"nbkit"
 TEXTS: Final = ("source", "changed", "reference", "output", "spans")
+#: Columns of the long form; `nbkit.studies.results` explains them.
+COLUMNS: Final = (
+    *("schema_version", "study", "item", "count", "system", "source_language", "target_language"),
+    *("measure", "value", "sums", "verdict", "reason", "cluster", "groups"),
+)
 _PLACE = ("source_language", "target_language", "model")
 _NESTED = (list, dict, np.ndarray)
 #: Outcomes above which `outcomes` gives a relation.
@@ -241,12 +246,9 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
     """
     import pandas as pd
 
-    from nbkit.studies.results import COLUMNS
-    from nbkit.studies.results import TEXTS as LONG_TEXTS
-
     if not declared:  # a study that says nothing of its measures
         return pd.DataFrame(columns=list(COLUMNS))
-    texts = [name for name in LONG_TEXTS if name in rows]
+    texts = list(TEXTS) if {"source", "output"} & {*rows} else []
     tables = []
     for name, measure in declared["measures"].items():
         chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
@@ -261,7 +263,7 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         groups = [each for each in (declared["groups"] if own is None else own) if each in chosen]
         named: Any = chosen[groups].astype(object)
         columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
-        texts_of: Any = {each: chosen[column] if column else None for each, column in columns_of.items()}
+        texts_of: Any = {each: chosen.get(column) for each, column in columns_of.items()}
         if texts_of.get("spans") is not None:
             texts_of["spans"] = _lists(texts_of["spans"])
         tables.append(
@@ -294,5 +296,5 @@ def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:
     if not verdict:
         return None
     if verdict != "value":
-        return rows[verdict].astype(object)
+        return rows[verdict].astype(object).where(rows[verdict].notna(), None)
     return values.map({1.0: "pass", 0.0: "fail"}).fillna("undecided").astype(object)

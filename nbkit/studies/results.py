@@ -44,10 +44,13 @@ import nbkit
 from nbkit.errors import DataError, NbkitError, closest
 from nbkit.files import as_csv, atomic_write
 from nbkit.fingerprint import check_definition
+from nbkit.registry import Registry
 from nbkit.store import Block, Store
 from nbkit.studies import exports
 from nbkit.studies.base import StudyParams
+from nbkit.studies.behaviours import Behaviour, behaviours
 from nbkit.studies.engine import Results, Study, study_of
+from nbkit.studies.exports import COLUMNS, TEXTS
 from nbkit.studies.study import Study as NewStudy
 
 if TYPE_CHECKING:
@@ -58,13 +61,8 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Final = 1
 #: Goes up when the same item gets another id.
 ITEM_VERSION: Final = 1
-COLUMNS: Final = (
-    *("schema_version", "study", "item", "count", "system", "source_language", "target_language"),
-    *("measure", "value", "sums", "verdict", "reason", "cluster", "groups"),
-)
 #: The columns that a study has to fill.
 REQUIRED: Final = ("item", "system", "source_language", "measure", "value", "cluster", "groups")
-TEXTS: Final = ("source", "changed", "reference", "output", "spans")
 VERDICTS: Final = ("pass", "fail", "undecided")
 FORMATS: Final = ("parquet", "jsonl", "csv")
 #: What makes two rows the same measurement of the same item.
@@ -213,8 +211,11 @@ def written_key(path: Path) -> str | None:
     return json.loads(found)["key"] if found.startswith("{") else found
 
 
-def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
-    """The outcomes in a Parquet or JSON-lines file, a part at a time. Raises `DataError` for another version."""
+def read_outcomes(path: Path, studies: Registry[Study] | None = None) -> Iterator[pd.DataFrame]:
+    """The outcomes in a Parquet or JSON-lines file, a part at a time. Raises `DataError` for another version.
+
+    studies: whose outcomes JSON lines may hold, which do not say what their columns are.
+    """
     import pandas as pd
 
     if path.suffix == ".parquet":
@@ -233,6 +234,9 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
         raise NbkitError(f"{path}: outcomes are read from .parquet and .jsonl files")
     for part in parts:
         versions = set(part["schema_version"]) if "schema_version" in part else {None}
+        if versions == {exports.SCHEMA_VERSION} and studies is not None:
+            yield from _long_forms(part, behaviours(studies))
+            continue
         if versions != {SCHEMA_VERSION}:
             other = next(iter(versions - {SCHEMA_VERSION}))
             raise DataError(
@@ -241,6 +245,12 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
                 path,
             )
         yield part
+
+
+def _long_forms(rows: pd.DataFrame, declared: Mapping[str, Behaviour]) -> Iterator[pd.DataFrame]:
+    for name, own in rows.groupby("study", sort=False):
+        about = declared[str(name)].model_dump(mode="json") if name in declared else {}
+        yield exports.long_form(own, str(name), about.get("outcomes"))
 
 
 def _completed(table: pd.DataFrame, results: Results, texts: bool) -> pd.DataFrame:

@@ -353,6 +353,8 @@ class Run:
         known = pd.concat(tables, ignore_index=True).drop_duplicates("item").set_index("item")
         known = known[[name for name in known if name not in rows]]
         found = rows.join(known, on="item")
+        if not len(found):  # the columns are there all the same
+            return found.assign(**{f"answer_{column}": None for column in self.study.asks if column in found})
         parts = [found.head(0)]
         for cell in (cell for cell in self.cells if cell.model):
             own = found[(found[[*self.study.of, "model"]] == self.names(cell)).all(axis=1)]
