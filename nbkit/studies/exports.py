@@ -109,7 +109,8 @@ def _plain(part: pd.DataFrame) -> pd.DataFrame:
     nested = [
         name for name in part if any(isinstance(value, list | dict | np.ndarray) for value in part[name].head(50))
     ]
-    return part.assign(**{name: [_json(value) for value in part[name]] for name in nested})
+    written: Any = {name: [_json(value) for value in part[name]] for name in nested}
+    return part.assign(**written)
 
 
 def _json(value: Any) -> str | None:
@@ -141,7 +142,7 @@ def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about
 
 
 def _columns(made: Callable[[], Iterator[pd.DataFrame]]) -> list[str]:
-    return list(dict.fromkeys(name for part in made() for name in part))
+    return list(dict.fromkeys(str(name) for part in made() for name in part))
 
 
 def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
@@ -225,23 +226,26 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
         if not len(chosen) or (measure.get("where") is None and measure["value"] not in chosen):
             continue
-        values = chosen.eval(measure["value"], engine="python").astype(float)
+        scores: Any = chosen.eval(measure["value"], engine="python")
+        values: pd.Series = scores.astype(float)
         verdicts = _verdicts(chosen, values, measure.get("verdict", ""))
         reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
+        records: Any = chosen.to_dict("records") if "{" in name else []
         groups = [each for each in (measure.get("groups") or declared["groups"]) if each in chosen]
-        named = chosen[groups].astype(object)
+        named: Any = chosen[groups].astype(object)
+        texts_of: Any = {each: chosen[each] for each in texts}
         tables.append(
             pd.DataFrame(
                 {
                     "schema_version": 1, "study": study, "item": chosen["item"], "count": 1, "system": chosen["model"],
                     "source_language": chosen["source_language"], "target_language": chosen["target_language"],
-                    "measure": [name.format(**row) for row in chosen.to_dict("records")] if "{" in name else name,
+                    "measure": [name.format(**row) for row in records] if "{" in name else name,
                     "value": values, "sums": None, "verdict": verdicts,
                     "reason": np.where(pd.Series(verdicts, index=chosen.index).isin(["pass"]), "", reasons),
                     "cluster": chosen[measure.get("cluster") or declared["cluster"]].astype(str),
                     "groups": [{key: str(value) for key, value in row.items() if value is not None and value == value}
                                for row in named.to_dict("records")],
-                    **{each: chosen[each] for each in texts},
+                    **texts_of,
                 }
             )
         )  # fmt: skip

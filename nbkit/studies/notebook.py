@@ -84,19 +84,16 @@ def show(
         if data is not None and name:
             panels.save_table(data, name)
         return
-    kept = shown if data is None else data
+    filters = None
     if isinstance(shown, pd.DataFrame):
         if not len(shown):
             note(f"{caption}: {empty}" if caption else empty)
             return
-        frame = shown
+        filters = None if text else {"sentences": styles.cell_filters(shown, shown.columns)}
         shown = styles.styled(shown, caption=caption, best=best, headings=headings)
-        filters = {"sentences": styles.cell_filters(frame, frame.columns)} if not text else None
-        kept = shown if data is None else data
-    else:
-        filters = None
     if name:
-        panels.save_text_table(kept, name) if text else panels.save_table(kept, name)
+        copy: Any = shown if data is None else data
+        panels.save_text_table(copy, name) if text else panels.save_table(copy, name)
     display(styles.folded(shown, fold) if fold else shown, metadata=filters)
 
 
@@ -171,7 +168,7 @@ def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequen
     study: Study = params.study
     uses = study.uses(params)
     names = list(dict.fromkeys(use.name for use in uses if use.kind is study.models))
-    pairs = list(dict.fromkeys(use.langs for use in uses if use.kind is study.models))
+    pairs: list[Any] = list(dict.fromkeys(use.langs for use in uses if use.kind is study.models))
     translates = bool(pairs) and len(pairs[0]) == 2
     identities = {use.name: use.kind.known(use.name, *use.langs) for use in uses if use.kind is study.models}
     language = "" if translates or not pairs else pairs[0][0]
@@ -179,8 +176,8 @@ def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequen
         params,
         signatures=facts or {},
         models=remarked(names, lambda name: identities[name]),
-        systems=systems(names, pairs if translates else [], language),  # type: ignore[arg-type]
-        costs=costs(names, pairs, params.decoding, store=Store()) if translates else {},  # type: ignore[arg-type]
+        systems=systems(names, pairs if translates else [], language),
+        costs=costs(names, pairs, params.decoding, store=Store()) if translates else {},
         licences=licences(params, [*names, *licensed]),
         domains={each["name"]: each["domain"] for each in corpora(params) if each["domain"]},
     )

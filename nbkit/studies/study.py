@@ -660,16 +660,14 @@ def fill_part(params: Mapping[str, Any], schema: str, table: str, cell: Sequence
 
 def _compute(parts: Sequence[Part], executor: Executor | None) -> None:
     """Compute parts, here or by workers. One that fails does not stop the others; all failures are reported last."""
-    jobs = [(part, None) for part in parts]
+    jobs: Iterable[Callable[[], Any]] = (part.compute for part in parts)
     if executor is not None:
-        jobs = [(part, executor.submit(fill_part, **_sent(part))) for part in parts]  # type: ignore[misc]
-        by_future = {future: part for part, future in jobs}
-        jobs = [(by_future[future], future) for future in as_completed(by_future)]  # type: ignore[misc]
+        jobs = (each.result for each in as_completed([executor.submit(fill_part, **_sent(part)) for part in parts]))
     failures: list[Exception] = []
-    with progress_bar("parts", len(jobs), len(jobs) > 1) as bar:
-        for part, future in jobs:
+    with progress_bar("parts", len(parts), len(parts) > 1) as bar:
+        for job in jobs:
             try:
-                part.compute() if future is None else future.result()  # type: ignore[union-attr]
+                job()
             except Exception as error:  # noqa: BLE001 - all failures are reported at the end
                 failures.append(error)
             bar.update()
