@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar, get_origin
 
@@ -495,7 +495,7 @@ class TranslatorParams(ModelParams):
         description="Longest translation, in subwords; None: depends on the length of the source.",
     )
 
-    @cached_property
+    @property
     def decoding(self) -> Decoding:
         """The decoding settings of every translation of this run."""
         return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)

@@ -56,7 +56,7 @@ def declaration(params: Any) -> dict[str, Any]:
     from nbkit.studies.behaviours import behaviour_of
 
     behaviour = behaviour_of(params.study)
-    declared = behaviour.model_dump(mode="json", exclude_defaults=True) if behaviour else {}
+    declared = behaviour.model_dump(mode="json", exclude={"fit"}) if behaviour else {}
     return {"schema_version": SCHEMA_VERSION, "study": params.study.name, "behaviour": declared}
 
 

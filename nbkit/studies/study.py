@@ -214,6 +214,9 @@ class Study:
         run, dump = Run(self, params), params.model_dump(mode="json")
         where = f"{self.params.__module__}:{self.params.__name__}"
         found = list(self._absent(params, dump))
+        if count:  # how many items there are decides all that follows
+            asked = [self.base_of(table) for table in self.tables if "answers" in table.needs]
+            run.fill([table.name for table in asked if table is not None and not self.asks_model(table)])
         parts = [part for table in self.tables for part in run.parts(table) if not part.is_there]
         for part in sorted(parts, key=lambda part: (self.depth(part.table), part.cell.model)):
             asks = self.asks_model(part.table)
@@ -373,10 +376,9 @@ class Run:
         study = self.study
         wanted = {study.table(name) for name in tables} or set(study.tables)
         wanted |= {each for table in wanted for each in study.before(table)}
-        if all(part.is_there for table in wanted for part in self.parts(table)):
+        if self._is_complete(wanted):
             return
-        if problems := study.problems(self.params, untranslated=False):
-            raise NbkitError("\n".join(problems))
+        self._refuse_problems()
         for use in study.uses(self.params):
             if use.source() is not None:
                 module, _, name = use.kind.unit.partition(":")
@@ -386,6 +388,17 @@ class Run:
             left = [part for table in study.tables if table in wanted and study.depth(table) == depth
                     for part in self.parts(table) if not part.is_there]  # fmt: skip
             _compute(sorted(left, key=lambda part: part.cell.model), executor)  # a model stays loaded meanwhile
+
+    def _is_complete(self, tables: Iterable[Table]) -> bool:
+        try:
+            return all(part.is_there for table in tables for part in self.parts(table))
+        except (NbkitError, OSError):  # something is missing that keys are made of: say all that is wrong
+            self._refuse_problems()
+            raise
+
+    def _refuse_problems(self) -> None:
+        if problems := self.study.problems(self.params, untranslated=False):
+            raise NbkitError("\n".join(problems))
 
     def parts(self, table: Table) -> Iterator[Part]:
         """The parts of a table as far as they are known: all of them once the table with its units is there."""
@@ -482,8 +495,9 @@ class Part:
 
     @property
     def address(self) -> dict[str, Any]:
-        """What a worker finds it by, in JSON."""
-        return {"table": self.table.name, "cell": list(self.cell), "corpus": self.corpus, "start": self.start}
+        """What a worker finds it by, in JSON. follow: whether nobody knows yet which parts there are behind it."""
+        place = {"table": self.table.name, "cell": list(self.cell), "corpus": self.corpus, "start": self.start}
+        return {**place, "follow": self.next() is None}
 
     @property
     def place(self) -> str:
@@ -553,14 +567,13 @@ class Part:
         """What it holds, computed where it is missing."""
         return self.run.store.table(self.config, self._made)
 
-    def compute(self) -> None:
-        """Compute it, and the parts behind it that nobody knew of."""
+    def compute(self, follow: bool) -> None:
+        """Compute it, and those behind it if they *follow*."""
         part: Part | None = self
         while part is not None:
-            known = part.next()
             if not part.is_there:
                 part.rows  # noqa: B018 - computed and stored
-            part = part.next() if known is None else None
+            part = part.next() if follow else None
 
     def _made(self) -> pd.DataFrame:
         try:
@@ -650,17 +663,19 @@ def _held(place: str, names: tuple[str, ...], parts: _Parts) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(parts[0].table.columns))
 
 
-def fill_part(params: Mapping[str, Any], schema: str, table: str, cell: Sequence[str], corpus: str, start: int) -> None:
-    """Unit of work: compute one part of a table, and those behind it that nobody knew of."""
+def fill_part(
+    params: Mapping[str, Any], schema: str, table: str, cell: Sequence[str], corpus: str, start: int, follow: bool
+) -> None:
+    """Unit of work: compute one part of a table, and those behind it if they *follow*."""
     module, _, name = schema.partition(":")
     checked = getattr(import_module(module), name)(**params)
     study = checked.study
-    Part(Run(study, checked), study.table(table), Cell(*cell), corpus, start).compute()
+    Part(Run(study, checked), study.table(table), Cell(*cell), corpus, start).compute(follow)
 
 
 def _compute(parts: Sequence[Part], executor: Executor | None) -> None:
     """Compute parts, here or by workers. One that fails does not stop the others; all failures are reported last."""
-    jobs: Iterable[Callable[[], Any]] = (part.compute for part in parts)
+    jobs: Iterable[Callable[[], Any]] = (partial(part.compute, part.next() is None) for part in parts)
     if executor is not None:
         jobs = (each.result for each in as_completed([executor.submit(fill_part, **_sent(part)) for part in parts]))
     failures: list[Exception] = []
