@@ -56,12 +56,11 @@ def measures(pairs: pd.DataFrame, by: Sequence[str] = OF) -> pd.DataFrame:
 def results(pairs: pd.DataFrame) -> pd.DataFrame:
     """`measures` of each model and set (Tables 2 to 4); with several sets also means over them, n of which are sets."""
     table = measures(pairs).query("measure != 'acceptance'")
-    rows = [
-        (model, label, name, mean(known) if (known := own["value"].dropna().tolist()) else np.nan, np.nan, np.nan, len(known))
-        for label, mean in AVERAGES.items()
-        for (model, name), own in table[table["measure"] != "refused"].groupby(["model", "measure"], sort=False)
-        if len(own) > 1
-    ]  # fmt: skip
+    rows = []
+    for (model, name), own in table[table["measure"] != "refused"].groupby(["model", "measure"], sort=False):
+        known = own["value"].dropna().tolist()
+        for label, mean in AVERAGES.items() if len(own) > 1 else ():
+            rows.append((model, label, name, mean(known) if known else np.nan, np.nan, np.nan, len(known)))
     return pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True) if rows else table
 
 
@@ -128,9 +127,10 @@ def left_out(params: NliPermutationParams) -> pd.DataFrame:
     skipped = params.study.read(params, "extent").rename(columns={"skipped": "n"})
     lost = kept(params).assign(example="")
     lost["n"] = lost["of"] - lost["n"]
-    n = {clumped(share): f"a side has no {params.clumped_permutations} derangements with {share:.0%} of its words kept together"
-         for share in params.clumps}  # fmt: skip
-    lost["reason"] = lost["scheme"].map({PERMUTED: f"a side has no {params.permutations} derangements", **n})
+    few = f"a side has no {params.clumped_permutations} derangements with {{:.0%}} of its words kept together"
+    reasons = {PERMUTED: f"a side has no {params.permutations} derangements"}
+    reasons |= {clumped(share): few.format(share) for share in params.clumps}
+    lost["reason"] = lost["scheme"].map(reasons)
     table = pd.concat([skipped.assign(reason="no gold label, or malformed"), lost])
     return table.loc[table["n"] > 0, ["corpus", "reason", "n", "example"]]
 

@@ -89,8 +89,8 @@ def items(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tuple
     """Of each pair that has all permutations on both sides: the original, the control and the permutations.
 
     pair: the id of the original item, the same in every run; id: that of the set. draw: the number of a permutation.
-    text: premise and hypothesis, a line each. length: units of both sides. bleu2, bleu3, bleu4: against the control, the mean
-    of both sides without smoothing, as in the paper: 0 if no n-gram is left.
+    text: premise and hypothesis, a line each. length: units of both sides. bleu2, bleu3, bleu4: against the control,
+    the mean of both sides without smoothing, as in the paper: 0 if no n-gram is left.
     """
     rows, read = list[tuple[Any, ...]](), 0
     for read, pair in enumerate(pairs_of(params, cell.target, n, start), 1):
