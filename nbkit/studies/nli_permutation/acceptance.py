@@ -15,7 +15,7 @@ from nbkit.measure.acceptance import CORRECT, FLIPPED, RANDOM, floors
 from nbkit.measure.statistics import share_interval
 from nbkit.models import classifier_label
 from nbkit.seeding import address
-from nbkit.studies.nli_permutation.params import ORIGINAL, PERMUTED, NliPermutationParams, clumped
+from nbkit.studies.nli_permutation.params import CONTROL, HYPOTHESIS, ORIGINAL, PERMUTED, NliPermutationParams, clumped
 from nbkit.studies.summarise import summarise
 
 #: What rows that average over the sets have as their corpus.
@@ -83,6 +83,16 @@ def omega_curve(pairs: pd.DataFrame, permutations: int) -> pd.DataFrame:
         for x in np.arange(permutations) / permutations
     ]
     return pd.DataFrame(rows, columns=[*OF, "threshold", "omega", "low", "high", "n"])
+
+
+def permutations_of(
+    params: NliPermutationParams, model: str, *columns: str, tables: Sequence[str] = ("outcomes",)
+) -> pd.DataFrame:
+    """The permutations of both sides with one model's answers, and more *columns*; those of all models may be many."""
+    own = params.model_copy(update={"models": [model], "max_entropy": {}})
+    names, skipped = [*OF, "unit", "scheme", "draw", "accepted", *columns], (ORIGINAL, CONTROL, HYPOTHESIS)
+    read = [params.study.read(own, each, lambda rows: ~rows["scheme"].isin(skipped), names) for each in tables]
+    return pd.concat(read, ignore_index=True)
 
 
 def acceptance_by(

@@ -239,8 +239,8 @@ def show_results(results: pd.DataFrame, name: str) -> None:
     declined = f"Permutations that a model refused to label are not accepted: {', '.join(shares)}. " if shares else ""
     sets = "; of means, sets" if wide["corpus"].isin(AVERAGES).any() else ""
     caption = (
-        f"Permutation acceptance. {bold}{declined}N: pairs{sets}. The paper prints 𝒫^c as coded: a mean over the pairs of "
-        "D^c with at least one accepted permutation"
+        f"Permutation acceptance. {bold}{declined}N: pairs{sets}. The paper prints 𝒫^c as coded: a mean over the pairs "
+        "of D^c with at least one accepted permutation"
     )
     table = wide.assign(n=n["accuracy"], n_flipped=n["p_flipped"])
     show(table, name, caption=caption, best=best.reindex(wide.index), headings={**SYMBOLS, "n_flipped": "N of 𝒫^f"})
