@@ -276,15 +276,19 @@ class Judged(Declared):
 
     where: the rows that have it, as of `pandas.DataFrame.query`. verdict: "value" where 1 passes and 0 fails, or the
     column with pass, fail and undecided; "" for a measure that decides nothing. reason: the column that says why it
-    failed. groups, cluster: in place of those of all measures.
+    failed. sums: the column with what a corpus score adds up. groups, cluster: in place of those of all measures.
+    texts: the columns with the measure's own texts, in place of source, changed, reference, output or spans; "" for
+    none.
     """
 
     value: str
     where: str = ""
     verdict: str = ""
     reason: str = ""
-    groups: tuple[str, ...] = ()
+    sums: str = ""
+    groups: tuple[str, ...] | None = None
     cluster: str = ""
+    texts: dict[str, str] = {}
 
 
 class Columns(Declared):

@@ -231,16 +231,21 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         verdicts = _verdicts(chosen, values, measure.get("verdict", ""))
         reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
         records: Any = chosen.to_dict("records") if "{" in name else []
-        groups = [each for each in (measure.get("groups") or declared["groups"]) if each in chosen]
+        own = measure.get("groups")
+        groups = [each for each in (declared["groups"] if own is None else own) if each in chosen]
         named: Any = chosen[groups].astype(object)
-        texts_of: Any = {each: chosen[each] for each in texts}
+        columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
+        texts_of: Any = {each: chosen[column] if column else None for each, column in columns_of.items()}
+        if texts_of.get("spans") is not None:
+            texts_of["spans"] = _lists(texts_of["spans"])
         tables.append(
             pd.DataFrame(
                 {
                     "schema_version": 1, "study": study, "item": chosen["item"], "count": 1, "system": chosen["model"],
                     "source_language": chosen["source_language"], "target_language": chosen["target_language"],
                     "measure": [name.format(**row) for row in records] if "{" in name else name,
-                    "value": values, "sums": None, "verdict": verdicts,
+                    "value": values, "sums": _lists(chosen[measure["sums"]]) if measure.get("sums") else None,
+                    "verdict": verdicts,
                     "reason": np.where(pd.Series(verdicts, index=chosen.index).isin(["pass"]), "", reasons),
                     "cluster": chosen[measure.get("cluster") or declared["cluster"]].astype(str),
                     "groups": [{key: str(value) for key, value in row.items() if value is not None and value == value}
@@ -251,6 +256,11 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         )  # fmt: skip
     columns = [*COLUMNS, *texts]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+
+def _lists(column: pd.Series) -> list[Any]:
+    """Values that are lists, which a file has as JSON."""
+    return [json.loads(value) if isinstance(value, str) else value for value in column]
 
 
 def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:
