@@ -98,6 +98,7 @@ def shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
         changed=rows["item"].map(items).where(rows["scheme"] != ORIGINAL, None),
         reference=rows["label"],
         output=rows["given"].where(rows["given"] != REFUSED, None),
+        spans=None,
     )
 
 
