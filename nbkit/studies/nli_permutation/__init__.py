@@ -42,7 +42,9 @@ def _points(params: NliPermutationParams) -> Iterator[Cell]:
 
 def _skips(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
     """Twins are only compared on permutations of both sides; without parts of speech there are no mini-trees."""
-    if cell.model and cell.model not in params.models:
+    if not params.hypothesis_only and not params.clumps:
+        yield "variants"
+    if not params.hypothesis_only and not params.clumps or cell.model and cell.model not in params.models:
         yield from ("variant_outcomes", "variant_pairs")
     if not params.has_parts_of_speech:
         yield from ("trees", "ratios")

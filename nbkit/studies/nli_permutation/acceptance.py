@@ -12,7 +12,7 @@ import pandas as pd
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
 from nbkit.measure.acceptance import CORRECT, FLIPPED, RANDOM, floors
-from nbkit.measure.statistics import share_interval
+from nbkit.measure.statistics import DIFFERENCE, share_interval
 from nbkit.models import classifier_label
 from nbkit.seeding import address
 from nbkit.studies.nli_permutation.params import CONTROL, HYPOTHESIS, ORIGINAL, PERMUTED, NliPermutationParams, clumped
@@ -73,6 +73,19 @@ def floors_of(pairs: pd.DataFrame, permutations: int) -> pd.DataFrame:
     ]  # fmt: skip
     columns = [*OF, "predictor", "measure", "value"]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+
+def control(pairs: pd.DataFrame) -> pd.DataFrame:
+    """What re-joining a pair from its own words, in their own order, does to accuracy: nothing, ideally.
+
+    Columns: model, corpus, accuracy, control, difference (control − accuracy), low, high (of the difference), n (pairs
+    of which the classifier answered both).
+    """
+    both = pairs.dropna(subset=["right", "control"]).groupby(OF, sort=False)[["right", "control"]].mean().reset_index()
+    shift = summarise(pairs, "control - right", OF, within=DIFFERENCE).rename(columns={"value": "difference"})
+    table = pairs[OF].drop_duplicates().merge(both, how="left").merge(shift, how="left").fillna({"n": 0})
+    columns = [*OF, "accuracy", "control", "difference", "low", "high", "n"]
+    return table.rename(columns={"right": "accuracy"})[columns].astype({"n": int})
 
 
 def omega_curve(pairs: pd.DataFrame, permutations: int) -> pd.DataFrame:
@@ -161,7 +174,11 @@ def accepted_examples(params: NliPermutationParams, k: int = 1) -> pd.DataFrame:
         for label in LABELS:
             places = np.flatnonzero((own["label"] == label) & right)
             chosen.append(own.iloc[_drawn(places, k, params.seed, "accepted examples", corpus, model)])
-    picked = pd.concat(chosen, ignore_index=True) if chosen else pd.DataFrame(columns=[*OF, "unit"])
+    picked = (
+        pd.concat(chosen, ignore_index=True)
+        if chosen
+        else pd.DataFrame(columns=[*OF, "unit", "pair", "label", "share"])
+    )
     draws = _accepted_draws(params, picked).groupby([*OF, "unit"], as_index=False)["draw"].first()
     columns = [*OF, "label", "pair", *_TEXTS, "accepted"]
     return _with_texts(params, picked.merge(draws, on=[*OF, "unit"])).rename(columns={"share": "accepted"})[columns]

@@ -108,8 +108,6 @@ def variants(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tu
     Hypotheses are in the orders that they have where both sides are permuted.
     """
     rows, read = list[tuple[Any, ...]](), 0
-    if not params.hypothesis_only and not params.clumps:
-        return pd.DataFrame(columns=list(COLUMNS)), n
     for read, pair in enumerate(pairs_of(params, cell.target, n, start), 1):
         if (both := permute(params, pair)) is not None:
             of = (start + read - 1, pair, both)

@@ -42,7 +42,10 @@ FLOORS = {
     "control": Look("the control: original order, re-joined", "#009E73", "|"),
 }
 #: Said in place of a table or figure of a run without models, or without parts of speech.
-NO_MODEL = "This run has no model, so nothing was classified: add names to the parameter models."
+NO_MODEL = (
+    "Nothing was classified: this run has no model (parameter models), or no pair with enough permutations (parameter "
+    "permutations)."
+)
 NO_TAGS = (
     "This run has no parts of speech: mini-trees need them in the test sets and in the training corpus (parameter "
     "parsers: a spaCy pipeline)."
