@@ -42,9 +42,10 @@ def _points(params: NliPermutationParams) -> Iterator[Cell]:
 
 def _skips(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
     """Twins are only compared on permutations of both sides; without parts of speech there are no mini-trees."""
-    if not params.hypothesis_only and not params.clumps:
+    has_variants = bool(params.hypothesis_only or params.clumps)
+    if not has_variants:
         yield "variants"
-    if not params.hypothesis_only and not params.clumps or cell.model and cell.model not in params.models:
+    if not has_variants or (cell.model and cell.model not in params.models):
         yield from ("variant_outcomes", "variant_pairs")
     if not params.has_parts_of_speech:
         yield from ("trees", "ratios")

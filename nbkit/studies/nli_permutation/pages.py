@@ -146,7 +146,7 @@ def binned_figure(
             if chance:
                 axis.axhline(1 / 3, **DASHED)
             for model, look in own.items():
-                line = here[here["model"] == model].assign(n=here["examples"])
+                line = here[here["model"] == model].rename(columns={"examples": "n"})
                 panels.line(axis, line, (line["left"] + line["right"]) / 2, look, "rate", "low", "high")
             axis.set(ylim=(-0.02, 1.02), xlabel=across, title=title)
         axes[0, 0].set_ylabel("permutations accepted (share)")
