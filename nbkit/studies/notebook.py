@@ -188,16 +188,21 @@ def beside_the_paper(
     show(known[columns], name, caption=caption or f"Beside {title}", headings=headings)
 
 
-def printed(study: Study, artefact: str, rows: str | Sequence[str], columns: str) -> None:
+def printed(
+    study: Study, artefact: str, rows: str | Sequence[str], columns: str, headings: Mapping[str, str] | None = None
+) -> None:
     """Show the paper's whole table, folded: *rows* × *columns*, in bold what it prints in bold."""
     paper = study.printed
     frame = paper.texts(artefact)
+    if "model" in ([rows] if isinstance(rows, str) else rows):
+        frame = frame.assign(model=frame["model"].map(study.models.label))
     wide = styles.wide(frame, rows, columns, "printed").fillna(styles.NOTHING)
     named = {each: wide[each].map(draw.called(each)) for each in wide if each in _NAMED}
     heads = {each: study.models.label(each) for each in frame[columns]} if columns == "model" else {}
     bold = styles.wide(frame.assign(bold=frame["bold"].eq("yes")), rows, columns, "bold") if "bold" in frame else None
     table = styles.styled(
-        wide.assign(**named), caption=f"As printed in the paper. {paper.title(artefact)}", headings=heads,
+        wide.assign(**named), caption=f"As printed in the paper. {paper.title(artefact)}",
+        headings={**heads, **(headings or {})},
         best=None if bold is None else bold.eq(True),
     )  # fmt: skip
     number = paper.title(artefact).partition(":")[0]

@@ -54,6 +54,7 @@ class Table:
     params, cell   the parameters and the point of the grid; without cell, the table is made once for the run
     items          (any table with units of its own) its rows of one part, with ``unit`` and ``item``
     all_items      the same table, all of it; of a table without units of its own, plainly its name
+    part_of_x      of a table x without units of its own that comes in parts: the rows of the same units
     each_items     the same table of every model of the run, for the same languages (and units)
     answers        what the cell's model answers to the part's rows: a DataFrame with the columns `Study.asks`
     ask            a function from texts to the model's answers, for what depends on earlier answers
@@ -143,9 +144,12 @@ class Study:
 
     # What notebooks ask --------------------------------------------------------------------------
 
-    def read(self, params: Any, table: str = OUTCOMES, where: Callable[[pd.DataFrame], Any] | None = None) -> Any:
-        """A table of a run, after what is missing of it was computed. where: rows of each part that are read."""
-        return Run(self, params).read(table, where)
+    def read(
+        self, params: Any, table: str = OUTCOMES, where: Callable[[pd.DataFrame], Any] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Any:  # fmt: skip
+        """A table of a run, after what is missing of it was computed. where, columns: what is read of each part."""
+        return Run(self, params).read(table, where, columns)
 
     def with_texts(self, params: Any, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
         """Rows with the columns of their *items* that they lack and, as ``answer_…``, what their models answer."""
@@ -281,7 +285,12 @@ class Study:
         """The table whose units a table's parts are: itself, or the one of which it gets a part; None: it has none."""
         if table.has_units:
             return table
-        return next((each for each in self.tables if each.has_units and each.name in table.needs), None)
+        for each in self.tables:
+            if each.has_units and each.name in table.needs:
+                return each
+            if f"part_of_{each.name}" in table.needs:
+                return self.base_of(each)
+        return None
 
     def made_of(self, table: Table) -> dict[str, str]:
         """The tables that a table is made of, each with the argument that holds all of it; "" for a part of it."""
@@ -289,6 +298,8 @@ class Study:
         for each in self.tables:
             if whole := {f"all_{each.name}", f"{_EACH}{each.name}"} & table.needs:
                 found[each.name] = whole.pop()
+            elif f"part_of_{each.name}" in table.needs:
+                found[each.name] = ""
             elif each.name in table.needs and each.name != table.name:
                 found[each.name] = "" if each.has_units else each.name
         return found
@@ -324,17 +335,24 @@ class Run:
 
     # Reading -------------------------------------------------------------------------------------
 
-    def read(self, table: str, where: Callable[[pd.DataFrame], Any] | None = None) -> pd.DataFrame:
-        """All rows of a table, computed where they are missing."""
+    def read(
+        self, table: str, where: Callable[[pd.DataFrame], Any] | None = None, columns: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """All rows of a table, computed where they are missing. where, columns: what is read of each part."""
         import pandas as pd
 
         declared = self.study.table(table)
         self.fill(tables=[table])
-        parts = [part.rows if where is None else part.rows.loc[where] for part in self.parts(declared)]
-        if found := [part for part in parts if len(part)]:
+        found = []
+        for part in self.parts(declared):
+            rows = part.rows
+            if len(rows := rows if where is None or not len(rows) else rows.loc[where]):
+                found.append(rows if columns is None else rows[list(columns)])
+        if found:
             return pd.concat(found, ignore_index=True)
         own = ("unit", "item") if declared.has_units else ()
-        return pd.DataFrame(columns=list(dict.fromkeys([*own, *declared.columns, *self.study.of, "model"])))
+        names = columns or dict.fromkeys([*own, *declared.columns, *self.study.of, "model"])
+        return pd.DataFrame(columns=list(names))
 
     def files(self, table: str = OUTCOMES) -> list[str]:
         """The Parquet files of a table, for DuckDB; none where the store is not a folder of this machine."""
@@ -636,7 +654,7 @@ class Part:
             elif self.base is not None:
                 part = self.of_base if name == self.base.name else replace(
                     self, table=study.by_name[name], cell=run.cell_of(study.by_name[name], self.cell))  # fmt: skip
-                given[name] = part.rows
+                given[name] = given[f"part_of_{name}"] = part.rows
                 if not len(given[name]):
                     return pd.DataFrame(columns=list(self.table.columns)), 0
         if "answers" in needs:
