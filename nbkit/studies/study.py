@@ -62,7 +62,9 @@ class Table:
 
     inputs: the identity of what parameters name outside the code, such as a corpus. size: how many units there are at
     most, None where only reading tells. unit: units of a part. corpora: the names of the corpora that the table is made
-    of; *inputs* and *size* get the name, too. columns: those of a table that has no rows; also checked where it has.
+    of; *inputs* and *size* get the name, too. counts: for a dry run, how many questions a table that asks in another way
+    asks of a part's rows, and how many of them are not answered. columns: those of a table that has no rows; also
+    checked where it has.
     """
 
     make: Callable[..., Any]
@@ -70,6 +72,7 @@ class Table:
     size: Callable[..., int | None] = _nothing
     unit: int = 1000
     corpora: Callable[[Any, Cell], Iterable[str]] | None = None
+    counts: Callable[[Any, Cell, pd.DataFrame], tuple[int, int]] | None = None
     columns: tuple[str, ...] = ()
 
     @property
@@ -95,8 +98,9 @@ class Study:
     asks: columns of items that models are asked. check: problems of a cell beside its model's, one message each; loads
     no model. points: the cells with a model; grid: the parameters that these come from. models: how models are asked.
     of: what the two parts of a cell are called beside the model. skips: tables that a cell does not have. uses_more:
-    models beside those of the cells. pages: the cells of the report, each with its own pages. exports: the tables that
-    files of outcomes hold. texts: their rows with the columns that browsers show
+    models beside those of the cells. calls: what tables call a model of the run, by default its label; spelling: one
+    spelling for what the paper and a run call a model. pages: the cells of the report, each with its own pages.
+    exports: the tables that files of outcomes hold. texts: their rows with the columns that browsers show
     (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
     the file that declares what the study says of a system. used: how many items a run had, by the parameter that bounds
     them.
@@ -109,6 +113,8 @@ class Study:
     tables: tuple[Table, ...]
     asks: tuple[str, ...] = ("source",)
     models: Any = Translators
+    calls: Callable[[Any, str], str] | None = None
+    spelling: Callable[[str], str] | None = None
     of: tuple[str, str] = ("source_language", "target_language")
     grid: tuple[str, ...] = ("language", "model")
     points: Callable[[Any], Iterable[Cell]] = lambda params: (
@@ -146,7 +152,11 @@ class Study:
     @cached_property
     def printed(self) -> Paper:
         """The numbers that the paper prints."""
-        return Paper(self.published, self.models.label)
+        return Paper(self.published, self.spelling or self.models.label)
+
+    def label(self, params: Any, model: str) -> str:
+        """What the tables of a run call a model."""
+        return self.models.label(model) if self.calls is None else self.calls(params, model)
 
     # What the runner asks ------------------------------------------------------------------------
 
@@ -161,7 +171,7 @@ class Study:
             return list(self.pages(params))
         found = []
         for language, model in product(params.languages, params.models):
-            tags = {"language": language, "model": self.models.label(model)}
+            tags = {"language": language, "model": self.label(params, model)}
             narrowed = params.narrowed(language, model)
             found.append(base.Cell(cell_label(*tags.values()), narrowed, tags))
         return found
@@ -217,15 +227,17 @@ class Study:
         for part in sorted(parts, key=lambda part: (self.depth(part.table), part.cell.model)):
             asks = self.asks_model(part.table)
             texts = run.texts(part) if count else []
-            left = len(self.models.unanswered(params, part.cell, texts)) if texts else 0
+            n, left = len(texts), len(self.models.unanswered(params, part.cell, texts)) if texts else 0
+            if count and part.table.counts is not None:
+                n, left = part.table.counts(params, part.cell, part.of_base.rows)
             found.append(
                 Unit(
                     label=part.place,
                     function=f"{__name__}:fill_part",
                     arguments={"params": dump, "schema": where, **part.address},
                     stage=self.depth(part.table) + 1,
-                    texts=len(texts),
-                    stored=len(texts) - left,
+                    texts=n,
+                    stored=n - left,
                     left=left,
                     runs_models=asks and dump.get("device") != "cpu",
                 )
@@ -362,7 +374,7 @@ class Run:
         if self._is_complete(wanted):
             return
         self._refuse_problems()
-        for use in study.uses(self.params):
+        for use in study.uses(self.params) if any(map(study.asks_model, wanted)) else ():
             if use.source() is not None:
                 module, _, name = use.kind.unit.partition(":")
                 getattr(import_module(module), name)({}, use.name, use.langs)
@@ -415,7 +427,7 @@ class Run:
 
     def names(self, cell: Cell) -> list[str]:
         """What tables call a cell."""
-        return [*cell[:2], self.study.models.label(cell.model) if cell.model else ""]
+        return [*cell[:2], self.study.label(self.params, cell.model) if cell.model else ""]
 
     # What a dry run counts -----------------------------------------------------------------------
 
@@ -486,7 +498,7 @@ class Part:
     def place(self) -> str:
         """What progress and errors call it."""
         study, of = self.run.study, " ".join(filter(None, self.run.names(self.cell)[:2]))
-        model = study.models.label(self.cell.model) if self.cell.model else ""
+        model = self.run.names(self.cell)[2]
         at = f"from {self.start}" if self.start else ""
         return " ".join(filter(None, (study.name, self.table.name, of, model, self.corpus, at)))
 
@@ -566,6 +578,8 @@ class Part:
         except Exception as error:  # whatever a study's own code raises
             raise NbkitError(f"{self.place} ({_source(self.table.make)}): {type(error).__name__}: {error}") from error
         names = dict(zip((*self.run.study.of, "model"), self.run.names(self.cell), strict=True))
+        if not self.cell.model and "model" in rows:
+            del names["model"]  # a table of several models
         table = rows.assign(**names)
         table.attrs = {"units": units}
         return table
