@@ -276,24 +276,26 @@ class Judged(Declared):
 
     where: the rows that have it, as of `pandas.DataFrame.query`. verdict: "value" where 1 passes and 0 fails, or the
     column with pass, fail and undecided; "" for a measure that decides nothing. reason: the column that says why it
-    failed. groups, cluster: in place of those of all measures.
+    failed. sums: the column with what a corpus score adds up. groups, cluster: in place of those of all measures.
     """
 
     value: str
     where: str = ""
     verdict: str = ""
     reason: str = ""
-    groups: tuple[str, ...] = ()
+    sums: str = ""
+    groups: tuple[str, ...] | dict[str, str] = ()
     cluster: str = ""
 
 
 class Columns(Declared):
     """How the columns of a study's outcomes are to be read: its measures by name (with {column} for one per value of a
-    column), the columns that say what an item is one of, and the one whose values belong together.
+    column), the columns that say what an item is one of (with the name of the group, if it is another one), and the one
+    whose values belong together.
     """
 
     measures: dict[str, Judged]
-    groups: tuple[str, ...] = ()
+    groups: tuple[str, ...] | dict[str, str] = ()
     cluster: str = "unit"
 
 

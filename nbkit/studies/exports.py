@@ -223,24 +223,30 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
     texts = [name for name in LONG_TEXTS if name in rows]
     tables = []
     for name, measure in declared["measures"].items():
-        chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
-        if not len(chosen) or (measure.get("where") is None and measure["value"] not in chosen):
+        try:
+            chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
+            scores: Any = chosen.eval(measure["value"], engine="python")
+        except pd.errors.UndefinedVariableError:
+            continue  # rows of a table without this measure
+        if not len(chosen):
             continue
-        scores: Any = chosen.eval(measure["value"], engine="python")
         values: pd.Series = scores.astype(float)
         verdicts = _verdicts(chosen, values, measure.get("verdict", ""))
         reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
         records: Any = chosen.to_dict("records") if "{" in name else []
-        groups = [each for each in (measure.get("groups") or declared["groups"]) if each in chosen]
-        named: Any = chosen[groups].astype(object)
-        texts_of: Any = {each: chosen[each] for each in texts}
+        wanted = measure.get("groups") or declared["groups"]
+        names = wanted if isinstance(wanted, dict) else {each: each for each in wanted}
+        named: Any = pd.DataFrame({key: chosen[each].astype(object) for key, each in names.items() if each in chosen},
+                                  index=chosen.index)  # fmt: skip
+        texts_of: Any = {each: _lists(chosen[each]) if each == "spans" else chosen[each] for each in texts}
         tables.append(
             pd.DataFrame(
                 {
                     "schema_version": 1, "study": study, "item": chosen["item"], "count": 1, "system": chosen["model"],
                     "source_language": chosen["source_language"], "target_language": chosen["target_language"],
                     "measure": [name.format(**row) for row in records] if "{" in name else name,
-                    "value": values, "sums": None, "verdict": verdicts,
+                    "value": values, "sums": _lists(chosen[measure["sums"]]) if measure.get("sums") else None,
+                    "verdict": verdicts,
                     "reason": np.where(pd.Series(verdicts, index=chosen.index).isin(["pass"]), "", reasons),
                     "cluster": chosen[measure.get("cluster") or declared["cluster"]].astype(str),
                     "groups": [{key: str(value) for key, value in row.items() if value is not None and value == value}
@@ -251,6 +257,11 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         )  # fmt: skip
     columns = [*COLUMNS, *texts]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+
+def _lists(column: pd.Series) -> list[Any]:
+    """Values that are lists, which a file has as JSON."""
+    return [json.loads(value) if isinstance(value, str) else value for value in column]
 
 
 def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:
