@@ -80,7 +80,7 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
     >>> model_looks(["b", "a"])["a"] == model_looks(["a", "b"])["a"]
     True
     """
-    known = {}
+    known = {name: {"label": name, **look} for name, look in theme_data()["systems"].items()}
     for name, look in theme_data()["models"].items():
         known[name] = known[model_label(name)] = {"label": model_label(name), **look}
     return _looks(models, known, theme_data()["more_models"], theme_data()["many_models"])

@@ -62,8 +62,8 @@ class Table:
 
     inputs: the identity of what parameters name outside the code, such as a corpus. size: how many units there are at
     most, None where only reading tells. unit: units of a part. corpora: the names of the corpora that the table is made
-    of; *inputs* and *size* get the name, too. counts: for a dry run, how many questions a table that asks in another way
-    asks of a part's rows, and how many of them are not answered. columns: those of a table that has no rows; also
+    of; *inputs* and *size* get the name, too. counts: for a dry run, how many questions a table that asks in another
+    way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no rows; also
     checked where it has.
     """
 

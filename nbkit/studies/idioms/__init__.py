@@ -25,7 +25,7 @@ from nbkit.studies.study import Run, Study, Table
 __all__ = ["STUDY", "IdiomsParams", "System"]
 
 #: The tables that read references.
-_WITH_REFERENCES = ("links", "plain", "outcomes", "control_outcomes", "similar", "control_similar")
+_WITH_REFERENCES = ("links", "outcomes", "control_outcomes", "similar", "control_similar")
 
 
 def _skipped(params: IdiomsParams, cell: Cell) -> Iterator[str]:

@@ -242,7 +242,9 @@ def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     elif part.cell.model:
         shown["output"] = rows["item"].map(run.answers(part.cell, items)["source"])
     else:
-        shown["output"] = np.select([shown["model"] == name for name in CONTROLS], [shown[c] for c in CONTROLS.values()])
+        shown["output"] = np.select(
+            [shown["model"] == name for name in CONTROLS], [shown[c] for c in CONTROLS.values()]
+        )
     if part.table.name == "compared":  # voters take the place of references
         shown["reference"] = ""
     if "idiom" in rows:
@@ -258,5 +260,3 @@ def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _spans(text: str, places: Any, label: str) -> list[dict[str, Any]]:
     return [{"text": text, "start": start, "end": end, "label": label} for start, end in places]
-
-

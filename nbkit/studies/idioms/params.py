@@ -81,7 +81,9 @@ class IdiomsParams(TranslatorParams):
     """
 
     source: Annotated[Language, NOT_IN_KEYS] = Field(default="en", description="Language of the idioms.")
-    languages: Annotated[Languages, NOT_IN_KEYS] = Field(default=["fr"], min_length=1, description="Languages to translate into.")
+    languages: Annotated[Languages, NOT_IN_KEYS] = Field(
+        default=["fr"], min_length=1, description="Languages to translate into."
+    )
     data: Annotated[str, only("splits")] = Field(
         default="sandbox-idioms",
         description="Sentence pairs with idioms: sandbox-idioms, files:FOLDER/NAME (line-aligned NAME.en, NAME.fr and "
@@ -121,7 +123,9 @@ class IdiomsParams(TranslatorParams):
         default={"regular": "sandbox-idioms:test"},
         description="Test sets without idioms: the name in tables, and a parallel corpus.",
     )
-    n_generic: Annotated[Several | None, only("plain")] = Field(default=200, description="Pairs from each generic set; null: all.")
+    n_generic: Annotated[Several | None, only("plain")] = Field(
+        default=200, description="Pairs from each generic set; null: all."
+    )
     dictionary: Annotated[str, only("dictionary")] = Field(
         default="sandbox",
         description="Dictionary of LitTER: sandbox, induced (from the first aligner's word alignments of idiom-train "
@@ -137,7 +141,9 @@ class IdiomsParams(TranslatorParams):
         default=["sandbox-idioms:regular"],
         description="Parallel corpora, besides idiom-train, to train statistical aligners and induce dictionaries.",
     )
-    n_aligned: Annotated[Count | None, _ALIGNED] = Field(default=4000, description="Pairs from each of aligned_corpora; null: all.")
+    n_aligned: Annotated[Count | None, _ALIGNED] = Field(
+        default=4000, description="Pairs from each of aligned_corpora; null: all."
+    )
     variants: Annotated[Once[Variant], only("outcomes", "control_outcomes")] = Field(
         default=["inflected", "accents", "aligned"],
         description="Further ways to count literal errors, besides the paper's.",
@@ -151,8 +157,12 @@ class IdiomsParams(TranslatorParams):
         description="Encoder state of the sentence end in the probes: kept (as the paper says) or replaced (as its "
         "research code does).",
     )
-    n_probed: Annotated[Several | None, only("probes")] = Field(default=100, description="Pairs of idiom-test to probe; null: all.")
-    parsers: Annotated[Parsers, NOT_IN_KEYS] = Field(default={}, description="Parsers of the phrase matcher: language, and spaCy pipeline.")
+    n_probed: Annotated[Several | None, only("probes")] = Field(
+        default=100, description="Pairs of idiom-test to probe; null: all."
+    )
+    parsers: Annotated[Parsers, NOT_IN_KEYS] = Field(
+        default={}, description="Parsers of the phrase matcher: language, and spaCy pipeline."
+    )
     beams: Annotated[Beams, NOT_IN_KEYS] = 5
 
     @field_validator("data")

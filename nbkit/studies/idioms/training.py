@@ -136,7 +136,8 @@ def _write(pairs: Iterable[tuple[str, str]], *paths: Path) -> int:
     with ExitStack() as stack:
         unfinished = [stack.enter_context(atomic_write(path)) for path in paths]
         files = [stack.enter_context(path.open("w", encoding="utf-8")) for path in unfinished]
-        for count, texts in enumerate(pairs, start=1):
+        for texts in pairs:
+            count += 1
             for file, text in zip(files, texts, strict=True):
                 file.write(" ".join(text.split()) + "\n")
         if not count:
