@@ -128,8 +128,8 @@ def _judged(
         phrases = [AlignedPhrase.of(*each) for each in zip(places, *sides, strict=True)]
         if name == params.aligners[0] and "aligned" in params.variants:
             near = [set(linked_tokens(each, place)) for each, place in zip(own, places, strict=True)]
-            found = zip(near, shared["trigger_tokens"], strict=True)
-            shared["aligned"] = [not each.isdisjoint(triggers) for each, triggers in found]
+            both_tokens = zip(near, shared["trigger_tokens"], strict=True)
+            shared["aligned"] = [not each.isdisjoint(triggers) for each, triggers in both_tokens]
         scores = score_phrases(phrases, cell.target)
         tables.append(shared.assign(
             aligner=name,
@@ -171,7 +171,8 @@ def _similar(cell: Cell, plain: pd.DataFrame, translations: pd.Series) -> pd.Dat
     for measure, unit in UNITS.items():
         sums = sentence_sums(measure, translations.tolist(), plain["reference"].tolist(), cell.target)
         alone = [score_of_sums(measure, [each], alone=True) / unit for each in sums]
-        found = found.assign(**{measure: alone, f"{measure}_sums": sums})
+        scored: Any = {measure: alone, f"{measure}_sums": sums}
+        found = found.assign(**scored)
     return found
 
 
@@ -250,11 +251,12 @@ def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     if "idiom" in rows:
         triggers = rows["trigger_tokens"] if "trigger_tokens" in rows else [()] * len(rows)
         each = zip(rows["item"].map(items["spans"]), shown["output"], triggers, strict=True)
-        shown["spans"] = [
+        spans: Any = [
             _spans("source", two_by_two(idiom), "idiom")
             + _spans("output", [token_spans(output, part.cell.target)[token] for token in literal], "trigger")
             for idiom, output, literal in each
         ]
+        shown["spans"] = spans
     return shown
 
 

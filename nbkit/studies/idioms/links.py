@@ -141,7 +141,7 @@ def links(params: IdiomsParams, cell: Cell, items: pd.DataFrame, splits: pd.Data
     """The links of the references by each aligner. They cannot always be sampled twice alike: every system is judged
     against those that are sampled here."""
     found = align(params, cell, splits, items["source"], items["reference"])
-    flat = {name: [[place for link in each for place in link] for each in own] for name, own in found}
+    flat: dict[str, Any] = {name: [[place for link in each for place in link] for each in own] for name, own in found}
     tables = [items[["item", "unit"]].assign(aligner=name, links=own) for name, own in flat.items()]
     return pd.concat(tables, ignore_index=True).drop_duplicates(["item", "aligner"])
 
@@ -198,7 +198,8 @@ def dictionaries(table: pd.DataFrame) -> tuple[WordDictionary, WordDictionary | 
     for way in ("forward", "reverse"):
         own = table[table["way"] == way]
         entries = dict(zip(own["word"], map(tuple, own["translations"]), strict=True))
-        found.append(WordDictionary(own["name"].iat[0], own["kind"].iat[0], entries) if len(own) else None)
+        of: Any = own[["name", "kind"]].to_numpy()
+        found.append(WordDictionary(*of[0], entries) if len(own) else None)
     return found[0] or WordDictionary("empty", "file", {}), found[1]
 
 

@@ -23,7 +23,7 @@ from nbkit.studies import notebook
 from nbkit.studies.idioms import scores
 from nbkit.studies.idioms.items import two_by_two
 from nbkit.studies.idioms.links import token_spans
-from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams
+from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams
 from nbkit.yaml_text import read_own
 
 IDIOM = 'mark style="background-color: #e3edf9"'
@@ -60,7 +60,9 @@ def footer(params: IdiomsParams) -> provenance.Footer:
 # Figures.
 
 
-def systems_figure(table: pd.DataFrame, params: IdiomsParams, axis: str, *, unit: bool = True, empty: str = "") -> Figure:
+def systems_figure(
+    table: pd.DataFrame, params: IdiomsParams, axis: str, *, unit: bool = True, empty: str = ""
+) -> Figure:
     """A row per system and control, a panel per measure (its name in the column panel) and language."""
     named = [scores.system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
     several = len(params.languages) > 1
@@ -75,11 +77,11 @@ def systems_figure(table: pd.DataFrame, params: IdiomsParams, axis: str, *, unit
 def contexts_figure(effects: pd.DataFrame, params: IdiomsParams, measures: Sequence[str], axis: str) -> Figure:
     """A line per model from the idiom in its sentence to its words alone; a panel per condition and language."""
     own = effects[effects["measure"].isin(list(measures))]
-    parts = [[label("measures", each) for each in own["measure"]], own["condition"].map(scores.condition_name)]
+    conditions = own["condition"].map(scores.condition_name).where(own["condition"] != AS_IT_IS, "")
+    parts = [[label("measures", each) for each in own["measure"]], conditions]
     parts += [own["language"]] if len(params.languages) > 1 else []
-    titles = [
-        "\n".join(filter(None, (each if len(measures) > 1 else "", ", ".join(more)))) for each, *more in zip(*parts, strict=True)
-    ]
+    shown = [(each if len(measures) > 1 else "", ", ".join(filter(None, of))) for each, *of in zip(*parts, strict=True)]
+    titles = ["\n".join(filter(None, each)) for each in shown]
     return draw.curves(
         own.assign(panel=titles), "context", hue="model", panel="panel", label=axis, across="the idiom is encoded",
         names=_data()["contexts"], empty=scores.why_empty(params, "probed"),
@@ -235,7 +237,8 @@ def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> N
     )  # fmt: skip
     columns = [*scores.OF, "measure", "value", "as_computed", "printed", "difference", "from_code"]
     notebook.show(
-        called(shown[columns]), name, empty="The paper does not print a number for any model and condition of this run.",
+        called(shown[columns]), name,
+        empty="The paper does not print a number for any model and condition of this run.",
         caption="This run and the paper. Data, models and dictionary differ: compare which condition and model is "
         "better, not the values. A dash: the research code computes what the paper defines",
         headings={
@@ -362,9 +365,13 @@ def texts_table(
         notebook.note(f"{caption}: {empty}")
         return
     table: Styler = styles.styled(pd.DataFrame(rows), caption=caption, headings=headings).format(str)
-    widths = [{"selector": f"td.col{place}", "props": f"min-width: {width}em; white-space: normal"}
-              for place, key in enumerate(rows[0]) if (width := {"texts": 26, "text": 24, "blocklists": 13}.get(key))]  # fmt: skip
-    table.set_table_styles(widths, overwrite=False)  # type: ignore[arg-type]
+    widths = {"texts": 26, "text": 24, "blocklists": 13}
+    rules = [
+        {"selector": f"td.col{place}", "props": f"min-width: {widths[name]}em; white-space: normal"}
+        for place, name in enumerate(rows[0])
+        if name in widths
+    ]
+    table.set_table_styles(rules, overwrite=False)  # type: ignore[arg-type]
     notebook.show(table, name, data=data, text=True)
 
 

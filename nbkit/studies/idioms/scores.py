@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -168,8 +168,7 @@ def context_effects(found: pd.DataFrame, contexts: Sequence[str]) -> pd.DataFram
     """
     sums, means = ["log_probability", "subwords"], {"context_chrf": "chrf", **{n: n for n in _ENTROPIES}}
     index = [*OF, "item", "unit", "idiom"]
-    again = found.groupby([*index, "context"]).cumcount()  # a sentence that is there twice counts twice
-    wide = found.assign(again=again).set_index([*index, "again", "context"])[[*sums, *means]].unstack("context")
+    wide: Any = found.set_index([*index, "context"])[[*sums, *means]].unstack("context")
     wide.columns = [f"{name}_{context}" for name, context in wide.columns]
     wide = wide.reset_index().sort_values("unit", kind="stable")
     tables = []
