@@ -198,8 +198,8 @@ def dictionaries(table: pd.DataFrame) -> tuple[WordDictionary, WordDictionary | 
     for way in ("forward", "reverse"):
         own = table[table["way"] == way]
         entries = dict(zip(own["word"], map(tuple, own["translations"]), strict=True))
-        of: Any = own[["name", "kind"]].to_numpy()
-        found.append(WordDictionary(*of[0], entries) if len(own) else None)
+        name, kind = (own[each].iloc[0] if len(own) else "" for each in ("name", "kind"))
+        found.append(WordDictionary(str(name), kind, entries) if len(own) else None)  # type: ignore[arg-type]
     return found[0] or WordDictionary("empty", "file", {}), found[1]
 
 
