@@ -49,7 +49,7 @@ from nbkit.report.card import (
     write_card,
 )
 from nbkit.store import Store
-from nbkit.studies import STUDIES, outcomes, write_outcomes
+from nbkit.studies import STUDIES, exports, outcomes, write_outcomes
 from nbkit.studies.base import StudyParams, told_apart, without_repeats
 from nbkit.studies.behaviours import (
     DATA,
@@ -74,6 +74,7 @@ from nbkit.studies.behaviours import (
 )
 from nbkit.studies.engine import TRANSLATOR, Study, Use
 from nbkit.studies.page import corpora, corpus_facts, licences
+from nbkit.studies.study import Study as NewStudy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -314,14 +315,26 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
     measured = [tables[each.study.name] for each in plan.behaviours if each.study.name in tables]
     card = _card(plan, parts, asked, began, tuple(_health(plan, measured)))
     write_card(card, folder)
-    with atomic_write(folder / OUTCOMES) as temporary:
-        write_outcomes(measured, Path(temporary), "parquet")
+    (folder / OUTCOMES).mkdir(exist_ok=True)
+    for path in (folder / OUTCOMES).glob("*.parquet"):
+        path.unlink()
+    for each in plan.behaviours:
+        if each.study.name in tables:
+            _write_outcomes(each, tables[each.study.name], folder / OUTCOMES / f"{each.study.name}.parquet")
     with atomic_write(folder / RUN) as temporary:
         temporary.write_text(run_file(plan, folder.name), encoding="utf-8")
     if measured:
         with atomic_write(folder / SENTENCES) as temporary:
             temporary.write_text(sentences(folder).page(home=PAGE), encoding="utf-8")
     return card
+
+
+def _write_outcomes(planned: Planned, found: pd.DataFrame, path: Path) -> None:
+    """The outcomes of the card's systems, without a study's own controls."""
+    if isinstance(planned.study, NewStudy):
+        exports.write_outcomes(planned.params, path, "parquet", models=planned.systems)
+    else:
+        write_outcomes([found], path, "parquet")
 
 
 def _card(

@@ -5,23 +5,27 @@ Colours and names follow from the column: a model, a language, a category or a s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nbkit.figures import panels, theme
+from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.figures.theme import Look
+from nbkit.measure.statistics import FEW
+from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.perturb import label as perturbation_label
 
 Names = Callable[[str], str] | Mapping[str, str] | None
+Columns = str | Sequence[str] | None
 
 #: How the values of a column are called and look; any other column takes its values as they are, and free colours.
 _LANGUAGES = ("language", "source_language", "target_language")
+_PERTURBATIONS = ("perturbation", "perturbation_a", "perturbation_b")
 
 
 def looks(column: str | None, values: Sequence[str], names: Names = None) -> dict[str, Look]:
@@ -60,8 +64,10 @@ def called(column: str, names: Names = None) -> Callable[[str], str]:
         return names
     if column in _LANGUAGES:
         return theme.language_label
-    if column == "perturbation":
-        return perturbation_label
+    if column in _PERTURBATIONS:
+        return lambda name: perturbation_label(name) if name == CONTROL or name in PERTURBATIONS else name
+    if column == "metric":
+        return theme.metric_label
     return (lambda value: theme.short_name(str(value))) if column == "model" else str
 
 
@@ -80,80 +86,107 @@ def forest(
     y: str,
     *,
     hue: str | None = None,
-    panel: str | None = None,
+    panel: Columns = None,
     x: str = "value",
     low: str = "low",
     high: str = "high",
     label: str = "",
-    zero: float | None = None,
+    zero: float | Sequence[float] | None = None,
     unit: bool = False,
+    limits: tuple[float, float] | Literal["symmetric"] | None = None,
+    joined: bool = False,
     order: Sequence[str] = (),
     names: Names = None,
     hues: Names = None,
     titles: Names = None,
     marks: pd.DataFrame | None = None,
     mark: str = "",
+    per_line: int = 3,
     empty: str = NO_MODEL,
 ) -> Figure:
     """A row for each value of *y*: a mark at *x* and a line from *low* to *high*.
+
+    Rows that are perturbations stand in the paper's order, on bands of their categories.
 
     Parameters
     ----------
     table : DataFrame
         One row a mark; with a column ``n``, marks of few units are hollow.
-    hue, panel : str, optional
-        Columns whose values stand side by side in a row, and in panels.
+    hue, panel : str or sequence of str, optional
+        Columns whose values stand side by side in a row, and in panels; a panel may be of two columns. Scores whose
+        look is a bar (quality, chance) are drawn as bars, without intervals.
     label : str
         The horizontal axis, with its unit.
-    zero : float, optional
-        A vertical line to compare with.
+    zero : float or sequence of float, optional
+        Vertical lines to compare with.
     unit : bool
         Whether the axis runs from 0 to 1.
+    limits : tuple or "symmetric", optional
+        The ends of the axis; "symmetric": as far to the left of 0 as to the right.
+    joined : bool
+        Whether the marks of a row stand at one height, joined by a line.
     order : sequence of str
         The order of the rows.
     names, hues, titles : callable or mapping, optional
-        How rows, hues and panels are called.
+        How rows, hues and panels are called; of two columns, *titles* names the last.
     marks : DataFrame, optional
         Floors or ceilings, drawn as bars: columns *y*, value and, with panels, *panel*; *mark* is their name.
+    per_line : int
+        Panels that stand side by side at most.
     empty : str
         What the figure says where the table has no rows.
     """
     table = table[table[x].notna()] if len(table) else table
     if not len(table):
         return theme.message(empty)
-    rows = ordered(table[y], order)
-    shown = [None] if panel is None else ordered(table[panel])
+    shown, by_category = _panels(table, panel, titles), y in _PERTURBATIONS
+    heights = _heights(y, table[y], order)
     own = looks(hue or y, ordered(table[hue or y]), hues if hue else None)
-    shares_rows = hue is not None and bool(table.duplicated([y, *([panel] if panel else [])]).any())
-    offsets = dict(zip(own, panels.dodge(len(own)) if shares_rows else np.zeros(len(own)), strict=True))
+    bars = {value for value, look in own.items() if hue == "score" and look.marker == "|"}
+    side_by_side = [value for value in own if value not in bars]
+    dodged = hue is not None and not joined and bool(table.duplicated([y, *_listed(panel)]).any())
+    offsets = dict(zip(side_by_side, panels.dodge(len(side_by_side)), strict=True)) if dodged else {}
     if hue is None:
         own = dict.fromkeys(own, Look("", theme.theme_data()["models"]["opus-mt"]["colour"], "o"))
-    per_line = min(len(shown), 3)
-    height = 0.9 + len(rows) * (max(0.26, 0.16 * len(own)) if shares_rows else 0.26)
+    per_line = min(len(shown), per_line)
     with theme.style():
-        lines = -(-len(shown) // per_line)
+        lines, width = -(-len(shown) // per_line), theme.WIDTH * (0.8 if per_line == 1 else 1)
+        height = _height(heights, len(offsets), by_category) * lines + 0.5
         figure, axes = panels.several(
-            len(shown), per_line, theme.WIDTH, max(1.6, height * lines + 0.3), sharex=True, sharey=True
+            len(shown), per_line, width, max(1.7, height), sharex=True, sharey=not by_category
         )
-        for name, axis in zip(shown, axes, strict=True):
-            here = table if panel is None else table[table[panel] == name]
+        for place, ((title, here), axis) in enumerate(zip(shown, axes, strict=True)):
+            if joined:
+                ends = here[~here[hue].isin(bars)].groupby(y, observed=True)[x].agg(["min", "max"])
+                axis.hlines(ends.index.map(heights), ends["min"], ends["max"], color="#CFCFCF", linewidth=1, zorder=1)
             for value, look in own.items():
                 part = here[here[hue or y] == value]
-                heights = part[y].map(rows.index).to_numpy(float) + offsets[value]
-                if len(part):
-                    panels.intervals(axis, _linked(part), heights, look, x, low, high)
+                at = part[y].map(heights).to_numpy(float) + offsets.get(value, 0)
+                if value in bars:
+                    panels.ticks(axis, part[x], at, look)
+                elif len(part):
+                    panels.intervals(axis, _linked(part), at, look, x, low, high)
             if marks is not None:
-                beside = marks if panel is None else marks[marks[panel] == name]
-                beside = beside[beside[y].isin(rows) & beside["value"].notna()]
-                panels.ticks(axis, beside["value"], beside[y].map(rows.index), Look(mark, "#333333", "|"))
-            if zero is not None:
-                axis.axvline(zero, color="#8A8A8A", linewidth=1, zorder=1)
-            panels.rows_axis(axis, list(map(called(y, names), rows)), list(own.values()) if shares_rows else ())
-            axis.set(xlabel=label, title="" if name is None else called(panel or "", titles)(name))
+                beside = _same(marks, here, panel)
+                beside = beside[beside[y].isin(heights) & beside["value"].notna()]
+                panels.ticks(axis, beside["value"], beside[y].map(heights), Look(mark, "#333333", "|"))
+            for at in [] if zero is None else [zero] if isinstance(zero, int | float) else zero:
+                axis.axvline(at, color="#8A8A8A", linewidth=1, zorder=1)
+            last = place % per_line == per_line - 1 or place == len(shown) - 1
+            if by_category:
+                panels.perturbation_axis(axis, heights, labels=place % per_line == 0, categories=last)
+            else:
+                panels.rows_axis(axis, list(map(called(y, names), heights)), list(own.values()) if dodged else ())
+            axis.set(xlabel=label if place + per_line >= len(shown) else "", title=title)
+            axis.tick_params(axis="x", labelbottom=True)
         if unit:
             panels.unit_range(axes[0], table[[x]])
-        entries = panels.few(own.values()) if hue is not None and (len(own) > 1 or hue == "score") else []
-        panels.legend(figure, [*entries, *([Look(mark, "#333333", "|")] if mark and marks is not None else [])])
+        elif limits is not None:
+            axes[0].set_xlim(*(_symmetric(table[[x, low, high]]) if limits == "symmetric" else limits))
+        several = hue is not None and (len(own) > 1 or hue == "score") and not (by_category and hue == "category")
+        entries = list(own.values()) if several and (by_category or panels.few(own.values())) else []
+        panels.legend(figure, [*entries, *([Look(mark, "#333333", "|")] if mark and marks is not None else [])],
+                      columns=2 if len(entries) == 4 and width < theme.WIDTH else 5)  # fmt: skip
     return figure
 
 
@@ -162,7 +195,7 @@ def curves(
     x: str,
     *,
     hue: str,
-    panel: str | None = None,
+    panel: Columns = None,
     y: str = "value",
     label: str = "",
     across: str = "",
@@ -171,38 +204,49 @@ def curves(
     hues: Names = None,
     titles: Names = None,
     zero: float | None = None,
+    marks: pd.DataFrame | None = None,
+    mark: str = "",
+    per_line: int = 3,
     empty: str = NO_MODEL,
 ) -> Figure:
     """A line for each value of *hue* through its values at each *x*, with their intervals; as `forest` otherwise.
 
-    label: the vertical axis, with its unit; across: the horizontal one.
+    label: the vertical axis, with its unit; across: the horizontal one. Numbers in *x* stand where they are, anything
+    else side by side. marks: a table like *table* whose lines are broken.
     """
     table = table[table[y].notna()] if len(table) else table
     if not len(table):
         return theme.message(empty)
-    places = ordered(table[x], order)
-    shown = [None] if panel is None else ordered(table[panel])
+    measured = pd.api.types.is_numeric_dtype(table[x])
+    places = [] if measured else ordered(table[x], order)
+    shown = _panels(table, panel, titles)
     own = looks(hue, ordered(table[hue]), hues)
-    per_line = min(len(shown), 3)
+    per_line = min(len(shown), per_line)
     with theme.style():
         lines = -(-len(shown) // per_line)
-        figure, axes = panels.several(len(shown), per_line, theme.WIDTH, 3.0 * lines, sharex=True, sharey=True)
-        for name, axis in zip(shown, axes, strict=True):
-            here = table if panel is None else table[table[panel] == name]
+        height = 3.0 if lines == 1 else 2.3
+        figure, axes = panels.several(len(shown), per_line, theme.WIDTH, height * lines + 0.3, sharex=True, sharey=True)
+        for place, ((title, here), axis) in enumerate(zip(shown, axes, strict=True)):
+            broken = None if marks is None else _same(marks, here, panel)
             for i, (value, look) in enumerate(own.items()):
-                part = here[here[hue] == value]
-                if len(part):
-                    shift = 0.04 * (i - (len(own) - 1) / 2)
-                    at = part[x].map(places.index).to_numpy(float) + shift
-                    few = part if "n" in part else part.assign(n=np.nan)
-                    panels.line(axis, _linked(few), at, look, y, "low", "high")
+                for lined, line in ((here, "-"), (broken, "--")):
+                    part = here.head(0) if lined is None else lined[lined[hue] == value]
+                    if len(part):
+                        part = part.sort_values(x) if measured else part
+                        shift = 0 if measured else 0.04 * (i - (len(own) - 1) / 2)
+                        at = (part[x] if measured else part[x].map(places.index)).to_numpy(float) + shift
+                        few = part if "n" in part else part.assign(n=np.nan)
+                        panels.line(axis, _linked(few), at, look, y, "low", "high", line)
             if zero is not None:
                 axis.axhline(zero, color="#8A8A8A", linewidth=1, zorder=1)
-            axis.set_xticks(range(len(places)), list(map(called(x, names), places)))
-            axis.set(xlabel=across, title="" if name is None else called(panel or "", titles)(name))
+            if not measured:
+                axis.set_xticks(range(len(places)), list(map(called(x, names), places)))
+            axis.set(xlabel=across if place + per_line >= len(shown) else "", title=title)
+            axis.tick_params(axis="y", labelleft=True)
         for axis in axes[::per_line]:
             axis.set_ylabel(label)
-        panels.legend(figure, own.values())
+        entries = [] if _listed(panel) == [hue] else list(own.values())
+        panels.legend(figure, [*entries, *([Look(mark, "#111111", "", "--")] if marks is not None else [])])
     return figure
 
 
@@ -211,7 +255,7 @@ def heatmap(
     y: str,
     x: str,
     *,
-    panel: str | None = None,
+    panel: Columns = None,
     value: str = "value",
     order: Sequence[str] = (),
     names: Names = None,
@@ -220,33 +264,127 @@ def heatmap(
     within: tuple[float, float] = (0, 1),
     label: str = "",
     form: str = ".2f",
+    written: str | None = None,
     empty: str = NO_MODEL,
 ) -> Figure:
-    """A cell for each value of *y* × *x*, on one scale in all panels; dark is large. As `forest` otherwise."""
+    """A cell for each value of *y* × *x*, on one scale in all panels; dark is large. As `forest` otherwise.
+
+    Numbers stand in the cells where there is room, those of few units (column ``n``) with a dagger. written: the column
+    with what stands there instead. Perturbations on both axes are the same rows and columns, in the paper's order.
+    """
     import seaborn as sns
 
     table = table[table[value].notna()] if len(table) else table
     if not len(table):
         return theme.message(empty)
-    rows, across = ordered(table[y], order), ordered(table[x], order)
-    shown = [None] if panel is None else ordered(table[panel])
-    per_line = max(1, min(len(shown), int(9 // max(1.6, 0.42 * len(across)))))
+    rows, across = (list(_heights(each, table[each], order)) for each in (y, x))
+    if both := y in _PERTURBATIONS and x in _PERTURBATIONS:
+        rows = across = panels.in_paper_order([*table[y], *table[x]])
+    shown = _panels(table, panel, titles)
+    table = table.assign(_written=table[written] if written else _numbers(table, value, form))
+    numbers = len(shown) == 1 or len(across) <= 8
+    longest = max(len(line) for title, _ in shown for line in title.splitlines() or [""])
+    wide = max((0.42 if numbers else 2.3 / len(across)) * len(across), 0.085 * longest)
+    per_line = min(len(shown), max(1, int((theme.WIDTH - 2.6) // (wide + 0.15))))
+    lines = -(-len(shown) // per_line)
+    high = (0.38 if both else 0.22) * len(rows) if numbers else 2.3
     with theme.style():
-        lines = -(-len(shown) // per_line)
-        height = (1.5 + 0.25 * len(rows)) * lines
-        figure, axes = panels.several(len(shown), per_line, theme.WIDTH, height, sharey=True)
-        for name, axis in zip(shown, axes, strict=True):
-            here = table if panel is None else table[table[panel] == name]
-            wide = here.pivot(index=y, columns=x, values=value).reindex(index=rows, columns=across)
-            written = {"size": 6.5} if len(across) * per_line <= 24 else None
+        figure, axes = panels.several(
+            len(shown), per_line, min(theme.WIDTH, 2.6 + per_line * (wide + 0.15)), 1.4 + lines * (high + 0.45)
+        )
+        for place, ((title, here), axis) in enumerate(zip(shown, axes, strict=True)):
+            values, texts = (here.pivot(index=y, columns=x, values=each).reindex(index=rows, columns=across)
+                             for each in (value, "_written"))  # fmt: skip
             sns.heatmap(
-                wide.astype(float), vmin=within[0], vmax=within[1], cmap="crest", ax=axis, cbar=axis is axes[-1],
-                annot=written is not None, fmt=form, annot_kws=written, cbar_kws={"label": label, "shrink": 0.8},
+                values.astype(float), vmin=within[0], vmax=within[1], cmap="crest", ax=axis, cbar=False, linewidths=0.4,
+                annot=texts.fillna("") if numbers else None, fmt="", annot_kws={"size": 6.5, "linespacing": 1.1},
             )  # fmt: skip
-            axis.set(xlabel="", ylabel="", title="" if name is None else called(panel or "", titles)(name))
-            axis.set_xticklabels(list(map(called(x, columns), across)), rotation=60, ha="right")
-            axis.set_yticklabels(list(map(called(y, names), rows)), rotation=0)
+            readable_numbers(axis, len(across))
+            axis.set(xlabel="", ylabel="", title=title)
+            axis.grid(visible=False)
+            named = ((axis.set_yticks, y, rows, names, place % per_line == 0, 0),
+                     (axis.set_xticks, x, across, columns or names, place + per_line >= len(shown), 90))  # fmt: skip
+            for set_ticks, column, values_, names_, is_named, turned in named:
+                ticks = list(map(called(column, names_), values_)) if is_named else [""] * len(values_)
+                turned = 0 if max(map(len, ticks)) <= 3 else turned
+                set_ticks(np.arange(len(values_)) + 0.5, ticks, rotation=turned, fontsize=8 if numbers else 6.5)
+                if column in _PERTURBATIONS:
+                    _coloured(axis.get_yticklabels() if column == y else axis.get_xticklabels(), values_)
+            axis.tick_params(axis="both", length=0)
+            if numbers and "†" in "".join(texts.fillna("").to_numpy().ravel()):
+                panels.few_note(axis)
+        bar = figure.colorbar(axes[0].collections[0], ax=figure.axes, shrink=0.5, aspect=30, pad=0.02)
+        bar.set_label(label)
+        bar.outline.set_visible(False)
     return figure
+
+
+def readable_numbers(axis: Axes, columns: int) -> None:
+    """Write the numbers of a heatmap of so many *columns* in black or white, whichever stands out more.
+
+    (seaborn's own choice is white from middling colours on, where black has twice the contrast.)
+    """
+    cells = axis.collections[0]
+    cells.update_scalarmappable()
+    colours = np.asarray(cells.get_facecolor(), dtype=float)
+    for text in axis.texts:
+        x, y = text.get_position()
+        channels = colours[int(y) * columns + int(x), :3]
+        linear = np.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        text.set_color("black" if linear @ (0.2126, 0.7152, 0.0722) > 0.179 else "white")  # WCAG 2.1: equal contrast
+
+
+def _numbers(table: pd.DataFrame, value: str, form: str) -> list[str]:
+    units = table["n"] if "n" in table else [FEW] * len(table)
+    return [f"{each:{form}}{styles.dagger(n)}" for each, n in zip(table[value], units, strict=True)]
+
+
+def _coloured(labels: Sequence[Any], names: Sequence[str]) -> None:
+    """Names of perturbations in the colours of their categories."""
+    known = theme.category_looks()
+    for text, name in zip(labels, names, strict=True):
+        text.set_color(known[panels.category_of(name)].colour)
+
+
+def _listed(columns: Columns) -> list[str]:
+    return [] if columns is None else [columns] if isinstance(columns, str) else list(columns)
+
+
+def _panels(table: pd.DataFrame, panel: Columns, titles: Names) -> list[tuple[str, pd.DataFrame]]:
+    """The title and the rows of each panel."""
+    by = _listed(panel)
+    if not by:
+        return [("", table)]
+    read = [*(called(name) for name in by[:-1]), called(by[-1], titles)]
+    found: Iterator[Any] = iter(table.groupby(by, sort=False, observed=True))
+    return [("\n".join(name(value) for name, value in zip(read, key, strict=True)), rows) for key, rows in found]
+
+
+def _same(other: pd.DataFrame, here: pd.DataFrame, panel: Columns) -> pd.DataFrame:
+    """The rows of another table that belong to the panel of these."""
+    for name in _listed(panel):
+        other = other[other[name] == here[name].iloc[0]] if name in other else other
+    return other
+
+
+def _heights(column: str, values: pd.Series, order: Sequence[str]) -> dict[str, float]:
+    """Where each row stands."""
+    if column in _PERTURBATIONS:
+        return panels.perturbation_rows(panels.in_paper_order(values))
+    return {name: float(place) for place, name in enumerate(ordered(values, order))}
+
+
+def _height(heights: Mapping[str, float], dodged: int, by_category: bool) -> float:
+    """Inches of a panel with these rows, in each of which so many marks stand side by side."""
+    if by_category:
+        return 0.8 + len(heights) * max(0.2, 0.08 * dodged + 0.08)
+    return 0.8 + len(heights) * max(0.26 if len(heights) > 8 else 0.4, 0.16 * dodged)
+
+
+def _symmetric(values: pd.DataFrame) -> tuple[float, float]:
+    """Ends of an axis as far from 0 to both sides."""
+    reach = max(0.05, float(np.nanmax(np.abs(values.to_numpy(dtype=float))))) * 1.08
+    return -reach, reach
 
 
 def frame_axis(axis: Axes, label: str, rows: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from nbkit.perturb.catalogue import (
     perturb_all,
     perturb_text,
 )
+from nbkit.perturb.moves import Span, moved, moved_spans
 from nbkit.perturb.reorderings import Draws, Unit, View
 
 __all__ = [
@@ -23,10 +24,13 @@ __all__ = [
     "PERTURBATIONS",
     "Draws",
     "Perturbation",
+    "Span",
     "Unit",
     "View",
     "is_drawn",
     "label",
+    "moved",
+    "moved_spans",
     "perturb",
     "perturb_all",
     "perturb_text",

@@ -40,7 +40,7 @@ def outcomes_at(place: Any) -> pd.DataFrame:
         raise NbkitError(f"{path}: no such file or folder; outcomes, a run's output folder or a card are expected")
     files = [path]
     if path.is_dir():
-        files = sorted((path / "outcomes").glob("*.parquet")) or list(path.glob("outcomes.parquet"))
+        files = sorted((path / "outcomes").glob("*.parquet"))
     tables = [table for file in files for table in read_outcomes(file)]
     if not files:
         computed = [params for params in params_of(path).values() if getattr(params.study, "results", True) is not None]

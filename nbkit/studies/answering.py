@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from nbkit import models
+from nbkit.models.catalogue import BY_RULE
 from nbkit.models.lifecycle import is_missing
 from nbkit.models.services.names import LABEL_FILE, RemoteModel
 from nbkit.models.services.outputs import OutputsModel
+from nbkit.models.translators.placeholder import masked_texts
 from nbkit.store import Store
 
 
@@ -53,8 +55,12 @@ class Asker(Protocol):
         """Everything about the model and how it is asked that can change an answer."""
 
     @staticmethod
+    def sent(cell: Cell, texts: Sequence[str]) -> list[str]:
+        """The distinct texts that the model is sent when it is asked *texts*."""
+
+    @staticmethod
     def unanswered(params: Any, cell: Cell, texts: Sequence[str]) -> list[str]:
-        """The distinct texts whose answers are not stored."""
+        """The distinct texts, of those that the model is sent, whose answers are not stored."""
 
     @staticmethod
     def ask(params: Any, cell: Cell, texts: Sequence[str]) -> list[Any]:
@@ -95,12 +101,18 @@ class Translators:
         return params.translator_key(cell.model, cell.source, cell.target)
 
     @staticmethod
+    def sent(cell: Cell, texts: Sequence[str]) -> list[str]:
+        is_by_rule = cell.model.startswith(BY_RULE)
+        return list(dict.fromkeys(masked_texts(texts, cell.source) if is_by_rule else texts))
+
+    @staticmethod
     def unanswered(params: Any, cell: Cell, texts: Sequence[str]) -> list[str]:
-        distinct, langs = list(dict.fromkeys(texts)), cell[:2]
-        remote = models.resolve(cell.model, *langs).remote
+        langs, name = cell[:2], cell.model.removeprefix(BY_RULE)
+        distinct = list(dict.fromkeys(texts))
+        remote = models.resolve(name, *langs).remote
         if isinstance(remote, OutputsModel):
             return remote.missing([text for text in distinct if text.strip()], *langs)
-        config = models.translation_config(cell.model, *langs, params.decoding, **params.running)
+        config = models.translation_config(name, *langs, params.decoding, **params.running)
         return [text for (text,) in Store().missing(config, [(text,) for text in distinct])]
 
     @staticmethod
@@ -140,6 +152,10 @@ class Classifiers:
     @staticmethod
     def identity(params: Any, cell: Cell) -> dict[str, Any]:
         return {"model": models.classifier_identity(cell.model, cell.source, **params.running)}
+
+    @staticmethod
+    def sent(cell: Cell, texts: Sequence[str]) -> list[str]:
+        return list(dict.fromkeys(texts))
 
     @staticmethod
     def unanswered(params: Any, cell: Cell, texts: Sequence[str]) -> list[str]:

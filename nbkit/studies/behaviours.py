@@ -277,6 +277,8 @@ class Judged(Declared):
     where: the rows that have it, as of `pandas.DataFrame.query`. verdict: "value" where 1 passes and 0 fails, or the
     column with pass, fail and undecided; "" for a measure that decides nothing. reason: the column that says why it
     failed. sums: the column with what a corpus score adds up. groups, cluster: in place of those of all measures.
+    texts: the columns with the measure's own texts, in place of source, changed, reference, output or spans; "" for
+    none.
     """
 
     value: str
@@ -284,8 +286,9 @@ class Judged(Declared):
     verdict: str = ""
     reason: str = ""
     sums: str = ""
-    groups: tuple[str, ...] | dict[str, str] = ()
+    groups: tuple[str, ...] | dict[str, str] | None = None
     cluster: str = ""
+    texts: dict[str, str] = {}
 
 
 class Columns(Declared):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -92,16 +92,25 @@ def _standard(rows: pd.DataFrame, table: str) -> pd.DataFrame:
     return rows[[*first, *(name for name in rows if name not in first)]]
 
 
-def write_outcomes(params: Any, path: Path, form: str, *, texts: bool = True, key: str = "") -> int:
+def write_outcomes(
+    params: Any, path: Path, form: str, *, texts: bool = True, key: str = "", models: Collection[str] | None = None
+) -> int:
     """Write the outcomes of a run to a file, whole or not at all; the number of rows.
 
     form: one of `FORMATS`; every one gives back each number to the last bit. key: what the outcomes depend on, which a
-    Parquet file carries.
+    Parquet file carries. models: whose rows are written, by their names in the table; of all without.
     """
+
+    def made() -> Iterator[pd.DataFrame]:
+        for part in parts(params, texts):
+            rows = part if models is None else part[part["model"].isin(models)]
+            if len(rows):
+                yield rows
+
     if form not in FORMATS:
         raise NbkitError(f"there is no format '{form}' for outcomes; there are: {', '.join(FORMATS)}")
     with atomic_write(path) as unfinished:
-        return _WRITERS[form](lambda: parts(params, texts), Path(unfinished), {**declaration(params), "key": key})
+        return _WRITERS[form](made, Path(unfinished), {**declaration(params), "key": key})
 
 
 def _plain(part: pd.DataFrame) -> pd.DataFrame:
@@ -234,11 +243,15 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         verdicts = _verdicts(chosen, values, measure.get("verdict", ""))
         reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
         records: Any = chosen.to_dict("records") if "{" in name else []
-        wanted = measure.get("groups") or declared["groups"]
+        own = measure.get("groups")
+        wanted = declared["groups"] if own is None else own
         names = wanted if isinstance(wanted, dict) else {each: each for each in wanted}
         named: Any = pd.DataFrame({key: chosen[each].astype(object) for key, each in names.items() if each in chosen},
                                   index=chosen.index)  # fmt: skip
-        texts_of: Any = {each: _lists(chosen[each]) if each == "spans" else chosen[each] for each in texts}
+        columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
+        texts_of: Any = {each: chosen[column] if column else None for each, column in columns_of.items()}
+        if texts_of.get("spans") is not None:
+            texts_of["spans"] = _lists(texts_of["spans"])
         tables.append(
             pd.DataFrame(
                 {

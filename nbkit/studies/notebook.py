@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
-from nbkit.figures import panels, styles, theme
+from nbkit.figures import draw, panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.models import costs
 from nbkit.models.python import remarked
@@ -49,12 +49,16 @@ def show(
     caption: str = "",
     headings: Mapping[str, str] | None = None,
     best: pd.DataFrame | None = None,
+    columns: Sequence[str] = (),
+    html: Sequence[str] = (),
     data: pd.DataFrame | None = None,
     text: bool = False,
     fold: str = "",
     empty: str = NO_MODEL,
 ) -> None:
     """Show a figure or a table, and keep a copy of it under *name*.
+
+    Perturbations and metrics in a table are written as they are called.
 
     Parameters
     ----------
@@ -64,6 +68,11 @@ def show(
         The name of the copies; without it nothing is kept.
     caption, headings, best
         Of a table, as of `nbkit.figures.styles.styled`.
+    columns : sequence of str
+        Those that are shown, if the table has them, in their order; all, if there are none. With a question mark behind
+        it, a column is shown where it distinguishes rows.
+    html : sequence of str
+        Columns that hold HTML, in which everything else is escaped.
     data : DataFrame, optional
         The table that is kept as CSV in place of the one that is shown, or beside a figure.
     text : bool
@@ -84,17 +93,49 @@ def show(
         if data is not None and name:
             panels.save_table(data, name)
         return
-    filters = None
+    filters: dict[str, Any] = {}
     if isinstance(shown, pd.DataFrame):
-        if not len(shown):
-            note(f"{caption}: {empty}" if caption else empty)
-            return
-        filters = None if text else {"sentences": styles.cell_filters(shown, shown.columns)}
-        shown = styles.styled(shown, caption=caption, best=best, headings=headings)
+        rows, shown = shown, _styled(shown, caption, headings, best, columns, html, empty)
+        filters = _filters(rows, shown.data, html) if len(rows) else {}  # type: ignore[attr-defined]
     if name:
         copy: Any = shown if data is None else data
         panels.save_text_table(copy, name) if text else panels.save_table(copy, name)
-    display(styles.folded(shown, fold) if fold else shown, metadata=filters)
+    display(styles.folded(shown, fold) if fold else shown, metadata={"sentences": filters} if filters else None)
+
+
+def _styled(
+    rows: pd.DataFrame, caption: str, headings: Mapping[str, str] | None, best: pd.DataFrame | None,
+    columns: Sequence[str], html: Sequence[str], empty: str,
+) -> Styler:  # fmt: skip
+    if not len(rows):
+        return styles.empty(empty, caption)
+    chosen = _shown(rows, columns) if columns else list(rows)
+    named = {each: rows[each].map(draw.called(str(each))) for each in chosen if each in _NAMED}
+    table = styles.styled(
+        rows[chosen].assign(**named), caption=caption, best=best, headings={**_HEADINGS, **(headings or {})}
+    )
+    return table.format(str, subset=[each for each in html if each in chosen])
+
+
+def _shown(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Those of *columns* that the table has, and with a question mark that distinguish its rows."""
+    there = [each for each in columns if each.removesuffix("?") in rows]
+    return [each.removesuffix("?") for each in there if each[-1] != "?" or rows[each[:-1]].nunique() > 1]
+
+
+#: Columns whose values are written as they are called, and what columns are called beside `theme.theme_data`.
+_NAMED = ("perturbation", "perturbation_a", "perturbation_b", "metric")
+_HEADINGS = {"source_language": "from", "target_language": "language", "units": "independent units"}
+
+
+def _filters(rows: pd.DataFrame, shown: pd.DataFrame, html: Sequence[str]) -> dict[str, Any]:
+    """What leads from the cells of a table to the sentences behind them."""
+    called = {"target_language": "language"}
+    of = {} if html else styles.cell_filters(rows.rename(columns=called), shown.rename(columns=called))
+    if of.get("across") in called:
+        of["across"] = called[of["across"]]
+    texts = styles.text_filters(rows, shown)
+    return of | ({"texts": texts} if texts else {})
 
 
 def note(words: str) -> None:
@@ -147,12 +188,20 @@ def beside_the_paper(
     show(known[columns], name, caption=caption or f"Beside {title}", headings=headings)
 
 
-def printed(study: Study, artefact: str, rows: Sequence[str], columns: str) -> None:
-    """Show the paper's whole table, folded: *rows* × *columns*."""
-    paper, rows = study.printed, list(rows)
+def printed(study: Study, artefact: str, rows: str | Sequence[str], columns: str) -> None:
+    """Show the paper's whole table, folded: *rows* × *columns*, in bold what it prints in bold."""
+    paper = study.printed
     frame = paper.texts(artefact)
     wide = styles.wide(frame, rows, columns, "printed").fillna(styles.NOTHING)
-    show(styles.styled(wide, caption=paper.title(artefact)), fold=f"The paper's {paper.title(artefact)}")
+    named = {each: wide[each].map(draw.called(each)) for each in wide if each in _NAMED}
+    heads = {each: study.models.label(each) for each in frame[columns]} if columns == "model" else {}
+    bold = styles.wide(frame.assign(bold=frame["bold"].eq("yes")), rows, columns, "bold") if "bold" in frame else None
+    table = styles.styled(
+        wide.assign(**named), caption=f"As printed in the paper. {paper.title(artefact)}", headings=heads,
+        best=None if bold is None else bold.eq(True),
+    )  # fmt: skip
+    number = paper.title(artefact).partition(":")[0]
+    show(table, fold=f"The paper's whole {number}, by {columns}")
 
 
 def remark(study: Study, *artefacts: str) -> None:

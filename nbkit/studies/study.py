@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 OUTCOMES = "outcomes"
 #: Arguments of a table's function that need the cell's model.
 _ASKING = {"answers", "ask", "model"}
+#: What an argument begins with that holds a table of every model.
+_EACH = "each_"
 #: Rooms whose results have keys of their own, beside those of `nbkit.fingerprint.KEYED`.
 _KEYED = ("nbkit/models/", "nbkit/store/", "nbkit/studies/study.py", "nbkit/studies/answering.py")
 
@@ -52,6 +54,7 @@ class Table:
     params, cell   the parameters and the point of the grid; without cell, the table is made once for the run
     items          (any table with units of its own) its rows of one part, with ``unit`` and ``item``
     all_items      the same table, all of it; of a table without units of its own, plainly its name
+    each_items     the same table of every model of the run, for the same languages (and units)
     answers        what the cell's model answers to the part's rows: a DataFrame with the columns `Study.asks`
     ask            a function from texts to the model's answers, for what depends on earlier answers
     ask_model      a function from a model and texts to its answers, for what the answers of several models make
@@ -62,9 +65,10 @@ class Table:
 
     inputs: the identity of what parameters name outside the code, such as a corpus. size: how many units there are at
     most, None where only reading tells. unit: units of a part. corpora: the names of the corpora that the table is made
-    of; *inputs* and *size* get the name, too. counts: for a dry run, how many questions a table that asks in another
-    way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no rows; also
-    checked where it has.
+    of; *inputs* and *size* get the name, too. asks: whether the model that the function names is asked, by the
+    parameters; where it is not, all models share the table. counts: for a dry run, how many questions a table that asks
+    in another way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no
+    rows; also checked where it has.
     """
 
     make: Callable[..., Any]
@@ -72,6 +76,7 @@ class Table:
     size: Callable[..., int | None] = _nothing
     unit: int = 1000
     corpora: Callable[[Any, Cell], Iterable[str]] | None = None
+    asks: Callable[[Any], bool] = lambda params: True
     counts: Callable[[Any, Cell, pd.DataFrame], tuple[int, int]] | None = None
     columns: tuple[str, ...] = ()
 
@@ -99,8 +104,9 @@ class Study:
     no model. points: the cells with a model; grid: the parameters that these come from. models: how models are asked.
     of: what the two parts of a cell are called beside the model. skips: tables that a cell does not have. uses_more:
     models beside those of the cells. calls: what tables call a model of the run, by default its label; spelling: one
-    spelling for what the paper and a run call a model. pages: the cells of the report, each with its own pages.
-    exports: the tables that files of outcomes hold. texts: their rows with the columns that browsers show
+    spelling for what the paper and a run call a model. pages: the cells of the report, each with its own pages. tags:
+    what the report's filters know every cell by, beside language and model. exports: the tables that files of outcomes
+    hold. texts: their rows with the columns that browsers show
     (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
     the file that declares what the study says of a system. used: how many items a run had, by the parameter that bounds
     them.
@@ -125,6 +131,7 @@ class Study:
     uses_more: Callable[[Any], Iterable[Use]] = lambda params: ()
     notebooks: tuple[Notebook, ...] = ()
     pages: Callable[[Any], Iterable[base.Cell]] | None = None
+    tags: Callable[[Any], Mapping[str, str]] = lambda params: {}
     texts: Callable[..., pd.DataFrame] | None = None
     exports: tuple[str, ...] = (OUTCOMES,)
     verdict: str = ""
@@ -173,7 +180,7 @@ class Study:
         for language, model in product(params.languages, params.models):
             tags = {"language": language, "model": self.label(params, model)}
             narrowed = params.narrowed(language, model)
-            found.append(base.Cell(cell_label(*tags.values()), narrowed, tags))
+            found.append(base.Cell(cell_label(*tags.values()), narrowed, {**tags, **self.tags(params)}))
         return found
 
     def uses(self, params: Any) -> list[Use]:
@@ -222,10 +229,10 @@ class Study:
         found = list(self._absent(params, dump))
         if count:  # how many items there are decides all that follows
             asked = [self.base_of(table) for table in self.tables if "answers" in table.needs]
-            run.fill([table.name for table in asked if table is not None and not self.asks_model(table)])
+            run.fill([table.name for table in asked if table is not None and not run.asks_model(table)])
         parts = [part for table in self.tables for part in run.parts(table) if not part.is_there]
         for part in sorted(parts, key=lambda part: (self.depth(part.table), part.cell.model)):
-            asks = self.asks_model(part.table)
+            asks = run.asks_model(part.table)
             texts = run.texts(part) if count else []
             n, left = len(texts), len(self.models.unanswered(params, part.cell, texts)) if texts else 0
             if count and part.table.counts is not None:
@@ -280,8 +287,8 @@ class Study:
         """The tables that a table is made of, each with the argument that holds all of it; "" for a part of it."""
         found = {}
         for each in self.tables:
-            if f"all_{each.name}" in table.needs:
-                found[each.name] = f"all_{each.name}"
+            if whole := {f"all_{each.name}", f"{_EACH}{each.name}"} & table.needs:
+                found[each.name] = whole.pop()
             elif each.name in table.needs and each.name != table.name:
                 found[each.name] = "" if each.has_units else each.name
         return found
@@ -294,10 +301,6 @@ class Study:
     def depth(self, table: Table) -> int:
         """How many tables have to be made one after the other before a table is."""
         return max((self.depth(self.by_name[name]) + 1 for name in self.made_of(table)), default=0)
-
-    def asks_model(self, table: Table) -> bool:
-        """Whether a table, or one that it is made of, needs the cell's model."""
-        return any(each.needs & _ASKING for each in (table, *self.before(table)))
 
 
 class Run:
@@ -354,7 +357,8 @@ class Run:
             own = found[(found[[*self.study.of, "model"]] == self.names(cell)).all(axis=1)]
             if len(own):
                 parts.append(own.join(self.answers(cell, own).add_prefix("answer_")))
-        return pd.concat(parts).loc[rows.index]
+        answered = pd.concat(parts)
+        return pd.concat([answered, found.drop(answered.index)]).loc[rows.index]
 
     def answers(self, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
         """A model's answers to the columns that it is asked, row by row."""
@@ -374,7 +378,7 @@ class Run:
         if self._is_complete(wanted):
             return
         self._refuse_problems()
-        for use in study.uses(self.params) if any(map(study.asks_model, wanted)) else ():
+        for use in study.uses(self.params) if any(map(self.asks_model, wanted)) else ():
             if use.source() is not None:
                 module, _, name = use.kind.unit.partition(":")
                 getattr(import_module(module), name)({}, use.name, use.langs)
@@ -407,7 +411,7 @@ class Run:
         """The first part of a table in each of its cells, and of each of its corpora."""
         study = self.study
         cells = dict.fromkeys(self.cell_of(table, cell) for cell in self.cells if table.name not in study.skips(
-            self.params, cell) and (cell.model or not study.asks_model(table)))  # fmt: skip
+            self.params, cell) and (cell.model or not self.asks_model(table)))  # fmt: skip
         return [part for cell in cells for part in self.parts_of(table, cell)]
 
     def parts_of(self, table: Table, cell: Cell) -> list[Part]:
@@ -420,7 +424,18 @@ class Run:
         """The cell whose table belongs to *cell*: without a model, or the run's, where that is all it depends on."""
         if "cell" not in table.needs:
             return Cell("", "")
-        return cell if self.study.asks_model(table) else cell._replace(model="")
+        return cell if self.asks_model(table) else cell._replace(model="")
+
+    def asks_model(self, table: Table) -> bool:
+        """Whether a table, or one that it is made of, needs the cell's model."""
+        made_of = self.study.made_of(table).items()
+        return bool(table.needs & _ASKING and table.asks(self.params)) or any(
+            self.asks_model(self.study.by_name[name]) for name, whole in made_of if not whole.startswith(_EACH)
+        )
+
+    def with_models(self, cell: Cell) -> list[Cell]:
+        """The cells of all models for the languages of a cell."""
+        return [each for each in self.cells if each.model and each[:2] == cell[:2]]
 
     def _asked(self, cell: Cell) -> Cell:
         return cell if cell.source or not self.places else self.places[0]
@@ -442,10 +457,21 @@ class Run:
                         part = part.next()
 
     def texts(self, part: Part) -> list[str]:
-        """The texts that the model of a part is asked; none where earlier answers decide them."""
-        if "answers" not in part.table.needs or part.base is None or self.study.asks_model(part.base):
+        """The texts that the model of a part is sent; none where earlier answers decide them.
+
+        Answers in files are there at once, so that those that are missing are found.
+        """
+        if "answers" not in part.table.needs or part.base is None:
             return []
-        return self._texts(part.of_base.rows)
+        models = self.study.models
+        if self.asks_model(part.base) and not isinstance(
+            Use(models, part.cell.model, models.langs(part.cell)).remote, OutputsModel
+        ):
+            return []
+        try:
+            return models.sent(part.cell, self._texts(part.of_base.rows))
+        except MissingOutputsError as error:
+            return error.texts
 
     def _texts(self, items: pd.DataFrame) -> list[str]:
         columns = (items[column] for column in self.study.asks if column in items)
@@ -472,7 +498,9 @@ class Run:
             if cell.model:
                 key |= study.models.identity(self.params, cell)
             for name, whole in study.made_of(table).items():
-                parts = [part for part in self.parts_of(study.by_name[name], cell) if whole or part.corpus == corpus]
+                cells = self.with_models(cell) if whole.startswith(_EACH) else [cell]
+                parts = [part for own in cells for part in self.parts_of(study.by_name[name], own)
+                         if whole or part.corpus == corpus]  # fmt: skip
                 key[f"of {name}"] = [_short({**part.key, "size": part.size if whole else None}) for part in parts]
             self._keys[table.name, cell, corpus] = key
         return self._keys[table.name, cell, corpus]
@@ -514,8 +542,8 @@ class Part:
 
     @property
     def is_there(self) -> bool:
-        """Whether it is stored."""
-        return self.run.store.has_table(self.config)
+        """Whether it is stored; one with units of its own also undamaged, as it says what is behind it."""
+        return self.n_units is not None if self.table.has_units else self.run.store.has_table(self.config)
 
     @cached_property
     def base(self) -> Table | None:
@@ -598,7 +626,9 @@ class Part:
             "ask_model": lambda model, texts: self._ask(asked._replace(model=model), texts),
         }  # fmt: skip
         for name, whole in study.made_of(self.table).items():
-            if whole:
+            if whole.startswith(_EACH):
+                given[whole] = self._of_each(study.by_name[name])
+            elif whole:
                 given[whole] = self._whole(study.by_name[name])
             elif self.base is not None:
                 part = self.of_base if name == self.base.name else replace(
@@ -622,10 +652,22 @@ class Part:
     def _ask(self, cell: Cell, texts: Sequence[str]) -> list[Any]:
         return self.run.study.models.ask(self.run.params, cell, list(texts))
 
-    def _whole(self, table: Table) -> pd.DataFrame:
-        """All of another table of the same cell."""
+    def _of_each(self, table: Table) -> pd.DataFrame:
+        """Another table of every model for the same languages; of the same units where both have those of one table."""
+        import pandas as pd
+
+        cells = self.run.with_models(self.cell)
+        if self.base is not None and self.base is self.run.study.base_of(table):
+            tables = [replace(self, table=table, cell=cell).rows for cell in cells]
+        else:
+            tables = [self._whole(table, cell) for cell in cells]
+        empty = pd.DataFrame(columns=[*table.columns, *self.run.study.of, "model"])
+        return pd.concat([rows for rows in tables if len(rows)] or [empty], ignore_index=True)
+
+    def _whole(self, table: Table, cell: Cell | None = None) -> pd.DataFrame:
+        """All of another table of the same cell, or of *cell*."""
         parts = []
-        for first in self.run.parts_of(table, self.cell):
+        for first in self.run.parts_of(table, cell or self.cell):
             part: Part | None = first
             while part is not None:
                 part.rows  # noqa: B018 - computed where it is missing

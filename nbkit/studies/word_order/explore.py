@@ -18,10 +18,9 @@ from nbkit.errors import NbkitError
 from nbkit.figures import styles, theme
 from nbkit.measure import load_metric
 from nbkit.models import Decoding, translate_remembered
-from nbkit.perturb import NAMES, PERTURBATIONS, label, perturb_text
+from nbkit.perturb import NAMES, PERTURBATIONS, Span, label, moved_spans, perturb_text
 from nbkit.store import Store
 from nbkit.studies.explore import Asked, Choice, Probe, Shown, lines, said
-from nbkit.studies.word_order.steps import Span, moved_spans
 from nbkit.text.sentences import Sentence, Text
 
 METRICS = ("bleu", "levenshtein", "chrf")

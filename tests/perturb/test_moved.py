@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies
 
-from nbkit.studies.word_order.steps import moved
+from nbkit.perturb import moved
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,78 @@
+"""Which words a reordering moved, and where they stand in the reordered text: what pages mark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from nbkit.text.sentences import Order, Text
+
+#: Where a stretch of characters begins, and where it ends.
+Span = tuple[int, int]
+
+
+def moved(order: Sequence[int]) -> list[bool]:
+    """Which of the reordered tokens were taken elsewhere, and not merely pushed along by others.
+
+    order: the token that stands at each place. Tokens that stay together count as one piece. The pieces that stay
+    are those which keep their old order among each other: as many as possible whose place among the pieces is the
+    old one, then as many tokens as possible. A piece that could as well have stayed as moved (two
+    neighbours of the same length that changed places) has moved. Returns one value for each place of *order*.
+
+    >>> moved([0, 3, 2, 1, 4]), moved([2, 0, 1, 3])
+    ([False, True, False, True, False], [True, False, False, False])
+    >>> moved([3, 2, 0, 1]), moved([1, 0])  # "The guests | left" becomes "… | left | the guests"
+    ([True, False, True, True], [True, True])
+    """
+    starts = [place for place, token in enumerate(order) if place == 0 or order[place - 1] + 1 != token]
+    lengths = [end - start for start, end in pairwise([*starts, len(order)])]
+    first = [order[start] for start in starts]
+    rank = {token: i for i, token in enumerate(sorted(first))}
+    pieces = [rank[token] for token in first]
+    weights = [(int(piece == place), length) for place, (piece, length) in enumerate(zip(pieces, lengths, strict=True))]
+    before = _best_chains(pieces, weights)
+    after = _best_chains([-piece for piece in reversed(pieces)], weights[::-1])[::-1]
+    # A piece stays for certain where all the best chains go through it.
+    through = [
+        ((a[0][0] + b[0][0] - w[0], a[0][1] + b[0][1] - w[1]), a[1] * b[1])
+        for a, b, w in zip(before, after, weights, strict=True)
+    ]
+    best = max((score for score, _ in through), default=(0, 0))
+    ending = [n for (score, n), (total, _) in zip(before, through, strict=True) if score == total == best]
+    stays = [score == best and n == sum(ending) for score, n in through]
+    return [not stay for stay, length in zip(stays, lengths, strict=True) for _ in range(length)]
+
+
+def moved_spans(text: Text, orders: Sequence[Order | None], perturbed: str) -> tuple[Span, ...]:
+    """Where the words that `moved` stand in *perturbed*, which is *text* in *orders* in any spacing; in characters.
+
+    >>> from nbkit.text.sentences import Sentence
+    >>> moved_spans(Text((Sentence(("Tom", "often", "sings", "."), "en"),)), [[2, 1, 0, 3]], "sings often Tom.")
+    ((0, 5), (12, 15))
+    >>> moved_spans(Text((Sentence(("Tom", "sings"), "en"),)), [], "Tom sings")
+    ()
+    """
+    spans: list[Span] = []
+    end = 0
+    for sentence, order in zip(text.sentences, orders, strict=bool(orders)):
+        places = range(len(sentence)) if order is None else [int(token) for token in order]
+        for token, has_moved in zip(places, moved(places), strict=True):
+            start = perturbed.index(sentence.tokens[token], end)
+            end = start + len(sentence.tokens[token])
+            if has_moved:
+                spans.append((start, end))
+    return tuple(spans)
+
+
+def _best_chains(pieces: Sequence[int], weights: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int], int]]:
+    """The greatest weight of a rising chain of *pieces* that ends at each, and how many chains have it."""
+    best: list[tuple[tuple[int, int], int]] = []
+    for place, (piece, weight) in enumerate(zip(pieces, weights, strict=True)):
+        top, n = (0, 0), 1
+        for earlier, (score, chains) in zip(pieces[:place], best, strict=True):
+            if earlier < piece and score > top:
+                top, n = score, chains
+            elif earlier < piece and score == top:
+                n += chains
+        best.append(((top[0] + weight[0], top[1] + weight[1]), n))
+    return best
