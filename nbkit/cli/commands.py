@@ -612,7 +612,7 @@ def split_idioms(params: IdiomsParams, folder: Path) -> None:
     --train moses:FOLDER/en-fr/regular, --idioms moses:FOLDER/en-fr/idiom-train and --condition zero, joint or
     upsample-N.
     """
-    from nbkit.studies.idioms.steps import write_training_data
+    from nbkit.studies.idioms.training import write_training_data
 
     for language in params.languages:
         place = folder / f"{params.source}-{language}"

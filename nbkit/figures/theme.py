@@ -84,7 +84,8 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
     >>> model_looks(["SICK-BART"])["SICK-BART"].colour == model_looks(["BART (large)"])["BART (large)"].colour
     True
     """
-    models, known, taken = list(dict.fromkeys(models)), {}, set()
+    models, taken = list(dict.fromkeys(models)), set()
+    known: dict[str, Any] = {name: {"label": name, **look} for name, look in theme_data()["systems"].items()}
     for name, look in theme_data()["models"].items():
         known[name] = known[model_label(name)] = {"label": model_label(name), **look}
     for name in (name for name in models if name not in known):

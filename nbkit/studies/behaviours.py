@@ -286,18 +286,19 @@ class Judged(Declared):
     verdict: str = ""
     reason: str = ""
     sums: str = ""
-    groups: tuple[str, ...] | None = None
+    groups: tuple[str, ...] | dict[str, str] | None = None
     cluster: str = ""
     texts: dict[str, str] = {}
 
 
 class Columns(Declared):
     """How the columns of a study's outcomes are to be read: its measures by name (with {column} for one per value of a
-    column), the columns that say what an item is one of, and the one whose values belong together.
+    column), the columns that say what an item is one of (with the name of the group, if it is another one), and the one
+    whose values belong together.
     """
 
     measures: dict[str, Judged]
-    groups: tuple[str, ...] = ()
+    groups: tuple[str, ...] | dict[str, str] = ()
     cluster: str = "unit"
 
 

@@ -251,17 +251,22 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
     texts = list(TEXTS) if {"source", "output"} & {*rows} else []
     tables = []
     for name, measure in declared["measures"].items():
-        chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
-        if not len(chosen) or (measure.get("where") is None and measure["value"] not in chosen):
+        try:
+            chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
+            scores: Any = chosen.eval(measure["value"], engine="python")
+        except pd.errors.UndefinedVariableError:
+            continue  # rows of a table without this measure
+        if not len(chosen):
             continue
-        scores: Any = chosen.eval(measure["value"], engine="python")
         values: pd.Series = scores.astype(float)
         verdicts = _verdicts(chosen, values, measure.get("verdict", ""))
         reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
         records: Any = chosen.to_dict("records") if "{" in name else []
         own = measure.get("groups")
-        groups = [each for each in (declared["groups"] if own is None else own) if each in chosen]
-        named: Any = chosen[groups].astype(object)
+        wanted = declared["groups"] if own is None else own
+        names = wanted if isinstance(wanted, dict) else {each: each for each in wanted}
+        named: Any = pd.DataFrame({key: chosen[each].astype(object) for key, each in names.items() if each in chosen},
+                                  index=chosen.index)  # fmt: skip
         columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
         texts_of: Any = {each: chosen.get(column) for each, column in columns_of.items()}
         if texts_of.get("spans") is not None:

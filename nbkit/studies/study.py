@@ -694,6 +694,10 @@ class Part:
                 part.rows  # noqa: B018 - computed where it is missing
                 parts.append(part)
                 part = part.next()
+        if not parts:
+            import pandas as pd
+
+            return pd.DataFrame(columns=list(table.columns))
         return _held(self.run.store.url, tuple(_short(part.config) for part in parts), _Parts(parts))
 
     def _checked(self, made: Any) -> pd.DataFrame:
