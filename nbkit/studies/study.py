@@ -68,7 +68,7 @@ class Table:
     of; *inputs* and *size* get the name, too. asks: whether the model that the function names is asked, by the
     parameters; where it is not, all models share the table. counts: for a dry run, how many questions a table that asks
     in another way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no
-    rows; also checked where it has.
+    rows; also checked where it has. most: how many texts its rows hold at most, where a dry run must not compute them.
     """
 
     make: Callable[..., Any]
@@ -79,6 +79,7 @@ class Table:
     asks: Callable[[Any], bool] = lambda params: True
     counts: Callable[[Any, Cell, pd.DataFrame], tuple[int, int]] | None = None
     columns: tuple[str, ...] = ()
+    most: Callable[[Any, Cell], int] | None = None
 
     @property
     def name(self) -> str:
@@ -106,7 +107,7 @@ class Study:
     models beside those of the cells. calls: what tables call a model of the run, by default its label; spelling: one
     spelling for what the paper and a run call a model. pages: the cells of the report, each with its own pages. tags:
     what the report's filters know every cell by, beside language and model. exports: the tables that files of outcomes
-    hold. texts: their rows with the columns that browsers show
+    hold, exported: the cells of which. texts: their rows with the columns that browsers show
     (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
     the file that declares what the study says of a system. used: how many items a run had, by the parameter that bounds
     them.
@@ -134,6 +135,7 @@ class Study:
     tags: Callable[[Any], Mapping[str, str]] = lambda params: {}
     texts: Callable[..., pd.DataFrame] | None = None
     exports: tuple[str, ...] = (OUTCOMES,)
+    exported: Callable[[Any, Cell], bool] = lambda params, cell: True
     verdict: str = ""
     behaviour: Path | None = None
     used: Callable[[Any, Store], Mapping[str, Sequence[int]]] = lambda params, store: {}
@@ -209,8 +211,9 @@ class Study:
             if not isinstance(remote := use.remote, OutputsModel):
                 continue
             texts = list(dict.fromkeys(text for text in run.asked(cell) if text.strip()))
+            most = sum(run.most(part) for table in self.tables for part in run.parts_of(table, cell))
             if missing := self.models.unanswered(params, cell, texts):
-                yield remote.lacking(missing, *use.asked_in, len(texts))
+                yield remote.lacking(missing, *use.asked_in, max(most, len(texts)), partly=most > 0)
 
     def inputs(self, params: Any) -> dict[str, Any]:
         """What stands behind a run's tables: the key of each."""
@@ -229,12 +232,13 @@ class Study:
         found = list(self._absent(params, dump))
         if count:  # how many items there are decides all that follows
             asked = [self.base_of(table) for table in self.tables if "answers" in table.needs]
-            run.fill([table.name for table in asked if table is not None and not self.asks_model(table)])
+            run.fill([each.name for each in asked if each and each.most is None and not run.asks_model(each)])
         parts = [part for table in self.tables for part in run.parts(table) if not part.is_there]
         for part in sorted(parts, key=lambda part: (self.depth(part.table), part.cell.model)):
             asks = run.asks_model(part.table)
             texts = run.texts(part) if count else []
-            n, left = len(texts), len(self.models.unanswered(params, part.cell, texts)) if texts else 0
+            most = run.most(part) if count else 0
+            n, left = len(texts) + most, len(self.models.unanswered(params, part.cell, texts)) if texts else most
             if count and part.table.counts is not None:
                 n, left = part.table.counts(params, part.cell, part.of_base.rows)
             found.append(
@@ -378,7 +382,7 @@ class Run:
         if self._is_complete(wanted):
             return
         self._refuse_problems()
-        for use in study.uses(self.params) if any(map(study.asks_model, wanted)) else ():
+        for use in study.uses(self.params) if any(map(self.asks_model, wanted)) else ():
             if use.source() is not None:
                 module, _, name = use.kind.unit.partition(":")
                 getattr(import_module(module), name)({}, use.name, use.langs)
@@ -461,7 +465,7 @@ class Run:
 
         Answers in files are there at once, so that those that are missing are found.
         """
-        if "answers" not in part.table.needs or part.base is None:
+        if "answers" not in part.table.needs or part.base is None or self._is_ahead(part):
             return []
         models = self.study.models
         if self.asks_model(part.base) and not isinstance(
@@ -472,6 +476,16 @@ class Run:
             return models.sent(part.cell, self._texts(part.of_base.rows))
         except MissingOutputsError as error:
             return error.texts
+
+    def most(self, part: Part) -> int:
+        """How many texts the model of a part is asked at most, if a dry run must not compute them."""
+        if "answers" not in part.table.needs or part.base is None or not self._is_ahead(part):
+            return 0
+        return part.base.most(self.params, self._asked(part.cell)) if part.base.most else 0
+
+    def _is_ahead(self, part: Part) -> bool:
+        """Whether the texts of a part are not there and must not be computed to be counted."""
+        return part.base is not None and part.base.most is not None and not part.of_base.is_there
 
     def _texts(self, items: pd.DataFrame) -> list[str]:
         columns = (items[column] for column in self.study.asks if column in items)
@@ -645,7 +659,10 @@ class Part:
             return self._checked(made[0]), made[1]
         units = list(islice(made, given["n"]))
         rows = [{"unit": self.start + i, **row} for i, rows in enumerate(units) for row in rows]
-        ids = [item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit")) for row in rows]
+        ids = [
+            row.get("item") or item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit"))
+            for row in rows
+        ]
         table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["unit", *self.table.columns])
         return self._checked(table.assign(item=pd.Series(ids, dtype="str"))), len(units)
 
@@ -653,7 +670,7 @@ class Part:
         return self.run.study.models.ask(self.run.params, cell, list(texts))
 
     def _of_each(self, table: Table) -> pd.DataFrame:
-        """Another table of every model, for the same languages; of the same units where both have those of one table."""
+        """Another table of every model, for the same languages; of the same units if both have them."""
         import pandas as pd
 
         cells = self.run.with_models(self.cell)
@@ -673,6 +690,14 @@ class Part:
                 part.rows  # noqa: B018 - computed where it is missing
                 parts.append(part)
                 part = part.next()
+        if not parts:
+            import pandas as pd
+
+            return pd.DataFrame(columns=list(table.columns))
+        if not parts:
+            import pandas as pd
+
+            return pd.DataFrame(columns=list(table.columns))
         return _held(self.run.store.url, tuple(_short(part.config) for part in parts), _Parts(parts))
 
     def _checked(self, made: Any) -> pd.DataFrame:
