@@ -169,9 +169,9 @@ STUDY = Study(
             size=lambda params, cell, corpus: params.n_of(corpus),
             unit=10_000,
             corpora=lambda params, cell: params.corpora,
-            columns=(*items.COLUMNS, "left_out"),
+            columns=tuple(items.LEFT_OUT),
         ),
-        Table(items.items, columns=tuple(items.COLUMNS), most=items.most_items),
+        Table(items.items, columns=("unit", "item", *items.COLUMNS), most=items.most_items),
         Table(
             judge.outcomes,
             inputs=lambda params, cell: senses.words_identity(params),

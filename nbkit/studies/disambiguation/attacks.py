@@ -41,7 +41,7 @@ GROUPS = ["item", "unit", "sample", "key", "corpus", "pair", "homograph", "sense
 ATTACKS = [*GROUPS, "bias", "words", "found", "reason", "outcome", "withstood", "seed_words"]
 #: What a sample holds: noun is the word that the attractor modifies, replaced the adjective that was there ("" if it is
 #: inserted), token the place of the homograph, start and end the characters of the attractor.
-SAMPLES = [*GROUPS[2:], "noun", "replaced", "source", "reference", "text", "tokens", "token", "start", "end",
+SAMPLES = [*GROUPS, "noun", "replaced", "source", "reference", "text", "tokens", "token", "start", "end",
            "perplexity", "fluent"]  # fmt: skip
 
 

@@ -128,14 +128,14 @@ def items(
     params: DisambiguationParams, cell: Cell, start: int, n: int, all_pairs: pd.DataFrame
 ) -> Iterator[list[dict[str, Any]]]:
     """The pool: every homograph that is tested, or as many as are drawn. An item is the same in every run."""
-    tested = all_pairs[all_pairs["left_out"] == ""]
+    tested = all_pairs[all_pairs["left_out"] == ""].reindex(columns=COLUMNS)
     if params.n_test is not None and len(tested) > params.n_test:
         drawn = sorted(tested.index, key=lambda row: address(params.seed, "test pair", tested.at[row, "key"]))
         tested = tested.loc[sorted(drawn[: params.n_test])]
     units = tested.groupby("pair", sort=False).ngroup()
     own = (units >= start) & (units < start + n)
     whole = dict.fromkeys(["token", "start", "end", "length", "fold"], "int64")
-    rows = tested.loc[own, COLUMNS].astype(whole).to_dict("records") if own.any() else []
+    rows = tested[own].astype(whole).to_dict("records") if own.any() else []
     for _, unit in groupby(zip(units[own], rows, strict=True), key=itemgetter(0)):
         yield [{"item": _id(cell, row), **row} for _, row in unit]
 

@@ -104,9 +104,10 @@ def error_rates(outcomes: pd.DataFrame, by: Sequence[str] = ("model",)) -> pd.Da
 
     Columns: *by*, value, low, high, n (decided), errors, undecided.
     """
-    each = outcomes.assign(errors=outcomes["outcome"] == WRONG, undecided=outcomes["outcome"] == UNDECIDED)
+    is_wrong, is_undecided = outcomes["outcome"] == WRONG, outcomes["outcome"] == UNDECIDED
+    each = outcomes.assign(errors=is_wrong, undecided=is_undecided, wrong=1 - outcomes["right"].astype(float))
     counts = each.groupby(list(by), sort=False)[["errors", "undecided"]].sum().reset_index()
-    rates = summarise(outcomes, "1 - right", list(by), interval="share").drop(columns="units")
+    rates = summarise(each, "wrong", list(by), interval="share").drop(columns="units")
     return counts.merge(rates, on=list(by), how="left").fillna({"n": 0}).astype({"n": int})
 
 
@@ -221,19 +222,24 @@ def bias_strengths(params: DisambiguationParams, outcomes: pd.DataFrame) -> pd.D
     return found.assign(main=(found["aggregate"] == params.bias) & (found["space"] == params.ppmi))
 
 
+def only_model(table: pd.DataFrame) -> list[Look]:
+    """The look of the model of a table for the legend, where it is the only one."""
+    looks = list(theme.model_looks(table["model"]).values())
+    return looks if len(looks) == 1 else []
+
+
 def strengths_figure(found: pd.DataFrame, artefact: str, empty: str) -> Figure:
     """Correlations with 95 % intervals, one row per measure; what the paper prints in *artefact* as grey crosses.
 
     Shaded: smaller than the largest model's threshold of a large effect.
     """
     known = found[found["value"].notna()]
-    models = theme.model_looks(known["model"])
     more = [Look("the paper", "#8A8A8A", "X"), Look("no large effect", "#D9D9D9", "s")]
     measures = list(dict.fromkeys(found["measure"]))
     figure = forest(
         known.assign(n=known[["n_yes", "n_no"]].min(axis=1)), "measure", hue="model", names=MEASURES, order=measures,
         label="rank-biserial correlation (RBC)", zero=0, limits=(-1.03, 1.03), empty=empty,
-        more=[*(models.values() if len(models) == 1 else ()), *more],
+        more=[*only_model(known), *more],
     )  # fmt: skip
     if len(known):
         limit, printed = known["large"].max(), STUDY.printed.load(artefact)
