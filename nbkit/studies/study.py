@@ -663,7 +663,7 @@ class Part:
             row.get("item") or item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit"))
             for row in rows
         ]
-        table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["unit", *self.table.columns])
+        table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=list(dict.fromkeys(["unit", *self.table.columns])))
         return self._checked(table.assign(item=pd.Series(ids, dtype="str"))), len(units)
 
     def _ask(self, cell: Cell, texts: Sequence[str]) -> list[Any]:

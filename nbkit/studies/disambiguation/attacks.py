@@ -99,7 +99,7 @@ def _of_seed(params: DisambiguationParams, pair: Mapping[Any, Any], known: Sense
     seed = text.sentences[number]
     lemmas = [lemma.lower() for lemma in seed.lemmas or ()]
     wrong = [cluster.name for cluster in lexicon[word].clusters if cluster.name != sense]
-    own = known.sense_adjectives.get((word, sense), {})
+    own: Mapping[str, int] = known.sense_adjectives.get((word, sense), {})
     nouns = {lemma for lemma, tag in zip(lemmas, seed.upos or (), strict=True) if tag == "NOUN"}
     modifiers = {noun: known.noun_adjectives[noun] for noun in sorted(nouns) if noun in known.noun_adjectives}
     adjectives = sorted({*own, *(each for of_noun in modifiers.values() for each in of_noun)})

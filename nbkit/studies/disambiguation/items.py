@@ -84,7 +84,7 @@ def _by_majority(
     own = votes[(votes["corpus"] == corpus) & votes["unit"].between(start, start + n - 1)]
     cast: dict[Any, list[dict[str, Any]]] = {}
     for (unit, key, _), rows in own.groupby(["unit", "key", "token"], sort=False):
-        cast.setdefault(unit, []).append({**majority(rows), "key": key.removeprefix(f"{corpus}/")})
+        cast.setdefault(unit, []).append({**majority(rows), "key": str(key).removeprefix(f"{corpus}/")})
     texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
     yield from (cast.get(unit, []) for unit, _ in enumerate(islice(texts, start, start + n), start=start))
 
@@ -97,8 +97,8 @@ def _row(
     known: SenseCounts,
     finder: SenseFinder,
 ) -> dict[str, Any]:
-    pair, homograph = row["key"].removesuffix(f"/{row['homograph']}"), row["homograph"]
-    row = {**row, "key": f"{corpus}/{row['key']}", "corpus": corpus, "pair": f"{corpus}/{pair}"}
+    key, homograph = str(row["key"]), row["homograph"]
+    row = {**row, "key": f"{corpus}/{key}", "corpus": corpus, "pair": f"{corpus}/{key.removesuffix(f'/{homograph}')}"}
     if row["left_out"]:
         return {name: row[name] for name in LEFT_OUT}
     senses = [cluster.name for cluster in finder.lexicon.homographs[homograph].clusters]
@@ -135,15 +135,15 @@ def items(
     units = tested.groupby("pair", sort=False).ngroup()
     own = (units >= start) & (units < start + n)
     whole = dict.fromkeys(["token", "start", "end", "length", "fold"], "int64")
-    rows = tested[own].astype(whole).to_dict("records") if own.any() else []
+    rows: list[dict[Any, Any]] = tested[own].astype(whole).to_dict("records") if own.any() else []
     for _, unit in groupby(zip(units[own], rows, strict=True), key=itemgetter(0)):
         yield [{"item": _id(cell, row), **row} for _, row in unit]
 
 
-def _id(cell: Cell, row: Mapping[str, Any]) -> str:
+def _id(cell: Cell, row: Mapping[Any, Any]) -> str:
     return item_id(*cell[:2], row["source"], row["reference"], row["homograph"], row["token"])
 
 
-def source_of(row: Mapping[str, Any], lang: str) -> Text:
+def source_of(row: Mapping[Any, Any], lang: str) -> Text:
     """The parsed source of an item."""
     return from_record(json.loads(row["parse"]), lang)

@@ -292,8 +292,8 @@ def _counted(source: Text, target: Text, links: Alignment, finder: SenseFinder) 
     for place, noun, adjective in _adjectives(source):
         if noun not in finder.lexicon.homographs:
             yield "noun adjective", noun, "", adjective
-        elif cluster := clusters.get(place):
-            yield "sense adjective", noun, cluster, adjective
+        elif sense := clusters.get(place):
+            yield "sense adjective", noun, sense, adjective
 
 
 def _adjectives(text: Text) -> Iterator[tuple[int, str, str]]:
