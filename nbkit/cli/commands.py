@@ -583,7 +583,7 @@ def senses(params: DisambiguationParams, form: Path, n: int) -> None:
     (.key.json), which annotators do not get. Filled forms and keys go into the parameters annotations, annotation_key,
     naturalness and naturalness_key.
     """
-    from nbkit.studies.disambiguation import judgement_sample
+    from nbkit.studies.disambiguation.sets import judgement_sample
 
     refuse_programs([params])
     sample = judgement_sample(params, n)

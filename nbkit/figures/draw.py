@@ -101,6 +101,8 @@ def forest(
     titles: Names = None,
     marks: pd.DataFrame | None = None,
     mark: str = "",
+    percent: bool = False,
+    more: Sequence[Look] = (),
     per_line: int = 3,
     empty: str = NO_MODEL,
 ) -> Figure:
@@ -130,7 +132,12 @@ def forest(
     names, hues, titles : callable or mapping, optional
         How rows, hues and panels are called; of two columns, *titles* names the last.
     marks : DataFrame, optional
-        Floors or ceilings, drawn as bars: columns *y*, value and, with panels, *panel*; *mark* is their name.
+        Floors or ceilings, drawn as bars: columns *y*, value and, with panels, *panel*; *mark* is their name. With a
+        column *hue*, each stands beside the mark of its own.
+    percent : bool
+        Whether shares are written in per cent.
+    more : sequence of Look
+        Entries of the legend for what is drawn into the figure afterwards.
     per_line : int
         Panels that stand side by side at most.
     empty : str
@@ -169,7 +176,9 @@ def forest(
             if marks is not None:
                 beside = _same(marks, here, panel)
                 beside = beside[beside[y].isin(heights) & beside["value"].notna()]
-                panels.ticks(axis, beside["value"], beside[y].map(heights), Look(mark, "#333333", "|"))
+                at = beside[y].map(heights).to_numpy(float)
+                at = at + ([offsets.get(value, 0) for value in beside[hue]] if hue in beside else 0)
+                panels.ticks(axis, beside["value"], at, Look(mark, "#333333", "|"))
             for at in [] if zero is None else [zero] if isinstance(zero, int | float) else zero:
                 axis.axvline(at, color="#8A8A8A", linewidth=1, zorder=1)
             last = place % per_line == per_line - 1 or place == len(shown) - 1
@@ -179,6 +188,8 @@ def forest(
                 panels.rows_axis(axis, list(map(called(y, names), heights)), list(own.values()) if dodged else ())
             axis.set(xlabel=label if place + per_line >= len(shown) else "", title=title)
             axis.tick_params(axis="x", labelbottom=True)
+            if percent:
+                axis.xaxis.set_major_formatter(panels.PER_CENT)
         if unit:
             panels.unit_range(axes[0], table[[x]])
         elif limits is not None:
@@ -186,8 +197,8 @@ def forest(
         several = hue is not None and (len(own) > 1 or hue in ("score", "model")) and hue not in (y, *_listed(panel))
         several = several and not (by_category and hue == "category")  # bands name the categories
         entries = list(own.values()) if several and (by_category or panels.few(own.values())) else []
-        panels.legend(figure, [*entries, *([Look(mark, "#333333", "|")] if mark and marks is not None else [])],
-                      columns=2 if len(entries) == 4 and width < theme.WIDTH else 5)  # fmt: skip
+        panels.legend(figure, [*entries, *([Look(mark, "#333333", "|")] if mark and marks is not None else []),
+                               *more], columns=2 if len(entries) == 4 and width < theme.WIDTH else 5)  # fmt: skip
     return figure
 
 

@@ -79,7 +79,7 @@ def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:
     run.fill([table.name for table in exported])
     for table in exported:
         for part in run.parts(table):
-            if len(rows := part.rows):
+            if params.study.exported(params, part.cell) and len(rows := part.rows):
                 yield _standard(with_shown_texts(part, rows) if texts else rows, table.name)
 
 

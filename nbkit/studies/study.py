@@ -69,7 +69,7 @@ class Table:
     of; *inputs* and *size* get the name, too. asks: whether the model that the function names is asked, by the
     parameters; where it is not, all models share the table. counts: for a dry run, how many questions a table that asks
     in another way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no
-    rows; also checked where it has.
+    rows; also checked where it has. most: how many texts its rows hold at most, where a dry run must not compute them.
     """
 
     make: Callable[..., Any]
@@ -80,6 +80,7 @@ class Table:
     asks: Callable[[Any], bool] = lambda params: True
     counts: Callable[[Any, Cell, pd.DataFrame], tuple[int, int]] | None = None
     columns: tuple[str, ...] = ()
+    most: Callable[[Any, Cell], int] | None = None
 
     @property
     def name(self) -> str:
@@ -107,7 +108,7 @@ class Study:
     models beside those of the cells. calls: what tables call a model of the run, by default its label; spelling: one
     spelling for what the paper and a run call a model. pages: the cells of the report, each with its own pages. tags:
     what the report's filters know every cell by, beside language and model. exports: the tables that files of outcomes
-    hold. texts: their rows with the columns that browsers show
+    hold, exported: the cells of which. texts: their rows with the columns that browsers show
     (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
     the file that declares what the study says of a system. used: how many items a run had, by the parameter that bounds
     them.
@@ -135,6 +136,7 @@ class Study:
     tags: Callable[[Any], Mapping[str, str]] = lambda params: {}
     texts: Callable[..., pd.DataFrame] | None = None
     exports: tuple[str, ...] = (OUTCOMES,)
+    exported: Callable[[Any, Cell], bool] = lambda params, cell: True
     verdict: str = ""
     behaviour: Path | None = None
     used: Callable[[Any, Store], Mapping[str, Sequence[int]]] = lambda params, store: {}
@@ -213,8 +215,9 @@ class Study:
             if not isinstance(remote := use.remote, OutputsModel):
                 continue
             texts = list(dict.fromkeys(text for text in run.asked(cell) if text.strip()))
+            most = sum(run.most(part) for table in self.tables for part in run.parts_of(table, cell))
             if missing := self.models.unanswered(params, cell, texts):
-                yield remote.lacking(missing, *use.asked_in, len(texts))
+                yield remote.lacking(missing, *use.asked_in, max(most, len(texts)), partly=most > 0)
 
     def inputs(self, params: Any) -> dict[str, Any]:
         """What stands behind a run's tables: the key of each."""
@@ -233,12 +236,13 @@ class Study:
         found = list(self._absent(params, dump))
         if count:  # how many items there are decides all that follows
             asked = [self.base_of(table) for table in self.tables if "answers" in table.needs]
-            run.fill([table.name for table in asked if table is not None and not run.asks_model(table)])
+            run.fill([each.name for each in asked if each and each.most is None and not run.asks_model(each)])
         parts = [part for table in self.tables for part in run.parts(table) if not part.is_there]
         for part in sorted(parts, key=lambda part: (self.depth(part.table), part.cell.model)):
             asks = run.asks_model(part.table)
             texts = run.texts(part) if count else []
-            n, left = len(texts), len(self.models.unanswered(params, part.cell, texts)) if texts else 0
+            most = run.most(part) if count else 0
+            n, left = len(texts) + most, len(self.models.unanswered(params, part.cell, texts)) if texts else most
             if count and part.table.counts is not None:
                 n, left = part.table.counts(params, part.cell, part.of_base.rows)
             found.append(
@@ -482,7 +486,7 @@ class Run:
 
         Answers in files are there at once, so that those that are missing are found.
         """
-        if "answers" not in part.table.needs or part.base is None:
+        if "answers" not in part.table.needs or part.base is None or self._is_ahead(part):
             return []
         models = self.study.models
         if self.asks_model(part.base) and not isinstance(
@@ -493,6 +497,16 @@ class Run:
             return models.sent(part.cell, self._texts(part.of_base.rows))
         except MissingOutputsError as error:
             return error.texts
+
+    def most(self, part: Part) -> int:
+        """How many texts the model of a part is asked at most, if a dry run must not compute them."""
+        if "answers" not in part.table.needs or part.base is None or not self._is_ahead(part):
+            return 0
+        return part.base.most(self.params, self._asked(part.cell)) if part.base.most else 0
+
+    def _is_ahead(self, part: Part) -> bool:
+        """Whether the texts of a part are not there and must not be computed to be counted."""
+        return part.base is not None and part.base.most is not None and not part.of_base.is_there
 
     def _texts(self, items: pd.DataFrame) -> list[str]:
         columns = (items[column] for column in self.study.asks if column in items)
@@ -666,7 +680,10 @@ class Part:
             return self._checked(made[0]), made[1]
         units = list(islice(made, given["n"]))
         rows = [{"unit": self.start + i, **row} for i, rows in enumerate(units) for row in rows]
-        ids = [item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit")) for row in rows]
+        ids = [
+            row.get("item") or item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit"))
+            for row in rows
+        ]
         table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=list(dict.fromkeys(["unit", *self.table.columns])))
         return self._checked(table.assign(item=pd.Series(ids, dtype="str"))), len(units)
 

@@ -14,7 +14,7 @@ PAPERS = {
     "word_order": word_order.STUDY.printed,
     "nli_permutation": PUBLISHED,
     "idioms": idioms.PUBLISHED,
-    "disambiguation": disambiguation.PUBLISHED,
+    "disambiguation": disambiguation.STUDY.printed,
     "numbers": numbers.PUBLISHED,
 }
 
