@@ -68,7 +68,8 @@ def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:
     for table in exported:
         for part in run.parts(table):
             if len(rows := part.rows):
-                yield _standard(with_shown_texts(part, rows) if texts else rows, table.name)
+                shown = with_shown_texts(part, rows) if texts else rows.drop(columns=list(TEXTS), errors="ignore")
+                yield _standard(shown, table.name)
 
 
 def with_shown_texts(part: Part, rows: pd.DataFrame) -> pd.DataFrame:
@@ -230,6 +231,9 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
     from nbkit.studies.results import TEXTS as LONG_TEXTS
 
     texts = list(LONG_TEXTS) if {"source", "output"} & {*rows} else []
+    groups = [declared, *declared["measures"].values()]
+    names: set[str] = {*texts, *(name for each in groups for name in each.get("groups") or ())}
+    rows = rows.assign(**dict.fromkeys(names.difference(rows)))
     tables = []
     for name, measure in declared["measures"].items():
         chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows

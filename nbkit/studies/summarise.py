@@ -167,8 +167,8 @@ def strengths(outcomes: pd.DataFrame, score: str, yes: str, by: Names = (), *, c
 
     (ρ + 1) / 2 is the share θ of the pairs of a yes and a no of which the yes scores more (ties: half), and its
     interval that of a share. A cluster changes it by u_c = Σ_yes (p_i − θ) / n_yes + Σ_no (p_j − θ) / n_no, where p is
-    the share of the pairs of one value. Columns: *by*, value, low, high, p (Mann–Whitney U), n_yes, n_no, and the thresholds small,
-    medium, large of effects at this base rate (`adjusted_thresholds`); NaN where a side is empty.
+    the share of the pairs of one value. Columns: *by*, value, low, high, p (Mann–Whitney U), n_yes, n_no, and the
+    thresholds small, medium, large of effects at this base rate (`adjusted_thresholds`); NaN where a side is empty.
     """
     by, rows = _list(by), []
     for key, group in _groups(outcomes, by):
