@@ -78,9 +78,7 @@ def show_notation(found: pd.DataFrame, name: str) -> None:
     rows = rates(found, [*OF, "capability"])
     shown = per_cent(rows.assign(apart=100 * (rows["lenient"] - rows["strict"]).round(12)), "strict", "lenient")
     shown["apart"] = styles.cells(shown, "apart", form=".1f")
-    caption = (
-        "Pass rates in percent with 95% intervals; lenient − strict: what fails by its notation alone, in percentage points"
-    )
+    caption = "Pass rates in percent with 95% intervals; lenient − strict: what fails by its notation alone, in percentage points"
     columns = ("pair?", "model?", "capability", "strict", "lenient", "apart", "n")
     show(shown, name, caption=caption, columns=columns, headings={"apart": "lenient − strict"})
 
@@ -108,16 +106,18 @@ def lengths_figure(found: pd.DataFrame, column: str, seen: pd.DataFrame, across:
     strict = strict.astype({column: int})
     panel = "pair" if strict["model"].nunique() <= panels.MANY else ["pair", "model"]
     empty = "No number of this kind among the formats of this run, or no model in it."
-    figure = draw.curves(strict, column, hue="model", panel=panel, across=across, label="pass rate (%)", empty=empty)
+    looks = draw.looks("model", draw.ordered(strict["model"]))
+    beside = dict(zip(looks, 0.6 * panels.dodge(len(looks)), strict=True))
+    placed = strict.assign(at=strict[column] + strict["model"].map(beside).astype(float))
+    figure = draw.curves(placed, "at", hue="model", panel=panel, across=across, label="pass rate (%)", empty=empty)
     if not len(strict):
         return figure
-    looks = draw.looks("model", draw.ordered(strict["model"]))
     longest = seen.groupby(["pair", "model"])["length"].max()
     for key, axis in zip(strict.groupby(panel, sort=False).groups, figure.axes, strict=False):
         pair, *models = [key] if isinstance(key, str) else key
         limits = {model: longest[pair, model] for model in models or looks if (pair, model) in longest.index}
         axis.set(xlim=(strict[column].min() - 0.6, strict[column].max() + 0.6), ylim=(-0.04, 1.04))
-        axis.xaxis.get_major_locator().set_params(integer=True)
+        axis.set_xticks(sorted(strict[column].unique()))
         axis.yaxis.set_major_formatter(panels.PER_CENT)
         for limit, colour in {(limit, looks[model].colour) for model, limit in limits.items()}:
             axis.axvline(limit + 0.5, color=colour, zorder=1, linewidth=1, linestyle=(0, (4, 3)))
@@ -127,7 +127,8 @@ def lengths_figure(found: pd.DataFrame, column: str, seen: pd.DataFrame, across:
         for legend in [each for each in figure.legends if each.get_gid() is None]:
             legend.remove()
         entries = list(looks.values()) if panel == "pair" else []
-        panels.legend(figure, [*entries, Look("the longest of its training", "#555555", "", "--")])
+        with theme.style():
+            panels.legend(figure, [*entries, Look("the longest of its training", "#555555", "", "--")])
     return figure
 
 
@@ -148,7 +149,9 @@ def errors_figure(found: pd.DataFrame) -> Figure:
             n = here.groupby(["pair", "model"]).size().reindex(keys, fill_value=0)
             start = np.zeros(len(keys))
             for error in types:
-                share = (here[here["error"] == error].groupby(["pair", "model"]).size().reindex(keys, fill_value=0) / n).fillna(0)
+                share = (
+                    here[here["error"] == error].groupby(["pair", "model"]).size().reindex(keys, fill_value=0) / n
+                ).fillna(0)
                 bars = axis.barh(range(len(keys)), share, 0.66, left=start, color=_ERRORS[error])
                 panels.lead(bars, share.index.to_frame(index=False).assign(capability=name, reason=error))
                 start += share.to_numpy()
