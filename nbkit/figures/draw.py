@@ -236,8 +236,8 @@ def curves(
     """A line for each value of *hue* through its values at each *x*, with their intervals; as `forest` otherwise.
 
     label: the vertical axis, with its unit; across: the horizontal one. Numbers in *x* stand where they are, anything
-    else side by side. marks: a table like *table* whose lines are broken. Lines of models behind the placeholder step are
-    dotted.
+    else side by side. marks: a table like *table* whose lines are broken. Lines of models behind the placeholder step
+    are dotted.
     """
     table = table[table[y].notna()] if len(table) else table
     if not len(table):

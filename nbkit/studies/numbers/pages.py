@@ -1,4 +1,4 @@
-"""What several pages of the numbers study show alike: rates of both verdicts, figures, and sentences with marked numbers."""
+"""What several pages of the numbers study show alike: both pass rates, figures, sentences with marked numbers."""
 
 from __future__ import annotations
 
@@ -78,7 +78,10 @@ def show_notation(found: pd.DataFrame, name: str) -> None:
     rows = rates(found, [*OF, "capability"])
     shown = per_cent(rows.assign(apart=100 * (rows["lenient"] - rows["strict"]).round(12)), "strict", "lenient")
     shown["apart"] = styles.cells(shown, "apart", form=".1f")
-    caption = "Pass rates in percent with 95% intervals; lenient − strict: what fails by its notation alone, in percentage points"
+    caption = (
+        "Pass rates in percent with 95% intervals; lenient − strict: what fails by its notation alone, in percentage "
+        "points"
+    )
     columns = ("pair?", "model?", "capability", "strict", "lenient", "apart", "n")
     show(shown, name, caption=caption, columns=columns, headings={"apart": "lenient − strict"})
 
@@ -113,7 +116,8 @@ def lengths_figure(found: pd.DataFrame, column: str, seen: pd.DataFrame, across:
     if not len(strict):
         return figure
     longest = seen.groupby(["pair", "model"])["length"].max()
-    for key, axis in zip(strict.groupby(panel, sort=False).groups, figure.axes, strict=False):
+    keys: Any = strict.groupby(panel, sort=False).groups
+    for key, axis in zip(keys, figure.axes, strict=False):
         pair, *models = [key] if isinstance(key, str) else key
         limits = {model: longest[pair, model] for model in models or looks if (pair, model) in longest.index}
         axis.set(xlim=(strict[column].min() - 0.6, strict[column].max() + 0.6), ylim=(-0.04, 1.04))
@@ -184,9 +188,9 @@ def marked_source(row: Any) -> str:
 
 
 def with_marks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the columns source_marked and hypothesis_marked as HTML, both of them in report, and whose: pair, model.
+    """Rows with the columns source_marked, hypothesis_marked, report (both of them) and whose (pair, model) as HTML.
 
-    whose is empty where all rows share them; a column found names what stands in the number's place.
+    whose is empty if all rows share them. Their column found holds what stands in the number's place.
     """
     cells = rows.to_dict("records")
     sources = [marked_source(row) for row in cells]
@@ -240,8 +244,9 @@ def show_errors(rows: pd.DataFrame, name: str) -> None:
     shown = with_marks(rows).assign(correct=rows["correct"].map(escape))
     headings = {"whose": "pair and model", "source_marked": "source", "hypothesis_marked": "hypothesis"}
     columns = ("whose?", "capability", "error", "source_marked", "hypothesis_marked", "correct")
-    show(shown, name, caption="Errors of this run; numbers are marked", columns=columns, headings=headings,
-         html=("whose", "source_marked", "hypothesis_marked", "correct"), data=rows, text=True, empty=NO_FAILURE)  # fmt: skip
+    html = ("whose", "source_marked", "hypothesis_marked", "correct")
+    show(shown, name, caption="Errors of this run; numbers are marked", columns=columns, headings=headings, html=html,
+         data=rows, text=True, empty=NO_FAILURE)  # fmt: skip
 
 
 def smallest_failures(params: NumbersParams) -> pd.DataFrame:
