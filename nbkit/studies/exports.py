@@ -231,9 +231,9 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
     from nbkit.studies.results import TEXTS as LONG_TEXTS
 
     texts = list(LONG_TEXTS) if {"source", "output"} & {*rows} else []
-    groups = [declared, *declared["measures"].values()]
-    names: set[str] = {*texts, *(name for each in groups for name in each.get("groups") or ())}
-    rows = rows.assign(**dict.fromkeys(names.difference(rows)))
+    grouped = [declared, *declared["measures"].values()]
+    names: set[str] = {*texts, *(name for each in grouped for name in each.get("groups") or ())}
+    rows = rows.assign(**dict.fromkeys(names.difference(rows)))  # of parts that lack them
     tables = []
     for name, measure in declared["measures"].items():
         chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows

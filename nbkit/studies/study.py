@@ -655,11 +655,7 @@ class Part:
         return self.run.study.models.ask(self.run.params, cell, list(texts))
 
     def _of_each(self, table: Table) -> pd.DataFrame:
-<<<<<<< HEAD
         """Another table of every model for the same languages; of the same units where both have those of one table."""
-=======
-        """Another table of every model, for the same languages; of the same units where both share them."""
->>>>>>> bb9b6d4f (Numbers: templates, items, outcomes and running text as tables)
         import pandas as pd
 
         cells = self.run.with_models(self.cell)
