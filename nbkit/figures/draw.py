@@ -20,6 +20,7 @@ from nbkit.figures.theme import Look
 from nbkit.measure.statistics import FEW
 from nbkit.models import label as model_label
 from nbkit.models.catalogue import BY_RULE
+from nbkit.numbers.formats import CAPABILITIES
 from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.perturb import label as perturbation_label
 
@@ -91,7 +92,7 @@ def called(column: str, names: Names = None) -> Callable[[str], str]:
     if column == "metric":
         return theme.metric_label
     if column == "capability":
-        return str.capitalize
+        return lambda name: name.capitalize() if name in CAPABILITIES else name
     return (lambda value: theme.short_name(str(value))) if column == "model" else str
 
 

@@ -249,9 +249,8 @@ def show_errors(rows: pd.DataFrame, name: str) -> None:
          data=rows, text=True, empty=NO_FAILURE)  # fmt: skip
 
 
-def smallest_failures(params: NumbersParams) -> pd.DataFrame:
-    """The smallest failing numbers with their sentences."""
-    rows = params.study.read(params, "smallest")
+def smallest_failures(params: NumbersParams, rows: pd.DataFrame) -> pd.DataFrame:
+    """The smallest failing numbers, rows of the table smallest, with the templates that they stand in."""
     rows = params.study.with_texts(params, rows) if len(rows) else rows.assign(template="")
     columns = ["capability", "format", "template", "written", "smallest", "smallest_format", "source", "hypothesis",
                "error", "found", "asked", "proved"]  # fmt: skip
