@@ -80,7 +80,8 @@ def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:
     for table in exported:
         for part in run.parts(table):
             if params.study.exported(params, part.cell) and len(rows := part.rows):
-                yield _standard(with_shown_texts(part, rows) if texts else rows, table.name)
+                shown = with_shown_texts(part, rows) if texts else rows.drop(columns=list(TEXTS), errors="ignore")
+                yield _standard(shown, table.name)
 
 
 def with_shown_texts(part: Part, rows: pd.DataFrame) -> pd.DataFrame:
@@ -249,6 +250,9 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
     if not declared:  # a study that says nothing of its measures
         return pd.DataFrame(columns=list(COLUMNS))
     texts = list(TEXTS) if {"source", "output"} & {*rows} else []
+    grouped = [declared, *declared["measures"].values()]
+    names: set[str] = {*texts, *(name for each in grouped for name in each.get("groups") or ())}
+    rows = rows.assign(**dict.fromkeys(names.difference(rows)))  # of parts that lack them
     tables = []
     for name, measure in declared["measures"].items():
         try:

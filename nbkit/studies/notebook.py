@@ -58,7 +58,7 @@ def show(
 ) -> None:
     """Show a figure or a table, and keep a copy of it under *name*.
 
-    Perturbations and metrics in a table are written as they are called.
+    Perturbations, metrics and capabilities in a table are written as they are called.
 
     Parameters
     ----------
@@ -114,6 +114,9 @@ def _styled(
     table = styles.styled(
         rows[chosen].assign(**named), caption=caption, best=best, headings={**_HEADINGS, **(headings or {})}
     )
+    wide = [{"selector": f"td.col{place}", "props": "min-width: 15em"} for place, each in enumerate(chosen)
+            if each in html and rows[each].str.len().median() > _SENTENCE]  # fmt: skip
+    table.set_table_styles(wide, overwrite=False)  # type: ignore[arg-type]
     return table.format(str, subset=[each for each in html if each in chosen])
 
 
@@ -123,8 +126,10 @@ def _shown(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     return [each.removesuffix("?") for each in there if each[-1] != "?" or rows[each[:-1]].nunique() > 1]
 
 
+#: Characters of HTML from which on a cell holds a sentence, which needs room.
+_SENTENCE = 40
 #: Columns whose values are written as they are called, and what columns are called beside `theme.theme_data`.
-_NAMED = ("perturbation", "perturbation_a", "perturbation_b", "metric")
+_NAMED = ("perturbation", "perturbation_a", "perturbation_b", "metric", "capability")
 _HEADINGS = {"source_language": "from", "target_language": "language", "units": "independent units"}
 
 
