@@ -16,11 +16,10 @@ from nbkit.batch.params import RunFile, entries, listing, not_remembered, progra
 from nbkit.batch.params import validate as problems_of
 from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option, size_text
 from nbkit.errors import NbkitError
-from nbkit.studies import exports
 from nbkit.studies.base import StudyParams
 from nbkit.studies.behaviours import behaviour_of
-from nbkit.studies.results import FORMATS, outdated, write_outcomes
-from nbkit.studies.study import Study
+from nbkit.studies.exports import FORMATS, write_outcomes
+from nbkit.studies.study import outdated
 from nbkit.studies.suite import SuiteParams
 from nbkit.suites.from_outcomes import Outcomes, suites_of
 
@@ -235,11 +234,7 @@ def outcomes(
         for path, n in suites_of(_items(chosen), as_suite, every):
             click.echo(f"{n:,} tests in {path}")
         return
-    place = output or Path("/dev/stdout")
-    if all(isinstance(each.study, Study) for each in chosen):
-        n = exports.write_outcomes(chosen, place, form, texts=texts)
-    else:
-        n = write_outcomes((table for each in chosen for table in studies.outcomes(each, texts=texts)), place, form)
+    n = write_outcomes(chosen, output or Path("/dev/stdout"), form, texts=texts)
     if output is not None:
         click.echo(f"{n:,} outcomes in {output}")
 

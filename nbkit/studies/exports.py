@@ -226,21 +226,25 @@ def read_declaration(path: Path) -> dict[str, Any]:
         known = json.loads(about)
     except ValueError:
         known = {}
-    version = known.get("schema_version", 1) if isinstance(known, dict) else 1
+    check_version(known.get("schema_version", 1) if isinstance(known, dict) else 1, path)
+    return known
+
+
+def check_version(version: int, path: Path) -> None:
+    """Raise `DataError` for outcomes of another version, with the way out."""
     if version != SCHEMA_VERSION:
         raise DataError(
             f"outcomes of version {version}, this nbkit reads {SCHEMA_VERSION}: write them again, with "
             "`nbkit outcomes RUN`",
             path,
         )
-    return known
 
 
 # ----------------------------------------------------------------------------
 # The long form that cards, comparisons and the browser of sentences read: a row per item, system and measure.
 
 
-def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd.DataFrame:
+def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any] | None) -> pd.DataFrame:
     """Outcomes with one row per measure, as `nbkit.studies.results` has them.
 
     declared: ``outcomes`` of a behaviour (`nbkit.studies.behaviours.Columns`).
@@ -268,8 +272,8 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
         records: Any = chosen.to_dict("records") if "{" in name else []
         own = measure.get("groups")
         wanted = declared["groups"] if own is None else own
-        names = wanted if isinstance(wanted, dict) else {each: each for each in wanted}
-        named: Any = pd.DataFrame({key: chosen[each].astype(object) for key, each in names.items() if each in chosen},
+        of_groups = wanted if isinstance(wanted, dict) else {each: each for each in wanted}
+        named: Any = pd.DataFrame({key: chosen[each].astype(object) for key, each in of_groups.items() if each in chosen},
                                   index=chosen.index)  # fmt: skip
         columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
         texts_of: Any = {each: chosen.get(column) for each, column in columns_of.items()}

@@ -24,7 +24,7 @@ from nbkit.errors import NbkitError, closest
 from nbkit.fingerprint import digest
 from nbkit.models.services.outputs import MissingOutputsError, OutputsModel
 from nbkit.progress import progress_bar
-from nbkit.store import Store
+from nbkit.store import Block, Store
 from nbkit.studies import base
 from nbkit.studies.answering import Cell, Translators, Use, of_distinct
 from nbkit.studies.base import Notebook, StudyParams, Unit, cell_label, no_device
@@ -91,6 +91,11 @@ class Table:
     def needs(self) -> frozenset[str]:
         """The arguments of its function."""
         return frozenset(inspect.signature(self.make).parameters)
+
+    @property
+    def code(self) -> str:
+        """The digest of the code behind its function."""
+        return digest(f"{self.make.__module__}:{self.make.__qualname__}", without=_KEYED)
 
     @property
     def has_units(self) -> bool:
@@ -523,7 +528,7 @@ class Run:
                 "kind": f"{study.name}.{table.name}",
                 "params": self.params.key(table.name),
                 "inputs": table.inputs(self.params, self._asked(cell), *named),
-                "code": digest(f"{table.make.__module__}:{table.make.__qualname__}", without=_KEYED),
+                "code": table.code,
                 "cell": self.names(cell),
             }
             if corpus:
@@ -778,6 +783,14 @@ def _sent(part: Part) -> dict[str, Any]:
     kind = type(part.run.params)
     schema = f"{kind.__module__}:{kind.__name__}"
     return {"params": part.run.params.model_dump(mode="json"), "schema": schema, **part.address}
+
+
+def outdated(studies: Iterable[Study], store: Store | None = None) -> list[Block]:
+    """The stored tables of *studies* that other code made: no key reaches them any more."""
+    today = {f"{study.name}.{table.name}": table.code for study in studies for table in study.tables}
+    names = {kind.partition(".")[0] for kind in today}
+    blocks = [block for block in (store or Store()).blocks() if block.kind.partition(".")[0] in names]
+    return [block for block in blocks if block.config.get("code") != today.get(block.kind, "")]
 
 
 def item_id(*values: Any) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from nbkit.studies import disambiguation, idioms, numbers, word_order
 from nbkit.studies.nli_permutation.styled import PUBLISHED
-from nbkit.studies.page import research_code
+from nbkit.studies.notebook import research_code
 from nbkit.studies.paper import RESEARCH_CODE, Paper
 
 PAPERS = {
