@@ -216,7 +216,7 @@ def marked(texts: Iterable[str], moved: Iterable[str]) -> list[str]:
     return [styles.isolated(styles.marked(text, each)) for text, each in zip(texts, spans, strict=True)]
 
 
-def printed_samples() -> pd.DataFrame:
+def printed_flips() -> pd.DataFrame:
     """The paper's samples (Tables 4 and 5) in the columns of `sentences`."""
     names = {
         "perturbed_source": "changed",
