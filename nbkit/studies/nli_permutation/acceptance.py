@@ -66,11 +66,11 @@ def results(pairs: pd.DataFrame) -> pd.DataFrame:
 
 def floors_of(pairs: pd.DataFrame, permutations: int) -> pd.DataFrame:
     """What predictors that cannot read word order get on the same pairs: model, corpus, predictor, measure, value."""
-    tables = [
-        floors(own["label"].to_numpy(str), own["right"].to_numpy(), permutations)
-        .rename_axis("predictor").reset_index().melt("predictor", var_name="measure").assign(model=model, corpus=corpus)
-        for (model, corpus), own in pairs.groupby(OF, sort=False)
-    ]  # fmt: skip
+    tables = []
+    for (model, corpus), own in pairs.groupby(OF, sort=False):
+        table = floors(own["label"].to_numpy(str), own["right"].to_numpy(), permutations).rename_axis("predictor")
+        long = table.reset_index().melt("predictor", var_name="measure")
+        tables.append(long.assign(model=str(model), corpus=str(corpus)))
     columns = [*OF, "predictor", "measure", "value"]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
@@ -211,7 +211,7 @@ def annotation_sample(
     accepted = accepted.assign(length_group=np.where(accepted["length"] > accepted["length"].median(), "long", "short"))
     where, strata = (params.seed, corpus, model), [("short", "long"), (CORRECT, FLIPPED)]
     members = {
-        key: accepted.index[(accepted[["length_group", "group"]] == key).all(axis=1)] for key in product(*strata)
+        key: accepted.index[(accepted[["length_group", "group"]] == list(key)).all(axis=1)] for key in product(*strata)
     }
     chosen = accepted.loc[
         _balanced([_drawn(each, len(each), params.seed, "annotation", corpus, model) for each in members.values()], n)

@@ -82,13 +82,15 @@ def results_figure(results: pd.DataFrame, floors: pd.DataFrame) -> Figure:
         figure, axes = panels.grid(1, len(measures), theme.WIDTH, height, sharey=True)
         for name, axis in zip(measures, axes[0], strict=True):
             for predictor, here in floors[floors["measure"] == name].dropna().groupby("predictor"):
-                at = here["corpus"].map(corpora.index) + (
+                at = here["corpus"].map(corpora.index).astype(float) + (
                     here["model"].map(offsets) if predictor == "bag of words" else 0
                 )
                 panels.ticks(axis, here["value"], at, FLOORS[str(predictor)])
             for model, look in own.items():
                 here = rows[(rows["model"] == model) & (rows["measure"] == name) & rows["value"].notna()]
-                panels.intervals(axis, here, here["corpus"].map(corpora.index) + offsets[model], look, *_ENDS)
+                panels.intervals(
+                    axis, here, here["corpus"].map(corpora.index).astype(float) + offsets[model], look, *_ENDS
+                )
             axis.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), title=TITLES[name])
             panels.rows_axis(axis, list(map(corpus_label, corpora)), own.values())
         panels.legend(figure, [*panels.few(own.values()), *list(FLOORS.values())[:3]], columns=3)
@@ -199,7 +201,7 @@ def omega_figure(curve: pd.DataFrame, floors: pd.DataFrame) -> Figure:
         return theme.message(NO_MODEL)
     corpora, own = ordered(curve["corpus"]), looks("model", ordered(curve["model"]))
     bags = floors[(floors["predictor"] == "bag of words") & (floors["measure"] == "omega_max")]
-    bags = bags.set_index(OF)["value"]
+    accuracy = {(row["model"], row["corpus"]): row["value"] for row in bags.to_dict("records")}
     per_line = min(len(corpora), 4)
     lines = -(-len(corpora) // per_line)
     with theme.style():
@@ -210,10 +212,10 @@ def omega_figure(curve: pd.DataFrame, floors: pd.DataFrame) -> Figure:
             axis.axvline(1 / 3, **DASHED)
             for model, look in own.items():
                 line = here[here["model"] == model]
-                axis.axhline(bags.get((model, corpus), np.nan), color=look.colour, linewidth=1, linestyle=":")
+                axis.axhline(accuracy.get((model, corpus), np.nan), color=look.colour, linewidth=1, linestyle=":")
                 axis.step(line["threshold"], line["omega"], where="post", color=look.colour, linewidth=1.4)
-                band = [line[name] for name in ("threshold", "low", "high")]
-                axis.fill_between(*band, step="post", color=look.colour, alpha=0.15, linewidth=0)
+                low, high = line["low"], line["high"]
+                axis.fill_between(line["threshold"], low, high, step="post", color=look.colour, alpha=0.15, linewidth=0)
             if few := here["n"].min() < FEW:
                 panels.few_note(axis)
             axis.set(xlim=(0, 1), ylim=(-0.02, 1.02), title=corpus_label(corpus) + styles.DAGGER * bool(few))
@@ -237,7 +239,8 @@ def show_results(results: pd.DataFrame, name: str) -> None:
     wide, n = (styles.wide(results, OF, "measure", each, measured) for each in ("value", "n"))
     own = wide[measured].where(~wide["corpus"].isin(AVERAGES))
     best = own.groupby(wide["corpus"], group_keys=False)[measured].apply(lambda each: styles.best(each, "column"))
-    shares = [f"{row.model} ({corpus_label(row.corpus)}): {row.value:.1%}" for row in refused.itertuples()]
+    named = zip(refused["model"], map(corpus_label, refused["corpus"]), refused["value"], strict=True)
+    shares = [f"{model} ({corpus}): {share:.1%}" for model, corpus, share in named]
     bold = "Bold: the highest of all models on a set. " if best.any(axis=None) else ""
     declined = f"Permutations that a model refused to label are not accepted: {', '.join(shares)}. " if shares else ""
     sets = "; of means, sets" if wide["corpus"].isin(AVERAGES).any() else ""
