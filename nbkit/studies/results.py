@@ -250,7 +250,7 @@ def read_outcomes(path: Path, studies: Registry[Study] | None = None) -> Iterato
 def _long_forms(rows: pd.DataFrame, declared: Mapping[str, Behaviour]) -> Iterator[pd.DataFrame]:
     for name, own in rows.groupby("study", sort=False):
         about = declared[str(name)].model_dump(mode="json") if name in declared else {}
-        yield exports.long_form(own, str(name), about.get("outcomes"))
+        yield exports.long_form(own, str(name), about.get("outcomes") or {})
 
 
 def _completed(table: pd.DataFrame, results: Results, texts: bool) -> pd.DataFrame:
