@@ -141,8 +141,7 @@ def _show(found: pd.DataFrame, shown: int) -> None:
             click.echo(f"  … and {len(aside) - shown:,} more")
     for verdict, what in (("fail", "failed"), ("undecided", "for people")):
         which = found[(found["verdict"] == verdict) & (found["aside"] == "")]
-        for system in which["model"].unique():
-            own = which[which["model"] == system]
+        for system, own in cast(Iterator[tuple[str, Any]], which.groupby("model", sort=False)):
             for row in cast(Iterator[Any], own.head(shown).itertuples()):
                 click.echo(f"{what} ({row.test}) {system}: {_line(row.reason)}")
                 click.echo(f"  {_line(row.source)} → {_line(row.output)}")
