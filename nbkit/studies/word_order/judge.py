@@ -13,7 +13,6 @@ from nbkit.measure.displacement import carried_displacement, displacement
 from nbkit.perturb import CONTROL
 from nbkit.studies.answering import Cell
 from nbkit.studies.study import Part, Run
-from nbkit.studies.summarise import correlate
 from nbkit.studies.word_order.params import WordOrderParams
 
 #: What distinguishes rows.
@@ -24,7 +23,6 @@ OUTCOMES = (
     *("carried", "arrives_by_chance", "arrived", "not_arrived"),
 )
 DIFFICULTY = (*GROUPS, "metric", "alpha_source", "alpha_target", "chance")
-CORRELATIONS = ("score", "of", "value", "low", "high", "p", "n")
 SIMILARITY = ("unit", "perturbation_a", "perturbation_b", "side", "metric", "kappa")
 #: The threshold of the criterion of flips that is inferred from the printed samples.
 INFERRED = 0.5
@@ -112,17 +110,6 @@ def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
         if not hasattr(kappa, "problem")  # has weights: too slow for every pair of perturbations
     ]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(SIMILARITY))
-
-
-def correlations(params: WordOrderParams, cell: Cell, all_outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Spearman's ρ of β₁ and β₂ with β, with the length of the source, and with each other, by the run's κ (§6.2).
-
-    Over perturbed sentences in the first spacing; the perturbed forms of a pair are resampled together.
-    """
-    rows = all_outcomes[(all_outcomes["metric"] == params.kappa) & (all_outcomes["spacing"] == params.spacings[0])]
-    rows = rows[rows["perturbation"] != CONTROL]
-    pairs = [(score, of) for of in ("beta", "length") for score in ("beta1", "beta2")] + [("beta1", "beta2")]
-    return pd.concat([correlate(rows, *pair, seed=params.seed).assign(score=pair[0], of=pair[1]) for pair in pairs])
 
 
 def as_coded(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
