@@ -47,10 +47,13 @@ def measures(pairs: pd.DataFrame, by: Sequence[str] = OF) -> pd.DataFrame:
     groups = pairs[list(by)].drop_duplicates()
     tables = []
     for name in values:
-        found = summarise(rows, name, by, interval="mean" if name == "p_correct_coded" else "share")
-        found = groups.merge(found, how="inner" if name == "refused" else "left").fillna({"n": 0})
-        tables.append(found.astype({"n": int}).assign(measure=name))
-    return pd.concat(tables, ignore_index=True)[[*by, "measure", "value", "low", "high", "n"]]
+        found = groups.merge(
+            summarise(rows, name, by, interval="mean" if name == "p_correct_coded" else "share"), "left"
+        )
+        tables.append(found.fillna({"n": 0}).astype({"n": int}).assign(measure=name))
+    table = pd.concat(tables).sort_index(kind="stable")  # the rows of a group together
+    table = table[(table["measure"] != "refused") | (table["n"] > 0)].reset_index(drop=True)
+    return table[[*by, "measure", "value", "low", "high", "n"]]
 
 
 def results(pairs: pd.DataFrame) -> pd.DataFrame:
