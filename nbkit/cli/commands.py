@@ -513,7 +513,7 @@ def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
     if output is not None:
         with atomic_write(output) as unfinished:
             unfinished.write_text(as_csv(judgements), encoding="utf-8", newline="")
-    from nbkit.studies.suite import LABELS as SUITE_LABELS
+    from nbkit.studies.suite.judge import LABELS as SUITE_LABELS
 
     labels = next((each for each in (LABELS, tuple(SUITE_LABELS)) if {*judgements["label"]} <= {*each}), ())
     if not labels:
@@ -583,7 +583,7 @@ def senses(params: DisambiguationParams, form: Path, n: int) -> None:
     (.key.json), which annotators do not get. Filled forms and keys go into the parameters annotations, annotation_key,
     naturalness and naturalness_key.
     """
-    from nbkit.studies.disambiguation import judgement_sample
+    from nbkit.studies.disambiguation.sets import judgement_sample
 
     refuse_programs([params])
     sample = judgement_sample(params, n)
