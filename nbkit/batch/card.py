@@ -50,6 +50,7 @@ from nbkit.report.card import (
 )
 from nbkit.store import Store
 from nbkit.studies import STUDIES, outcomes, write_outcomes
+from nbkit.studies.answering import Translators, Use
 from nbkit.studies.base import StudyParams, told_apart, without_repeats
 from nbkit.studies.behaviours import (
     DATA,
@@ -72,8 +73,8 @@ from nbkit.studies.behaviours import (
     whole_and_groups,
     worst_group,
 )
-from nbkit.studies.engine import TRANSLATOR, Study, Use
-from nbkit.studies.page import corpora, corpus_facts, licences
+from nbkit.studies.named import corpora, corpus_facts, licences
+from nbkit.studies.study import Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -314,8 +315,13 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
     measured = [tables[each.study.name] for each in plan.behaviours if each.study.name in tables]
     card = _card(plan, parts, asked, began, tuple(_health(plan, measured)))
     write_card(card, folder)
-    with atomic_write(folder / OUTCOMES) as temporary:
-        write_outcomes(measured, Path(temporary), "parquet")
+    (folder / OUTCOMES).mkdir(exist_ok=True)
+    for path in (folder / OUTCOMES).glob("*.parquet"):
+        path.unlink()
+    for each in plan.behaviours:
+        if each.study.name in tables:
+            path = folder / OUTCOMES / f"{each.study.name}.parquet"
+            write_outcomes([each.params], path, "parquet", models=each.systems)
     with atomic_write(folder / RUN) as temporary:
         temporary.write_text(run_file(plan, folder.name), encoding="utf-8")
     if measured:
@@ -382,7 +388,7 @@ def _health(plan: CardPlan, tables: Sequence[pd.DataFrame]) -> Iterator[HealthOf
         reference = reference_of(source, [lines for _, lines in read], tgt)
         if reference and len(read_lines(reference)) == len(read_lines(source)):
             voters.append(f"{OutputsModel.prefix}{reference}?source={source}")
-    for each in health_of((Use(TRANSLATOR, name, plan.pair) for name in (*files.values(), *voters)), Store()):
+    for each in health_of((Use(Translators, name, plan.pair) for name in (*files.values(), *voters)), Store()):
         yield HealthOf(
             texts=f"{each['file']}, {each['lines']:,} texts, one a line",
             lines=each["lines"],

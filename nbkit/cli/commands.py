@@ -513,7 +513,7 @@ def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
     if output is not None:
         with atomic_write(output) as unfinished:
             unfinished.write_text(as_csv(judgements), encoding="utf-8", newline="")
-    from nbkit.studies.suite import LABELS as SUITE_LABELS
+    from nbkit.studies.suite.judge import LABELS as SUITE_LABELS
 
     labels = next((each for each in (LABELS, tuple(SUITE_LABELS)) if {*judgements["label"]} <= {*each}), ())
     if not labels:
@@ -612,7 +612,7 @@ def split_idioms(params: IdiomsParams, folder: Path) -> None:
     --train moses:FOLDER/en-fr/regular, --idioms moses:FOLDER/en-fr/idiom-train and --condition zero, joint or
     upsample-N.
     """
-    from nbkit.studies.idioms.steps import write_training_data
+    from nbkit.studies.idioms.training import write_training_data
 
     for language in params.languages:
         place = folder / f"{params.source}-{language}"

@@ -6,6 +6,7 @@ Colours and names follow from the column: a model, a language, a category or a s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,9 @@ from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.figures.theme import Look
 from nbkit.measure.statistics import FEW
+from nbkit.models import label as model_label
+from nbkit.models.catalogue import BY_RULE
+from nbkit.numbers.formats import CAPABILITIES
 from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.perturb import label as perturbation_label
 
@@ -42,7 +46,7 @@ def looks(column: str | None, values: Sequence[str], names: Names = None) -> dic
     elif column == "score" and set(values) <= set(theme.theme_data()["scores"]):
         found = {value: theme.score_look(value) for value in values}
     elif column == "model":
-        found = theme.model_looks(values)
+        found = _model_looks(values)
     else:
         free = [*theme.theme_data()["models"].values(), *theme.theme_data()["more_models"]]
         found = {value: Look(str(value), **free[i % len(free)]) for i, value in enumerate(values)}
@@ -50,6 +54,25 @@ def looks(column: str | None, values: Sequence[str], names: Names = None) -> dic
         read = called(column or "", names)
         return {value: Look(read(value), found[value].colour, found[value].marker) for value in values}
     return {value: found[value] for value in values}
+
+
+#: What the label of a model behind the placeholder step ends with, and the marker of such a model.
+_BY_RULE, _BY_RULE_MARKER = model_label(f"{BY_RULE}model").removeprefix("model"), "X"
+
+
+def _model_looks(models: Sequence[str]) -> dict[str, Look]:
+    """The looks of models; one behind the placeholder step has the colour of the model and a marker of its own.
+
+    >>> found = _model_looks(["Helsinki-OPUS", "Helsinki-OPUS + placeholder"])
+    >>> len({look.colour for look in found.values()}), len({look.marker for look in found.values()})
+    (1, 2)
+    """
+    alone = theme.model_looks([each.removesuffix(_BY_RULE) for each in models])
+    looks = {each: alone[each.removesuffix(_BY_RULE)] for each in models}
+    behind = [each for each in models if each.endswith(_BY_RULE)]
+    return looks | {
+        each: replace(looks[each], label=looks[each].label + _BY_RULE, marker=_BY_RULE_MARKER) for each in behind
+    }
 
 
 def called(column: str, names: Names = None) -> Callable[[str], str]:
@@ -68,7 +91,9 @@ def called(column: str, names: Names = None) -> Callable[[str], str]:
         return lambda name: perturbation_label(name) if name == CONTROL or name in PERTURBATIONS else name
     if column == "metric":
         return theme.metric_label
-    return (lambda value: theme.short_name(str(value))) if column == "model" else str
+    if column == "capability":
+        return lambda name: name.capitalize() if name in CAPABILITIES else name
+    return (lambda value: theme.model_looks([str(value)])[str(value)].label) if column == "model" else str
 
 
 def ordered(values: Sequence[str] | pd.Series, order: Sequence[str] = ()) -> list[str]:
@@ -166,7 +191,7 @@ def forest(
             if joined:
                 ends = here[~here[hue].isin(bars)].groupby(y, observed=True)[x].agg(["min", "max"])
                 axis.hlines(ends.index.map(heights), ends["min"], ends["max"], color="#CFCFCF", linewidth=1, zorder=1)
-            for value, look in own.items():
+            for value, look in reversed(own.items()):  # the first lies on top
                 part = here[here[hue or y] == value]
                 at = part[y].map(heights).to_numpy(float) + offsets.get(value, 0)
                 if value in bars:
@@ -194,7 +219,8 @@ def forest(
             panels.unit_range(axes[0], table[[x]])
         elif limits is not None:
             axes[0].set_xlim(*(_symmetric(table[[x, low, high]]) if limits == "symmetric" else limits))
-        several = hue is not None and (len(own) > 1 or hue == "score") and not (by_category and hue == "category")
+        several = hue is not None and (len(own) > 1 or hue in ("score", "model")) and hue not in (y, *_listed(panel))
+        several = several and not (by_category and hue == "category")  # bands name the categories
         entries = list(own.values()) if several and (by_category or panels.few(own.values())) else []
         panels.legend(figure, [*entries, *([Look(mark, "#333333", "|")] if mark and marks is not None else []),
                                *more], columns=2 if len(entries) == 4 and width < theme.WIDTH else 5)  # fmt: skip
@@ -223,7 +249,8 @@ def curves(
     """A line for each value of *hue* through its values at each *x*, with their intervals; as `forest` otherwise.
 
     label: the vertical axis, with its unit; across: the horizontal one. Numbers in *x* stand where they are, anything
-    else side by side. marks: a table like *table* whose lines are broken.
+    else side by side. marks: a table like *table* whose lines are broken. Lines of models behind the placeholder step
+    are dotted.
     """
     table = table[table[y].notna()] if len(table) else table
     if not len(table):
@@ -247,7 +274,8 @@ def curves(
                         shift = 0 if measured else 0.04 * (i - (len(own) - 1) / 2)
                         at = (part[x] if measured else part[x].map(places.index)).to_numpy(float) + shift
                         few = part if "n" in part else part.assign(n=np.nan)
-                        panels.line(axis, _linked(few), at, look, y, "low", "high", line)
+                        dotted = hue == "model" and value.endswith(_BY_RULE)
+                        panels.line(axis, _linked(few), at, look, y, "low", "high", ":" if dotted else line)
             if zero is not None:
                 axis.axhline(zero, color="#8A8A8A", linewidth=1, zorder=1)
             if not measured:
@@ -256,7 +284,7 @@ def curves(
             axis.tick_params(axis="y", labelleft=True)
         for axis in axes[::per_line]:
             axis.set_ylabel(label)
-        entries = [] if _listed(panel) == [hue] else list(own.values())
+        entries = [] if hue in _listed(panel) else list(own.values())
         panels.legend(figure, [*entries, *([Look(mark, "#111111", "", "--")] if marks is not None else [])])
     return figure
 
@@ -306,9 +334,10 @@ def heatmap(
         for place, ((title, here), axis) in enumerate(zip(shown, axes, strict=True)):
             values, texts = (here.pivot(index=y, columns=x, values=each).reindex(index=rows, columns=across)
                              for each in (value, "_written"))  # fmt: skip
+            texts = texts.astype(object).fillna("")
             sns.heatmap(
                 values.astype(float), vmin=within[0], vmax=within[1], cmap="crest", ax=axis, cbar=False, linewidths=0.4,
-                annot=texts.fillna("") if numbers else None, fmt="", annot_kws={"size": 6.5, "linespacing": 1.1},
+                annot=texts if numbers else None, fmt="", annot_kws={"size": 6.5, "linespacing": 1.1},
             )  # fmt: skip
             readable_numbers(axis, len(across))
             axis.set(xlabel="", ylabel="", title=title)
@@ -322,7 +351,7 @@ def heatmap(
                 if column in _PERTURBATIONS:
                     _coloured(axis.get_yticklabels() if column == y else axis.get_xticklabels(), values_)
             axis.tick_params(axis="both", length=0)
-            if numbers and "†" in "".join(texts.fillna("").to_numpy().ravel()):
+            if numbers and "†" in "".join(texts.to_numpy().ravel()):
                 panels.few_note(axis)
         bar = figure.colorbar(axes[0].collections[0], ax=figure.axes, shrink=0.5, aspect=30, pad=0.02)
         bar.set_label(label)

@@ -26,7 +26,7 @@ from nbkit.studies.behaviours import FEW, Mark, Published, written
 
 #: Goes up when a field changes its name or its meaning.
 CARD_VERSION = 2
-DATA, PAGE, MARKDOWN, OUTCOMES, RUN = "card.json", "card.html", "card.md", "outcomes.parquet", "run.yaml"
+DATA, PAGE, MARKDOWN, OUTCOMES, RUN = "card.json", "card.html", "card.md", "outcomes", "run.yaml"
 SENTENCES = "sentences.html"
 #: Items below which a group is folded into one line of a table if there are several such.
 LEAST_SHOWN = 5

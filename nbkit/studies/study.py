@@ -24,7 +24,7 @@ from nbkit.errors import NbkitError, closest
 from nbkit.fingerprint import digest
 from nbkit.models.services.outputs import MissingOutputsError, OutputsModel
 from nbkit.progress import progress_bar
-from nbkit.store import Store
+from nbkit.store import Block, Store
 from nbkit.studies import base
 from nbkit.studies.answering import Cell, Translators, Use, of_distinct
 from nbkit.studies.base import Notebook, StudyParams, Unit, cell_label, no_device
@@ -54,6 +54,7 @@ class Table:
     params, cell   the parameters and the point of the grid; without cell, the table is made once for the run
     items          (any table with units of its own) its rows of one part, with ``unit`` and ``item``
     all_items      the same table, all of it; of a table without units of its own, plainly its name
+    part_of_x      of a table x without units of its own that comes in parts: the rows of the same units
     each_items     the same table of every model of the run, for the same languages (and units)
     answers        what the cell's model answers to the part's rows: a DataFrame with the columns `Study.asks`
     ask            a function from texts to the model's answers, for what depends on earlier answers
@@ -90,6 +91,11 @@ class Table:
     def needs(self) -> frozenset[str]:
         """The arguments of its function."""
         return frozenset(inspect.signature(self.make).parameters)
+
+    @property
+    def code(self) -> str:
+        """The digest of the code behind its function."""
+        return digest(f"{self.make.__module__}:{self.make.__qualname__}", without=_KEYED)
 
     @property
     def has_units(self) -> bool:
@@ -145,9 +151,12 @@ class Study:
 
     # What notebooks ask --------------------------------------------------------------------------
 
-    def read(self, params: Any, table: str = OUTCOMES, where: Callable[[pd.DataFrame], Any] | None = None) -> Any:
-        """A table of a run, after what is missing of it was computed. where: rows of each part that are read."""
-        return Run(self, params).read(table, where)
+    def read(
+        self, params: Any, table: str = OUTCOMES, where: Callable[[pd.DataFrame], Any] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Any:  # fmt: skip
+        """A table of a run, after what is missing of it was computed. where, columns: what is read of each part."""
+        return Run(self, params).read(table, where, columns)
 
     def with_texts(self, params: Any, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
         """Rows with the columns of their *items* that they lack and, as ``answer_…``, what their models answer."""
@@ -285,7 +294,12 @@ class Study:
         """The table whose units a table's parts are: itself, or the one of which it gets a part; None: it has none."""
         if table.has_units:
             return table
-        return next((each for each in self.tables if each.has_units and each.name in table.needs), None)
+        for each in self.tables:
+            if each.has_units and each.name in table.needs:
+                return each
+            if f"part_of_{each.name}" in table.needs:
+                return self.base_of(each)
+        return None
 
     def made_of(self, table: Table) -> dict[str, str]:
         """The tables that a table is made of, each with the argument that holds all of it; "" for a part of it."""
@@ -293,6 +307,8 @@ class Study:
         for each in self.tables:
             if whole := {f"all_{each.name}", f"{_EACH}{each.name}"} & table.needs:
                 found[each.name] = whole.pop()
+            elif f"part_of_{each.name}" in table.needs:
+                found[each.name] = ""
             elif each.name in table.needs and each.name != table.name:
                 found[each.name] = "" if each.has_units else each.name
         return found
@@ -328,16 +344,24 @@ class Run:
 
     # Reading -------------------------------------------------------------------------------------
 
-    def read(self, table: str, where: Callable[[pd.DataFrame], Any] | None = None) -> pd.DataFrame:
-        """All rows of a table, computed where they are missing."""
+    def read(
+        self, table: str, where: Callable[[pd.DataFrame], Any] | None = None, columns: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """All rows of a table, computed where they are missing. where, columns: what is read of each part."""
         import pandas as pd
 
         declared = self.study.table(table)
         self.fill(tables=[table])
-        parts = [part.rows if where is None else part.rows.loc[where] for part in self.parts(declared)]
-        if found := [part for part in parts if len(part)]:
+        found = []
+        for part in self.parts(declared):
+            rows = part.rows
+            if len(rows := rows if where is None or not len(rows) else rows.loc[where]):
+                found.append(rows if columns is None else rows[list(columns)])
+        if found:
             return pd.concat(found, ignore_index=True)
-        return pd.DataFrame(columns=list(dict.fromkeys([*declared.columns, *self.study.of, "model"])))
+        own = ("unit", "item") if declared.has_units else ()
+        names = columns or dict.fromkeys([*own, *declared.columns, *self.study.of, "model"])
+        return pd.DataFrame(columns=list(names))
 
     def files(self, table: str = OUTCOMES) -> list[str]:
         """The Parquet files of a table, for DuckDB; none where the store is not a folder of this machine."""
@@ -356,6 +380,8 @@ class Run:
         known = pd.concat(tables, ignore_index=True).drop_duplicates("item").set_index("item")
         known = known[[name for name in known if name not in rows]]
         found = rows.join(known, on="item")
+        if not len(found):  # the columns are there all the same
+            return found.assign(**{f"answer_{column}": None for column in self.study.asks if column in found})
         parts = [found.head(0)]
         for cell in (cell for cell in self.cells if cell.model):
             own = found[(found[[*self.study.of, "model"]] == self.names(cell)).all(axis=1)]
@@ -502,7 +528,7 @@ class Run:
                 "kind": f"{study.name}.{table.name}",
                 "params": self.params.key(table.name),
                 "inputs": table.inputs(self.params, self._asked(cell), *named),
-                "code": digest(f"{table.make.__module__}:{table.make.__qualname__}", without=_KEYED),
+                "code": table.code,
                 "cell": self.names(cell),
             }
             if corpus:
@@ -647,7 +673,7 @@ class Part:
             elif self.base is not None:
                 part = self.of_base if name == self.base.name else replace(
                     self, table=study.by_name[name], cell=run.cell_of(study.by_name[name], self.cell))  # fmt: skip
-                given[name] = part.rows
+                given[name] = given[f"part_of_{name}"] = part.rows
                 if not len(given[name]):
                     return pd.DataFrame(columns=list(self.table.columns)), 0
         if "answers" in needs:
@@ -670,7 +696,7 @@ class Part:
         return self.run.study.models.ask(self.run.params, cell, list(texts))
 
     def _of_each(self, table: Table) -> pd.DataFrame:
-        """Another table of every model, for the same languages; of the same units if both have them."""
+        """Another table of every model for the same languages; of the same units where both have those of one table."""
         import pandas as pd
 
         cells = self.run.with_models(self.cell)
@@ -690,10 +716,6 @@ class Part:
                 part.rows  # noqa: B018 - computed where it is missing
                 parts.append(part)
                 part = part.next()
-        if not parts:
-            import pandas as pd
-
-            return pd.DataFrame(columns=list(table.columns))
         if not parts:
             import pandas as pd
 
@@ -761,6 +783,14 @@ def _sent(part: Part) -> dict[str, Any]:
     kind = type(part.run.params)
     schema = f"{kind.__module__}:{kind.__name__}"
     return {"params": part.run.params.model_dump(mode="json"), "schema": schema, **part.address}
+
+
+def outdated(studies: Iterable[Study], store: Store | None = None) -> list[Block]:
+    """The stored tables of *studies* that other code made: no key reaches them any more."""
+    today = {f"{study.name}.{table.name}": table.code for study in studies for table in study.tables}
+    names = {kind.partition(".")[0] for kind in today}
+    blocks = [block for block in (store or Store()).blocks() if block.kind.partition(".")[0] in names]
+    return [block for block in blocks if block.config.get("code") != today.get(block.kind, "")]
 
 
 def item_id(*values: Any) -> str:

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -19,9 +18,10 @@ from nbkit.cli import main
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
 from nbkit.models import MODELS, Decoding, translate_remembered
 from nbkit.models.caps import CapError, capped, take_request, take_texts
+from nbkit.report.browse import outcomes_at
 from nbkit.report.card import Item, _marked, read_card, schema
 from nbkit.store import Store
-from nbkit.studies import STUDIES, read_outcomes
+from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
 from tests.pages import violations
 
@@ -91,7 +91,7 @@ def test_the_page_can_be_read_after_each_behaviour(made):
 
 def test_the_numbers_are_those_of_the_outcomes(made):
     _, card, folder, *_ = made
-    rows = pd.concat(read_outcomes(folder / "outcomes.parquet"))
+    rows = outcomes_at(folder)
     strict = rows[(rows["study"] == "numbers") & (rows["measure"] == "strict")]
     (value,) = next(each for each in card.behaviours if each.study == "numbers").measures[0].values
     assert value.value == pytest.approx((strict["value"] * strict["count"]).sum() / strict["count"].sum())
@@ -154,7 +154,7 @@ def test_a_card_of_another_version_is_refused(tmp_path):
 def test_outcomes_are_of_the_cards_systems_alone(made):
     """A study's own controls would make two cards look as if each had several systems."""
     _, _, folder, *_ = made
-    assert set(pd.concat(read_outcomes(folder / "outcomes.parquet"))["system"]) == {"parrot"}
+    assert set(outcomes_at(folder)["system"]) == {"parrot"}
 
 
 def test_published_systems_are_those_of_the_direction(made):
@@ -324,7 +324,7 @@ def test_the_numbers_of_a_file_of_outputs_are_those_of_its_sources(files):
     assert "those of other systems included: 23 of 25" in (files / "card/card.html").read_text(encoding="utf-8")
     (value,) = card.behaviours[0].measures[0].values
     assert (value.n, value.clusters, round(value.value * value.n)) == (6, 6, 3)
-    rows = pd.concat(read_outcomes(files / "card" / "outcomes.parquet")).query("measure == 'carried'")
+    rows = outcomes_at(files / "card").query("measure == 'carried'")
     failed = rows[rows["verdict"] == "fail"].set_index("source")["reason"]
     assert set(failed.index) == {"They sold 1,250 tickets.", "We saw 12 dogs.", "He paid 45 euros."} and failed.all()
     sources = dict(zip(rows["source"], rows["spans"], strict=True))

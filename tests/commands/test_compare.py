@@ -17,10 +17,10 @@ from nbkit.cli import main
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.report.card import Card, with_spans
 from nbkit.report.compare import Comparison, compare, marked
-from nbkit.studies import write_outcomes
 from nbkit.studies.comparison import CHANGES
 from tests.pages import violations
 from tests.studies.comparison_cases import changed, numbers_of
+from tests.studies.long_files import write_outcomes
 
 GROUPS = ("integers", "decimals")
 WORSE = [0.0] * 30 + [1.0] * 70
@@ -126,7 +126,7 @@ def test_few_items_show_no_difference(files):
 
 
 def test_runs_cards_tables_and_systems_of_one_run(files):
-    for folder, name in (("run", "outcomes/numbers.parquet"), ("card", "outcomes.parquet")):
+    for folder, name in (("run", "outcomes/numbers.parquet"), ("card", "outcomes/numbers.parquet")):
         (files / folder / name).parent.mkdir(parents=True)
         write_outcomes([after()], files / folder / name, "parquet")
     both = pd.concat([before().assign(system="old"), after().assign(system="new")])
@@ -315,8 +315,8 @@ def test_a_measure_without_a_better_side_takes_no_worse_by(files):
 def test_cards_of_the_sandbox_are_compared_with_its_notice(files, monkeypatch):
     """Where a card stands, what it says of itself is read; a run's record is not there."""
     for name, found in (("one", before()), ("two", after())):
-        (files / name).mkdir()
-        write_outcomes([found], files / name / "outcomes.parquet", "parquet")
+        (files / name / "outcomes").mkdir(parents=True)
+        write_outcomes([found], files / name / "outcomes" / "numbers.parquet", "parquet")
         card = Card(
             nbkit="0", made="2026-01-01T00:00:00+00:00", seconds=1, command="nbkit card mine", source_language="en",
             target_language="de", sandbox=name == "two", systems=(), behaviours=(),

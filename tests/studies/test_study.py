@@ -52,7 +52,8 @@ def folders(params: ToyParams) -> dict[str, str]:
 
 def test_arguments_decide_what_a_table_needs():
     table = STUDY.table
-    assert [each.name for each in STUDY.tables if STUDY.asks_model(each)] == ["outcomes", "again"]
+    run = Run(STUDY, ToyParams())
+    assert [each.name for each in STUDY.tables if run.asks_model(each)] == ["outcomes", "again"]
     assert STUDY.base_of(table("outcomes")) is table("items") and STUDY.base_of(table("longest")) is None
     assert STUDY.made_of(table("longest")) == {"items": "all_items"} and STUDY.made_of(table("lengths")) == {
         "items": ""
