@@ -81,6 +81,7 @@ def run_page(name: str, parameters: Mapping[str, Any], output: Path, patch: pyte
         shown.setdefault(cells[-1], []).extend(things)
 
     patch.setattr("nbkit.studies.page.display", display)
+    patch.setattr("nbkit.studies.notebook.display", display)
     values: dict[str, Any] = {"__name__": "__main__", "display": display}
     file = FOLDER / f"{name}.ipynb"
     with ran_is_reached(fingerprint([], read_source(file).code)):
