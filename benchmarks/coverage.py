@@ -1,12 +1,12 @@
-"""How often 95% intervals hold the truth: shares and means of few, skewed and clustered values, simulated.
+"""How often 95 % intervals hold the truth: every closed formula of `nbkit.studies.summarise`, simulated.
 
-    python benchmarks/coverage.py [--runs 2000] [--quick]
+    python benchmarks/coverage.py [--runs 1000] [--quick]
 
-Each situation is drawn *runs* times with a fixed seed. Beside `intervals.share_interval` and `mean_interval` stand the
-same of a stream (`StreamedBootstrap`, as in word order), the percentile bootstrap that nbkit had before, and for means
-BCa and bootstrap-t. n counts units; in clusters each has four values with the intra-class correlation given. Single
-values have a few possible outcomes only: where no interval that is the same for the same outcome can hold between 93
-and 98.5 % of the time, the entry has no bar, and the closest coverages that there are stand in its note.
+Each situation is drawn *runs* times with a fixed seed, for 10, 20, 40 and 150 units. In clusters, each unit has four
+values with the intra-class correlation given (ICC: two values of a unit are the same draw with that probability).
+Beside each coverage stand the mean width and a peer: for shares and means the percentile bootstrap, for differences of
+paired verdicts Student's. Verdicts have few possible outcomes: where no interval that is
+the same for the same outcome can hold between 93 and 98.5 % of the time, there is no bar, and the note says why.
 """
 
 from __future__ import annotations
@@ -17,117 +17,161 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from reporting import Report, parse, parser
-from scipy.stats import binom, norm
+from scipy.special import gammaln, xlogy
+from scipy.stats import binom, norm, spearmanr, t
 
 from nbkit.measure.statistics import (
+    DIFFERENCE,
     UNIT,
-    StreamedBootstrap,
     mean_interval,
-    mean_of_draws,
     share_interval,
-    share_of_draws,
+    spearman_of_clusters,
 )
+from nbkit.models.translators.texts import sentence_sums
+from nbkit.studies.summarise import corpus_score, strengths, summarise
 
-SIZES, SHARES, LEAST, MOST = (10, 30, 150), (0.01, 0.05, 0.2, 0.5), 93.0, 98.5
-CLUSTER, RESAMPLES = 4, 999
+SIZES, LEAST, MOST = (10, 20, 40, 150), 93.0, 98.5
+CLUSTER, RESAMPLES = 4, 499
+SHARES = (0.01, 0.05, 0.2, 0.5)
+#: Gains and losses of paired verdicts: none, rare, common; without and with a difference.
+PAIRED = ((0.02, 0.02), (0.04, 0.04), (0.1, 0.1), (0.25, 0.25), (0.06, 0.02), (0.1, 0.04), (0.1, 0.0), (0.2, 0.1))
+
+Ends = Sequence[tuple[float, float]] | np.ndarray
+Draw = Callable[[np.random.Generator, Any], np.ndarray]
+
+
+def _spiked(random: np.random.Generator, size: Any, zeros: float, signed: bool = False) -> np.ndarray:
+    values = random.beta(1.2, 3, size) * (random.choice([-1, 1], size) if signed else 1)
+    return np.where(random.random(size) < zeros, 0.0, values)
+
 
 #: Name, how to draw, the true mean, the range of the values.
-MEANS: dict[str, tuple[Callable[[np.random.Generator, Any], np.ndarray], float, tuple[float, float] | None]] = {
+MEANS: dict[str, tuple[Draw, float, tuple[float, float] | None]] = {
     "normal": (lambda random, size: random.normal(size=size), 0.0, None),
+    "Laplace": (lambda random, size: random.laplace(size=size), 0.0, None),
     "exponential": (lambda random, size: random.exponential(size=size), 1.0, None),
     "lognormal, σ = 0.5": (lambda random, size: random.lognormal(0, 0.5, size), float(np.exp(0.125)), None),
+    "lognormal, σ = 1": (lambda random, size: random.lognormal(0, 1, size), float(np.exp(0.5)), None),
     "BLEU-like, 30% zeros": (lambda random, size: _spiked(random, size, 0.3), 0.7 * 1.2 / 4.2, UNIT),
     "BLEU-like, 60% zeros": (lambda random, size: _spiked(random, size, 0.6), 0.4 * 1.2 / 4.2, UNIT),
+    "BLEU-like, 90% zeros": (lambda random, size: _spiked(random, size, 0.9), 0.1 * 1.2 / 4.2, UNIT),
+    "differences of scores, 30% zeros": (lambda random, size: _spiked(random, size, 0.3, True), 0.0, DIFFERENCE),
+    "differences of scores, 80% zeros": (lambda random, size: _spiked(random, size, 0.8, True), 0.0, DIFFERENCE),
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> Path:
     made = parser(__doc__, repeat=1)
-    made.add_argument("--runs", type=int, default=2000, help="samples of each situation")
-    options = parse(made, arguments, runs=200)
+    made.add_argument("--runs", type=int, default=1000, help="samples of each situation")
+    options = parse(made, arguments, runs=100)
     report = Report(__file__, "How often 95% intervals hold, and how wide they are", options)
+    table = Table(report)
     for n in SIZES:
         for share in SHARES:
             for correlation in (None, 0.2, 0.5):
-                _shares(report, n, share, correlation, options.runs)
+                shares(table, n, share, correlation, options.runs)
+        opposed(table, n, options.runs)
         for name in MEANS:
             for correlation in (None, 0.5):
-                _means(report, n, name, correlation, options.runs)
-    report.remark(
-        f"Bars: at least {LEAST} and at most {MOST} %. In brackets: mean widths. ICC: intra-class correlation."
-    )
-    report.remark(
-        "Lognormal values of σ = 1 (skewness 6.2) are beyond this: at n = 10, 30 and 150 their mean is held "
-        + ", ".join(f"{_harder(n, options.runs):.1f}" for n in SIZES)
-        + " % of the time (percentile: "
-        + ", ".join(f"{_harder(n, options.runs, percentile=True):.1f}" for n in SIZES)
-        + " %)."
-    )
+                means(table, n, name, correlation, options.runs)
+        unequal(table, n, options.runs)
+        for pair in PAIRED:
+            paired(table, n, *pair)
+        for pair in PAIRED[1:6:2]:
+            paired_clusters(table, n, *pair, options.runs)
+        for interval in ("mean", "share"):
+            cells(table, n, interval, options.runs // 2)
+        for kind in KINDS:
+            for correlation in (0.0, 0.5, 0.9):
+                correlations(table, n, kind, correlation, options.runs)
+        for base in (0.1, 0.5):
+            for effect in (0.0, 1.0):
+                yes_or_no(table, n, base, effect, options.runs // 2)
+        bleu(table, n, options.runs // 5)
+    table.close()
     return report.write()
 
 
-def _shares(report: Report, n: int, share: float, correlation: float | None, runs: int) -> None:
-    random, size = np.random.default_rng([n, int(1000 * share), int(10 * (correlation or 0))]), 1
-    if correlation is None:
-        totals = (random.random((runs, n)) < share).astype(float)
-    else:
-        size, spread = CLUSTER, 1 / correlation - 1
-        totals = random.binomial(size, random.beta(share * spread, (1 - share) * spread, (runs, n))).astype(float)
-    groups = np.repeat(np.arange(n), size)
-    values = (np.arange(size) < totals[..., None]).astype(float).reshape(runs, -1)
-    found = [share_interval(row, groups=groups)[1:3] for row in values]
-    draws, means = _draws(totals / size), totals.mean(axis=1) / size
-    stream = _streamed(totals / size)
-    streamed = [share_of_draws(*pair, units=n, values=n * size) for pair in zip(means, stream, strict=True)]
-    where = f"share of {share:.0%}, n = {n}" + ("" if correlation is None else f", clusters, ICC {correlation}")
-    _rows(report, where, share, found, streamed, np.quantile(draws, [0.025, 0.975], axis=1).T, [],
-          _possible(n, share) if correlation is None else [])  # fmt: skip
+class Table:
+    """The rows of the report, and the situations below the bar."""
+
+    def __init__(self, report: Report):
+        self._report, self._below, self._above, self._without = report, [], [], []
+
+    def add(self, what: str, held: float, width: float, *, note: str = "", possible: Sequence[float] = ()) -> None:
+        """held: how often, in per cent. possible: how often any interval could hold; none: as often as it likes."""
+        impossible = bool(possible) and not any(LEAST <= each <= MOST for each in possible)
+        if impossible:
+            nearest = sorted(sorted(possible, key=lambda each: abs(each - 95))[:2])
+            note += "; possible: " + " or ".join(f"{each:.1f} %" for each in nearest)
+            self._without.append(what)
+        elif held < LEAST:
+            self._below.append(f"{what} ({held:.1f} %)")
+        elif held > MOST:
+            self._above.append(what)
+        self._report.add(what, held, "%", bar="" if impossible else f"≥ {LEAST}", note=f"width {width:.3f}{note}")
+
+    def close(self) -> None:
+        """What the rows come to."""
+        below = "; ".join(self._below) or "none"
+        self._report.remark(f"Below {LEAST} %, where more can be had ({len(self._below)}): {below}.")
+        self._report.remark(
+            f"Above {MOST} %: {len(self._above)} situations, of rare outcomes or few units. "
+            f"Without a bar, as no interval can hold between {LEAST} and {MOST} %: {len(self._without)}."
+        )
 
 
-def _means(report: Report, n: int, name: str, correlation: float | None, runs: int) -> None:
-    draw, truth, within = MEANS[name]
-    random = np.random.default_rng([n, len(name), int(10 * (correlation or 0))])
-    if correlation is None:
-        values = draw(random, (runs, n, 1))
-    else:  # a value is its cluster's with a chance of √ICC, so that two agree with a chance of ICC
-        own, shared = draw(random, (runs, n, CLUSTER)), draw(random, (runs, n, 1))
-        values = np.where(random.random(own.shape) < correlation**0.5, shared, own)
-    groups = np.repeat(np.arange(n), values.shape[2])
-    units = values.mean(axis=2)
-    found = [mean_interval(row, groups=groups, within=within)[1:3] for row in values.reshape(runs, -1)]
-    draws = _draws(units)
-    means, stream = units.mean(axis=1), _streamed(units)
-    streamed = [mean_of_draws(mean, own, units=n, within=within) for mean, own in zip(means, stream, strict=True)]
-    others = [("BCa", _bca(units, draws)), ("bootstrap-t", _bootstrap_t(units, draws))]
-    where = f"mean, {name}, n = {n}" + ("" if correlation is None else f", clusters, ICC {correlation}")
-    _rows(report, where, truth, found, streamed, np.quantile(draws, [0.025, 0.975], axis=1).T, others, [])
-
-
-def _rows(
-    report: Report, where: str, truth: float, found: Any, streamed: Any, percentile: Any, others: Any, possible: list
-) -> None:
-    """Two rows of one situation: of values, and of a stream."""
-    beside = [("percentile", percentile), *others]
-    text = ", ".join(f"{name} {_held(each, truth):.1f} % [{_width(each):.3f}]" for name, each in beside)
-    impossible = bool(possible) and not any(LEAST <= each <= MOST for each in possible)
-    if impossible:
-        nearest = sorted(possible, key=lambda each: abs(each - 95))[:2]
-        text += "; possible: " + " or ".join(f"{each:.1f} %" for each in sorted(nearest))
-    for what, intervals in (("values", found), ("streamed", streamed)):
-        held = _held(intervals, truth)
-        bar = "" if impossible else f"≥ {LEAST}" if held <= MOST else f"≤ {MOST}"
-        report.add(f"{where}, {what}", held, "%", bar=bar, note=f"width {_width(intervals):.3f}; {text}")
-
-
-def _held(intervals: Any, truth: float) -> float:
-    low, high = np.asarray(intervals, dtype=float).T
+def _held(ends: Ends, truth: float) -> float:
+    low, high = np.asarray(ends, dtype=float).T
     return float(100 * np.mean((low <= truth + 1e-12) & (truth - 1e-12 <= high)))
 
 
-def _width(intervals: Any) -> float:
-    low, high = np.asarray(intervals, dtype=float).T
+def _width(ends: Ends) -> float:
+    low, high = np.asarray(ends, dtype=float).T
     return float(np.nanmean(high - low))
+
+
+def _beside(name: str, ends: Ends, truth: float) -> str:
+    return f"; {name} {_held(ends, truth):.1f} % [{_width(ends):.3f}]"
+
+
+def _clustered(draw: Draw, random: np.random.Generator, size: tuple[int, int], correlation: float) -> np.ndarray:
+    """Runs × units × values, of which two of a unit are the same draw with a chance of the correlation."""
+    own, shared = draw(random, (*size, CLUSTER)), draw(random, (*size, 1))
+    return np.where(random.random(own.shape) < correlation**0.5, shared, own)
+
+
+# Shares -------------------------------------------------------------------------------------------
+
+
+def shares(table: Table, n: int, share: float, correlation: float | None, runs: int) -> None:
+    """D8's function, on shares of single and of clustered verdicts."""
+    random = np.random.default_rng([n, int(1000 * share), int(10 * (correlation or 0))])
+    if correlation is None:
+        totals, size = (random.random((runs, n)) < share).astype(float), 1
+    else:
+        size, spread = CLUSTER, 1 / correlation - 1
+        totals = random.binomial(size, random.beta(share * spread, (1 - share) * spread, (runs, n))).astype(float)
+    where = f"share of {share:.0%}, n = {n}" + ("" if correlation is None else f", clusters, ICC {correlation}")
+    _shares(table, where, totals, size, share, _possible(n, share) if correlation is None else [])
+
+
+def opposed(table: Table, n: int, runs: int) -> None:
+    """D8: units of two right and two wrong verdicts, or nearly so, whose shares hardly differ."""
+    random = np.random.default_rng([n, 8])
+    totals = 2.0 + random.choice([-1, 0, 1], (runs, n), p=[0.05, 0.9, 0.05])
+    _shares(table, f"share of 50%, n = {n}, clusters of two of each", totals, CLUSTER, 0.5, [])
+
+
+def _shares(table: Table, where: str, totals: np.ndarray, size: int, share: float, possible: Sequence[float]) -> None:
+    runs, n = totals.shape
+    groups = np.repeat(np.arange(n), size)
+    values = (np.arange(size) < totals[..., None]).astype(float).reshape(runs, -1)
+    found = [share_interval(row, groups=groups)[1:3] for row in values]
+    table.add(where, _held(found, share), _width(found), possible=possible,
+              note=_beside("percentile", _percentiles(totals / size), share))  # fmt: skip
 
 
 def _possible(n: int, share: float) -> list[float]:
@@ -138,64 +182,185 @@ def _possible(n: int, share: float) -> list[float]:
     return [float(100 * (sums[b] - sums[a])) for a, b in spans]
 
 
-def _spiked(random: np.random.Generator, size: Any, zeros: float) -> np.ndarray:
-    return np.where(random.random(size) < zeros, 0.0, random.beta(1.2, 3, size))
-
-
 @cache
 def _weights(n: int) -> np.ndarray:
     return np.random.default_rng(n).multinomial(n, np.full(n, 1 / n), RESAMPLES).astype(float)
 
 
-def _draws(units: np.ndarray) -> np.ndarray:
-    """Means of resamples: runs × resamples."""
-    return units @ _weights(units.shape[1]).T / units.shape[1]
+def _percentiles(units: np.ndarray) -> np.ndarray:
+    draws = units @ _weights(units.shape[1]).T / units.shape[1]
+    return np.asarray(np.quantile(draws, [0.025, 0.975], axis=1).T)
 
 
-def _streamed(units: np.ndarray) -> np.ndarray:
-    """The same of the streamed bootstrap, whose quantities are the runs."""
-    stream = StreamedBootstrap(len(units), resamples=RESAMPLES)
-    runs, n = units.shape
-    stream.add(np.tile(np.arange(n), runs), np.repeat(np.arange(runs), n), units.ravel())
-    return np.divide(stream.total_draws, stream.count_draws, out=np.full_like(stream.total_draws, np.nan),
-                     where=stream.count_draws > 0)  # fmt: skip
+# Means --------------------------------------------------------------------------------------------
 
 
-def _bca(units: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    deviations = units - units.mean(axis=1, keepdims=True)
-    spread = np.maximum((deviations**2).sum(axis=1), 1e-300)
-    acceleration = (deviations**3).sum(axis=1) / (6 * spread**1.5)
-    middle = units.mean(axis=1, keepdims=True)
-    below = ((draws < middle).mean(axis=1) + (draws <= middle).mean(axis=1)) / 2
-    bias = norm.ppf(np.clip(below, 0.001, 0.999))
-    ends, ordered = [], np.sort(draws, axis=1)
-    for quantile in (-norm.ppf(0.975), norm.ppf(0.975)):
-        level = norm.cdf(bias + (bias + quantile) / (1 - acceleration * (bias + quantile)))
-        place = np.clip((level * (RESAMPLES - 1)).round().astype(int), 0, RESAMPLES - 1)
-        ends.append(np.take_along_axis(ordered, place[:, None], axis=1)[:, 0])
-    return np.column_stack(ends)
+def means(table: Table, n: int, name: str, correlation: float | None, runs: int) -> None:
+    """D7's function, on values of many kinds."""
+    draw, truth, within = MEANS[name]
+    random = np.random.default_rng([n, len(name), int(10 * (correlation or 0))])
+    values = draw(random, (runs, n, 1)) if correlation is None else _clustered(draw, random, (runs, n), correlation)
+    groups = np.repeat(np.arange(n), values.shape[2])
+    found = [mean_interval(row, groups=groups, within=within)[1:3] for row in values.reshape(runs, -1)]
+    where = f"mean, {name}, n = {n}" + ("" if correlation is None else f", clusters, ICC {correlation}")
+    units = values.mean(axis=2)
+    half = t.ppf(0.975, n - 1) * units.std(axis=1, ddof=1) / n**0.5
+    student = np.column_stack([units.mean(axis=1) - half, units.mean(axis=1) + half])
+    note = _beside("percentile", _percentiles(units), truth) + _beside("Student", student, truth)
+    table.add(where, _held(found, truth), _width(found), note=note)
 
 
-def _bootstrap_t(units: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Resamples without spread have no t: those that differ from the mean count as infinite, at most 50."""
-    n, means = units.shape[1], units.mean(axis=1, keepdims=True)
-    errors = np.sqrt(np.maximum((units**2) @ _weights(n).T / n - draws**2, 1e-24) / (n - 1))
-    t = np.clip((draws - means) / errors, -50, 50)
-    error = units.std(axis=1, ddof=1) / n**0.5
-    low, high = np.quantile(t, [0.975, 0.025], axis=1)
-    return np.column_stack([means[:, 0] - low * error, means[:, 0] - high * error])
+def unequal(table: Table, n: int, runs: int) -> None:
+    """Clusters of one to nine values, ICC 0.5."""
+    random, found = np.random.default_rng([n, 9]), []
+    for _ in range(runs):
+        groups = np.repeat(np.arange(n), random.integers(1, 10, n))
+        shared = random.beta(2, 5, n)[groups]
+        values = np.where(random.random(len(groups)) < 0.5**0.5, shared, random.beta(2, 5, len(groups)))
+        found.append(mean_interval(values, groups=groups, within=UNIT)[1:3])
+    table.add(f"mean, beta, n = {n}, clusters of 1 to 9, ICC 0.5", _held(found, 2 / 7), _width(found))
+
+
+# Differences of paired verdicts --------------------------------------------------------------------
+
+
+def paired(table: Table, n: int, gained: float, lost: float) -> None:
+    """D3, exactly: over all numbers of gains and losses that can come."""
+    truth, held, width, student, whole = gained - lost, 0.0, 0.0, 0.0, 0.0
+    gains, losses = np.indices((n + 1, n + 1))
+    logs = gammaln(n + 1) - gammaln(gains + 1) - gammaln(losses + 1) - gammaln(np.maximum(n - gains - losses, 0) + 1)
+    logs += xlogy(gains, gained) + xlogy(losses, lost) + (n - gains - losses) * np.log(1 - gained - lost)
+    chances = np.where(gains + losses <= n, np.exp(logs), 0)
+    for up, down in zip(*np.nonzero(chances > 1e-5), strict=True):
+        chance = float(chances[up, down])
+        low, high = _verdicts(n, int(up), int(down))
+        mean, square = (up - down) / n, (up + down) / n
+        half = t.ppf(0.975, n - 1) * ((square - mean**2) / (n - 1)) ** 0.5
+        held += chance * (low <= truth + 1e-9 and truth - 1e-9 <= high)
+        width += chance * (high - low)
+        student += chance * (abs(mean - truth) <= half + 1e-9)
+        whole += chance
+    where = f"paired verdicts, {gained:.0%} gained, {lost:.0%} lost, n = {n}"
+    table.add(where, 100 * held / whole, width, note=f"; exact; Student {100 * student / whole:.1f} %")
 
 
 @cache
-def _skewed(n: int, runs: int) -> np.ndarray:
-    return np.random.default_rng(n).lognormal(0, 1, (runs, n))
+def _verdicts(n: int, gains: int, losses: int) -> tuple[float, float]:
+    values = [1.0] * gains + [-1.0] * losses + [0.0] * (n - gains - losses)
+    return mean_interval(values, within=DIFFERENCE)[1:3]
 
 
-def _harder(n: int, runs: int, *, percentile: bool = False) -> float:
-    values = _skewed(n, runs)
-    if percentile:
-        return _held(np.quantile(_draws(values), [0.025, 0.975], axis=1).T, float(np.exp(0.5)))
-    return _held([mean_interval(row)[1:3] for row in values], float(np.exp(0.5)))
+def paired_clusters(table: Table, n: int, gained: float, lost: float, runs: int) -> None:
+    """D3, four pairs a unit."""
+
+    def draw(random: np.random.Generator, size: Any) -> np.ndarray:
+        chance = random.random(size)
+        return (chance < gained).astype(float) - (chance > 1 - lost)
+
+    values = _clustered(draw, np.random.default_rng([n, int(100 * gained), int(100 * lost)]), (runs, n), 0.3)
+    groups = np.repeat(np.arange(n), CLUSTER)
+    found = [mean_interval(row, groups=groups, within=DIFFERENCE)[1:3] for row in values.reshape(runs, -1)]
+    where = f"paired verdicts, {gained:.0%} gained, {lost:.0%} lost, n = {n}, clusters, ICC 0.3"
+    table.add(where, _held(found, gained - lost), _width(found))
+
+
+# Means of cells' means -----------------------------------------------------------------------------
+
+
+def cells(table: Table, n: int, interval: Any, runs: int) -> None:
+    """Three cells of different means and sizes, of which each unit has some values."""
+    random, truth = np.random.default_rng([n, len(interval)]), np.array([0.1, 0.3, 0.8])
+    size = (runs, n, 6)
+    cell = random.choice(3, size, p=[0.5, 0.3, 0.2])
+    ease = random.random((runs, n, 1))  # of a unit, in all its cells
+    level = np.where(random.random(size) < 0.5, ease, random.random(size))
+    values = (level < truth[cell]).astype(float) if interval == "share" else level ** (1 / truth[cell] - 1)
+    frame = _frame(size, cell=cell, value=values)
+    found = summarise(frame, "value", "run", average_over="cell", interval=interval)[["low", "high"]].to_numpy()
+    table.add(f"mean of three cells' {interval}s, n = {n}, clusters", _held(found, float(truth.mean())), _width(found))
+
+
+def _frame(size: tuple[int, int, int], **columns: np.ndarray) -> pd.DataFrame:
+    """Runs × units × rows, as outcomes."""
+    run, unit, _ = np.indices(size)
+    return pd.DataFrame({name: each.ravel() for name, each in {"run": run, "unit": unit, **columns}.items()})
+
+
+# Correlations -------------------------------------------------------------------------------------
+
+KINDS = ("single rows", "clusters", "clusters, ties", "clusters, skewed", "clusters of 1 to 9")
+
+
+def correlations(table: Table, n: int, kind: str, correlation: float, runs: int) -> None:
+    """D10's function, whose interval was that of percentiles."""
+    random = np.random.default_rng([n, KINDS.index(kind), int(10 * correlation)])
+    found = [spearman_of_clusters(*_rows(random, n, kind, correlation))[1:3] for _ in range(runs)]
+    table.add(f"Spearman, ρ = {correlation:g}, n = {n}, {kind}", _held(found, _rho(kind, correlation)), _width(found))
+
+
+def _rows(random: np.random.Generator, n: int, kind: str, correlation: float) -> tuple[np.ndarray, ...]:
+    sizes = np.full(n, 1 if kind == "single rows" else CLUSTER)
+    if kind == "clusters of 1 to 9":
+        sizes = random.integers(1, 10, n)
+    units = np.repeat(np.arange(n), sizes)
+    spread = np.linalg.cholesky(np.array([[1, correlation], [correlation, 1]]))
+    own, shared = (random.normal(size=(size, 2)) @ spread.T for size in (len(units), n))
+    values = shared[units] if kind == "single rows" else (shared[units] + own) / 2**0.5
+    if kind == "clusters, ties":
+        values = values.round()
+    if kind == "clusters, skewed":
+        values = np.exp(values)
+        values[:, 1] = np.where(values[:, 1] < 1, 0, values[:, 1])
+    return values[:, 0], values[:, 1], units
+
+
+@cache
+def _rho(kind: str, correlation: float) -> float:
+    if not correlation:
+        return 0.0
+    x, y, _ = _rows(np.random.default_rng(0), 100_000, kind, correlation)
+    return float(spearmanr(x, y).statistic)
+
+
+def yes_or_no(table: Table, n: int, base: float, effect: float, runs: int) -> None:
+    """Rank-biserial correlations; three values a unit."""
+    random, size = np.random.default_rng([n, int(10 * base), int(effect)]), (runs, n, 3)
+    truth = 2 * float(norm.cdf(effect / 2)) - 1
+    yes = random.random(size) < base
+    scores = random.normal(size=(runs, n, 1)) + effect * yes + random.normal(size=size)
+    found = strengths(_frame(size, score=scores, yes=yes), "score", "yes", "run")[["low", "high"]].dropna().to_numpy()
+    what = f"rank-biserial of {base:.0%} yes, effect {effect:g}, n = {n}, clusters"
+    table.add(what, _held(found, truth), _width(found))
+
+
+# Corpus BLEU --------------------------------------------------------------------------------------
+
+
+def bleu(table: Table, n: int, runs: int) -> None:
+    """Of two sentences a unit, drawn from 4,000 units whose BLEU is the truth."""
+    sums, truth = _population()
+    drawn = sums[np.random.default_rng([n, 7]).integers(len(sums), size=(runs, n))]
+    frame = _frame((runs, n, 2)).assign(sums=[*drawn.reshape(runs * n * 2, -1)])
+    found = corpus_score(frame, "sums", "bleu", "run")[["low", "high"]].to_numpy()
+    table.add(f"corpus BLEU, jackknife, n = {n}, clusters of two sentences", _held(found, truth), _width(found))
+
+
+@cache
+def _population() -> tuple[np.ndarray, float]:
+    """The sums of units × sentences, and the corpus BLEU of all; words of a unit are easy or hard together."""
+    random = np.random.default_rng(0)
+    words = np.array([f"w{number}" for number in range(200)])
+    answers, references = [], []
+    for _ in range(4000):
+        ease = random.beta(4, 2)
+        for _ in range(2):
+            reference = random.choice(words, random.integers(6, 25))
+            other = np.where(random.random(len(reference)) < ease, reference, random.choice(words, len(reference)))
+            references.append(" ".join(reference))
+            answers.append(" ".join(other[random.random(len(other)) < 0.95]))
+    sums = sentence_sums("bleu", answers, references, "en")
+    frame = pd.DataFrame({"unit": 0, "sums": sums})
+    return np.array(sums).reshape(4000, 2, -1), float(corpus_score(frame, "sums", "bleu")["value"].iloc[0])
 
 
 if __name__ == "__main__":

@@ -81,13 +81,10 @@ assert sum(1 for _ in load_classifier(sys.argv[2], device="cpu").rows(pairs)) ==
 """,
     "permuted": """
 import sys
-from nbkit.store import Store
-from nbkit.studies.nli_permutation import NliPermutationParams, steps
-from nbkit.studies.nli_permutation.steps import chunk_starts
+from nbkit.studies.nli_permutation import STUDY, NliPermutationParams
 n, model, corpus = int(sys.argv[1]), sys.argv[2], "sandbox:test"
 params = NliPermutationParams(corpora=[corpus], models=[model], n_pairs=400, permutations=n)
-for start in chunk_starts(params.n_pairs):
-    assert len(steps.scores_chunk(params, corpus, model, "permuted", start, store=Store()))
+assert len(STUDY.read(params, "pairs"))
 """,
     "stored": """
 import sys

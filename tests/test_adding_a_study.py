@@ -24,7 +24,8 @@ def folder(tmp_path_factory) -> Path:
     """A folder with the files that the page has a reader write."""
     folder = tmp_path_factory.mktemp("study")
     study, notebook, _ = blocks("python")
-    (run,) = blocks("yaml")
+    behaviour, run = blocks("yaml")
+    (folder / "behaviour.yaml").write_text(behaviour, encoding="utf-8")
     (folder / "length_study.py").write_text(study, encoding="utf-8")
     (folder / "length.yaml").write_text(run, encoding="utf-8")
     subprocess.run([sys.executable, "-c", notebook], cwd=folder, check=True)
@@ -48,18 +49,19 @@ def test_the_page_does_what_it_says(folder):
     commands = [line.split()[3:] for line in blocks("sh")[0].splitlines()]
     validated, planned, ran, written = (nbkit(folder, *command) for command in commands)
     assert "ready to run" in validated
-    assert re.search(r"units of work +3\ntexts +40, of which 0 are stored", planned), planned
-    assert "[stage 2 2/2] translate" in ran and "1 notebook executed" in ran and "40 outcomes" in written
+    assert re.search(r"units of work +2\ntexts +40, of which 0 are stored", planned), planned
+    assert "[stage 1 2/2] length outcomes en de stutter" in ran and "1 notebook executed" in ran
+    assert "40 outcomes" in written
     assert (folder / "outputs/length/index.html").is_file()
     (page,) = (folder / "outputs/length/html").rglob("*.html")
     text = page.read_text(encoding="utf-8")
-    assert "stutter" in text and '<img alt="Figure: Is anything dropped' in text
+    assert "stutter" in text and '<img alt="characters of the translation over those of the source' in text
     rows = [json.loads(line) for line in (folder / "length.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert {row["system"] for row in rows} == {"echo", "stutter"} and sum(row["count"] for row in rows) == 40
-    assert all((row["verdict"] == "fail") == (row["system"] == "stutter") for row in rows)
+    assert {row["model"] for row in rows} == {"echo", "stutter"} and len(rows) == 40
+    assert all(row["fits"] == (row["model"] == "echo") for row in rows)
     again = nbkit(folder, "run", "length.yaml")
     assert "0 notebooks executed, 1 unchanged" in again
-    said(folder, "-c", blocks("python")[2])
+    assert "stutter" in said(folder, "-c", blocks("python")[2])
 
 
 def test_what_is_remembered_is_not_done_again(folder):
@@ -80,28 +82,24 @@ def test_it_runs_on_dask(folder):
     assert (folder / "outputs/elsewhere/index.html").is_file()
 
 
-def test_columns_of_outcomes_are_checked_before_a_run_and_by_it(folder, tmp_path):
-    """A column that no code names is found before anything runs; one that is too much, when the tables are there."""
+def test_a_mistake_in_a_table_is_placed(folder, tmp_path):
+    """A column that is declared and not made, and a parameter read outside its key, name table, file and line."""
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     code = (folder / "length_study.py").read_text(encoding="utf-8")
-    file = tmp_path / "length_study.py"
 
-    def fails(*command: str) -> str:
+    def fails(changed: str) -> str:
+        (tmp_path / "length_study.py").write_text(changed, encoding="utf-8")
         environment = {**os.environ, "NBKIT_CACHE": str(folder / "cache")}
-        done = subprocess.run(
-            [sys.executable, "-m", "nbkit", "--plugin", "length_study.py", *command, "length.yaml"],
-            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode in (1, 2), done.stdout + done.stderr
+        command = [sys.executable, "-m", "nbkit", "--plugin", "length_study.py", "run", "length.yaml"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 1, done.stdout + done.stderr
         return " ".join((done.stdout + done.stderr).split())
 
-    file.write_text(code.replace("source_language=params.source,", "language=params.source,"), encoding="utf-8")
-    message = r"study 'length', outcomes \(length_study.py:\d+\): "
-    missing = "the study's code never names the column 'source_language'; add it to each table that the function yields"
-    assert re.search(message + missing, said := fails("validate")), said
-    strange = "'{}' is not a column of outcomes; did you mean '{}'"  # the page is finished, its outcomes are not
-    assert re.search(message + strange.format("language", "source_language"), said := fails("run")), said
-    file.write_text(code.replace("reason=fails", "raison=fails"), encoding="utf-8")
-    assert re.search(message + strange.format("raison", "reason"), said := fails("run")), said
-    record = json.loads((tmp_path / "outputs/length/run.json").read_text(encoding="utf-8"))
-    assert record["status"] == "failed" and [each["label"] for each in record["failures"]] == ["outcomes of length"]
+    place = r"length outcomes en de echo \(length_study.py:\d+\): "
+    assert re.search(
+        place + "no column 'fits', which is declared", out := fails(code.replace("fits=ratio", "fit=ratio"))
+    ), out
+    marked = code.replace("longest: float", 'longest: Annotated[float, only("other")]').replace(
+        "import NOT", "import only, NOT"
+    )
+    assert "'longest' is read, but it is not in this table's key" in (out := fails(marked)), out

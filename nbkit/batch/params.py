@@ -23,8 +23,7 @@ from nbkit.models.services.outputs import OutputsModel
 from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, StudyParams
-from nbkit.studies.engine import Study
-from nbkit.studies.results import misdeclared
+from nbkit.studies.study import Study
 
 Location = tuple[str | int, ...]
 
@@ -293,13 +292,13 @@ def params_of(run: RunFile, study: str, entry: str | None = None) -> Any:
 def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
     """Everything that prevents *run*: the schema, the cache, and what each study finds missing here.
 
-    Loads no model. untranslated: see `nbkit.studies.engine.Study.problems`.
+    Loads no model. untranslated: see `nbkit.studies.study.Study.problems`.
     """
     checked, problems = _check(run)
     if refusal := cache_problem():
         problems.append(Problem("NBKIT_CACHE", refusal))
     for entry in checked:
-        found = [*_nothing_to_run(entry), *misdeclared(entry.study)]
+        found = [*_nothing_to_run(entry)]
         for notebook in entry.notebooks:
             try:
                 find_notebook(notebook.path)

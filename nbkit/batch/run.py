@@ -44,7 +44,6 @@ from nbkit.report import site as report
 from nbkit.store import Store, StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere
 from nbkit.studies.results import written_key
-from nbkit.studies.study import Study
 
 _REFRESHED = 5.0  # seconds between two builds of the report during a run, at least
 MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine memory runs out before cores do
@@ -366,8 +365,6 @@ def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str], stop
 
 def _without(entry: Entry, incomplete: Collection[str]) -> str:
     """Why there are no outcomes of an entry."""
-    if not isinstance(entry.study, Study) and entry.study.results is None:
-        return f"the study '{entry.study.name}' declares none"
     return "part of its work failed" if entry.name in incomplete else "results of a model are not stored"
 
 

@@ -44,9 +44,8 @@ from nbkit.files import writable
 from nbkit.models.services.commands import VARIABLE as COMMANDS
 from nbkit.registry import PLUGINS, load_plugins
 from nbkit.store import cache_folder
-from nbkit.studies import exports, outcomes, write_outcomes
+from nbkit.studies import write_outcomes
 from nbkit.studies.base import Unit
-from nbkit.studies.study import Study
 
 _PATIENCE = 5.0  # seconds between asking a worker to end and ending it
 
@@ -320,8 +319,7 @@ def end_with_parent() -> None:
 def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> tuple[int | None, float]:
     """Call ``"package.module:function"`` with *arguments*; return its result, if an int, and the seconds it took.
 
-    A step or work of a study (`nbkit.studies.engine`) is asked for its unit of work. The int is the number of texts it
-    computed (not found in the store), for estimates of later runs.
+    The int is the number of texts that it computed (not found in the store), for estimates of later runs.
     """
     os.environ.update(where)
     load_plugins()
@@ -331,7 +329,7 @@ def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, st
         unit = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise NbkitError(f"unit of work '{function}' cannot be found: {error}") from error
-    result = getattr(unit, "work", unit)(**arguments)
+    result = unit(**arguments)
     return result if isinstance(result, int) else None, time.perf_counter() - started
 
 
@@ -348,10 +346,7 @@ def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str, wh
     path = Path(file)
     with writable(path.parent.parent):
         path.parent.mkdir(exist_ok=True)
-        if isinstance(checked.study, Study):
-            exports.write_outcomes(checked, path, "parquet", key=key)
-        else:
-            write_outcomes(outcomes(checked, texts=True), path, "parquet", key=key)
+        write_outcomes([checked], path, "parquet", key=key)
     return time.perf_counter() - started
 
 
@@ -428,7 +423,7 @@ def _spare_grammar() -> None:
 
 #: What nearly every notebook imports, which takes seconds per kernel and longer than most notebooks; the last three are
 #: what pandas and matplotlib import when the first table is read and the first figure is saved.
-_PRELOADED = ["ipykernel.kernelapp", "pandas", "seaborn", "pingouin", "nbkit.studies.page"]
+_PRELOADED = ["ipykernel.kernelapp", "pandas", "seaborn", "pingouin", "nbkit.studies.notebook"]
 _PRELOADED += ["pyarrow.parquet", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg"]
 
 

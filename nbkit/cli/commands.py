@@ -583,7 +583,7 @@ def senses(params: DisambiguationParams, form: Path, n: int) -> None:
     (.key.json), which annotators do not get. Filled forms and keys go into the parameters annotations, annotation_key,
     naturalness and naturalness_key.
     """
-    from nbkit.studies.disambiguation import judgement_sample
+    from nbkit.studies.disambiguation.sets import judgement_sample
 
     refuse_programs([params])
     sample = judgement_sample(params, n)
@@ -612,7 +612,7 @@ def split_idioms(params: IdiomsParams, folder: Path) -> None:
     --train moses:FOLDER/en-fr/regular, --idioms moses:FOLDER/en-fr/idiom-train and --condition zero, joint or
     upsample-N.
     """
-    from nbkit.studies.idioms.steps import write_training_data
+    from nbkit.studies.idioms.training import write_training_data
 
     for language in params.languages:
         place = folder / f"{params.source}-{language}"

@@ -46,7 +46,7 @@ from nbkit.perturb import PERTURBATIONS
 from nbkit.registry import Registry
 from nbkit.store import Store, cache_folder, cache_problem
 from nbkit.studies import STUDIES
-from nbkit.studies.results import outdated
+from nbkit.studies.study import outdated
 from nbkit.text.parsers import check_parser, parser_for
 from nbkit.yaml_text import load
 

@@ -18,7 +18,8 @@ from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, 
 from nbkit.errors import NbkitError
 from nbkit.studies.base import StudyParams
 from nbkit.studies.behaviours import behaviour_of
-from nbkit.studies.results import FORMATS, outdated, write_outcomes
+from nbkit.studies.exports import FORMATS, write_outcomes
+from nbkit.studies.study import outdated
 from nbkit.studies.suite import SuiteParams
 from nbkit.suites.from_outcomes import Outcomes, suites_of
 
@@ -233,8 +234,7 @@ def outcomes(
         for path, n in suites_of(_items(chosen), as_suite, every):
             click.echo(f"{n:,} tests in {path}")
         return
-    tables = (table for each in chosen for table in studies.outcomes(each, texts=texts))
-    n = write_outcomes(tables, output or Path("/dev/stdout"), form)
+    n = write_outcomes(chosen, output or Path("/dev/stdout"), form, texts=texts)
     if output is not None:
         click.echo(f"{n:,} outcomes in {output}")
 

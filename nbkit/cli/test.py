@@ -16,8 +16,7 @@ from nbkit.files import plain_text
 from nbkit.languages import split_pair
 from nbkit.measure.forms import key_path, make_form
 from nbkit.models.services.commands import allow_commands
-from nbkit.studies import outcomes, write_outcomes
-from nbkit.studies.results import FORMATS
+from nbkit.studies.exports import FORMATS, write_outcomes
 from nbkit.studies.suite import STUDY, SuiteParams
 from nbkit.studies.suite.judge import LABELS
 from nbkit.suites import EXPECTATIONS, Fault, Suite, lint, read_suite
@@ -92,7 +91,7 @@ def test(
         suffix = output.suffix.removeprefix(".")
         if suffix not in FORMATS:
             raise NbkitError(f"{output}: outcomes are written as {', '.join(FORMATS)}")
-        click.echo(f"{write_outcomes(outcomes(params, texts=True), output, suffix):,} outcomes in {output}")
+        click.echo(f"{write_outcomes([params], output, suffix):,} outcomes in {output}")
     counted = found[found["aside"] == ""]
     if form is not None:
         _write_form(counted[counted["verdict"] == "undecided"], form, params, read)
@@ -142,7 +141,7 @@ def _show(found: pd.DataFrame, shown: int) -> None:
             click.echo(f"  … and {len(aside) - shown:,} more")
     for verdict, what in (("fail", "failed"), ("undecided", "for people")):
         which = found[(found["verdict"] == verdict) & (found["aside"] == "")]
-        for system, own in which.groupby("model", sort=False):
+        for system, own in cast(Iterator[tuple[str, Any]], which.groupby("model", sort=False)):
             for row in cast(Iterator[Any], own.head(shown).itertuples()):
                 click.echo(f"{what} ({row.test}) {system}: {_line(row.reason)}")
                 click.echo(f"  {_line(row.source)} → {_line(row.output)}")

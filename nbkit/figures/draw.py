@@ -93,7 +93,7 @@ def called(column: str, names: Names = None) -> Callable[[str], str]:
         return theme.metric_label
     if column == "capability":
         return lambda name: name.capitalize() if name in CAPABILITIES else name
-    return (lambda value: theme.short_name(str(value))) if column == "model" else str
+    return (lambda value: theme.model_looks([str(value)])[str(value)].label) if column == "model" else str
 
 
 def ordered(values: Sequence[str] | pd.Series, order: Sequence[str] = ()) -> list[str]:
@@ -126,6 +126,8 @@ def forest(
     titles: Names = None,
     marks: pd.DataFrame | None = None,
     mark: str = "",
+    percent: bool = False,
+    more: Sequence[Look] = (),
     per_line: int = 3,
     empty: str = NO_MODEL,
 ) -> Figure:
@@ -155,7 +157,12 @@ def forest(
     names, hues, titles : callable or mapping, optional
         How rows, hues and panels are called; of two columns, *titles* names the last.
     marks : DataFrame, optional
-        Floors or ceilings, drawn as bars: columns *y*, value and, with panels, *panel*; *mark* is their name.
+        Floors or ceilings, drawn as bars: columns *y*, value and, with panels, *panel*; *mark* is their name. With a
+        column *hue*, each stands beside the mark of its own.
+    percent : bool
+        Whether shares are written in per cent.
+    more : sequence of Look
+        Entries of the legend for what is drawn into the figure afterwards.
     per_line : int
         Panels that stand side by side at most.
     empty : str
@@ -184,7 +191,7 @@ def forest(
             if joined:
                 ends = here[~here[hue].isin(bars)].groupby(y, observed=True)[x].agg(["min", "max"])
                 axis.hlines(ends.index.map(heights), ends["min"], ends["max"], color="#CFCFCF", linewidth=1, zorder=1)
-            for value, look in own.items():
+            for value, look in reversed(own.items()):  # the first lies on top
                 part = here[here[hue or y] == value]
                 at = part[y].map(heights).to_numpy(float) + offsets.get(value, 0)
                 if value in bars:
@@ -194,7 +201,9 @@ def forest(
             if marks is not None:
                 beside = _same(marks, here, panel)
                 beside = beside[beside[y].isin(heights) & beside["value"].notna()]
-                panels.ticks(axis, beside["value"], beside[y].map(heights), Look(mark, "#333333", "|"))
+                at = beside[y].map(heights).to_numpy(float)
+                at = at + ([offsets.get(value, 0) for value in beside[hue]] if hue in beside else 0)
+                panels.ticks(axis, beside["value"], at, Look(mark, "#333333", "|"))
             for at in [] if zero is None else [zero] if isinstance(zero, int | float) else zero:
                 axis.axvline(at, color="#8A8A8A", linewidth=1, zorder=1)
             last = place % per_line == per_line - 1 or place == len(shown) - 1
@@ -204,14 +213,17 @@ def forest(
                 panels.rows_axis(axis, list(map(called(y, names), heights)), list(own.values()) if dodged else ())
             axis.set(xlabel=label if place + per_line >= len(shown) else "", title=title)
             axis.tick_params(axis="x", labelbottom=True)
+            if percent:
+                axis.xaxis.set_major_formatter(panels.PER_CENT)
         if unit:
             panels.unit_range(axes[0], table[[x]])
         elif limits is not None:
             axes[0].set_xlim(*(_symmetric(table[[x, low, high]]) if limits == "symmetric" else limits))
-        several = hue not in (None, y) and (len(own) > 1 or hue == "score") and not (by_category and hue == "category")
+        several = hue is not None and (len(own) > 1 or hue in ("score", "model")) and hue not in (y, *_listed(panel))
+        several = several and not (by_category and hue == "category")  # bands name the categories
         entries = list(own.values()) if several and (by_category or panels.few(own.values())) else []
-        panels.legend(figure, [*entries, *([Look(mark, "#333333", "|")] if mark and marks is not None else [])],
-                      columns=2 if len(entries) == 4 and width < theme.WIDTH else 5)  # fmt: skip
+        panels.legend(figure, [*entries, *([Look(mark, "#333333", "|")] if mark and marks is not None else []),
+                               *more], columns=2 if len(entries) == 4 and width < theme.WIDTH else 5)  # fmt: skip
     return figure
 
 
@@ -307,8 +319,8 @@ def heatmap(
     rows, across = (list(_heights(each, table[each], order)) for each in (y, x))
     if both := y in _PERTURBATIONS and x in _PERTURBATIONS:
         rows = across = panels.in_paper_order([*table[y], *table[x]])
-    shown = _panels(table, panel, titles)
     table = table.assign(_written=table[written] if written else _numbers(table, value, form))
+    shown = _panels(table, panel, titles)
     numbers = len(shown) == 1 or len(across) <= 8
     longest = max(len(line) for title, _ in shown for line in title.splitlines() or [""])
     wide = max((0.42 if numbers else 2.3 / len(across)) * len(across), 0.085 * longest)
@@ -322,9 +334,10 @@ def heatmap(
         for place, ((title, here), axis) in enumerate(zip(shown, axes, strict=True)):
             values, texts = (here.pivot(index=y, columns=x, values=each).reindex(index=rows, columns=across)
                              for each in (value, "_written"))  # fmt: skip
+            texts = texts.astype(object).fillna("")
             sns.heatmap(
                 values.astype(float), vmin=within[0], vmax=within[1], cmap="crest", ax=axis, cbar=False, linewidths=0.4,
-                annot=texts.fillna("") if numbers else None, fmt="", annot_kws={"size": 6.5, "linespacing": 1.1},
+                annot=texts if numbers else None, fmt="", annot_kws={"size": 6.5, "linespacing": 1.1},
             )  # fmt: skip
             readable_numbers(axis, len(across))
             axis.set(xlabel="", ylabel="", title=title)
@@ -338,7 +351,7 @@ def heatmap(
                 if column in _PERTURBATIONS:
                     _coloured(axis.get_yticklabels() if column == y else axis.get_xticklabels(), values_)
             axis.tick_params(axis="both", length=0)
-            if numbers and "†" in "".join(texts.fillna("").to_numpy().ravel()):
+            if numbers and "†" in "".join(texts.to_numpy().ravel()):
                 panels.few_note(axis)
         bar = figure.colorbar(axes[0].collections[0], ax=figure.axes, shrink=0.5, aspect=30, pad=0.02)
         bar.set_label(label)

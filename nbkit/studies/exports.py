@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +29,11 @@ SCHEMA_VERSION: Final = 2
 FORMATS: Final = ("parquet", "jsonl", "csv")
 METADATA: Final = b"nbkit"
 TEXTS: Final = ("source", "changed", "reference", "output", "spans")
+#: Columns of the long form; `nbkit.studies.results` explains them.
+COLUMNS: Final = (
+    *("schema_version", "study", "item", "count", "system", "source_language", "target_language"),
+    *("measure", "value", "sums", "verdict", "reason", "cluster", "groups"),
+)
 _PLACE = ("source_language", "target_language", "model")
 _NESTED = (list, dict, np.ndarray)
 #: Outcomes above which `outcomes` gives a relation.
@@ -51,6 +56,13 @@ def outcomes(params: Any, table: str = OUTCOMES) -> Any:
     return duckdb.read_parquet([file for file in files if pq.read_metadata(file).num_rows], union_by_name=True)
 
 
+def where(rows: Any, condition: str) -> Any:
+    """The rows of outcomes, a DataFrame or a DuckDB relation, that meet a condition such as ``"metric == 'bleu'"``."""
+    import pandas as pd
+
+    return rows.query(condition, engine="python") if isinstance(rows, pd.DataFrame) else rows.filter(condition)
+
+
 def declaration(params: Any) -> dict[str, Any]:
     """What a file says of itself: its version, study, and how its columns become measures."""
     from nbkit.studies.behaviours import behaviour_of
@@ -67,7 +79,7 @@ def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:
     run.fill([table.name for table in exported])
     for table in exported:
         for part in run.parts(table):
-            if len(rows := part.rows):
+            if params.study.exported(params, part.cell) and len(rows := part.rows):
                 shown = with_shown_texts(part, rows) if texts else rows.drop(columns=list(TEXTS), errors="ignore")
                 yield _standard(shown, table.name)
 
@@ -94,24 +106,32 @@ def _standard(rows: pd.DataFrame, table: str) -> pd.DataFrame:
 
 
 def write_outcomes(
-    params: Any, path: Path, form: str, *, texts: bool = True, key: str = "", models: Collection[str] | None = None
-) -> int:
-    """Write the outcomes of a run to a file, whole or not at all; the number of rows.
+    runs: Sequence[Any], path: Path, form: str, *, texts: bool = True, key: str = "",
+    models: Collection[str] | None = None,
+) -> int:  # fmt: skip
+    """Write the outcomes of runs to a file, whole or not at all; the number of rows.
 
-    form: one of `FORMATS`; every one gives back each number to the last bit. key: what the outcomes depend on, which a
-    Parquet file carries. models: whose rows are written, by their names in the table; of all without.
+    runs: parameters; a Parquet file, which says what its columns are, holds those of one study. form: one of `FORMATS`;
+    every one gives back each number to the last bit. key: what the outcomes depend on, which a Parquet file carries.
+    models: whose rows are written, by their names in the table; of all without.
     """
-
-    def made() -> Iterator[pd.DataFrame]:
-        for part in parts(params, texts):
-            rows = part if models is None else part[part["model"].isin(models)]
-            if len(rows):
-                yield rows
-
+    names = list(dict.fromkeys(params.study.name for params in runs))
     if form not in FORMATS:
         raise NbkitError(f"there is no format '{form}' for outcomes; there are: {', '.join(FORMATS)}")
+    if form == "parquet" and len(names) > 1:
+        raise NbkitError(
+            f"a Parquet file holds one study's outcomes, these are of {', '.join(names)}: choose with --entry"
+        )
+
+    def made() -> Iterator[pd.DataFrame]:
+        for params in runs:
+            for part in parts(params, texts):
+                rows = part if models is None else part[part["model"].isin(models)]
+                if len(rows):
+                    yield rows.assign(schema_version=SCHEMA_VERSION, study=params.study.name)
+
     with atomic_write(path) as unfinished:
-        return _WRITERS[form](made, Path(unfinished), {**declaration(params), "key": key})
+        return _WRITERS[form](made, Path(unfinished), {**declaration(runs[0]), "key": key})
 
 
 def _plain(part: pd.DataFrame) -> pd.DataFrame:
@@ -159,7 +179,7 @@ def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: 
     n = 0
     with path.open("w", encoding="utf-8") as file:
         for part in made():
-            for row in part.assign(schema_version=SCHEMA_VERSION, study=about["study"]).to_dict("records"):
+            for row in part.to_dict("records"):
                 file.write(json.dumps({name: _bare(value) for name, value in row.items()}, ensure_ascii=False) + "\n")
             n += len(part)
     return n
@@ -206,47 +226,55 @@ def read_declaration(path: Path) -> dict[str, Any]:
         known = json.loads(about)
     except ValueError:
         known = {}
-    version = known.get("schema_version", 1) if isinstance(known, dict) else 1
+    check_version(known.get("schema_version", 1) if isinstance(known, dict) else 1, path)
+    return known
+
+
+def check_version(version: int, path: Path) -> None:
+    """Raise `DataError` for outcomes of another version, with the way out."""
     if version != SCHEMA_VERSION:
         raise DataError(
             f"outcomes of version {version}, this nbkit reads {SCHEMA_VERSION}: write them again, with "
             "`nbkit outcomes RUN`",
             path,
         )
-    return known
 
 
 # ----------------------------------------------------------------------------
 # The long form that cards, comparisons and the browser of sentences read: a row per item, system and measure.
 
 
-def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd.DataFrame:
+def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any] | None) -> pd.DataFrame:
     """Outcomes with one row per measure, as `nbkit.studies.results` has them.
 
     declared: ``outcomes`` of a behaviour (`nbkit.studies.behaviours.Columns`).
     """
     import pandas as pd
 
-    from nbkit.studies.results import COLUMNS
-    from nbkit.studies.results import TEXTS as LONG_TEXTS
-
-    texts = list(LONG_TEXTS) if {"source", "output"} & {*rows} else []
+    if not declared:  # a study that says nothing of its measures
+        return pd.DataFrame(columns=list(COLUMNS))
+    texts = list(TEXTS) if {"source", "output"} & {*rows} else []
     grouped = [declared, *declared["measures"].values()]
     names: set[str] = {*texts, *(name for each in grouped for name in each.get("groups") or ())}
     rows = rows.assign(**dict.fromkeys(names.difference(rows)))  # of parts that lack them
     tables = []
     for name, measure in declared["measures"].items():
-        chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
-        if not len(chosen) or (measure.get("where") is None and measure["value"] not in chosen):
+        try:
+            chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
+            scores: Any = chosen.eval(measure["value"], engine="python")
+        except pd.errors.UndefinedVariableError:
+            continue  # rows of a table without this measure
+        if not len(chosen):
             continue
-        scores: Any = chosen.eval(measure["value"], engine="python")
         values: pd.Series = scores.astype(float)
         verdicts = _verdicts(chosen, values, measure.get("verdict", ""))
         reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
         records: Any = chosen.to_dict("records") if "{" in name else []
         own = measure.get("groups")
-        groups = [each for each in (declared["groups"] if own is None else own) if each in chosen]
-        named: Any = chosen[groups].astype(object)
+        wanted = declared["groups"] if own is None else own
+        of_groups = wanted if isinstance(wanted, dict) else {each: each for each in wanted}
+        named: Any = pd.DataFrame({key: chosen[each].astype(object) for key, each in of_groups.items() if each in chosen},
+                                  index=chosen.index)  # fmt: skip
         columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
         texts_of: Any = {each: chosen.get(column) for each, column in columns_of.items()}
         if texts_of.get("spans") is not None:
@@ -281,5 +309,5 @@ def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:
     if not verdict:
         return None
     if verdict != "value":
-        return rows[verdict].astype(object)
+        return rows[verdict].astype(object).where(rows[verdict].notna(), None)
     return values.map({1.0: "pass", 0.0: "fail"}).fillna("undecided").astype(object)

@@ -31,19 +31,20 @@ class Paper:
     folder: its ``artefacts.yaml`` and CSV files. label: what tables call a model by its name, so that a model may go
     by its name or its label in `beside`.
 
-    >>> from nbkit.studies.word_order import PUBLISHED
-    >>> PUBLISHED.names()[:3], PUBLISHED.title("table3")
+    >>> from nbkit.studies.word_order import STUDY
+    >>> printed = STUDY.printed
+    >>> printed.names()[:3], printed.title("table3")
     (['table1', 'table2', 'table3'], 'Table 3: number of flips by language and model')
-    >>> PUBLISHED.note("fig1")
+    >>> printed.note("fig1")
     'Published values: not printed, the paper shows Figure 1 as a drawing only.'
-    >>> PUBLISHED.is_printed("table2"), PUBLISHED.is_printed("fig2")
+    >>> printed.is_printed("table2"), printed.is_printed("fig2")
     (True, False)
-    >>> PUBLISHED.load("table2").query("language == 'ja' and model == 'opus-mt'").beta.item()
+    >>> printed.load("table2").query("language == 'ja' and model == 'opus-mt'").beta.item()
     0.69
     >>> import pandas as pd
     >>> ours = pd.DataFrame({"language": ["de", "xx"], "model": "opus-mt", "flips": [500, 7]})
     >>> columns = ["language", "flips", "printed", "difference"]
-    >>> PUBLISHED.beside(ours, "table3", on=["language", "model"])[columns]
+    >>> printed.beside(ours, "table3", on=["language", "model"])[columns]
       language  flips      printed  difference
     0       de    500          514       -14.0
     1       xx      7  not printed         NaN

@@ -1,40 +1,57 @@
-"""From outcomes to numbers with 95 % intervals. Units are clusters: all values of one unit are resampled together.
+"""From outcomes to numbers with 95 % intervals: means, shares, correlations, corpus scores, differences of systems.
 
-All intervals but those of shares and ranks come from one formula. A statistic θ is a function of sums over clusters,
-and each cluster c changes it by its influence u_c (the derivative of θ in the direction of c's sums; they add up to
-0). The pseudo-values θ + C u_c of the C clusters have the mean θ, and its interval is that of
-`nbkit.measure.statistics.mean_interval` (Student's t, corrected for skewness). For the mean of K cells' means,
-u_c = Σ_k (s_ck − m_k n_ck) / (K n_k) with the sums s and numbers n of values; of other functions of sums (corpus BLEU,
-perplexity) it is how much θ falls without the cluster (delete-one jackknife): sacreBLEU counts in whole numbers, so
-that a numerical derivative is wrong.
-Reference: Efron 1982, *The jackknife, the bootstrap and other resampling plans*, chapter 6 (infinitesimal jackknife).
+Every function takes a DataFrame, or a DuckDB relation (``duckdb.sql("FROM read_parquet('outcomes/*.parquet')")``), and
+returns a DataFrame with a row per group. `summarise` adds a relation up out of core; the others load the columns that
+they need. *by* names the columns whose combinations are the groups. Values may be columns or expressions of columns:
+``"beta1 - beta2"``, ``"beta1 > beta"``, ``"outcome == 'wrong' and reach > 2"``. A value with a missing part is missing,
+and missing values are left out.
+
+Units are clusters: the values of one unit (a sentence pair, an idiom) are not independent. A statistic θ is a function
+of sums over C clusters, and each cluster c adds to it its influence u_c, the derivative of θ in the direction of its
+sums; the influences sum to 0. Intervals come from these:
+
+========================  ==============================================================================================
+a mean of K cells' means  u_c = Σ_k (s_ck − m_k n_ck) / (K n_k), with the sums s and numbers n of the cluster's values
+                          in cell k and the cell's mean m_k: `nbkit.measure.statistics.influence_bounds`
+a share                   the same, as Wilson's interval: `nbkit.measure.statistics.share_bounds`
+a function of sums        u_c = (C − 1) / C · (θ̄ − θ_c) with θ_c of all clusters but c and the mean θ̄ of these
+                          (delete-one jackknife): corpus BLEU counts in whole numbers, so that numerical derivatives are
+                          wrong
+a rank correlation        the influence of ranks: `nbkit.measure.statistics.spearman_of_clusters`
+yes against no            that of the share of pairs in order: `strengths`
+========================  ==============================================================================================
+
+`benchmarks/coverage.py` measures how often they hold.
+Reference: Efron 1982, *The jackknife, the bootstrap and other resampling plans*, chapters 3 and 6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ast
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import pandas as pd
 
+from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.measure.statistics import (
+    DIFFERENCE,
+    UNIT,
+    Thresholds,
     adjusted_thresholds,
-    mean_interval,
+    influence_bounds,
     paired_tests,
     rank_biserial,
     share_bounds,
-    share_of_sums,
     spearman_of_clusters,
 )
 from nbkit.models.translators.texts import score_of_sums
 
 Names = str | Sequence[str]
-
-
-def _list(names: Names) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
+IntervalOf = Literal["mean", "share"]
+_SUMMARY = ["value", "low", "high", "n", "units"]
 
 
 def summarise(
@@ -43,182 +60,653 @@ def summarise(
     by: Names = (),
     *,
     average_over: Names = (),
-    interval: Literal["mean", "share"] = "mean",
+    interval: IntervalOf = "mean",
     cluster: Names = "unit",
     min_n: int = 1,
-    within: tuple[float, float] | None = (0, 1),
+    within: tuple[float, float] | None = UNIT,
 ) -> pd.DataFrame:
-    """The mean of *value* in each group of *by*, with its interval. Missing values are left out.
+    """The mean of *value* in each group of *by*, with its interval.
+
+    Without *average_over*, the mean of all values of a group, m = Σ s_c / Σ n_c. With it, the mean of the means of K
+    cells, θ = Σ_k m_k / K, however many values each has.
 
     Parameters
     ----------
     outcomes
-        A DataFrame, or a DuckDB relation, which is added up out of core: ``duckdb.sql(f"FROM read_parquet({files})")``.
+        A DataFrame or a DuckDB relation.
     value
-        A column or an expression: ``"beta1 - beta2"``, ``"beta1 > beta"``.
+        A column or an expression; true counts 1, false 0.
+    by
+        The columns whose combinations are the groups.
     average_over
-        Columns whose combinations weigh alike, however many values each has: the mean of their means.
+        Columns whose combinations, the cells, weigh alike. Cells are fixed: their number is no source of uncertainty. A
+        mean over idioms as a sample of all idioms has idioms as units instead:
+        ``summarise(found.groupby("idiom", as_index=False)["error"].mean(), "error", cluster="idiom")``.
     interval
-        "share" if values are 0 or 1 (Wilson's, with the design effect of the clusters), else "mean".
+        "share" if values are 0 or 1, or shares themselves (Wilson's, with the design effect of the clusters), else
+        "mean" (Student's, corrected for skewness).
     cluster
-        What is independent: the unit of the corpus.
+        The columns that name what is independent: the unit of the corpus.
     min_n
-        Fewest values with which a combination of *average_over* (or a group, without) counts.
+        Fewest values with which a cell (without *average_over*, a group) counts.
     within
-        The range of possible values, None without one.
+        The range of possible values, None without one. ``(-1, 1)`` for differences of values from 0 to 1.
 
     Returns
     -------
     DataFrame
-        The columns *by*, value, low, high, n (values) and units (clusters); groups as they come first.
+        The columns *by*; value, low, high; n (values) and units (clusters). Groups of a DataFrame come in the order
+        of their first value, those of a relation sorted. Ends are NaN where nothing bounds the mean: a single unit, or
+        equal ones, without a range.
+
+    Raises
+    ------
+    NbkitError
+        For unknown columns, values that are not numbers, and values outside *within*.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"model": [*"AAAABBBB"], "unit": [1, 1, 2, 2] * 2, "right": [1, 0, 1, 1, 0, 0, 1, 0]})
+    >>> summarise(rows, "right", "model", interval="share").round(2)
+      model  value   low  high  n  units
+    0     A   0.75  0.20  0.97  4      2
+    1     B   0.25  0.03  0.80  4      2
+    >>> summarise(rows, "rihgt", "model")
+    Traceback (most recent call last):
+    nbkit.errors.UnknownNameError: unknown column 'rihgt'; did you mean 'right'? There are: model, right, unit
     """
-    names, over, cluster = _list(by), _list(average_over), _list(cluster)
-    by = names or [_ALL]
-    sums = _sums(outcomes, value, [*names, *over, *cluster]).assign(**{_ALL: 0})
-    cells = _added_up(sums, [*by, *over])
-    cells = cells[cells["n"] >= min_n].assign(mean=cells["total"] / cells["n"])
-    cells["k"] = cells.groupby(by, observed=True, dropna=False)["n"].transform("size")
-    sums = sums.merge(cells, on=[*by, *over], suffixes=("", "_cell"))
-    sums["influence"] = (sums["total"] - sums["mean"] * sums["n"]) / (sums["k"] * sums["n_cell"])
-    means = cells.groupby(by, observed=True, dropna=False, as_index=False)["mean"].mean()
-    units = _added_up(sums, [*by, *cluster], "influence").merge(means, on=by)
+    names, clusters = _list(by), _list(cluster)
+    cells = [*names, *(name for name in _list(average_over) if name not in names)]
+    if interval not in get_args(IntervalOf):
+        raise UnknownNameError("interval", interval, get_args(IntervalOf))
+    if interval == "share":
+        within = UNIT
+    is_frame = isinstance(outcomes, pd.DataFrame)
+    sums = (_sums_of_frame if is_frame else _sums_of_relation)(outcomes, value, names, cells, clusters, min_n)
+    bounds = _share if interval == "share" else _mean
     rows = []
-    for key, own in units.groupby(by, sort=False, observed=True, dropna=False):
-        mean, influence = float(own["mean"].iloc[0]), own["influence"].to_numpy()
-        if interval == "share" and not over:
-            found = share_of_sums(own["total"].to_numpy(float), own["n"].to_numpy(float))
-        else:
-            found = mean_interval(mean + len(own) * influence, within=within)
-        rows.append((*key, mean, found.low, found.high, int(own["n"].sum()), found.n))
-    return pd.DataFrame(rows, columns=[*by, "value", "low", "high", "n", "units"])[
-        [*names, "value", "low", "high", "n", "units"]
-    ]
+    for place, group in enumerate(_in_groups(sums)):
+        _check_range(group, value, within)
+        rows.append((place, group.value, *bounds(group, within), group.n, len(group.influence)))
+    return _table(sums.keys, names, rows, _SUMMARY)
 
 
-#: The group of everything, where there is no other.
-_ALL = "_all"
+class _Sums(NamedTuple):
+    """What clusters add to the groups that they are in. Codes of groups count from 0.
+
+    keys: the columns that name each group. values, n, most: of each group θ, the number of its values, and K² / Σ_k 1 /
+    n_k, the number of independent values that θ is worth at most. groups: of each cluster in a group, the group's code.
+    influence, weights, shares: u_c, w_c = Σ_k n_ck / (K n_k) and Σ_k s_ck / (K n_k).
+    """
+
+    keys: pd.DataFrame
+    values: np.ndarray
+    n: np.ndarray
+    most: np.ndarray
+    groups: np.ndarray
+    influence: np.ndarray
+    weights: np.ndarray
+    shares: np.ndarray
 
 
-def _added_up(sums: pd.DataFrame, keys: list[str], *more: str) -> pd.DataFrame:
-    return sums.groupby(keys, sort=False, observed=True, dropna=False)[["total", "n", *more]].sum().reset_index()
+class _Group(NamedTuple):
+    """The sums of one group. means: of each cluster, the mean of its values as they weigh in θ."""
+
+    value: float
+    n: int
+    most: float
+    influence: np.ndarray
+    weights: np.ndarray
+    means: np.ndarray
 
 
-def _sums(outcomes: Any, value: str, keys: list[str]) -> pd.DataFrame:
-    """Sum and number of the values of each cluster in each cell."""
-    if isinstance(outcomes, pd.DataFrame):
-        values = outcomes.eval(value).astype(float)
-        sums = _added_up(outcomes[keys].assign(total=values, n=values.notna().astype(int)), keys)
-    else:
-        names = ", ".join(keys)
-        sums = outcomes.aggregate(f"{names}, sum(({value})::DOUBLE) AS total, count({value}) AS n", names).df()
-    return sums[sums["n"] > 0]
+def _sums_of_frame(
+    frame: pd.DataFrame, value: str, by: list[str], cells: list[str], cluster: list[str], min_n: int
+) -> _Sums:
+    rows = _columns(frame, {_VALUE: value}, [*cells, *cluster])
+    rows = rows[rows[_VALUE].notna()]
+    size = rows[_VALUE].groupby(_codes(rows, cells)).transform("size")
+    rows = rows[size >= min_n]
+    values, cell, unit = rows[_VALUE].to_numpy(float), _codes(rows, cells), _codes(rows, [*by, *cluster])
+    first = _first(cell)
+    keys, n = rows.iloc[first], np.bincount(cell)
+    group = _codes(keys, by)
+    groups = _per_group(group, n, np.bincount(cell, values), np.bincount(cell, values != values.round()) > 0)
+    each = groups.each[cell]
+    added = (np.bincount(unit, part * each) for part in (values - groups.means[cell], np.ones(len(values)), values))
+    return _Sums(keys.iloc[_first(group)], groups.values, groups.n, groups.most, group[cell[_first(unit)]], *added)
 
 
-def _groups(frame: pd.DataFrame, by: list[str]) -> Any:
-    return frame.groupby(by, sort=False, observed=True, dropna=False) if by else [((), frame)] if len(frame) else []
+class _Groups(NamedTuple):
+    """values, n, most: as in `_Sums`. means, each: of each cell m_k, and 1 / (K n_k)."""
+
+    values: np.ndarray
+    n: np.ndarray
+    most: np.ndarray
+    means: np.ndarray
+    each: np.ndarray
+
+
+def _per_group(group: np.ndarray, n: np.ndarray, totals: np.ndarray, are_fractions: np.ndarray) -> _Groups:
+    """From the number and the sum of each cell's values to its group."""
+    means, cells = totals / n, np.bincount(group)
+    most = np.where(np.bincount(group, are_fractions) > 0, np.inf, cells**2 / np.bincount(group, 1 / n))
+    values = np.bincount(group, means) / cells
+    return _Groups(values, np.bincount(group, n).astype(int), most, means, 1 / (cells[group] * n))
+
+
+def _sums_of_relation(
+    relation: Any, value: str, by: list[str], cells: list[str], cluster: list[str], min_n: int
+) -> _Sums:
+    """DuckDB adds up twice: values to cells, then what they add to their cell's mean to clusters."""
+    rows = _projected(relation, {_VALUE: value, _ALL: "0"}, list(dict.fromkeys([*cells, *cluster])))
+    rows = rows.filter(f"{_VALUE} IS NOT NULL")
+    quoted, groups, units = (
+        ", ".join(map(_quoted, dict.fromkeys([_ALL, *names]))) for names in (cells, by, [*by, *cluster])
+    )
+    known = f"""
+        WITH cells AS (
+            SELECT {quoted}, count(*) AS n, sum({_VALUE}) AS total,
+                   max(({_VALUE} <> round({_VALUE}))::INTEGER) AS fractions
+            FROM {_ROWS} GROUP BY {quoted} HAVING count(*) >= {int(min_n)}),
+        known AS (
+            SELECT *, (dense_rank() OVER (ORDER BY {groups}) - 1)::INTEGER AS code, total / n AS mean,
+                   1 / (count(*) OVER (PARTITION BY {groups}) * n) AS each
+            FROM cells)"""
+    keys = rows.query(_ROWS, f"{known} SELECT * FROM known ORDER BY code").df()
+    alike = " AND ".join(
+        f"r.{_quoted(name)} IS NOT DISTINCT FROM k.{_quoted(name)}" for name in dict.fromkeys([_ALL, *cells])
+    )
+    own = ", ".join(f"r.{name}" for name in units.split(", "))
+    sums = rows.query(_ROWS, f"""{known}
+        SELECT code, sum((r.{_VALUE} - k.mean) * k.each) AS influence, sum(k.each) AS weight,
+               sum(r.{_VALUE} * k.each) AS share
+        FROM {_ROWS} r JOIN known k ON {alike} GROUP BY code, {own}""").fetchnumpy()  # fmt: skip
+    code = keys["code"].to_numpy(int)
+    of = _per_group(code, *(keys[name].to_numpy(float) for name in ("n", "total", "fractions")))
+    columns = (np.asarray(sums[name]) for name in ("code", "influence", "weight", "share"))
+    return _Sums(keys.iloc[_first(code)], of.values, of.n, of.most, *columns)
+
+
+#: The column of what is evaluated, and of what all rows share; what queries call a relation.
+_VALUE, _ALL, _ROWS = "_value", "_all", "_rows"
+
+
+def _in_groups(sums: _Sums) -> Iterator[_Group]:
+    order = np.argsort(sums.groups, kind="stable")
+    edges = np.searchsorted(sums.groups, np.arange(len(sums.values) + 1), sorter=order)
+    for value, n, most, start, end in zip(sums.values, sums.n, sums.most, edges, edges[1:], strict=False):
+        own = order[start:end]
+        weights = sums.weights[own]
+        yield _Group(float(value), int(n), float(most), sums.influence[own], weights, sums.shares[own] / weights)
+
+
+def _mean(group: _Group, within: tuple[float, float] | None) -> tuple[float, float]:
+    return influence_bounds(group.value, group.influence, values=group.means, weights=group.weights, within=within)
+
+
+def _share(group: _Group, within: tuple[float, float] | None) -> tuple[float, float]:
+    units = len(group.influence)
+    variance = float((group.influence**2).sum()) * units / (units - 1) if units > 1 else float("nan")
+    fewest = 1 / float((group.weights**2).sum())
+    return share_bounds(min(max(group.value, 0.0), 1.0), variance, fewest=fewest, most=group.most)
+
+
+def _check_range(group: _Group, value: str, within: tuple[float, float] | None) -> None:
+    """Raise `NbkitError` if a cluster's mean lies outside of *within*; networks' single precision may, slightly."""
+    if within is None:
+        return
+    slack = 1e-6 * max(1.0, *(abs(end) for end in within if np.isfinite(end)))
+    least, most = float(group.means.min()), float(group.means.max())
+    if least < within[0] - slack or most > within[1] + slack:
+        raise NbkitError(
+            f"summarise: '{value}' has values from {least:.4g} to {most:.4g}, outside of {within[0]:g} to "
+            f"{within[1]:g}; give the range of possible values as within=(low, high), or within=None and "
+            "interval='mean' without one"
+        )
 
 
 def of_sums(
-    outcomes: pd.DataFrame, sums: Names, function: Callable[[np.ndarray], float], by: Names = (), *,
-    cluster: Names = "unit", within: tuple[float, float] | None = None,
-) -> pd.DataFrame:  # fmt: skip
+    outcomes: Any,
+    sums: Names,
+    function: Callable[[np.ndarray], float],
+    by: Names = (),
+    *,
+    cluster: Names = "unit",
+    within: tuple[float, float] | None = None,
+) -> pd.DataFrame:
     """A *function* of the sums over each group, such as a perplexity, with its interval.
 
-    sums: a column that holds what is added up (a list each row), or columns. Columns: *by*, value, low, high, n, units.
+    Parameters
+    ----------
+    outcomes
+        A DataFrame or a DuckDB relation.
+    sums
+        A column that holds a list of numbers in each row, all of one length, or the names of columns of numbers. Rows
+        with a missing one are left out.
+    function
+        From the sums of a group to the statistic.
+    by, cluster, within
+        As for `summarise`.
+
+    Returns
+    -------
+    DataFrame
+        The columns *by*; value, low, high; n (rows) and units (clusters).
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"unit": [1, 2, 3, 4], "log_p": [-9.0, -8, -12, -4], "tokens": [5, 4, 5, 3]})
+    >>> of_sums(rows, ["log_p", "tokens"], lambda sums: np.exp(-sums[0] / sums[1]), within=(1, 1000)).round(2)
+       value   low   high  n  units
+    0   6.97  2.52  21.51  4      4
     """
-    by, rows = _list(by), []
-    for key, group in _groups(outcomes, by):
-        each = np.stack(group[sums].to_list()) if isinstance(sums, str) else group[list(sums)].to_numpy()
-        units = group.groupby(_list(cluster), sort=False, observed=True).ngroup().to_numpy()
+    names, columns = _list(by), [sums] if isinstance(sums, str) else list(sums)
+    frame = _columns(outcomes, {}, [*names, *_list(cluster), *columns])
+    frame = frame[frame[columns].notna().all(axis=1)]
+    rows = []
+    for code, group in _split(frame, names):
+        each = np.stack(group[sums].to_list()) if isinstance(sums, str) else group[columns].to_numpy()
+        units = _codes(group, _list(cluster))
         parts = np.zeros((units.max() + 1, each.shape[1]))
         np.add.at(parts, units, each.astype(float))
         whole = parts.sum(axis=0)
-        theta, without = function(whole), np.array([function(whole - part) for part in parts])
-        influence = (len(parts) - 1) / len(parts) * (without.mean() - without)
-        found = mean_interval(theta + len(parts) * influence, within=within)
-        rows.append((*key, theta, found.low, found.high, len(group), len(parts)))
-    return pd.DataFrame(rows, columns=[*by, "value", "low", "high", "n", "units"])
+        value, n, influence = float(function(whole)), len(parts), np.zeros(1)
+        if n > 1:
+            without = np.array([_or_nan(function, whole - part) for part in parts])
+            influence = np.asarray((n - 1) / n * (without.mean() - without))
+        rows.append((code, value, *influence_bounds(value, influence, within=within), len(group), n))
+    return _table(frame, names, rows, _SUMMARY)
+
+
+def _or_nan(function: Callable[[np.ndarray], float], sums: np.ndarray) -> float:
+    """A function of sums, NaN where it divides by nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        try:
+            return float(function(sums))
+        except ZeroDivisionError:
+            return float("nan")
 
 
 def corpus_score(
-    outcomes: pd.DataFrame, sums: str, measure: Literal["bleu", "chrf"], by: Names = (), *, cluster: Names = "unit"
+    outcomes: Any, sums: str, measure: Literal["bleu", "chrf"], by: Names = (), *, cluster: Names = "unit"
 ) -> pd.DataFrame:
-    """Corpus BLEU or chrF in per cent from the column *sums* of each row (`nbkit…texts.sentence_sums`): `of_sums`."""
+    """Corpus BLEU or chrF in per cent, with the delete-one jackknife's interval (`of_sums`).
+
+    The value is sacreBLEU's (`nbkit.models.translators.texts.corpus_bleu`, ``corpus_chrf``).
+
+    Parameters
+    ----------
+    outcomes
+        A DataFrame or a DuckDB relation.
+    sums
+        A column of what the score adds up of each row (`nbkit.models.translators.texts.sentence_sums`).
+    measure
+        "bleu" or "chrf".
+    by, cluster
+        As for `summarise`.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `of_sums`.
+
+    Examples
+    --------
+    >>> from nbkit.models.translators.texts import sentence_sums
+    >>> answers, references = ["the cat sat on it", "a dog ran here"], ["the cat sat on that", "a dog ran there"]
+    >>> rows = pd.DataFrame({"unit": [1, 2], "sums": sentence_sums("bleu", answers, references, "en")})
+    >>> corpus_score(rows, "sums", "bleu")["value"].round(2).to_list()
+    [57.74]
+    """
+    if measure not in ("bleu", "chrf"):
+        raise UnknownNameError("corpus score", measure, ("bleu", "chrf"))
     score = partial(score_of_sums, measure)
-    return of_sums(outcomes, sums, lambda whole: score([whole]), by, cluster=cluster, within=(0, 100))
+    return of_sums(outcomes, sums, lambda whole: score([whole.tolist()]), by, cluster=cluster, within=(0, 100))
 
 
 def correlate(
-    outcomes: pd.DataFrame, x: str, y: str, by: Names = (), *, cluster: str = "unit", seed: int = 0
+    outcomes: Any, x: str, y: str, by: Names = (), *, cluster: Names = "unit", seed: int | None = None
 ) -> pd.DataFrame:
-    """Spearman's ρ of two columns in each group, with the interval and p of a cluster bootstrap.
+    """Spearman's ρ of two columns or expressions in each group, with its interval and p over clusters.
 
-    Columns: *by*, value, low, high, p, n.
+    Parameters
+    ----------
+    outcomes
+        A DataFrame or a DuckDB relation.
+    x, y
+        Columns or expressions.
+    by, cluster
+        As for `summarise`.
+    seed
+        Without effect: the interval is a closed formula (`nbkit.measure.statistics.spearman_of_clusters`).
+
+    Returns
+    -------
+    DataFrame
+        The columns *by*; value (ρ), low, high; p (two-sided, of ρ = 0); n (rows with both). NaN where ρ is undefined:
+        fewer than four rows, or a constant side.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"unit": range(6), "bleu": [1, 2, 3, 4, 5, 6], "chrf": [1, 3, 2, 4, 6, 5]})
+    >>> correlate(rows, "bleu", "chrf").round(2)
+       value   low  high     p  n
+    0   0.89 -0.21   1.0  0.08  6
     """
-    by, rows = _list(by), []
-    for key, group in _groups(outcomes, by):
-        values = (group[name].to_numpy() for name in (x, y, cluster))
-        rows.append((*key, *spearman_of_clusters(*values, seed=seed)))
-    return pd.DataFrame(rows, columns=[*by, "value", "low", "high", "p", "n"])
+    names = _list(by)
+    frame = _columns(outcomes, {"_x": x, "_y": y}, [*names, *_list(cluster)])
+    rows = []
+    for code, group in _split(frame, names):
+        sides = group["_x"].to_numpy(float), group["_y"].to_numpy(float)
+        rows.append((code, *spearman_of_clusters(*sides, units=_codes(group, _list(cluster)))))
+    return _table(frame, names, rows, ["value", "low", "high", "p", "n"])
 
 
-def strengths(outcomes: pd.DataFrame, score: str, yes: str, by: Names = (), *, cluster: Names = "unit") -> pd.DataFrame:
-    """The rank-biserial correlation of *score* with *yes* (expressions): positive where those with yes score more.
+def strengths(outcomes: Any, score: str, yes: str, by: Names = (), *, cluster: Names = "unit") -> pd.DataFrame:
+    """The rank-biserial correlation of *score* with *yes*: positive where those with yes have higher scores.
 
-    (ρ + 1) / 2 is the share θ of the pairs of a yes and a no of which the yes scores more (ties: half), and its
-    interval that of a share. A cluster changes it by u_c = Σ_yes (p_i − θ) / n_yes + Σ_no (p_j − θ) / n_no, where p is
-    the share of the pairs of one value. Columns: *by*, value, low, high, p (Mann–Whitney U), n_yes, n_no, and the
-    thresholds small, medium, large of effects at this base rate (`adjusted_thresholds`); NaN where a side is empty.
+    (ρ + 1) / 2 is the share θ of the pairs of a yes and a no of which the yes has the higher score (ties: half), and
+    its interval that of a share. A cluster changes it by u_c = Σ_yes (p_i − θ) / n_yes + Σ_no (p_j − θ) / n_no, where p
+    is the share of the pairs of one value.
+
+    Parameters
+    ----------
+    outcomes
+        A DataFrame or a DuckDB relation.
+    score, yes
+        Columns or expressions; rows in which either is missing are left out.
+    by, cluster
+        As for `summarise`.
+
+    Returns
+    -------
+    DataFrame
+        The columns *by*; value, low, high; p (Mann–Whitney U); n_yes, n_no; and small, medium, large, the thresholds of
+        effects at this base rate (`nbkit.measure.statistics.adjusted_thresholds`). NaN where a side is empty.
+
+    Examples
+    --------
+    >>> outcomes = ["wrong", "wrong", "wrong", "right", "right", "right"]
+    >>> rows = pd.DataFrame({"unit": range(6), "attention": [5, 4, 3, 3, 2, 1], "outcome": outcomes})
+    >>> strengths(rows, "attention", "outcome == 'wrong'")[["value", "low", "high", "n_yes", "n_no"]].round(2)
+       value   low  high  n_yes  n_no
+    0   0.89 -0.22   1.0      3     3
     """
-    by, rows = _list(by), []
-    for key, group in _groups(outcomes, by):
-        scores, chosen = group.eval(score).to_numpy(float), group.eval(yes).to_numpy(bool)
-        known, ends = ~np.isnan(scores), (np.nan,) * 4
-        scores, chosen = scores[known], chosen[known]
+    names = _list(by)
+    frame = _columns(outcomes, {"_score": score, "_yes": yes}, [*names, *_list(cluster)])
+    frame = frame[frame["_score"].notna() & frame["_yes"].notna()]
+    rows = []
+    for code, group in _split(frame, names):
+        scores, chosen = group["_score"].to_numpy(float), group["_yes"].to_numpy(float) != 0
         found = rank_biserial(scores[chosen], scores[~chosen])
-        limits: Sequence[float] = (np.nan,) * 3
+        ends, limits = (np.nan, np.nan), Thresholds(np.nan, np.nan, np.nan)
         if found.n_first and found.n_second:
             limits = adjusted_thresholds(found.base_rate)
-            theta, share = (found.rbc + 1) / 2, np.empty(len(scores))
-            for own, other, sign in ((chosen, ~chosen, 1), (~chosen, chosen, -1)):
-                ranks = np.sort(sign * scores[other])
-                below, upto = (np.searchsorted(ranks, sign * scores[own], side) for side in ("left", "right"))
-                share[own] = ((below + upto) / (2 * len(ranks)) - theta) / own.sum()
-            units = group[known].groupby(_list(cluster), sort=False, observed=True).ngroup().to_numpy()
-            influence = np.bincount(units, share)
-            fewest = min(len(np.unique(units[chosen])), len(np.unique(units[~chosen])))
-            variance = (influence**2).sum() * len(influence) / max(len(influence) - 1, 1)
-            bounds = share_bounds(theta, variance, fewest=fewest, most=found.n_first * found.n_second)
-            ends = (found.rbc, *(2 * each - 1 for each in bounds), found.p)
-        rows.append((*key, *ends, found.n_first, found.n_second, *limits))
-    return pd.DataFrame(rows, columns=[*by, "value", "low", "high", "p", "n_yes", "n_no", "small", "medium", "large"])
+            ends = _strength_bounds(scores, chosen, found.rbc, _codes(group, _list(cluster)))
+        rows.append((code, found.rbc, *ends, found.p, found.n_first, found.n_second, *limits))
+    return _table(frame, names, rows, ["value", "low", "high", "p", "n_yes", "n_no", "small", "medium", "large"])
+
+
+def _strength_bounds(scores: np.ndarray, chosen: np.ndarray, rbc: float, units: np.ndarray) -> tuple[float, float]:
+    """The interval of `strengths` of one group."""
+    theta, added = (rbc + 1) / 2, np.empty(len(scores))
+    for own, sign in ((chosen, 1), (~chosen, -1)):
+        others = np.sort(sign * scores[~own])
+        below, upto = (np.searchsorted(others, sign * scores[own], side) for side in ("left", "right"))
+        added[own] = ((below + upto) / (2 * len(others)) - theta) / own.sum()
+    influence = np.bincount(units, added)
+    n, sizes = len(influence), (len(np.unique(units[chosen])), len(np.unique(units[~chosen])))
+    variance = float((influence**2).sum()) * n / (n - 1) if n > 1 else float("nan")
+    low, high = share_bounds(theta, variance, fewest=min(sizes), most=float(chosen.sum()) * float((~chosen).sum()))
+    return 2 * low - 1, 2 * high - 1
 
 
 def difference(
-    outcomes: pd.DataFrame, value: str, between: str, by: Names = (), *, item: Names = "item", **how: Any
+    outcomes: Any,
+    value: str,
+    between: str,
+    by: Names = (),
+    *,
+    item: Names = "item",
+    within: tuple[float, float] | None = DIFFERENCE,
+    **how: Any,
 ) -> pd.DataFrame:
-    """The mean difference of *value* of every two systems (*between*) on the items that both have, a − b.
+    """The mean difference a − b of *value* of every two systems, on the items that both have.
 
-    how: as for `summarise`. Columns: a, b and those of `summarise`.
+    Parameters
+    ----------
+    outcomes
+        A DataFrame or a DuckDB relation.
+    value
+        A column or an expression; several values of a system for an item are averaged first.
+    between
+        The column that names the systems.
+    by
+        The columns whose combinations are the groups.
+    item
+        The columns that name what both systems answered.
+    within
+        The range of possible differences, None without one.
+    how
+        *average_over*, *cluster* and *min_n*, as for `summarise`.
+
+    Returns
+    -------
+    DataFrame
+        The columns a, b and those of `summarise`.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"model": ["A"] * 3 + ["B"] * 3, "item": [1, 2, 3] * 2, "unit": [1, 2, 3] * 2})
+    >>> difference(rows.assign(right=[1, 1, 0, 0, 1, 0]), "right", "model").round(2)
+       a  b  value   low  high  n  units
+    0  A  B   0.33 -0.29  0.79  3      3
     """
-    by, item = _list(by), _list(item)
-    kept = list(dict.fromkeys([*by, *_list(how.get("average_over", ())), *_list(how.get("cluster", "unit")), *item]))
-    values = outcomes.assign(_value=outcomes.eval(value).astype(float))
-    wide = values.pivot_table(index=kept, columns=between, values="_value", sort=False)
-    systems = list(dict.fromkeys(outcomes[between]))
+    if how.get("interval", "mean") != "mean":
+        raise NbkitError("difference: a difference is a mean; leave out interval=")
+    names, over, cluster = _list(by), _list(how.get("average_over", ())), _list(how.get("cluster", "unit"))
+    keys = list(dict.fromkeys([*names, *over, *cluster, *_list(item)]))
+    frame = _columns(outcomes, {_VALUE: value}, [*keys, between])
+    means = frame.groupby([*keys, between], sort=False, observed=True, dropna=False)[_VALUE].mean().reset_index()
+    systems = list(dict.fromkeys(means[between]))
+    sides = {system: means.loc[means[between] == system, [*keys, _VALUE]] for system in systems}
     tables = []
     for place, a in enumerate(systems):
         for b in systems[place + 1 :]:
-            own = (wide[a] - wide[b]).rename("difference").reset_index()
-            table = summarise(own, "difference", by, within=(-1, 1), **how)
-            table.insert(0, "b", b)
-            table.insert(0, "a", a)
-            tables.append(table)
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+            both = sides[a].merge(sides[b], on=keys, suffixes=("_a", "_b"))
+            apart = both[keys].assign(**{value: both[f"{_VALUE}_a"] - both[f"{_VALUE}_b"]})
+            table = summarise(apart, value, names, within=within, **how)
+            tables.append(pd.concat([pd.DataFrame({"a": a, "b": b}, index=table.index), table], axis=1))
+    return pd.concat(tables, ignore_index=True) if tables else _table(frame, ["a", "b", *names], [], _SUMMARY)
 
 
-def test_systems(
-    outcomes: pd.DataFrame, value: str, between: str = "model", by: Names = (), unit: str = "unit"
-) -> pd.DataFrame:
-    """Wilcoxon's signed-rank test between every two systems, Holm-corrected (`paired_tests`)."""
-    return paired_tests(outcomes, value=value, system=between, unit=unit, by=_list(by))
+def test_systems(outcomes: Any, value: str, between: str = "model", by: Names = (), unit: str = "unit") -> pd.DataFrame:
+    """Wilcoxon's signed-rank test between every two systems on their common units, Holm-corrected over all tests.
+
+    Parameters
+    ----------
+    outcomes
+        A DataFrame or a DuckDB relation.
+    value
+        A column or an expression; several values of a system for a unit are averaged first.
+    between
+        The column that names the systems.
+    by
+        The columns within whose groups systems are compared.
+    unit
+        The column that names what is independent.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `nbkit.measure.statistics.paired_tests`.
+
+    Examples
+    --------
+    >>> bleu = [*range(6), *range(1, 7)]
+    >>> rows = pd.DataFrame({"model": [*"AAAAAABBBBBB"], "unit": [*range(6)] * 2, "bleu": bleu})
+    >>> test_systems(rows, "bleu")[["a", "b", "n", "difference", "p_holm"]]
+       a  b  n  difference  p_holm
+    0  A  B  6        -1.0 0.03125
+    """
+    frame = _columns(outcomes, {_VALUE: value}, [*_list(by), between, unit])
+    return paired_tests(frame, value=_VALUE, system=between, unit=unit, by=_list(by))
+
+
+test_systems.__test__ = False  # type: ignore[attr-defined]  # pytest collects what is called test_…
+
+
+# What is asked of a table -------------------------------------------------------------------------
+
+
+def _list(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _columns(outcomes: Any, expressions: dict[str, str], keys: Sequence[str]) -> pd.DataFrame:
+    """The columns *keys*, and *expressions* by their names, as a DataFrame."""
+    keys = list(dict.fromkeys(keys))
+    if not isinstance(outcomes, pd.DataFrame):
+        return cast(pd.DataFrame, _projected(outcomes, expressions, keys).df())
+    if not len(outcomes):  # a table without rows may not know its columns
+        return pd.DataFrame(columns=[*keys, *expressions]).astype(dict.fromkeys(expressions, float))
+    _check_columns(keys, outcomes.columns)
+    return outcomes[keys].assign(**{name: _evaluated(outcomes, each) for name, each in expressions.items()})
+
+
+def _evaluated(frame: pd.DataFrame, expression: str) -> pd.Series:
+    """An expression of each row as a number; missing where one of its columns is."""
+    if expression in frame:
+        used, values = [expression], frame[expression]
+    else:
+        used = _names_in(_parsed(expression), frame.columns)
+        values = cast(pd.Series, frame.eval(expression))
+    try:
+        numbers = pd.Series(values, index=frame.index).astype(float)
+    except (TypeError, ValueError):
+        example = pd.Series(values, index=frame.index).dropna().iloc[0]
+        raise NbkitError(_no_numbers(expression, example)) from None
+    return numbers.mask(frame[used].isna().any(axis=1)) if used else numbers
+
+
+def _no_numbers(expression: str, example: Any) -> str:
+    return f"'{expression}' is not a number, but {example!r} for example; compare it: \"{expression} == {example!r}\""
+
+
+def _projected(relation: Any, expressions: dict[str, str], keys: Sequence[str]) -> Any:
+    """`_columns` as a relation."""
+    if not hasattr(relation, "aggregate") or not hasattr(relation, "to_arrow_reader"):
+        raise NbkitError(f"outcomes: a DataFrame or a DuckDB relation expected, not {type(relation).__name__}")
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    _check_columns(keys, types)
+    columns = list(map(_quoted, keys))
+    for name, expression in expressions.items():
+        tree = ast.Name(expression) if expression in types else _parsed(expression)
+        used, text = _names_in(tree, types), _sql(tree, expression)
+        if isinstance(tree, ast.Name) and types[tree.id] == "VARCHAR":
+            some = relation.filter(f"{text} IS NOT NULL").project(text).limit(1).fetchall()
+            raise NbkitError(_no_numbers(expression, some[0][0] if some else ""))
+        missing = [f"{_quoted(each)} IS NULL" for each in used]
+        missing += [f"isnan({_quoted(each)})" for each in used if types[each] in ("FLOAT", "DOUBLE")]
+        value = f"({text})::DOUBLE"
+        columns.append(f"CASE WHEN {' OR '.join(missing)} THEN NULL ELSE {value} END AS {name}" if missing else
+                       f"{value} AS {name}")  # fmt: skip
+    return relation.project(", ".join(columns))
+
+
+def _check_columns(names: Sequence[str], known: Any) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("column", name, map(str, known))
+
+
+def _parsed(expression: str) -> ast.expr:
+    try:
+        return ast.parse(expression.strip(), mode="eval").body
+    except SyntaxError:
+        raise NbkitError(
+            f"the expression '{expression}' cannot be read; an example: \"beta1 - beta2\", \"outcome == 'wrong'\""
+        ) from None
+
+
+def _names_in(tree: ast.expr, known: Any) -> list[str]:
+    """The columns of an expression. Raises `UnknownNameError` for one that the table does not have."""
+    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in functions]
+    _check_columns(names, known)
+    return list(dict.fromkeys(names))
+
+
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.Pow: "**", ast.And: "AND", ast.Or: "OR",
+    ast.BitAnd: "AND", ast.BitOr: "OR", ast.Not: "NOT", ast.Invert: "NOT", ast.USub: "-", ast.UAdd: "+", ast.Eq: "=",
+    ast.NotEq: "<>", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.In: "IN", ast.NotIn: "NOT IN",
+}  # fmt: skip
+
+
+def _sql(tree: ast.expr, expression: str) -> str:
+    """An expression in SQL.
+
+    >>> print(_sql(_parsed("reach > 2 and outcome in ['wrong', 'none']"), ""))
+    (("reach" > 2) AND ("outcome" IN ('wrong', 'none')))
+    """
+    sql = partial(_sql, expression=expression)
+    match tree:
+        case ast.Name(id=name):
+            return _quoted(name)
+        case ast.Constant(value=bool() | int() | float() as number):
+            return str(number)
+        case ast.Constant(value=str() as text):
+            return "'" + text.replace("'", "''") + "'"
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return f"({', '.join(map(sql, elements))})"
+        case ast.UnaryOp(op=operator, operand=operand) if type(operator) in _OPERATORS:
+            return f"({_OPERATORS[type(operator)]} {sql(operand)})"
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
+            return f"({sql(left)} {_OPERATORS[type(operator)]} {sql(right)})"
+        case ast.BoolOp(op=operator, values=values):
+            return f"({f' {_OPERATORS[type(operator)]} '.join(map(sql, values))})"
+        case ast.Compare(left=left, ops=operators, comparators=others) if {*map(type, operators)} <= {*_OPERATORS}:
+            sides = [left, *others]
+            pairs = zip(sides, operators, others, strict=False)
+            return f"({' AND '.join(f'{sql(one)} {_OPERATORS[type(op)]} {sql(other)}' for one, op, other in pairs)})"
+    raise NbkitError(
+        f"the expression '{expression}' has '{ast.unparse(tree)}', which DuckDB is not asked; on a relation there are "
+        "columns, numbers, texts, + - * / % **, comparisons, in, and, or, not"
+    )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _codes(frame: pd.DataFrame, keys: list[str]) -> np.ndarray:
+    """The number of each row's combination of *keys*, in the order of their first rows."""
+    if not keys:
+        return np.zeros(len(frame), dtype=np.int64)
+    return frame.groupby(keys, sort=False, observed=True, dropna=False).ngroup().to_numpy()
+
+
+def _first(codes: np.ndarray) -> np.ndarray:
+    """The place of the first row of each code."""
+    return np.unique(codes, return_index=True)[1]
+
+
+def _split(frame: pd.DataFrame, by: list[str]) -> Iterator[tuple[int, pd.DataFrame]]:
+    """The rows of each group, with the place of its first row."""
+    codes = _codes(frame, by)
+    order, first = np.argsort(codes, kind="stable"), _first(codes)
+    edges = np.searchsorted(codes[order], np.arange(len(first) + 1))
+    for place, start, end in zip(first, edges, edges[1:], strict=False):
+        yield int(place), frame.iloc[order[start:end]]
+
+
+def _table(keys: pd.DataFrame, by: list[str], rows: list[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
+    """Rows that begin with the place of their group in *keys*."""
+    whole = {"n", "units", "n_yes", "n_no"}
+    places = [row[0] for row in rows]
+    numbers = pd.DataFrame([row[1:] for row in rows], columns=columns)
+    numbers = numbers.astype({name: int if name in whole else float for name in columns})
+    left = keys.reindex(columns=by).iloc[places].reset_index(drop=True)
+    return pd.concat([left, numbers], axis=1)

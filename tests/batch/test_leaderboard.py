@@ -11,9 +11,10 @@ import pytest
 from nbkit.batch.health import ranks
 from nbkit.measure.health import check_outputs
 from nbkit.report import leaderboard
-from nbkit.studies import numbers, write_outcomes
+from nbkit.studies import numbers
 from nbkit.studies.behaviours import Measure, Read, behaviour_of
 from nbkit.studies.comparison import ranked
+from tests.studies.long_files import write_outcomes
 
 from ..studies.comparison_cases import numbers_of
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from nbkit.cli import main
-from nbkit.studies import disambiguation
+from nbkit.studies.disambiguation import sets
 
 RUN = "name: a\nruns:\n  - {study: disambiguation, params: {models: []}}\n"
 
@@ -18,7 +18,7 @@ def sample(monkeypatch):
         (f"Sentence {i}.", "bat", "Schläger", "Fledermaus", "adversarial" if i % 2 else "regular") for i in range(4)
     ]
     table = pd.DataFrame(rows, columns=["sentence", "homograph", "correct", "other", "set"])
-    monkeypatch.setattr(disambiguation, "judgement_sample", lambda params, n: table.head(n))
+    monkeypatch.setattr(sets, "judgement_sample", lambda params, n: table.head(n))
 
 
 def test_two_forms_with_keys(sample, tmp_path):

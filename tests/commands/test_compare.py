@@ -17,10 +17,10 @@ from nbkit.cli import main
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.report.card import Card, with_spans
 from nbkit.report.compare import Comparison, compare, marked
-from nbkit.studies import write_outcomes
 from nbkit.studies.comparison import CHANGES
 from tests.pages import violations
 from tests.studies.comparison_cases import changed, numbers_of
+from tests.studies.long_files import write_outcomes
 
 GROUPS = ("integers", "decimals")
 WORSE = [0.0] * 30 + [1.0] * 70

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import nbkit
 from nbkit.figures import panels, styles, theme
@@ -70,3 +71,41 @@ def test_marks_stand_out_from_white():
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     assert {colour: 1.05 / (luminance(colour) + 0.05) for colour in colours if luminance(colour) > 0.3} == {}
+
+
+@pytest.mark.parametrize("text", ["<script>alert('x')</script>", "<img src=x onerror=alert(1)>", "a & b </td>"])
+def test_corpus_text_is_inert(text: str) -> None:
+    table = styles.styled(pd.DataFrame({text: [text]}), caption=text, headings={text: text})
+    html = table.to_html()
+    assert text not in html and not re.search(r"<(script|img)", html)
+    assert text not in styles.note(text).data
+    assert text not in styles.folded(styles.styled(pd.DataFrame({"a": [text]})), text).data
+    assert text not in styles.marked(f"x {text}", [(0, len(text))])
+
+
+def test_headings_are_escaped() -> None:
+    """The label of a model, or a column that nothing was said of, may hold anything."""
+    table = styles.styled(pd.DataFrame({"a": [1], "<i>&": [2]}), headings={"a": "<b>x</b> & y", "<i>&": "<u>"})
+    html = table.to_html()
+    assert "&lt;b&gt;x&lt;/b&gt; &amp; y" in html and "&lt;u&gt;" in html and "<b>" not in html and "<u>" not in html
+    assert "&lt;i&gt;&amp;" in styles.styled(pd.DataFrame({"<i>&": [2]})).to_html()
+
+
+def test_latex_specials_are_escaped() -> None:
+    latex = styles.to_latex(styles.styled(pd.DataFrame({"source": ["50% of_all & more $"]})))
+    assert r"50\% of\_all \& more \$" in latex
+
+
+def test_numbers_have_minus_signs_and_nothing_has_no_sign() -> None:
+    rows = {"difference": [-0.106, -0.0001], "cell": ["-0.2 [-0.30, -0.00]", "–"], "model": "-7b"}
+    table = styles.styled(pd.DataFrame(rows))
+    html = table.to_html()
+    assert ">−0.106<" in html and ">0.000<" in html and ">−0.2 [−0.30, 0.00]<" in html
+    assert table.data["cell"][0] == "-0.2 [-0.30, -0.00]"  # a copy for programs keeps what they read
+    assert "$-$0.106" in styles.to_latex(table)
+
+
+def test_what_moved_is_marked_and_nothing_else() -> None:
+    text = "played <b> today ."
+    assert re.findall(r"<mark[^>]*>(.*?)</mark>", styles.marked(text, [(0, 6), (7, 10)])) == ["played", "&lt;b&gt;"]
+    assert styles.marked(text, []) == "played &lt;b&gt; today ."

@@ -80,11 +80,12 @@ def test_order_and_missing_values_do_not_matter(values: list[float], random: Ran
             assert 0 <= whole.low <= whole.mean + 1e-9 and whole.mean - 1e-9 <= whole.high <= 1
 
 
-def test_a_mean_without_skewness_has_students_interval_of_the_jackknife():
-    values = np.concatenate([row := np.random.default_rng(0).normal(size=20), -row])
+@pytest.mark.parametrize("n", [2, 5, 40])
+def test_a_mean_without_skewness_has_students_interval(n):
+    """Its standard error was larger by √(n / (n − 1))."""
+    values = np.concatenate([row := np.random.default_rng(0).normal(size=n // 2), -row, [0.0] * (n % 2)])
     interval = mean_interval(values)
-    half = scipy.stats.t.ppf(0.975, 39) * values.std() / 39 * 40**0.5
-    assert [interval.low, interval.high] == pytest.approx([-half, half])
+    assert interval[1:3] == pytest.approx(scipy.stats.ttest_1samp(values, 0).confidence_interval())
 
 
 def test_a_skewed_mean_is_more_uncertain_on_the_side_of_the_tail():
@@ -92,6 +93,76 @@ def test_a_skewed_mean_is_more_uncertain_on_the_side_of_the_tail():
     assert interval.high - interval.mean > 1.3 * (interval.mean - interval.low)
     mirrored = mean_interval(-np.random.default_rng(0).lognormal(size=30))
     assert (mirrored.low, mirrored.high) == pytest.approx((-interval.high, -interval.low))
+
+
+def test_chance_skewness_shortens_no_interval():
+    """Hall's correction alone held the mean of ten Laplace values in 91.6 of 100 samples, and that of t(3) in 92.8."""
+    rng = np.random.default_rng(0)
+    for samples in (rng.laplace(size=(1500, 10)), rng.standard_t(3, size=(1500, 10))):
+        assert 0.93 <= coverage(mean_interval, samples, 0.0) <= 0.985
+        student = scipy.stats.ttest_1samp(samples[0], 0).confidence_interval()
+        interval = mean_interval(samples[0])
+        assert interval.low <= student.low + 1e-12 and interval.high >= student.high - 1e-12
+
+
+def paired(gains: int, losses: int, n: int) -> list[float]:
+    return [1.0] * gains + [-1.0] * losses + [0.0] * (n - gains - losses)
+
+
+@pytest.mark.parametrize(("n", "gained", "lost"), [
+    (10, 0.04, 0.04), (10, 0.25, 0.25), (10, 0.1, 0.04), (20, 0.1, 0.1), (20, 0.06, 0.02), (50, 0.04, 0.04),
+    (50, 0.02, 0.02), (50, 0.06, 0.02), (50, 0.4, 0.1), (150, 0.04, 0.04), (150, 0.06, 0.02),
+])  # fmt: skip
+def test_a_difference_of_paired_verdicts_is_held(n: int, gained: float, lost: float) -> None:
+    """The exact probability, over all numbers of gains and losses; 0.829 of 50 pairs with 4 % each."""
+    held = 0.0
+    for gains in range(n + 1):
+        for losses in range(n + 1 - gains):
+            chance = scipy.stats.multinomial.pmf(
+                [gains, losses, n - gains - losses], n, [gained, lost, 1 - gained - lost]
+            )
+            if chance > 1e-6:
+                interval = mean_interval(paired(gains, losses, n), within=DIFFERENCE)
+                held += chance * (interval.low <= gained - lost + 1e-9 and gained - lost - 1e-9 <= interval.high)
+    assert held > 0.93
+
+
+@pytest.mark.parametrize(("gains", "losses"), [(1, 0), (3, 0), (4, 0), (3, 1), (7, 2), (0, 4)])
+def test_few_differing_verdicts_are_no_difference(gains: int, losses: int) -> None:
+    """The sign test cannot refuse 3 gains of 50 (p = 0.25); their interval was [0.009, 0.348]."""
+    assert scipy.stats.binomtest(gains, gains + losses).pvalue > 0.1
+    assert mean_interval(paired(gains, losses, 50), within=DIFFERENCE).low < 0
+    assert mean_interval(paired(losses, gains, 50), within=DIFFERENCE).high > 0
+    assert mean_interval(paired(9, 0, 50), within=DIFFERENCE).low > 0
+
+
+@given(n=st.integers(4, 200), data=st.data())
+def test_paired_verdicts_have_newcombes_interval_of_two_dependent_shares(n, data):
+    gains = data.draw(st.integers(0, n // 4))
+    losses = data.draw(st.integers(0, n // 4))
+    (up, up_low, up_high), (down, down_low, down_high) = (
+        (count / n, *proportion_confint(count, n, method="wilson")) for count in (gains, losses)
+    )
+    correlation = -((up * down / ((1 - up) * (1 - down))) ** 0.5)
+
+    def length(one, other):
+        return (one**2 + other**2 - 2 * correlation * one * other) ** 0.5
+
+    expected = up - down - length(up - up_low, down_high - down), up - down + length(up_high - up, down - down_low)
+    assert mean_interval(paired(gains, losses, n), within=DIFFERENCE)[1:3] == pytest.approx(expected, abs=1e-9)
+
+
+def test_nearly_constant_values_of_a_declared_range_have_no_narrow_interval():
+    """One of 80 differs by a thousandth: the interval was 0.002 wide, and that of 80 equal ones 0.09."""
+    equal, nearly = mean_interval([0.0] * 80, within=DIFFERENCE), mean_interval([0.0] * 79 + [0.001], within=DIFFERENCE)
+    assert nearly.low == pytest.approx(equal.low, abs=1e-4) and nearly.high > 0.2 * equal.high
+
+
+@given(st.lists(st.sampled_from([-1.0, -0.3, 0.0, 0.0, 0.0, 0.2, 1.0]), min_size=2, max_size=40))
+def test_an_interval_of_differences_is_that_of_the_reversed_ones_reversed(values):
+    ours, theirs = (mean_interval(sign * np.array(values), within=DIFFERENCE) for sign in (1, -1))
+    assert (theirs.low, theirs.high) == pytest.approx((-ours.high, -ours.low), abs=1e-9)
+    assert is_open(ours)
 
 
 def test_many_values_have_the_interval_of_the_bootstrap():
@@ -122,6 +193,26 @@ def test_copies_of_a_value_say_nothing_new():
     assert copies == pytest.approx(alone, rel=0.02)
 
 
+def test_groups_with_the_same_share_are_not_taken_for_copies():
+    """Thirty groups of two right and two wrong were as uncertain as 30 values, and one moved verdict made them 120."""
+    groups, values = np.repeat(np.arange(30), 4), np.tile([1, 1, 0, 0], 30)
+    moved = np.concatenate([[1, 1, 1, 0, 1, 0, 0, 0], values[8:]])
+    alike, almost = share_interval(values, groups=groups), share_interval(moved, groups=groups)
+    independent = proportion_confint(60, 120, method="wilson")
+    assert alike[1:3] == pytest.approx(independent, abs=0.006) and alike.low <= independent[0]
+    assert almost[1:3] == pytest.approx(alike[1:3], abs=0.005)
+
+
+def test_few_groups_err_on_the_wide_side():
+    """The share of two groups that happen to agree is not that of four values; ten groups hold what they promise."""
+    assert share_interval([1, 0, 1, 0], groups=[0, 0, 1, 1])[1:3] == pytest.approx(share_interval([1, 0])[1:3])
+    rng = np.random.default_rng(0)
+    for share in (0.1, 0.5):
+        totals = rng.binomial(4, rng.beta(share * 2, (1 - share) * 2, (1500, 10))).astype(float)
+        held = [share_of_sums(row, np.full(10, 4.0)) for row in totals]
+        assert np.mean([each.low <= share <= each.high for each in held]) > 0.945
+
+
 def test_groups_of_unequal_sizes_weigh_by_their_values():
     assert mean_interval([1.0, 1.0, 1.0, 0.0], groups=["a", "a", "a", "b"])[::3] == (0.75, 2)
     rng = np.random.default_rng(0)
@@ -146,6 +237,19 @@ def test_draws_give_the_interval_of_the_values_behind_them():
     expected = share_of_sums(totals, counts)
     found = share_of_draws(expected.mean, draws, units=200, values=800)
     assert found == pytest.approx(expected[1:3], abs=0.03 * (expected.high - expected.low))
+
+
+def test_draws_of_shares_hold_as_often_as_the_values_behind_them():
+    """An idiom's share of errors is worth more than one verdict: taken for one, it was held in 99.6 of 100 samples."""
+    rng = np.random.default_rng(0)
+    widths = []
+    for _ in range(20):
+        shares = rng.beta(8, 12, size=60)
+        draws = bootstrap_draws(shares[:, None], resamples=4000)[:, 0]
+        low, high = share_of_draws(shares.mean(), draws, units=60, values=None)
+        student = scipy.stats.ttest_1samp(shares, 0).confidence_interval()
+        widths.append((high - low) / (student.high - student.low))
+    assert 1 < np.mean(widths) < 1.15, "four times as wide"
 
 
 def test_where_nothing_is_known_there_is_no_interval():

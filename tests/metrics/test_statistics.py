@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
 from nbkit.measure.statistics import (
-    _weighted_spearman,
     bootstrap_draws,
     paired_tests,
     percentile_interval,
     spearman,
+    spearman_influence,
     spearman_of_clusters,
 )
 
@@ -133,25 +133,43 @@ def test_copies_of_a_row_say_nothing_new_about_a_correlation() -> None:
     assert naive.high - naive.low < 0.35 * (alone.high - alone.low) and naive.p < copies.p
 
 
-def test_a_resampled_correlation_is_that_of_the_resampled_rows() -> None:
-    """Rows that count w times, against scipy on rows written down w times."""
+def test_the_influence_of_a_row_is_what_one_more_of_it_changes() -> None:
+    """Against scipy, on rows written down a thousand times and one of them once more."""
     rng = np.random.default_rng(0)
-    x, y = rng.integers(5, size=30), rng.integers(7, size=30)
-    weights = rng.integers(4, size=30)
-    expected = scipy.stats.spearmanr(np.repeat(x, weights), np.repeat(y, weights)).statistic
-    left, right = (np.unique(values, return_inverse=True)[1] for values in (x, y))
-    assert _weighted_spearman(left, right, weights.astype(float)) == pytest.approx(expected)
+    x, y = rng.integers(5, size=9), rng.integers(7, size=9)
+    rho, influence = spearman_influence(x, y)
+    assert rho == pytest.approx(scipy.stats.spearmanr(x, y).statistic)
+    for row in range(9):
+        weights = np.full(9, 1000) + (np.arange(9) == row)
+        more = scipy.stats.spearmanr(np.repeat(x, weights), np.repeat(y, weights)).statistic
+        assert 1000 * (more - rho) == pytest.approx(influence[row], abs=2e-3)
 
 
-def test_the_p_of_clusters_is_right_about_as_often_as_it_says() -> None:
+@pytest.mark.parametrize(("n", "correlation"), [(10, 0.0), (20, 0.5), (40, 0.0), (40, 0.9)])
+def test_a_correlation_of_clusters_is_held(n: int, correlation: float) -> None:
+    """Percentiles of resamples held ρ = 0 of 40 clusters in 91.7 of 100 samples."""
+    rng = np.random.default_rng(n)
+    covariance = [[1, correlation], [correlation, 1]]
+    units = np.repeat(np.arange(n), 4)
+    truth = 6 / np.pi * np.arcsin(correlation / 2)  # of normal values
+    held = []
+    for _ in range(800):
+        shared = rng.multivariate_normal([0, 0], covariance, n)[units]
+        x, y = (shared + rng.multivariate_normal([0, 0], covariance, 4 * n)).T
+        found = spearman_of_clusters(x, y, units)
+        held.append(found.low <= truth <= found.high)
+    assert np.mean(held) > 0.93
+
+
+def test_the_p_of_clusters_is_right_as_often_as_it_says() -> None:
     rng = np.random.default_rng(0)
     units = np.repeat(np.arange(40), 5)
     ps = []
-    for _ in range(120):
+    for _ in range(1000):
         quality = np.repeat(rng.normal(size=40), 5)
         other = np.repeat(rng.normal(size=40), 5) + 0.3 * rng.normal(size=200)
-        ps.append(spearman_of_clusters(quality, other, units, resamples=99).p)
-    assert np.mean(np.array(ps) < 0.1) < 0.2
+        ps.append(spearman_of_clusters(quality, other, units).p)
+    assert 0.03 < np.mean(np.array(ps) < 0.05) < 0.065
 
 
 def test_spearman_of_clusters_where_it_is_not_defined() -> None:

@@ -49,7 +49,7 @@ def same(one: pd.Series, other: pd.Series) -> bool:
 
 def test_a_file_says_what_its_columns_are(params: ToyParams, tmp_path: Path):
     path = tmp_path / "outcomes.parquet"
-    assert exports.write_outcomes(params, path, "parquet", key="k") == 7
+    assert exports.write_outcomes([params], path, "parquet", key="k") == 7
     about = exports.read_declaration(path)
     assert about["schema_version"] == 2 and about["study"] == "toy" and written_key(path) == "k"
     assert about["behaviour"]["measures"]["ratio"]["label"] == "ratio"
@@ -61,7 +61,7 @@ def test_a_file_says_what_its_columns_are(params: ToyParams, tmp_path: Path):
 @pytest.mark.parametrize("form", exports.FORMATS)
 def test_every_number_comes_back_to_the_last_bit(params: ToyParams, tmp_path: Path, form: str):
     path, wanted = tmp_path / f"outcomes.{form}", STUDY.read(params)
-    exports.write_outcomes(params, path, form)
+    exports.write_outcomes([params], path, form)
     if form == "parquet":
         again = pd.read_parquet(path)
     elif form == "csv":
@@ -75,13 +75,13 @@ def test_every_number_comes_back_to_the_last_bit(params: ToyParams, tmp_path: Pa
 
 
 def test_no_text_is_a_formula_to_a_spreadsheet(params: ToyParams, tmp_path: Path):
-    exports.write_outcomes(params, tmp_path / "o.csv", "csv")
+    exports.write_outcomes([params], tmp_path / "o.csv", "csv")
     assert "'=1+1 is" in (tmp_path / "o.csv").read_text() and ",=1" not in (tmp_path / "o.csv").read_text()
 
 
 def test_the_long_form_has_a_row_per_item_and_measure(params: ToyParams, tmp_path: Path):
     path = tmp_path / "outcomes.parquet"
-    exports.write_outcomes(params, path, "parquet")
+    exports.write_outcomes([params], path, "parquet")
     computed, read = (
         pd.concat(tables, ignore_index=True).sort_values(["measure", "item"], ignore_index=True)
         for tables in (outcomes(params, texts=True), read_outcomes(path))
@@ -108,7 +108,7 @@ def test_another_version_is_refused_with_the_way_out(tmp_path: Path):
 
 def test_a_format_that_is_none_is_refused(params: ToyParams, tmp_path: Path):
     with pytest.raises(NbkitError, match="there is no format 'xlsx' for outcomes; there are: parquet, jsonl, csv"):
-        exports.write_outcomes(params, tmp_path / "o.xlsx", "xlsx")
+        exports.write_outcomes([params], tmp_path / "o.xlsx", "xlsx")
 
 
 def test_large_outcomes_are_a_relation(params: ToyParams, monkeypatch: pytest.MonkeyPatch):

@@ -6,8 +6,9 @@ import pytest
 
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.languages import TARGETS
-from nbkit.studies.word_order import PUBLISHED as published
+from nbkit.studies.word_order import STUDY
 
+published = STUDY.printed
 MODELS = ["opus-mt", "mbart50", "m2m100-418m", "m2m100-1.2b"]
 PERTURBATIONS = {
     *("tree_mirror_pre", "tree_mirror_post", "tree_mirror_in", "rotate_around_root"),

@@ -12,6 +12,7 @@ import pytest
 from nbkit.models import CLASSIFIERS, MODELS
 from nbkit.store import Store
 from nbkit.studies import STUDIES, nli_permutation, numbers, word_order
+from nbkit.studies.nli_permutation import acceptance
 from tests.pages import html, run_page
 
 from .conftest import registered
@@ -47,16 +48,16 @@ def test_word_order_by_a_function(params):
     mine = Asked(lambda text: text)
     MODELS.register("mine", mine)
     params = params.model_copy(update={"models": ["mine"]})
-    table = word_order.scores(params)
+    table = word_order.STUDY.read(params)
     assert table["beta2"].median() == 1 and set(table["model"]) == {"mine"}  # it keeps every order
-    word_order.preference(params)
+    word_order.STUDY.read(params, "as_coded")
     assert len(mine.asked) == len(set(mine.asked)) > 100  # once in this process
     assert list(Path(Store().url).rglob("*.parquet")) and not kept_of_models()
     mine.identity = "v1"
-    assert word_order.scores(params).equals(table)
+    assert word_order.STUDY.read(params).equals(table)
     assert {json.loads(path.read_text())["kind"] for path in kept_of_models()} >= {
         "translation",
-        "word_order.behaviour_chunk",
+        "word_order.outcomes",
     }
 
 
@@ -78,11 +79,11 @@ def test_nli_by_a_function_that_gives_labels(cache):
     )
     mine = Asked(lambda pair: "neutral")
     CLASSIFIERS.register("mine", mine)
-    results = nli_permutation.results(params)
+    results = acceptance.results(nli_permutation.STUDY.read(params, "pairs"))
     assert set(results["model"]) == {"mine"} and len(mine.asked) == len(set(mine.asked))
     assert not kept_of_models()
     mine.identity = "v1"
-    assert nli_permutation.results(params).equals(results) and kept_of_models()
+    assert acceptance.results(nli_permutation.STUDY.read(params, "pairs")).equals(results) and kept_of_models()
 
 
 def test_no_page_of_a_function_is_finished_for_another_process(params):

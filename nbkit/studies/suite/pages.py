@@ -13,6 +13,7 @@ from nbkit.figures.panels import NO_MODEL
 from nbkit.studies import notebook
 from nbkit.studies.notebook import show
 from nbkit.studies.suite.params import SuiteParams
+from nbkit.suites import lint
 
 #: What stands in place of a table if every test is skipped or in quarantine.
 NO_TEST = "No test counts: all are in quarantine, in a category of the parameter without, or not translated by all."
@@ -54,3 +55,8 @@ def marked(output: str, spans: str) -> str:
     """A translation as HTML, with what decided (column spans of outcomes) marked unless it is all of it."""
     places = [(each["start"], each["end"]) for each in json.loads(spans)]
     return styles.marked(output, [] if places == [(0, len(output))] else places)
+
+
+def faults(params: SuiteParams) -> pd.DataFrame:
+    """What is wrong in the suite's file (`nbkit.suites.lint`)."""
+    return pd.DataFrame(list(lint(params.read)), columns=["test", "line", "kind", "text", "entry"])

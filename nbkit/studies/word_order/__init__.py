@@ -1,70 +1,64 @@
 """*Sometimes We Want Ungrammatical Translations* (Parthasarathi et al., 2021): robust or faithful to word order?
 
-Every public function takes `WordOrderParams` and returns a tidy table, documented where it is made.
+`STUDY` has the tables ``items`` (perturbed pairs), ``outcomes`` (scores of translations), ``correlations`` (of these
+scores), ``difficulty`` and ``similarity`` (of perturbations), ``as_coded`` (β as the research code computes it) and
+``left_out`` (why pairs were excluded).
 """
 
 from __future__ import annotations
 
-from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.steps import STUDY, difficulties, scores
-from nbkit.studies.word_order.tables import (
-    PUBLISHED,
-    below_min_n,
-    by_perturbation,
-    by_perturbation_of_models,
-    carried,
-    correlations,
-    counts,
-    difficulty,
-    difficulty_by_length,
-    examples,
-    flip_samples,
-    flips,
-    left_out,
-    length_correlations,
-    length_effect,
-    model_tests,
-    preference,
-    preference_by_perturbation,
-    quality,
-    quality_as_coded,
-    robust_and_faithful,
-    samples,
-    scores_by_difficulty,
-    similarity,
-    similarity_of_languages,
-    spacing_effect,
-)
+from pathlib import Path
+from typing import Any
 
-__all__ = [
-    "PUBLISHED",
-    "STUDY",
-    "WordOrderParams",
-    "below_min_n",
-    "by_perturbation",
-    "by_perturbation_of_models",
-    "carried",
-    "correlations",
-    "counts",
-    "difficulties",
-    "difficulty",
-    "difficulty_by_length",
-    "examples",
-    "flip_samples",
-    "flips",
-    "left_out",
-    "length_correlations",
-    "length_effect",
-    "model_tests",
-    "preference",
-    "preference_by_perturbation",
-    "quality",
-    "quality_as_coded",
-    "robust_and_faithful",
-    "samples",
-    "scores",
-    "scores_by_difficulty",
-    "similarity",
-    "similarity_of_languages",
-    "spacing_effect",
-]
+from nbkit.store import Store
+from nbkit.studies.base import Notebook
+from nbkit.studies.study import Study, Table
+from nbkit.studies.word_order import items as treating
+from nbkit.studies.word_order import judge
+from nbkit.studies.word_order.params import WordOrderParams
+
+__all__ = ["STUDY", "WordOrderParams"]
+
+
+def _used(params: WordOrderParams, store: Store) -> dict[str, list[int]]:
+    return {"n_pairs": sorted(set(STUDY.read(params, "left_out")["n_pairs"]))}
+
+
+def _read(params: WordOrderParams, cell: Any) -> dict[str, Any]:
+    return {**treating.inputs(params, cell), "n": params.pairs_wanted(cell.target)}
+
+
+STUDY = Study(
+    name="word_order",
+    title="Word order: robust or faithful?",
+    paper="Parthasarathi, Sinha, Pineau and Williams (2021), Sometimes We Want Ungrammatical Translations",
+    params=WordOrderParams,
+    tables=(
+        Table(treating.items, inputs=treating.inputs, size=treating.size, columns=treating.COLUMNS),
+        Table(treating.left_out, inputs=_read),
+        Table(judge.difficulty, inputs=judge.inputs, columns=judge.DIFFICULTY),
+        Table(judge.similarity, inputs=judge.inputs, columns=judge.SIMILARITY),
+        Table(judge.outcomes, inputs=judge.inputs, columns=judge.OUTCOMES),
+        Table(judge.correlations, columns=judge.CORRELATIONS),
+        Table(judge.as_coded, columns=("unit", "beta")),
+    ),
+    asks=("source", "changed"),
+    check=treating.problems,
+    verdict="fail: a flip: the scrambled source is translated better than the plain one (β₁ > β); else pass",
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
+    texts=judge.texts,
+    used=_used,
+    tags=lambda params: {"corpus": params.corpus},
+    # In the order in which the report shows them; a test compares titles with the notebooks.
+    notebooks=(
+        Notebook("word_order/perturbations", "What do the perturbations do, and to how many sentences?", "grid"),
+        Notebook("word_order/similarity", "How alike are the perturbations?", "grid"),
+        Notebook("word_order/robust_or_faithful", "Are the models robust or faithful?", "grid"),
+        Notebook("word_order/per_perturbation", "Which perturbations break which model?", "grid"),
+        Notebook("word_order/length", "Does the length of a sentence matter?", "grid"),
+        Notebook("word_order/correlations", "Are better translations more robust?", "grid"),
+        Notebook("word_order/flips", "When does scrambling help?", "grid"),
+        Notebook("word_order/model_comparison", "Which model is more robust, and is the difference real?", "grid"),
+        Notebook("word_order/model_card", "How does this model treat scrambled sentences?", "cell"),
+    ),
+)

@@ -2,47 +2,118 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nbkit import corpora
-from nbkit.perturb import CONTROL, PERTURBATIONS, is_drawn, perturb_all
+from nbkit.corpora.corpus import RawCorpus
+from nbkit.errors import DataError, NbkitError
+from nbkit.measure import check_metric
+from nbkit.perturb import CONTROL, PERTURBATIONS, is_drawn, moved_spans, perturb_all
 from nbkit.studies.answering import Cell
 from nbkit.studies.word_order.params import WordOrderParams, own_perturbations
 from nbkit.text.sentences import Pair, Text
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def inputs(params: WordOrderParams, cell: Cell) -> Any:
-    """What stands behind the names of corpus, parsers, metrics and a user's own perturbations."""
+#: The columns of items, beside those that the engine adds.
+COLUMNS = (
+    *("perturbation", "category", "spacing", "length", "source", "reference", "changed", "changed_reference"),
+    *("second", "moved", "moved_reference"),
+)
+
+
+def inputs(params: WordOrderParams, cell: Cell) -> dict[str, Any]:
+    """The identities of corpus and parsers, and of a user's own perturbations."""
     corpus = corpora.corpus_identity(params.corpus, cell.source, cell.target, parsers=params.parsers or None)
     return {"corpus": corpus, "own_perturbations": own_perturbations(params)}
 
 
-def problems(params: WordOrderParams, cell: Cell) -> Iterator[str]:
-    """Problems of corpus and parsers; parses nothing."""
-    n, options = params.pairs_wanted(cell.target), {"on_error": params.on_error}
-    if n is None and corpora.is_endless(params.corpus):
+def size(params: WordOrderParams, cell: Cell) -> int | None:
+    """How many pairs there are at most: those wanted, or those of a corpus of raw text, which is counted unparsed."""
+    if wanted := params.pairs_wanted(cell.target):
+        return wanted
+    try:
+        found, split = corpora.find_corpus(params.corpus)
+        if not isinstance(found, RawCorpus):
+            return None
+        request = corpora.Request(cell.source, cell.target, split)
+        return _counted(params.corpus, cell.source, cell.target, json.dumps(found.files_identity(request))) or None
+    except NbkitError:  # the part that reads it reports the problem, with file and line
+        return None
+
+
+@lru_cache(maxsize=64)
+def _counted(corpus: str, source: str, target: str, files: str) -> int:
+    """The good pairs of a corpus of raw text. files: the identity of what is read."""
+    found, split = corpora.find_corpus(corpus)
+    assert isinstance(found, RawCorpus)
+    return sum(not isinstance(pair, DataError) for pair in found.raw_pairs(corpora.Request(source, target, split)))
+
+
+def problems(params: WordOrderParams, cell: Cell) -> Iterator[str | None]:
+    """Problems of corpus, parsers and metrics; parses nothing, loads no weights."""
+    n, parsers = params.pairs_wanted(cell.target), params.parsers or None
+    known = corpora.check_corpus(params.corpus, cell.source, cell.target, parsers, n=n, on_error=params.on_error)
+    if n is None and not known and corpora.is_endless(params.corpus):
         yield f"corpus '{params.corpus}' is unbounded: set n_pairs"
-    yield from corpora.check_corpus(params.corpus, cell.source, cell.target, params.parsers or None, n=n, **options)
+    yield from known
+    for name in params.metrics:
+        options: Mapping[str, Any] = params.metric_options.get(name, {})
+        yield check_metric(name, **options)
 
 
 def items(params: WordOrderParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
     """Of each pair the control, and each perturbation that applies to both sides, in every spacing.
 
-    Source and reference are perturbed by independent draws, as in the paper (§6.1).
+    Source and reference are perturbed by independent draws, as in the paper (§6.1). second: the reference in another
+    draw, None where the perturbation has one outcome for it. moved, moved_reference: where the words that moved stand
+    in the changed texts, as JSON. Raises `NbkitError` for a corpus without pairs.
     """
-    reading: Mapping[str, Any] = {"parsers": params.parsers or None, "on_error": params.on_error}
-    for pair in corpora.load_pairs(params.corpus, cell.source, cell.target, n=n, start=start, **reading):
+    pair = None
+    for pair in _pairs(params, cell, n=n, start=start):
         yield list(_of_pair(params, pair))
+    if pair is None and start == 0:
+        raise NbkitError(f"corpus '{params.corpus}' holds no usable pair {cell.source}-{cell.target}")
+
+
+def left_out(params: WordOrderParams, cell: Cell) -> pd.DataFrame:
+    """How many pairs were read (column n_pairs) and excluded, by reason, with examples."""
+    import pandas as pd
+
+    skipped, short, total = corpora.Skipped(), [], 0
+    for pair in _pairs(params, cell, n=params.pairs_wanted(cell.target), skipped=skipped):
+        total += 1
+        if _is_short(params, pair):
+            short.append(pair.id)
+    rows = [
+        ("malformed line skipped", len(skipped), skipped.summary() if len(skipped) else ""),
+        (f"a side shorter than {params.min_tokens} tokens", len(short), ", ".join(short[:3])),
+    ]
+    return pd.DataFrame(rows, columns=["reason", "n", "example"]).assign(n_pairs=total)
+
+
+def _pairs(params: WordOrderParams, cell: Cell, **which: Any) -> Iterator[Pair]:
+    parsers = params.parsers or None
+    return corpora.load_pairs(
+        params.corpus, cell.source, cell.target, parsers=parsers, on_error=params.on_error, **which
+    )
+
+
+def _is_short(params: WordOrderParams, pair: Pair) -> bool:
+    return min(len(pair.source), len(pair.target)) < params.min_tokens
 
 
 def _of_pair(params: WordOrderParams, pair: Pair) -> Iterator[dict[str, Any]]:
-    if min(len(pair.source), len(pair.target)) < params.min_tokens:
+    if _is_short(params, pair):
         return
     names = params.perturbation_names
-    settings: dict[str, Any] = {"seed": params.seed, "unit": params.unit}
+    settings: dict[str, Any] = {"seed": params.seed, "unit": params.unit, "min_tokens": params.min_tokens}
     sources, references = (perturb_all(text, names, **settings) for text in (pair.source, pair.target))
     both = [name for name in names if sources[name] is not None and references[name] is not None]
     second = _second(pair.target, both, references, settings)
@@ -60,6 +131,8 @@ def _of_pair(params: WordOrderParams, pair: Pair) -> Iterator[dict[str, Any]]:
                 "changed": changed,
                 "changed_reference": reference,
                 "second": again if name in second else None,
+                "moved": json.dumps(moved_spans(pair.source, sources.get(name) or (), changed)),
+                "moved_reference": json.dumps(moved_spans(pair.target, references.get(name) or (), reference)),
             }
 
 
@@ -67,10 +140,11 @@ def _second(text: Text, names: list[str], first: Mapping[str, Any], settings: Ma
     """A second draw of the perturbations that have more than one outcome for this text."""
     drawing = [name for name in names if PERTURBATIONS.get(name).random]
     drawn = perturb_all(text, drawing, draw=1, **settings)
+    where = {name: settings[name] for name in ("seed", "unit")}
     return {
         name: orders
         for name, orders in drawn.items()
-        if orders is not None and (not _equal(orders, first[name]) or is_drawn(text, name, **settings))
+        if orders is not None and (not _equal(orders, first[name]) or is_drawn(text, name, **where))
     }
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -9,57 +12,93 @@ from nbkit.measure.bleu import BleuAsCoded
 from nbkit.measure.displacement import carried_displacement, displacement
 from nbkit.perturb import CONTROL
 from nbkit.studies.answering import Cell
+from nbkit.studies.study import Part, Run
+from nbkit.studies.summarise import correlate
 from nbkit.studies.word_order.params import WordOrderParams
 
-#: What rows are told apart by.
-GROUPS = ["item", "unit", "perturbation", "category", "spacing", "length"]
+#: What distinguishes rows.
+GROUPS = ("item", "unit", "perturbation", "category", "spacing", "length")
+#: The columns of outcomes.
+OUTCOMES = (
+    *(*GROUPS, "metric", "beta", "beta1", "beta2", "verdict", "reason"),
+    *("carried", "arrives_by_chance", "arrived", "not_arrived"),
+)
+DIFFICULTY = (*GROUPS, "metric", "alpha_source", "alpha_target", "chance")
+CORRELATIONS = ("score", "of", "value", "low", "high", "p", "n")
+SIMILARITY = ("unit", "perturbation_a", "perturbation_b", "side", "metric", "kappa")
+#: The threshold of the criterion of flips that is inferred from the printed samples.
+INFERRED = 0.5
+
+
+def inputs(params: WordOrderParams, cell: Cell) -> list[dict[str, Any]]:
+    """The identities of the metrics on both sides."""
+    return [metric.identity(language) for metric in params.kappas() for language in (cell.source, cell.target)]
 
 
 def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """β = κ(t, g), β₁ = κ(t⁻, g) (robustness) and β₂ = κ(t⁻, g⁻) (faithfulness), a row each item and metric.
+    """β = κ(t, g), β₁ = κ(t⁻, g) (robustness) and β₂ = κ(t⁻, g⁻) (faithfulness), one row per item and metric.
 
-    carried: how much of the source's displacement arrives (`nbkit.measure.displacement`); arrives_by_chance: how much
-    does of words in random order.
+    verdict, reason: whether a perturbed sentence flips, β₁ > β (fail), and whether also β ≤ ½ < β₁, the criterion that
+    all but one of the printed samples meet. carried: how much of the source's displacement arrives
+    (`nbkit.measure.displacement`); arrives_by_chance: how much would of words in random order; arrived, not_arrived:
+    "undecided" where it is not defined, and why. These four follow from no metric and stand in the rows of the first.
     """
-    texts = zip(items["source"], items["changed"], answers["source"], answers["changed"], strict=True)
-    carried = np.array([carried_displacement((a, b), (c, d), *cell[:2]) for a, b, c, d in texts])
-    moved = [
-        displacement(*each, cell.source).displacement for each in zip(items["source"], items["changed"], strict=True)
-    ]
-    chance = np.where(np.isnan(carried), np.nan, 1 / np.where(np.isnan(carried), 1, moved))
+    carried, chance = _carried(cell, items, answers)
+    perturbed = (items["perturbation"] != CONTROL).to_numpy()
+    undecided = perturbed & np.isnan(carried)
     once = ~items.duplicated("unit")
     tables = []
     for kappa in params.kappas():
         plain = _scores(kappa, answers["source"][once], items["reference"][once], cell.target)
-        tables.append(items[GROUPS].assign(
+        beta = items["unit"].map(dict(zip(items["unit"][once], plain, strict=True))).to_numpy(float)
+        beta1 = _scores(kappa, answers["changed"], items["reference"], cell.target)
+        flips = perturbed & (beta1 > beta)
+        certain = flips & (beta <= INFERRED) & (beta1 > INFERRED)
+        tables.append(items[list(GROUPS)].assign(
             metric=kappa.name,
-            beta=items["unit"].map(dict(zip(items["unit"][once], plain, strict=True))),
-            beta1=_scores(kappa, answers["changed"], items["reference"], cell.target),
+            beta=beta,
+            beta1=beta1,
             beta2=_scores(kappa, answers["changed"], items["changed_reference"], cell.target),
-            carried=carried,
-            arrives_by_chance=chance,
+            verdict=np.where(perturbed, np.where(flips, "fail", "pass"), None),
+            reason=np.select([certain, flips], ["flip, β ≤ ½ < β₁", "flip, β₁ > β"], ""),
+            carried=np.nan if tables else carried,
+            arrives_by_chance=np.nan if tables else chance,
+            arrived=None if tables else np.where(undecided, "undecided", None),
+            not_arrived="" if tables else np.where(undecided, "moved too little, or reworded", ""),
         ))  # fmt: skip
     return pd.concat(tables, ignore_index=True)
+
+
+def _carried(cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Carried displacement of each item, and what words in random order come to; NaN where it is not defined."""
+    found = np.full((2, len(items)), np.nan)
+    texts = zip(items["source"], items["changed"], answers["source"], answers["changed"], strict=True)
+    for place, (plain, changed, *outputs) in enumerate(texts):
+        found[0, place] = carried_displacement((plain, changed), (outputs[0], outputs[1]), cell.source, cell.target)
+        if found[0, place] == found[0, place]:
+            found[1, place] = 1 / displacement(plain, changed, cell.source).displacement
+    return found[0], found[1]
 
 
 def difficulty(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
     """α = κ(g, g⁻) of both sides, and chance: κ of two draws of a reference, where it has more than one outcome."""
     items = items[items["spacing"] == params.spacings[0]]
-    drawn = items["second"].notna()
+    drawn = items["second"].notna().to_numpy()
     tables = []
     for kappa in params.kappas():
-        chance = pd.Series(_scores(kappa, items["second"][drawn], items["changed_reference"][drawn], cell.target))
-        tables.append(items[GROUPS].assign(
+        chance = np.full(len(items), np.nan)
+        chance[drawn] = _scores(kappa, items["second"][drawn], items["changed_reference"][drawn], cell.target)
+        tables.append(items[list(GROUPS)].assign(
             metric=kappa.name,
             alpha_source=_scores(kappa, items["changed"], items["source"], cell.source),
             alpha_target=_scores(kappa, items["changed_reference"], items["reference"], cell.target),
-            chance=pd.Series(chance.to_numpy(), index=items.index[drawn], dtype=float),
+            chance=chance,
         ))  # fmt: skip
     return pd.concat(tables, ignore_index=True)
 
 
 def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
-    """κ between two perturbations of the same text, for metrics without weights: a row each unordered pair of them."""
+    """κ between two perturbations of one text, for metrics without weights; one row per unordered pair of them."""
     items = items[(items["spacing"] == params.spacings[0]) & (items["perturbation"] != CONTROL)]
     items = items.assign(place=items["perturbation"].map(params.perturbation_names.index))
     two = items.merge(items, on="unit", suffixes=("_a", "_b")).query("place_a < place_b")
@@ -69,17 +108,45 @@ def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
             side=side, metric=kappa.name, kappa=_scores(kappa, two[f"{text}_b"], two[f"{text}_a"], language)
         )
         for side, (text, language) in sides.items()
-        for kappa in params.kappas() if not hasattr(kappa, "problem")
-    ]  # fmt: skip
-    return pd.concat(tables, ignore_index=True)
+        for kappa in params.kappas()
+        if not hasattr(kappa, "problem")  # has weights: too slow for every pair of perturbations
+    ]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(SIMILARITY))
+
+
+def correlations(params: WordOrderParams, cell: Cell, all_outcomes: pd.DataFrame) -> pd.DataFrame:
+    """Spearman's ρ of β₁ and β₂ with β, with the length of the source, and with each other, by the run's κ (§6.2).
+
+    Over perturbed sentences in the first spacing; the perturbed forms of a pair are resampled together.
+    """
+    rows = all_outcomes[(all_outcomes["metric"] == params.kappa) & (all_outcomes["spacing"] == params.spacings[0])]
+    rows = rows[rows["perturbation"] != CONTROL]
+    pairs = [(score, of) for of in ("beta", "length") for score in ("beta1", "beta2")] + [("beta1", "beta2")]
+    return pd.concat([correlate(rows, *pair, seed=params.seed).assign(score=pair[0], of=pair[1]) for pair in pairs])
 
 
 def as_coded(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """β as the paper's research code computes it, a row each pair (Table 2)."""
+    """β as the paper's research code computes it (Table 2), one row per pair."""
     once = ~items.duplicated("unit")
     beta = _scores(BleuAsCoded(), answers["source"][once], items["reference"][once], cell.target)
     return pd.DataFrame({"unit": items["unit"][once], "beta": beta})
 
 
-def _scores(kappa: object, hypotheses: pd.Series, references: pd.Series, language: str) -> np.ndarray:
-    return kappa.scores(hypotheses.tolist(), references.tolist(), language)  # type: ignore[attr-defined]
+def texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
+    """Outcomes with the texts behind them: those of β₁, and beside these what β and β₂ were computed from."""
+    items = part.of_base.rows.drop_duplicates("item").set_index("item")
+    spans = {side: [[{"text": side, "start": start, "end": end, "label": "moved"} for start, end in json.loads(each)]
+                    for each in items[column]]
+             for side, column in (("changed", "moved"), ("reference", "moved_reference"))}  # fmt: skip
+    answers = run.answers(part.cell, items)
+    shown = items[["source", "changed", "reference", "changed_reference"]].assign(
+        output=answers["changed"],
+        plain_output=answers["source"],
+        spans=spans["changed"],
+        both_spans=[a + b for a, b in zip(spans["changed"], spans["reference"], strict=True)],
+    )
+    return rows.join(shown, on="item")
+
+
+def _scores(kappa: Any, hypotheses: pd.Series, references: pd.Series, language: str) -> np.ndarray:
+    return np.asarray(kappa.scores(hypotheses.tolist(), references.tolist(), language))

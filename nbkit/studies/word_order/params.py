@@ -1,4 +1,4 @@
-"""Parameters of the word-order study, and what of them goes into the keys of remembered results."""
+"""Parameters of the word-order study."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from nbkit import corpora
 from nbkit.languages import check_language, in_order
 from nbkit.measure import METRICS, Kappa, load_metric
 from nbkit.perturb import NAMES, PERTURBATIONS
@@ -23,9 +22,13 @@ from nbkit.studies.base import (
     Parsers,
     TranslatorParams,
     Translators,
+    only,
     or_value_error,
 )
 from nbkit.text.sentences import Spacing
+
+#: What only the tables of scores depend on.
+_JUDGING = only("outcomes", "difficulty", "similarity")
 
 
 class WordOrderParams(TranslatorParams):
@@ -50,20 +53,22 @@ class WordOrderParams(TranslatorParams):
         description="Sentence pairs from the top of the corpus: one "
         "number, or a mapping from language to number; None: all.",
     )
-    perturbations: list[str] = Field(default=[], description="Which of the sixteen perturbations; empty: all.")
-    metrics: Once[str] = Field(
+    perturbations: Annotated[list[str], only("items")] = Field(
+        default=[], description="Which of the sixteen perturbations; empty: all."
+    )
+    metrics: Annotated[Once[str], _JUDGING] = Field(
         default=["bleu", "levenshtein", "chrf"], min_length=1, description="Similarity functions κ."
     )
-    metric_options: dict[str, dict[str, str | int | float]] = Field(
+    metric_options: Annotated[dict[str, dict[str, str | int | float]], _JUDGING] = Field(
         default={}, description='Options by metric, such as a folder of weights: {"bertscore": {"model": "…"}}.'
     )
-    kappa: Annotated[str, NOT_IN_KEYS] = Field(
+    kappa: Annotated[str, only("correlations")] = Field(
         default="bleu", description="The metric of the main figures and of the flips."
     )
     parsers: Annotated[Parsers, NOT_IN_KEYS] = Field(
         default={}, description="Language to spaCy pipeline (name or folder), for corpora without gold trees."
     )
-    unit: Literal["phrase", "token"] = Field(
+    unit: Annotated[Literal["phrase", "token"], only("items")] = Field(
         default="phrase", description='Whether noun swaps move base noun "phrase"s or single "token"s.'
     )
     min_tokens: int = Field(
@@ -80,7 +85,7 @@ class WordOrderParams(TranslatorParams):
         strict=True,
         description="Fewest pairs with which a perturbation enters means over perturbations.",
     )
-    spacings: Once[Spacing] = Field(
+    spacings: Annotated[Once[Spacing], only("items")] = Field(
         default=["joined"],
         min_length=1,
         description='How a reordered sentence is written: "joined" (tokens and spaces, '
@@ -166,29 +171,6 @@ class WordOrderParams(TranslatorParams):
         models = self.models if model is None else [model]
         wanted = self.pairs_wanted(language)
         return self.model_copy(update={"languages": [language], "models": models, "n_pairs": wanted})
-
-    def language_key(self, language: str) -> dict[str, Any]:
-        """Everything that can change the perturbed texts of one language pair: part of store keys."""
-        own = {name: _source_digest(name) for name in self.perturbation_names if name not in NAMES}
-        return {
-            **({"own_perturbations": own} if own else {}),
-            "corpus": corpora.corpus_identity(
-                self.corpus, self.source, language, n=self.pairs_wanted(language), parsers=self.parsers or None
-            ),
-            "on_error": self.on_error,
-            "perturbations": self.perturbation_names,
-            "unit": self.unit,
-            "min_tokens": self.min_tokens,
-            "seed": self.seed,
-        }
-
-    def metric_key(self, language: str) -> list[dict[str, Any]]:
-        """Everything that can change scores of the same texts."""
-        return [metric.identity(language) for metric in self.kappas()]
-
-    def model_key(self, language: str, model: str) -> Mapping[str, Any]:
-        """Everything that can change the translations into one language by one model."""
-        return {**self.translator_key(model, self.source, language), "spacings": list(self.spacings)}
 
 
 def _load_with(options: dict[str, Any], name: str) -> Kappa:

@@ -1,0 +1,255 @@
+"""What several pages of the study compute and show alike; what one page needs stands in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from nbkit import provenance
+from nbkit.figures import draw, panels, styles, theme
+from nbkit.languages import in_order
+from nbkit.measure.statistics import DIFFERENCE, UNIT
+from nbkit.perturb import CONTROL, PERTURBATIONS, label
+from nbkit.seeding import address
+from nbkit.studies import notebook
+from nbkit.studies.exports import outcomes, where
+from nbkit.studies.summarise import summarise
+from nbkit.studies.word_order import STUDY, WordOrderParams
+
+#: The scores of a translation, and the expression of each on outcomes.
+SCORES = {"beta": "beta", "beta1": "beta1", "beta2": "beta2", "difference": "beta1 - beta2"}
+_SHOWN = [*SCORES, "chance"]
+_CELL = ["target_language", "model"]
+_NAMED = {"beta1": "β₁ robustness", "beta2": "β₂ faithfulness"}
+_TEXTS = {
+    "source": "source",
+    "changed": "perturbed",
+    "reference": "reference",
+    "changed_reference": "reference, perturbed alike",
+    "answer_source": "translation",
+    "answer_changed": "translation of the perturbed",
+}
+
+
+def perturbed(params: WordOrderParams, metric: str = "") -> Any:
+    """Outcomes of perturbed sentences in the first spacing of the run, by one metric or all: what main figures show."""
+    of_metric = f" and metric == '{metric}'" if metric else ""
+    return where(outcomes(params), f"perturbation != '{CONTROL}' and spacing == '{params.spacings[0]}'{of_metric}")
+
+
+def frame(rows: Any) -> pd.DataFrame:
+    """Rows in memory, for what is no sum: ranks, quantiles, pairs of systems."""
+    return rows if isinstance(rows, pd.DataFrame) else rows.df()
+
+
+def means(
+    params: WordOrderParams, rows: Any, value: str, by: Sequence[str], within: tuple[float, float] = UNIT, **how: Any
+) -> pd.DataFrame:
+    """`summarise` by metric, too. within: the range of *value*, if the metric is bounded."""
+    tables = [
+        summarise(where(rows, f"metric == '{kappa.name}'"), value, [*by, "metric"],
+                  within=within if kappa.bounded else None, **how)
+        for kappa in params.kappas()
+    ]  # fmt: skip
+    return in_paper_order(pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True))
+
+
+def preference_figure(params: WordOrderParams, table: pd.DataFrame, y: str, hue: str) -> Figure:
+    """β₁ − β₂ by the metric of the main figures; robust is on the right, faithful on the left."""
+    robustness, faithfulness = (theme.symbol(score, params.kappa) for score in ("beta1", "beta2"))
+    return draw.forest(
+        table[table["metric"] == params.kappa], y, hue=hue, zero=0, limits="symmetric",
+        label=f"← faithful        {robustness} − {faithfulness}        robust →", empty=panels.NO_MEAN,
+    )  # fmt: skip
+
+
+def counts(params: WordOrderParams) -> pd.DataFrame:
+    """N, the pairs in which both sides can be perturbed, of each perturbation and language, and all pairs (total)."""
+    rows = where(outcomes(params, "difficulty"), f"metric == '{params.metrics[0]}' and perturbation != '{CONTROL}'")
+    keys = ["target_language", "perturbation"]
+    n = summarise(rows, "alpha_source", keys).set_index(keys)["n"]
+    total = STUDY.read(params, "left_out").groupby("target_language")["n_pairs"].first()
+    found = [
+        (language, name, PERTURBATIONS.get(name).category, n.get((language, name), 0), total[language])
+        for language in params.languages
+        for name in params.perturbation_names
+    ]
+    return pd.DataFrame(found, columns=[*keys, "category", "n", "total"])
+
+
+def few_pairs(params: WordOrderParams) -> None:
+    """Show which perturbations are excluded from means over perturbations, each with its N."""
+    table = counts(params)
+    small = table[table["n"].gt(0) & table["n"].lt(params.min_n)]
+    named = ", ".join(
+        f"{label(row.perturbation)} ({row.target_language}, N = {row.n})" for row in small.itertuples(index=False)
+    )
+    if named:
+        notebook.note(
+            f"Not in the means over perturbations, as they apply to fewer than {params.min_n} sentence pairs (min_n): "
+            f"{named}."
+        )
+    else:
+        notebook.note(f"Every perturbation applies to {params.min_n} sentence pairs or more, and counts in the means.")
+
+
+def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.DataFrame:
+    """β, β₁, β₂, β₁ − β₂ and the chance level of β₂ under each perturbation: one row per score.
+
+    Chance is that of a reference with more than one outcome, whatever the system.
+    """
+    keys = [*of, "perturbation", "category", "spacing"]
+    tables = [
+        means(params, outcomes(params), value, keys, DIFFERENCE if name == "difference" else UNIT).assign(score=name)
+        for name, value in SCORES.items()
+    ]
+    drawn = where(outcomes(params, "difficulty"), "chance == chance")
+    chance = means(params, drawn, "chance", ["target_language", "perturbation"]).assign(score="chance")
+    there = tables[0][[*keys, "metric"]]
+    tables.append(there.merge(chance, on=["target_language", "perturbation", "metric"]))
+    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
+
+
+def dumbbells(params: WordOrderParams, scores: pd.DataFrame, metric: str, spacing: str) -> Figure:
+    """β₁ and β₂ of every perturbation; as bars β, the ceiling of β₁, and the chance level of β₂ (Figures 8 to 11)."""
+    names = {score: panels.score_legend(score, metric).label for score in ("beta1", "beta2", "beta", "chance")}
+    rows = scores[(scores["metric"] == metric) & (scores["spacing"] == spacing) & scores["score"].isin(names)]
+    rows = rows.sort_values("score", key=lambda found: found.map(list(names).index), kind="stable")
+    scale = f"{theme.metric_label(metric)}, 1 = perfect"
+    several = "model" in rows and rows["model"].nunique() > 1
+    return draw.forest(
+        rows, "perturbation", hue="score", panel=["target_language", "model"] if "model" in rows else "target_language",
+        joined=True, unit=True, hues=names, per_line=rows["model"].nunique() if several else 3,
+        label=scale + (f"\nspacing of tokens: {spacing}" if len(params.spacings) > 1 else ""),
+    )  # fmt: skip
+
+
+def score_table(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """`by_perturbation` of one metric as it is read: one row per perturbation, each score with its interval."""
+    rows = scores[scores["metric"] == metric]
+    keys = [*(key for key in ("target_language", "model", "spacing", "perturbation") if key in rows)]
+    cells = rows.assign(cell=styles.cells(rows, "value", ["low", "high"], ".2f"))
+    n = rows[rows["score"] == "beta"].set_index(keys)["n"]
+    drawn = rows[rows["score"] == "chance"].set_index(keys)["n"]
+    wide = styles.wide(cells, keys, "score", "cell", _SHOWN)
+    wide = wide.join(n, on=keys).join(drawn.rename("drawn"), on=keys)
+    fewer = wide["drawn"] < wide["n"]
+    chance = (wide["chance"] + wide["drawn"].map(" (N {:.0f})".format)).where(fewer, wide["chance"])
+    wide = in_paper_order(wide.assign(chance=chance).fillna({"chance": styles.NOTHING}))
+    return wide[[*keys, "n", *_SHOWN]]
+
+
+def show_scores(params: WordOrderParams, scores: pd.DataFrame, metric: str, name: str = "", fold: str = "") -> None:
+    """Show `by_perturbation` of one metric, each score with its interval."""
+    columns = ["target_language?", "model?", "spacing?", "perturbation", "n", *_SHOWN]
+    known = f"{theme.metric_label(metric)}" if metric != params.kappa else signature(params)
+    notebook.show(
+        score_table(scores, metric), name, caption=f"Means with 95% intervals; κ is {known}", columns=columns,
+        headings={"difference": "β₁ − β₂", "chance": "chance level of β₂"}, fold=fold,
+    )  # fmt: skip
+
+
+def correlation_figure(params: WordOrderParams, rows: pd.DataFrame, of: str) -> Figure:
+    """Spearman's ρ of scores with the score *of*, a panel per model (Figures 6a and 7)."""
+    names = {score: panels.score_legend(score, params.kappa).label for score in ("beta1", "beta2")}
+    return draw.forest(
+        rows, "target_language", hue="score", panel="model", zero=0, limits=(-1, 1), hues=names, per_line=4,
+        label=f"Spearman's $\\rho$ with {theme.symbol(of, params.kappa)}",
+    )  # fmt: skip
+
+
+def show_correlations(params: WordOrderParams, rows: pd.DataFrame, what: str, name: str) -> None:
+    """Show Spearman's ρ of scores with *what*, with interval and p."""
+    caption = "95% interval and p by resampling sentence pairs; κ is " + theme.metric_label(params.kappa)
+    notebook.show(
+        rows.replace({"score": _NAMED}).rename(columns={"value": "rho"}),
+        name, caption=f"Spearman's rank correlation with {what}; {caption}",
+        columns=["target_language", "model", "score", "rho", "low", "high", "p", "n"],
+    )  # fmt: skip
+
+
+def drawn(params: WordOrderParams, purpose: str, by: Sequence[str], k: int, condition: str = "") -> pd.DataFrame:
+    """*k* outcomes of each group of *by*, drawn with addressed randomness, no pair twice in a group, with their texts.
+
+    condition: what outcomes are drawn from, besides being those of perturbed sentences by the run's κ.
+    """
+    main = f"metric == '{params.kappa}' and spacing == '{params.spacings[0]}' and perturbation != '{CONTROL}'"
+    by = list(by)
+
+    def first(rows: pd.DataFrame) -> pd.DataFrame:
+        rows = where(rows, f"{main} and {condition}" if condition else main)
+        keys = rows[[*_CELL, "unit", "perturbation"]].itertuples(index=False, name=None)
+        rows = rows.assign(rank=[address(params.seed, purpose, *key) for key in keys]).sort_values("rank")
+        return rows.drop_duplicates([*by, "unit"]).groupby(by, sort=False).head(k)
+
+    found = STUDY.read(params, where=lambda rows: first(rows).index)  # of each part a few: constant memory
+    rows = in_paper_order(first(found)) if len(found) else found
+    return STUDY.with_texts(params, rows) if len(rows) else rows
+
+
+def sentences(rows: pd.DataFrame, name: str, caption: str, fold: str = "") -> None:
+    """Show sentences with their translations, plain and perturbed, and their scores, words that moved marked."""
+    table = rows.assign(sentence=[_sentence(row) for row in rows.to_dict("records")])
+    columns = ["target_language?", "language?", "model?", "perturbation", "sentence", "beta", "beta1", "beta2", "note"]
+    notebook.show(
+        table, name, caption=caption, columns=columns, html=["sentence"], text=True, data=rows, fold=fold,
+        empty="No such sentence in this run.",
+    )  # fmt: skip
+
+
+def _sentence(row: dict[Any, Any]) -> str:
+    """All texts of a row, one below the other."""
+    texts = {name: styles.isolated(escape(row[name])) for name in _TEXTS if name in row}
+    if "moved" in row:
+        (texts["changed"],) = marked([row["changed"]], [row["moved"]])
+    return "<br>".join(f'<span style="color: #586374">{_TEXTS[name]}:</span> {text}' for name, text in texts.items())
+
+
+def marked(texts: Iterable[str], moved: Iterable[str]) -> list[str]:
+    """Texts as HTML, the words that moved marked; moved: where they stand, as items have it."""
+    spans = ([(start, end) for start, end in json.loads(each)] for each in moved)
+    return [styles.isolated(styles.marked(text, each)) for text, each in zip(texts, spans, strict=True)]
+
+
+def printed_flips() -> pd.DataFrame:
+    """The paper's samples (Tables 4 and 5) in the columns of `sentences`."""
+    names = {
+        "perturbed_source": "changed",
+        "perturbed_reference": "changed_reference",
+        "hypothesis": "answer_source",
+        "perturbed_hypothesis": "answer_changed",
+    }
+    return STUDY.printed.load("samples").rename(columns=names)
+
+
+def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
+    """*table* with languages, then models as they come, then perturbations in the paper's order."""
+    orders = {"target_language": in_order, "model": lambda names: list(dict.fromkeys(names)),
+              "perturbation": panels.in_paper_order}  # fmt: skip
+
+    def rank(column: pd.Series) -> pd.Series:
+        return column.map({name: i for i, name in enumerate(orders[str(column.name)](column))})
+
+    return table.sort_values([name for name in orders if name in table], key=rank, kind="stable", ignore_index=True)
+
+
+def signature(params: WordOrderParams) -> str:
+    """The metric of the main figures with its settings, one for each way of cutting words, for captions."""
+    kappa = params.kappas()[params.metrics.index(params.kappa)]
+    known = " and ".join(dict.fromkeys(kappa.signature(language) for language in params.languages))
+    return f"{theme.metric_label(params.kappa)}, {known}"
+
+
+def footer(params: WordOrderParams) -> provenance.Footer:
+    """Where a page's results come from; of each metric its settings by language."""
+    found: dict[str, list[str]] = {}
+    for kappa in params.kappas():
+        for language in (params.source, *params.languages):
+            found.setdefault(kappa.signature(language), []).append(language)
+    facts = {f"{each.partition('|')[0]} ({', '.join(languages)})": each for each, languages in found.items()}
+    return notebook.footer(params, facts)
