@@ -95,6 +95,8 @@ def with_shown_texts(part: Part, rows: pd.DataFrame) -> pd.DataFrame:
         return study.texts(run, part, rows)
     items = part.of_base.rows.drop_duplicates("item").set_index("item")
     shown = rows.join(items[[name for name in TEXTS if name in items and name not in rows]], on="item")
+    if not part.cell.model:
+        return shown
     answered = run.answers(part.cell, items)
     return shown.assign(output=rows["item"].map(answered[answered.columns[-1]])) if len(answered.columns) else shown
 
