@@ -23,7 +23,6 @@ from nbkit.studies.suite import suites_of
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
 
-_SHOWN = 4  # assumptions of an estimate
 _MUCH = 10 * 2**20  # bytes in the store that nothing reads: worth a line
 
 
@@ -72,7 +71,7 @@ def _show_notes(grid: RunFile) -> None:
 )
 @click.option("--force", is_flag=True, help="Also execute notebooks that are finished and unchanged.")
 @click.option("--open", "opened", is_flag=True, help="Open the report in a browser as soon as it has a page.")
-@click.option("--dry-run", is_flag=True, help="Show what would be done and how long it would take.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done.")
 @click.option("--output", type=click.Path(path_type=Path), help="Output folder; by default outputs/<name>.")
 @set_option
 @allow_commands_option
@@ -123,21 +122,7 @@ def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
     if summary.not_remembered:
         rows.append(("not stored", f"{', '.join(summary.not_remembered)}: register an identity"))
     rows += [("program", program) for program in started]
-    if summary.estimate is not None:
-        rows.append(("time", f"about {_minutes(summary.estimate)}{_basis(summary)}"))
     click.echo(aligned(rows))
-
-
-def _basis(summary: RunSummary) -> str:
-    """What an estimate rests on."""
-    if not summary.estimate:
-        return ""
-    known = "if this machine is as busy as it was in earlier runs"
-    if not summary.assumed:
-        return f", {known}"
-    more = len(summary.assumed) - _SHOWN
-    shown = "; ".join([*summary.assumed[:_SHOWN], *[f"{more} more"] * (more > 0)])
-    return f", {known}; assumed, as it has not been timed here yet: {shown}"
 
 
 def _show_summary(summary: RunSummary) -> None:

@@ -176,7 +176,7 @@ def test_who_cannot_be_used_is_refused_before_anything_is_done(toy, machines, no
         tasks.append(Task("bad", run_unit, ("os:no_such_call", {}, places())))
         done = {each.task.label: each for each in hired(tasks)}
     assert "cannot be found" in str(done.pop("bad").error)
-    assert {each.value[0] for each in done.values()} == {machines.workers[1].pid}  # the one with a GPU
+    assert {each.value for each in done.values()} == {machines.workers[1].pid}  # the one with a GPU
     # One that comes later is looked at when it gets its first unit.
     with cluster.hired("dask", address=machines.address, workers=1, environment={}, auto_device=False) as hired:
         for worker in machines.workers[1:]:
@@ -195,7 +195,7 @@ def test_workers_know_whether_the_run_may_start_programs(toy, machines, monkeypa
     asked = Task("asked", run_unit, ("nbkit.models.services.commands:commands_allowed", {}, places()))
     with cluster.hired("dask", address=machines.address, workers=1, environment={}, auto_device=False) as hired:
         (done,) = hired([asked])
-    assert done.error is None and done.value[0] is allowed
+    assert done.error is None and done.value is allowed
 
 
 @pytest.mark.slow
