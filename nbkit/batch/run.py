@@ -119,7 +119,7 @@ def run(
         refuse_programs(entry.params for entry in job.plan.entries)
     with job.folder.claimed(job.plan.run.owner), run_folder() as runtime, ExitStack() as hired:
         units = _units(job, count=False)
-        # Before anything is changed: the cluster may be missing or unfit.
+        # Before anything is changed: the cluster may be missing.
         runner = hired.enter_context(_runner(executor, address, units, workers or job.workers, runtime))
         job.folder.remove_all_but(execution.label for execution in job.plan.executions)
         job.folder.remove_outcomes_but(job.plan.outcomes)
@@ -261,8 +261,7 @@ def _runner(
     environment = worker_environment(max(1, provenance.cores() // workers))
     if (executor == "processes" and address is None) or not units:
         return local_processes(workers, environment | {"TMPDIR": runtime}, units)
-    auto = any(unit.device == "auto" and unit.runs_models for unit in units)
-    return cluster.hired(executor, address=address, workers=workers, environment=environment, auto_device=auto)
+    return cluster.hired(executor, address=address, workers=workers, environment=environment)
 
 
 def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
