@@ -9,7 +9,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -40,7 +39,7 @@ from nbkit.models import (
 )
 from nbkit.models.backends import BACKENDS
 from nbkit.models.catalogue import weights_licence
-from nbkit.models.services.names import PACKAGE, ServerModel, WebModel, offered, parse_remote, services
+from nbkit.models.services.names import ServerModel, offered, parse_remote
 from nbkit.models.weights import hub_cache, is_offline
 from nbkit.perturb import PERTURBATIONS
 from nbkit.registry import Registry
@@ -284,21 +283,8 @@ def _services() -> Iterator[Row]:
     for name, place, summary in offered():
         if name.startswith(ServerModel.prefix):
             yield name, _first_line(parse_remote(name).problem("en", "de") or f"ready: {place}")
-        elif not name.startswith(WebModel.prefix):
+        else:
             yield name, f"ready: {summary}"
-    yield _web_services()
-
-
-def _web_services() -> Row:
-    """All services of deep-translator in one line: those that are ready, and the keys that others need."""
-    row = f"{WebModel.prefix}NAME"
-    if find_spec(PACKAGE) is None:
-        return row, f'pip install "nbkit[deep-translator]", for {", ".join(services())}'
-    ready = [name for name in services() if WebModel.parsed(WebModel.prefix + name).problem("en", "de") is None]
-    keys = (key for each in services().values() for key in each.keys.values())
-    unset = dict.fromkeys(key for key in keys if not os.environ.get(key))
-    parts = {"ready": ready, "not set": unset}
-    return row, "; ".join(f"{what}: {', '.join(names)}" for what, names in parts.items() if names)
 
 
 def _metrics() -> Iterator[Row]:

@@ -353,8 +353,8 @@ def label(name: str) -> str:
     ('Sandbox-Marian (seed 2)', 'random zero')
     >>> label("opus-mt@ct2"), label("placeholder:./models/{src}-{tgt}@ct2-int8")
     ('Helsinki-OPUS CT2', 'models CT2 int8 + placeholder')
-    >>> label("openai:Qwen/Qwen3-8B@http://localhost:8000/v1"), label("deep-translator:google")
-    ('Qwen3-8B', 'Google')
+    >>> label("openai:Qwen/Qwen3-8B@http://localhost:8000/v1")
+    'Qwen3-8B'
     """
     if name.startswith(BY_RULE):
         return f"{label(name.removeprefix(BY_RULE))} + placeholder"
@@ -372,8 +372,7 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     The suffix ``#2`` selects the same model trained with that seed; a condition replaces the catalogue's
     ``{condition}`` (`nbkit.models.recipes`). ``placeholder:NAME`` is the same model with another input: the reference
     is that of *NAME*. ``NAME@ct2`` and ``NAME@ct2-int8`` are the same weights run by another backend
-    (`nbkit.models.backends`). ``openai:MODEL`` and ``deep-translator:SERVICE`` are models behind a service
-    (`nbkit.models.services.names`).
+    (`nbkit.models.backends`). ``openai:MODEL`` is a model behind a service (`nbkit.models.services.names`).
 
     Raises `UnknownNameError`, with the closest match, for a name that is none of these, and `ModelError` for a
     placeholder (including ``{condition}``) or an environment variable that cannot be filled in.

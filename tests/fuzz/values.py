@@ -54,8 +54,8 @@ NASTY = (
     "pharaoh:drawn.txt", "pharaoh:folder", "embeddings:model", "embeddings:", "multi30k:none", "sandbox:",
     "sandbox:none", "muse:folder", "xx", "deu", "@ct2", "model@ct9", "@", "drawn-model@ct2", "drawn-model",
     "openai:", "openai:x", "openai:x@", "openai:x@http://127.0.0.1:1/v1", "openai:x@http://[::1",
-    "openai:x@http://h:99999/v1", "openai:x@ftp://h", "deep-translator:", "deep-translator:none",
-    "deep-translator:google", "placeholder:", "placeholder:placeholder:model", "model#2", "model#x",
+    "openai:x@http://h:99999/v1", "openai:x@ftp://h",
+    "placeholder:", "placeholder:placeholder:model", "model#2", "model#x",
     "model#99999999999999999999999", "hub/name", "hub/../name", "meta", "cuda:99", "mps", "cpu:", "int8", "float64",
     "complex64", "tcp://", "tcp://h:99999", "http://127.0.0.1:1", ",", ",,de", "en,en",
 )  # fmt: skip
