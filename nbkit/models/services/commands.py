@@ -77,12 +77,12 @@ def commands_allowed() -> bool:
 
 @dataclass(frozen=True)
 class CommandModel(RemoteModel):
-    """``command:PROGRAM ARGUMENT …``, or ``command:{"command": […], "isolate": "batch", …}`` (JSON, of a run file's mapping).
+    """``command:PROGRAM ARGUMENT …``, or ``command:{"command": […], …}`` (JSON, of a run file's mapping).
 
     In the words ``{src}``, ``{tgt}`` (language codes) and ``{src3}``, ``{tgt3}`` (ISO 639-3) are filled in.
-    isolate: "text", a process per text, or "batch". workers: concurrent processes. version: part of the identity; change it when
-    something changes that nbkit cannot see (data of the program, a service behind it). timeout: seconds per text.
-    label: name in figures, by default that of the program.
+    isolate: "text", a process per text, or "batch". workers: concurrent processes. version: part of the identity;
+    change it when something changes that nbkit cannot see (data of the program, a service behind it). timeout: seconds
+    per text. label: name in figures, by default that of the program.
 
     >>> model = CommandModel.parsed("command:apertium -u {src3}-{tgt3}").for_pair("en", "es")
     >>> model.words, model.label
