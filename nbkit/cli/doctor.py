@@ -73,7 +73,7 @@ def _models() -> Iterator[Sequence[Any]]:
         for name in registry:
             yield name, task, _origin(registry, name), _licence(registry, name), registry.summary(name)
     for suffix, backend in BACKENDS.items():
-        kinds = "translators, BERT-like classifiers, GPT-2"
+        kinds = "translators"
         yield f"MODEL@{suffix}", "any", kinds, "the model's", backend.summary
     for name, place, summary in offered():
         yield name, "translation", place, "the service's terms", summary
