@@ -4,8 +4,8 @@
 
 A RoBERTa of the base size with random weights classifies permuted pairs of SICK's test set in shuffled order, turn by
 turn: with a plain loop over padded batches of 32, with nbkit on torch in float32 and in bfloat16. Beside the ratio of
-the medians stands how many labels are the loop's, and how near to a tie those are that differ. Random weights magnify what rounding does; where a classifier that was trained is on
-this machine (``--trained``), its labels are counted, too.
+the medians stands how many labels are the loop's, and how near to a tie those are that differ. Random weights magnify
+what rounding does; where a classifier that was trained is on this machine (``--trained``), its labels are counted, too.
 
 Two rows say what there is to gain at all: tokens of the loop's batches against tokens of the pairs, and the time of the
 products of matrices alone, as one large product takes it in torch.

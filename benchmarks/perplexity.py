@@ -3,8 +3,8 @@
     NBKIT_DATA=… python benchmarks/perplexity.py [--texts 200] [--shape gpt2] [--threads 1] [--repeat 3] [--quick]
 
 Captions of Multi30k, in corpus order, are scored by a GPT-2 with random weights turn by turn: by a plain loop over
-padded batches of 32, which takes all logits and their log-softmax; by nbkit on torch. Beside the ratio of the medians stands by how much perplexities
-differ from the loop's.
+padded batches of 32, which takes all logits and their log-softmax; by nbkit on torch. Beside the
+ratio of the medians stands by how much perplexities differ from the loop's.
 """
 
 from __future__ import annotations

@@ -245,7 +245,7 @@ def main(context: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None
     A run file names studies, systems and corpora; an outcome is one measured item of one system.
 
     \b
-    Start with:  nbkit doctor                          what is installed, and what is missing
+    Start with:  nbkit doctor                          what is installed, and which run files are ready
                  nbkit card sandbox --pair en-de       one system on one page
     """
     before = os.environ.get(VARIABLE)

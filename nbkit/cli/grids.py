@@ -14,16 +14,14 @@ from nbkit import studies
 from nbkit.batch import lay_out
 from nbkit.batch.params import RunFile, entries, listing, not_remembered, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
-from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option, size_text
+from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option
 from nbkit.errors import NbkitError
 from nbkit.studies.base import StudyParams
-from nbkit.studies.results import FORMATS, outdated, write_outcomes
+from nbkit.studies.results import FORMATS, write_outcomes
 from nbkit.studies.suite import suites_of
 
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
-
-_MUCH = 10 * 2**20  # bytes in the store that nothing reads: worth a line
 
 
 @click.command()
@@ -96,9 +94,6 @@ def run(
     if dry_run:
         _show_plan(plan(grid, **options), programs(entry.params for entry in entries(grid)))
         return
-    old = sum(block.size for block in outdated(entry.study for entry in entries(grid)))
-    if old > _MUCH:
-        click.echo(f"The store holds {size_text(old)} of outdated tables; remove them: nbkit store --clear", err=True)
     # Schedulers send SIGTERM before they kill: it ends a run in order, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
