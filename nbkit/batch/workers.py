@@ -317,9 +317,7 @@ def end_with_parent() -> None:
 
 
 def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> Any:
-    """Call ``"package.module:function"`` with *arguments* and return its result.
-
-    """
+    """Call ``"package.module:function"`` with *arguments* and return its result."""
     os.environ.update(where)
     load_plugins()
     module, _, name = function.partition(":")

@@ -227,15 +227,20 @@ def _run_files() -> Iterator[Row]:
 
 
 @click.command()
-def store() -> None:
-    """Show what the store holds, by kind.
+@click.option("--clear", is_flag=True, help="Remove tables computed by other versions of the code.")
+def store(clear: bool) -> None:
+    """Show what the store holds, by kind, and how much of it other versions of the code made.
 
-    Results of earlier versions of the code are recomputed, and the old ones stay. To free their space, delete the
-    store's folder: all results are recomputed when they are needed.
+    Such tables are computed again, and the old ones stay until they are removed. Answers of models are never outdated.
     """
-    blocks = list(Store().blocks())
-    rows = [("kind", "blocks", "size")]
+    blocks, old = list(Store().blocks()), outdated(map(STUDIES.get, STUDIES))
+    if clear:
+        for block in old:
+            block.remove()
+        click.echo(f"{len(old)} tables removed, {size_text(sum(block.size for block in old))}")
+        return
+    rows = [("kind", "blocks", "size", "outdated")]
     for kind in dict.fromkeys(block.kind for block in blocks):
-        sizes = [block.size for block in blocks if block.kind == kind]
-        rows.append((kind, str(len(sizes)), size_text(sum(sizes))))
+        sizes, stale = ([block.size for block in among if block.kind == kind] for among in (blocks, old))
+        rows.append((kind, str(len(sizes)), size_text(sum(sizes)), size_text(sum(stale)) if stale else ""))
     click.echo(aligned(rows))

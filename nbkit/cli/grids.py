@@ -17,6 +17,7 @@ from nbkit.batch.params import validate as problems_of
 from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option
 from nbkit.errors import NbkitError
 from nbkit.studies.base import StudyParams
+from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.exports import FORMATS, write_outcomes
 from nbkit.studies.suite import SuiteParams
 from nbkit.suites.from_outcomes import Outcomes, suites_of
