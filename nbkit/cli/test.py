@@ -44,7 +44,7 @@ Leave no row empty."""
 @click.option("--parser", metavar="PIPELINE", help="spaCy pipeline of the target language; by default a known one.")
 @click.option("--show", default=5, show_default=True, type=click.IntRange(0), help="Failures shown per system.")
 @click.option("--output", type=click.Path(path_type=Path), help="Outcomes with texts (.parquet, .jsonl, .csv).")
-@click.option("--form", type=click.Path(path_type=Path), help="Write what people have to judge to this form (.xlsx).")
+@click.option("--form", type=click.Path(path_type=Path), help="Write what people have to judge to this form (.csv).")
 @click.option("--judged", multiple=True, metavar="[NAME=]FORM", help="A filled form (repeatable).")
 @click.option("--key", type=click.Path(path_type=Path), help="Its key; by default the one beside the first form.")
 @allow_commands_option
@@ -141,8 +141,7 @@ def _show(found: pd.DataFrame, shown: int) -> None:
             click.echo(f"  … and {len(aside) - shown:,} more")
     for verdict, what in (("fail", "failed"), ("undecided", "for people")):
         which = found[(found["verdict"] == verdict) & (found["aside"] == "")]
-        for system in which["model"].unique():
-            own = which[which["model"] == system]
+        for system, own in cast(Iterator[tuple[str, Any]], which.groupby("model", sort=False)):
             for row in cast(Iterator[Any], own.head(shown).itertuples()):
                 click.echo(f"{what} ({row.test}) {system}: {_line(row.reason)}")
                 click.echo(f"  {_line(row.source)} → {_line(row.output)}")

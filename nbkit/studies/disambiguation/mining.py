@@ -47,11 +47,10 @@ def corpus_identity(params: DisambiguationParams, cell: Cell, corpus: str) -> di
 
 def aligned_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
     """What the links of the training pairs depend on."""
-    corpus = corpus_identity(params, cell, params.training_corpus)
-    if params.aligner.startswith(FILE):
-        return [corpus, file_digest(links_file(params))]
-    aligner = "gold" if params.aligner == "gold" else load_aligner(params.aligner, *cell[:2]).identity
-    return [corpus, params.training_pairs, aligner]
+    if params.aligner == "gold" or params.aligner.startswith(FILE):
+        return [params.aligner == "gold" or file_digest(links_file(params))]
+    aligner = load_aligner(params.aligner, *cell[:2]).identity
+    return [corpus_identity(params, cell, params.training_corpus), params.training_pairs, aligner]
 
 
 def aligned(params: DisambiguationParams, cell: Cell) -> pd.DataFrame:

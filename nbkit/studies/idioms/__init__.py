@@ -77,9 +77,9 @@ STUDY = Study(
         # beside: all of idiom-test is one part.
         Table(items.mined, inputs=items.mined_identity, unit=50_000, corpora=_corpora, columns=items.MINED),
         Table(items.splits, inputs=items.data_identity, columns=("split", *items.PAIR, "drawn")),
-        Table(items.items, unit=1_000_000, columns=items.PAIR[1:]),
+        Table(items.items, unit=1_000_000, columns=("item", *items.PAIR[1:])),
         Table(items.plain, inputs=lambda params, cell: items.corpora_identity(
-            cell, params.generic.values(), params.n_generic), columns=("of", "source", "reference")),
+            cell, params.generic.values(), params.n_generic), columns=("item", "of", "source", "reference")),
         Table(links.dictionary, inputs=links.dictionary_identity),
         Table(links.links, inputs=links.aligners_identity),
         Table(judge.outcomes, inputs=judge.judged_by, columns=judge.JUDGED),

@@ -20,7 +20,7 @@ from nbkit.figures import draw, styles, theme
 from nbkit.measure.literal import LiteralJudgement
 from nbkit.seeding import address
 from nbkit.studies import notebook
-from nbkit.studies.idioms import scores
+from nbkit.studies.idioms import STUDY, scores
 from nbkit.studies.idioms.items import two_by_two
 from nbkit.studies.idioms.links import token_spans
 from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams
@@ -265,11 +265,12 @@ def numbers(table: pd.DataFrame, of: str, ends: Sequence[str] = (), sign: str = 
 
 def signatures(table: pd.DataFrame) -> None:
     """Show the signature of every score of *table*, once each; with the variant's name if it has one."""
+    if table.empty:
+        return
     signed = table["signature"]
     if "variant" in table:
         signed = table["variant"].map(lambda name: label("variants", str(name))) + ": " + signed
-    if len(signed):
-        notebook.note("Signatures: " + " · ".join(dict.fromkeys(signed)))
+    notebook.note("Signatures: " + " · ".join(dict.fromkeys(signed)))
 
 
 def replaced_states(params: IdiomsParams, probed: pd.DataFrame) -> None:
@@ -289,8 +290,8 @@ def examples(params: IdiomsParams, k: int = 3) -> pd.DataFrame:
 
     Idioms take turns; which are drawn depends on the run's seed and the sentences.
     """
-    found = params.study.read(params)
-    found = params.study.with_texts(params, found[found["main"].astype(bool)])
+    found = STUDY.read(params)
+    found = STUDY.with_texts(params, found[found["main"].astype(bool)])
     pairs = zip(found["source"], found["idiom"], strict=True)
     found = found.assign(rank=[address(params.seed, "litter sample", *pair) for pair in pairs]).sort_values("rank")
     found["turn"] = found.groupby(["target_language", "model", "idiom", "paper"]).cumcount()

@@ -14,6 +14,7 @@ from nbkit.measure.literal import Litter, published_signature, signature
 from nbkit.models.probes import corpus_perplexity
 from nbkit.models.translators.texts import corpus_bleu, corpus_chrf
 from nbkit.studies.answering import Cell
+from nbkit.studies.idioms import STUDY
 from nbkit.studies.idioms.judge import UNITS, litters_of
 from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams, System, paper_name
 from nbkit.studies.paper import NOT_PRINTED
@@ -43,8 +44,9 @@ def read(params: IdiomsParams, table: str = "outcomes", *, controls: bool = True
     Its systems have the columns `OF` and system, the model with its condition; a control has no condition.
     """
     names = [table, f"control_{table}"] if controls else [table]
-    tables = [params.study.read(params, name) for name in names]
+    tables = [STUDY.read(params, name) for name in names]
     found = pd.concat([each for each in tables if len(each)] or tables[:1], ignore_index=True)
+    found = found.reindex(columns=list(dict.fromkeys([*found, *(params.variants if table == "outcomes" else ())])))
     found = found.drop(columns="model").rename(columns={"target_language": "language", "name": "model"})
     found = found.assign(system=[system_label(*each) for each in zip(found["model"], found["condition"], strict=True)])
     return found.sort_values("language", key=lambda each: each.map(params.languages.index), kind="stable")
@@ -78,7 +80,7 @@ def why_empty(params: IdiomsParams, what: Literal["translated", "probed"] = "tra
     """What stands in place of a figure or table without rows."""
     if params.voters:
         return "This run has voters and no references: of its systems, only the page 'others' is measurable."
-    if params.study.read(params, "items").empty:
+    if STUDY.read(params, "items").empty:
         often = "twice, so none can be tested" if params.tested == "half" else "once"
         return f"No idiom is in the data '{params.data}' {often}: name more text in data or corpora."
     return _NO_MODEL if what == "translated" or not params.models else _NO_PROBE
@@ -109,7 +111,7 @@ def mean_over_idioms(
 
 def litters(params: IdiomsParams) -> dict[str, dict[str, Litter]]:
     """By language, the paper's LitTER, that of its figures and the run's variants."""
-    table = params.study.read(params, "dictionary")
+    table = STUDY.read(params, "dictionary")
     return {
         language: litters_of(
             params.variants, Cell(params.source, language), table[table["target_language"] == language]
@@ -180,7 +182,7 @@ def context_effects(found: pd.DataFrame, contexts: Sequence[str]) -> pd.DataFram
                 named = change.rename(columns={"value": "change", "low": "change_low", "high": "change_high"})
                 value = value.merge(named, on=OF, how="left")
             tables.append(value.assign(measure=means.get(measure, measure), context=context))
-    table = pd.concat(tables, ignore_index=True).reindex(columns=[*OF, *_EFFECT])
+    table = pd.concat(tables or [pd.DataFrame()], ignore_index=True).reindex(columns=[*OF, *_EFFECT])
     return _in_order(table, found)
 
 
@@ -240,7 +242,7 @@ def beside_the_paper(params: IdiomsParams, table: pd.DataFrame) -> pd.DataFrame:
     tables = []
     for language, rows in looked_up.groupby("language", sort=False):
         if language in RESULTS_OF and params.source == PAPERS_SOURCE:
-            tables.append(params.study.printed.beside(rows, RESULTS_OF[str(language)], on=_RESULT[1:]))
+            tables.append(STUDY.printed.beside(rows, RESULTS_OF[str(language)], on=_RESULT[1:]))
         else:
             note = f"the paper has no {params.source}→{language}"
             tables.append(rows.assign(published=np.nan, printed=NOT_PRINTED, difference=np.nan, note=note))
@@ -250,7 +252,7 @@ def beside_the_paper(params: IdiomsParams, table: pd.DataFrame) -> pd.DataFrame:
 def printed_results(params: IdiomsParams) -> pd.DataFrame:
     """What Tables 3 and 4 print for the run's languages: `OF`, system, measure, of, value, without intervals."""
     known = [each for each in params.languages if each in RESULTS_OF and params.source == PAPERS_SOURCE]
-    table = pd.concat([params.study.printed.load(RESULTS_OF[each]) for each in known or ["fr"]], ignore_index=True)
+    table = pd.concat([STUDY.printed.load(RESULTS_OF[each]) for each in known or ["fr"]], ignore_index=True)
     labels = [system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
     return table.assign(system=labels, low=np.nan, high=np.nan).head(len(table) if known else 0)
 

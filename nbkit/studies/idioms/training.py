@@ -78,6 +78,8 @@ def recall(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.DataFra
     A row per place: found (a match of the same idiom shares a word with it), exact (a match has exactly its words); and
     in every row pairs (of all splits) and extra (matches of an idiom of the list at no place that the data gives).
     """
+    if splits.empty:
+        return pd.DataFrame(columns=list(RECALL))
     pairs = [pair_of(row) for row in splits.to_dict("records")]
     matcher = PhraseMatcher(sorted({pair.idiom for pair in pairs}))
     sources = list(dict.fromkeys(pair.source for pair in pairs))

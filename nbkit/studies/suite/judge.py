@@ -59,7 +59,7 @@ def outcomes(
     for unit, test in tests.items():
         output, why = said[test.source], set_aside[unit]
         decision = decide(test, output, suite, {text: said[text] for text in test.sources[1:]}, lemmas.get(output))
-        verdict, reason, by = decision.verdict, decision.reason, ", ".join(decision.by)
+        verdict, reason, by = str(decision.verdict), decision.reason, ", ".join(decision.by)
         if verdict == "undecided" and not why and (test.source, output) in judgements:
             verdict = judgements[test.source, output]
             reason, by = "" if verdict == "pass" else "judged by people", "people"
