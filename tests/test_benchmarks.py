@@ -186,14 +186,10 @@ def test_a_widened_model_gives_what_the_small_one_gives(module, tmp_path, monkey
     wide = json.loads((tmp_path / "wide" / "config.json").read_text())
     assert (wide["d_model"], wide["encoder_layers"], wide["vocab_size"]) == (3 * size["d_model"], layers, vocabulary)
     texts = ["A man rides a bicycle.", "The dog sleeps under the old table.", "Two cats."]
-    references = ["Der Hund.", "Ein Mann fährt Rad.", "Zwei Katzen schlafen unter dem Tisch."]
     decoding = Decoding(beams=3, max_new_tokens=12)
     expected = load_translator(str(small), "en", "de", device="cpu")
-    scores = expected.score(texts, references, "en", "de")
-    assert max(scores) - min(scores) > 0.01  # else nothing would have been compared
     for suffix in ("", "@ct2") if find_spec("ctranslate2") else ("",):
         found = load_translator(f"{folder}{suffix}", "en", "de", device="cpu")
-        assert found.score(texts, references, "en", "de") == pytest.approx(scores, abs=2e-4)
         assert found.translate(texts, "en", "de", decoding) == expected.translate(texts, "en", "de", decoding)
 
 
