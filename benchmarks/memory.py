@@ -51,10 +51,13 @@ os.environ["NBKIT_CACHE"] = sys.argv[3]
 WORK = {
     "mined": """
 import sys
-from nbkit.store import Store
-from nbkit.studies.disambiguation.mining import Mining, mine
-n = int(sys.argv[1])
-assert mine(Mining("sandbox-homographs", n=n, lexicon="own", shard=2500), Store()).read == n
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams
+params = DisambiguationParams(
+    models=[], masked_lm=None, causal_lm=None, training_corpus="sandbox-homographs", training_pairs=int(sys.argv[1]),
+    lexicon="own",
+)
+senses = STUDY.read(params, "senses")
+assert senses.loc[senses["kind"] == "pairs read", "n"].sum() == params.training_pairs
 """,
     "scored": """
 import sys
@@ -81,13 +84,10 @@ assert sum(1 for _ in load_classifier(sys.argv[2], device="cpu").rows(pairs)) ==
 """,
     "permuted": """
 import sys
-from nbkit.store import Store
-from nbkit.studies.nli_permutation import NliPermutationParams, steps
-from nbkit.studies.nli_permutation.steps import chunk_starts
+from nbkit.studies.nli_permutation import STUDY, NliPermutationParams
 n, model, corpus = int(sys.argv[1]), sys.argv[2], "sandbox:test"
 params = NliPermutationParams(corpora=[corpus], models=[model], n_pairs=400, permutations=n)
-for start in chunk_starts(params.n_pairs):
-    assert len(steps.scores_chunk(params, corpus, model, "permuted", start, store=Store()))
+assert len(STUDY.read(params, "pairs"))
 """,
     "stored": """
 import sys

@@ -122,8 +122,8 @@ def main() -> None:
         report.add(f"{options.rows:,} outcomes exported as Parquet", peak, "MiB", bar="≤ 1024" if full else "",
                    note=f"{cpu:.0f} s of CPU time")  # fmt: skip
     report.remark(
-        "Seconds are of the CPU time of both threads, which the clock does not exceed on two idle cores: the best of the "
-        "turns. Memory is the most of the turns."
+        "Seconds are of the CPU time of both threads, which the clock does not exceed on two idle cores: the best of "
+        "the turns. Memory is the most of the turns."
     )
     report.write()
 

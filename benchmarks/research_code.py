@@ -17,7 +17,7 @@ import spacy
 from reporting import Report, data_folder, parse, parser
 
 from nbkit.perturb import View, perturb
-from nbkit.studies.nli_permutation.styled import PUBLISHED
+from nbkit.studies.nli_permutation import STUDY
 from nbkit.text.parsers import read_conllu
 from nbkit.text.sentences import Sentence
 
@@ -183,7 +183,7 @@ def sick(folder) -> Iterator[tuple[str, float, int]]:
 
 def printed() -> Iterator[tuple[str, float, int]]:
     """Tables 2 and 3: cells whose Ω_max is below 1, so that pairs without an accepted permutation may be in D^c."""
-    tables = [PUBLISHED.load(name) for name in ("table2", "table3")]
+    tables = [STUDY.printed.load(name) for name in ("table2", "table3")]
     found = [table[table["measure"].eq("omega_max") & table["corpus"].str.contains(":")]["value"] for table in tables]
     yield "𝒫^c: printed cells that may change", sum(int((v < 1).sum()) for v in found), sum(map(len, found))
 

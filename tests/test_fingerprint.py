@@ -370,7 +370,7 @@ def reached() -> dict[str, set[str]]:
         ("measure/acceptance.py", {"nli_permutation"}),
         ("measure/numbers.py", {"numbers"}),
         ("suites/verdicts.py", {"suite"}),
-        ("perturb/reorderings.py:tree_mirror_pre", {"word_order"}),
+        ("perturb/reorderings.py:tree_mirror_pre", {"word_order", "suite"}),
         ("perturb/derangements.py", {"nli_permutation"}),
         ("measure/statistics.py:share_bounds", set(STUDIES)),
         ("figures/theme.yaml", set(STUDIES)),

@@ -16,7 +16,7 @@ import pytest
 from nbkit.report.page import excerpt, mathml, read_notebook
 from nbkit.studies import STUDIES
 from nbkit.studies.base import REST
-from nbkit.studies.nli_permutation.styled import PUBLISHED
+from nbkit.studies.nli_permutation import STUDY as NLI_STUDY
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 PAGES = sorted(FOLDER.rglob("*.ipynb"))
@@ -178,7 +178,7 @@ def test_a_page_has_floor_and_ceiling_and_says_what_was_left_out(path: Path) -> 
 def test_every_artefact_of_the_nli_paper_stands_on_a_page() -> None:
     """Tables 1 to 6 and Figures 1 to 9: their published values, or the remark that none are printed, are shown."""
     code = "\n".join(cell.source for path in NLI for cell, _ in code_of(read(path)))
-    for name in PUBLISHED.names():
+    for name in NLI_STUDY.printed.names():
         assert f'"{name}"' in code, name
 
 

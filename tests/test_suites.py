@@ -22,7 +22,6 @@ from nbkit.suites import (
     Test,
     decide,
     lint,
-    quarantined,
     read_suite,
     rows_of,
     suspects,
@@ -291,22 +290,14 @@ def test_suites_are_written_and_read_alike(tmp_path):
         write_suite([], tmp_path / "s.txt", pair="en-de")
 
 
-def test_another_suite_is_mended_released_and_quarantined(tmp_path):
-    lines = ['{"pair": "en-de"}', '{"id": "a", "source": "x", "must": "y"}', '{"id": "b", "source": "z"}']
-    written(tmp_path, "\n".join(lines), "b.jsonl")
-    text = "from: b.jsonl\nrelease: [a]\nquarantine: {b: odd}\ntests:\n"
-    suite = read_suite(written(tmp_path, text + "- {id: a, right: [ok]}\n- {source: new, must: n}\n"))
-    tests = {test.source: test for test in suite.tests()}
-    assert list(tests) == ["x", "z", "new"] and tests["x"].wanted == {"must": ("y",), "right": ("ok",)}
-    assert suite.release == {"a"} and suite.quarantine == {"b": "odd"} and len(suite.files) == 2
-
-
-@pytest.mark.parametrize(("one", "other"), [("a", "b"), ("a", "a")])
-def test_a_circle_of_suites_is_refused(tmp_path, one, other):
-    written(tmp_path, f"from: {other}.yaml\n", f"{one}.yaml")
-    written(tmp_path, f"from: {one}.yaml\n", f"{other}.yaml")
-    with pytest.raises(DataError, match=r"\.yaml:1: from: a.yaml is read from this file: a circle"):
-        read_suite(tmp_path / "a.yaml")
+def test_tests_are_released_and_quarantined_by_the_file_and_another_file_is_not_read(tmp_path):
+    text = (
+        "pair: en-de\nrelease: [a]\nquarantine: {b: odd}\ntests:\n- {id: a, source: x, must: y}\n- {id: b, source: z}\n"
+    )
+    suite = read_suite(written(tmp_path, text))
+    assert suite.release == {"a"} and suite.quarantine == {"b": "odd"}
+    with pytest.raises(DataError, match="unknown key 'from'"):
+        read_suite(written(tmp_path, f"from: other.yaml\n{text}"))
 
 
 def test_lines_of_json_that_cannot_be_read_are_all_named(tmp_path):
@@ -350,14 +341,14 @@ def test_nothing_is_wrong_with_the_demo():
 def test_lint():
     tests = [
         Test("a", "x", {}, line=1),
-        Test("b", "x", {"must": ("/a$b/", "/c/")}, line=2),
+        Test("b", "x", {"must": ("/a*/", "/c/")}, line=2),
         Test("c", "x", {"must": ("Hund",), "right": ("Ein Hund.", "Ein Tier."), "wrong": ("Ein Hündchen.",)}, line=3),
         Test("d", "x", {"right": ("/Hund/", "Katze"), "wrong": ("Hund da", "Katze")}, line=4),
         Test("e", "x", {"same_as": EXPECTATIONS.get("same_as").takes("y"), "right": ("z",)}, line=5),
     ]
     found = [(fault.line, fault.kind) for fault in lint(DEMO, tests)]
     other = "a known translation is judged otherwise"
-    assert found == [(1, "no expectation"), (2, "never matches"), (3, other), (4, other), (4, other)]
+    assert found == [(1, "no expectation"), (2, "always matches"), (3, other), (4, other), (4, other)]
 
 
 LINTED = {
@@ -387,84 +378,13 @@ def test_a_dictionary_that_is_not_there_is_linted(tmp_path):
     assert decide(next(suite.tests()), "Er trat den Eimer.", suite).verdict == "undecided"
 
 
-def verdicts_of(**said: list[tuple[str, str]]) -> dict:
-    return {test: {f"s{n}": each for n, each in enumerate(answers)} for test, answers in said.items()}
-
-
-def test_quarantine():
-    known = {"a": "Der Hund, ja.", "b": "x", "c": "y", "d": "z", "e": "Gut.", "f": "q", "g": "v", "h": "u"}
-    tests = [Test(name, name, {"right": (text,)}, phenomenon="p") for name, text in known.items()]
-    both = "Er schrieb."
-    tests[3:5] = [Test("d", "He wrote.", {"right": (both, "z")}), Test("e", "He was writing.", {"right": (both,)})]
-    right, wrong = ("ok", "pass"), ("no", "fail")
-    answers = verdicts_of(
-        a=[right, right, right, ("hund ja.", "fail")],  # a comma, a capital and an article
-        b=[wrong, ("nein", "fail"), right, right],  # both strong ones
-        c=[("?", "undecided")] * 4,
-        d=[right, right, wrong, wrong],  # a hard one
-        e=[right, right, right, ("z", "fail")],  # z is right for d, whose other right translation is right here
-        f=[right, ("z", "fail"), right, right],  # z is right for d, which has nothing in common with this
-        g=[("so", "fail"), ("so", "fail"), ("so", "fail"), right],  # one of the strong among them
-        h=[right, right, ("so", "fail"), ("so", "fail")],
-    )
-    found = dict(quarantined(tests, answers, DEMO))
-    assert {name: reason.partition(":")[0] for name, reason in found.items()} == {
-        "a": "its verdict turns on a comma, a capital or an article",
-        "b": "2 of the 2 strongest systems fail it",
-        "c": "its rules fit the translation of none of 4 systems",
-        "e": "fails what is right for a test with a right translation in common",
-        "g": "3 of 4 systems fail alike",
-    }
-    released = Suite("demo", "en", "de", (), release=frozenset("abceg"))
-    assert not list(quarantined(tests, answers, released))
-    fewer = {test: {name: said for name, said in of.items() if name != "s0"} for test, of in answers.items()}
-    assert [test for test, _ in quarantined(tests, fewer, DEMO)] == ["a", "e"]  # by the file alone
-
-
-def set_aside(wanted: dict, *answers: tuple[str, str]) -> dict[str, str]:
-    taken = {name: EXPECTATIONS.get(name).takes(value) for name, value in wanted.items()}
-    others = [Test(f"t{n}", f"t{n}", {"must": ("ok",)}) for n in range(3)]
-    said = verdicts_of(a=list(answers), **{test.id: [("ok", "pass")] * len(answers) for test in others})
-    return dict(quarantined([Test("a", "The dog bites the man.", taken), *others], said, DEMO))
-
-
-BITES = ("Der Hund beißt den Mann.", "pass"), ("Der Hund beißt den Mann.", "fail")
-
-
-@pytest.mark.parametrize(
-    ("wanted", "answers"),
-    [
-        ({"differs_from": "The man bites the dog."}, BITES),  # the other translation differs, not this one
-        ({"differs_from": "The man bites the dog."}, (*BITES, *BITES)),
-        ({"same_as": "A dog bites the man."}, (*BITES, *BITES)),
-        ({"must": ["/^Füge/"]}, [("Füge es hinzu.", "pass"), ("füge es hinzu.", "fail")] * 2),  # about a capital
-        ({"must_not": ["/,/"], "right": ["Gut so."]}, [("Gut so.", "pass"), ("Gut, so.", "fail")] * 2),
-        ({"quantities": "kept"}, [("Vier Hunde.", "fail")] * 4),  # hard for all is no fault of the suite
-        ({"right": ["Der Hund beißt den Mann."]}, [("Ein Mann.", "fail")] * 3),
-        ({"right": ["/beißt/"]}, [("Hund, beißt.", "pass"), ("Hund beißt.", "fail")]),
-        ({"must": ["Schläger"]}, [("Mit der Fledermaus.", "fail")] * 3 + [("ok", "pass")] * 3),
-    ],
-)
-def test_real_failures_are_not_set_aside(wanted, answers):
-    assert not set_aside(wanted, *answers)
-
-
-def test_weak_systems_set_nothing_aside():
-    tests = [Test(name, name, {"must": ("x",)}) for name in "abc"]
-    answers = {test.id: {f"s{n}": (f"{test.id}{n}", "fail") for n in range(4)} for test in tests}
-    assert not list(quarantined(tests, answers, DEMO))
-
-
-def test_a_comma_beside_what_the_file_knows_as_right_needs_no_other_system():
-    assert set_aside({"right": ["Der Hund, ja."], "wrong": ["/ja/"]}, ("der Hund ja.", "fail"))
-
-
 def test_cases_of_a_template_are_released_and_set_aside_by_its_id(tmp_path):
-    text = GOOD + "- {id: t, template: '{name}', must: /a$b/}\n- {id: u, template: '{name}?', must: x}\n"
+    text = GOOD + "- {id: t, template: '{name}', must: /a*/}\n- {id: u, template: '{name}?', must: x}\n"
     assert {*suspects(read_suite(written(tmp_path, text)))} == {f"t/{digest(name)}" for name in ("Anna", "Moscow")}
     other = text.replace("pair:", "release: [t]\nquarantine: {u: odd}\npair:")
-    found = suspects(read_suite(written(tmp_path, other)))
-    assert found == {f"u/{digest(name)}": "odd" for name in ("Anna?", "Moscow?")}
+    suite = read_suite(written(tmp_path, other))
+    assert suspects(suite) == {f"u/{digest(name)}": "odd" for name in ("Anna?", "Moscow?")}
+    assert suspects(suite, list(suite.tests())[:3]) == {f"u/{digest('Anna?')}": "odd"}
 
 
 def digest(source: str) -> str:

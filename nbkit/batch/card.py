@@ -49,7 +49,8 @@ from nbkit.report.card import (
     write_card,
 )
 from nbkit.store import Store
-from nbkit.studies import STUDIES, exports, outcomes, write_outcomes
+from nbkit.studies import STUDIES, outcomes, write_outcomes
+from nbkit.studies.answering import Translators, Use
 from nbkit.studies.base import StudyParams, told_apart, without_repeats
 from nbkit.studies.behaviours import (
     DATA,
@@ -72,9 +73,8 @@ from nbkit.studies.behaviours import (
     whole_and_groups,
     worst_group,
 )
-from nbkit.studies.engine import TRANSLATOR, Study, Use
-from nbkit.studies.page import corpora, corpus_facts, licences
-from nbkit.studies.study import Study as NewStudy
+from nbkit.studies.named import corpora, corpus_facts, licences
+from nbkit.studies.study import Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -320,21 +320,14 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
         path.unlink()
     for each in plan.behaviours:
         if each.study.name in tables:
-            _write_outcomes(each, tables[each.study.name], folder / OUTCOMES / f"{each.study.name}.parquet")
+            path = folder / OUTCOMES / f"{each.study.name}.parquet"
+            write_outcomes([each.params], path, "parquet", models=each.systems)
     with atomic_write(folder / RUN) as temporary:
         temporary.write_text(run_file(plan, folder.name), encoding="utf-8")
     if measured:
         with atomic_write(folder / SENTENCES) as temporary:
             temporary.write_text(sentences(folder).page(home=PAGE), encoding="utf-8")
     return card
-
-
-def _write_outcomes(planned: Planned, found: pd.DataFrame, path: Path) -> None:
-    """The outcomes of the card's systems, without a study's own controls."""
-    if isinstance(planned.study, NewStudy):
-        exports.write_outcomes([planned.params], path, "parquet", models=planned.systems)
-    else:
-        write_outcomes([found], path, "parquet")
 
 
 def _card(
@@ -395,7 +388,7 @@ def _health(plan: CardPlan, tables: Sequence[pd.DataFrame]) -> Iterator[HealthOf
         reference = reference_of(source, [lines for _, lines in read], tgt)
         if reference and len(read_lines(reference)) == len(read_lines(source)):
             voters.append(f"{OutputsModel.prefix}{reference}?source={source}")
-    for each in health_of((Use(TRANSLATOR, name, plan.pair) for name in (*files.values(), *voters)), Store()):
+    for each in health_of((Use(Translators, name, plan.pair) for name in (*files.values(), *voters)), Store()):
         yield HealthOf(
             texts=f"{each['file']}, {each['lines']:,} texts, one a line",
             lines=each["lines"],

@@ -17,9 +17,8 @@ from nbkit.measure.health import KINDS, Finding, check_outputs
 from nbkit.models.services.outputs import OutputsModel, read_lines
 from nbkit.report.leaderboard import health_measure
 from nbkit.store import Store
+from nbkit.studies.answering import Translators, Use
 from nbkit.studies.comparison import ranked
-from nbkit.studies.engine import TRANSLATOR, Use
-from nbkit.studies.results import objects
 
 #: Findings that a report quotes, of each system and kind.
 _QUOTED = 3
@@ -33,7 +32,7 @@ def health_of(uses: Iterable[Use], store: Store) -> list[dict[str, Any]]:
     """
     groups: dict[tuple[str, str, str], dict[str, tuple[Path, Path]]] = {}
     for use in dict.fromkeys(uses):
-        model = use.remote if use.kind is TRANSLATOR else None
+        model = use.remote if use.kind is Translators else None
         if isinstance(model, OutputsModel):
             src, tgt = use.langs
             with suppress(NbkitError, OSError):
@@ -104,4 +103,5 @@ def ranks(found: pd.DataFrame, systems: Sequence[str], sources: Sequence[str], s
     )
     measure = health_measure()
     table = table.assign(source_language=src, target_language=tgt, measure=measure.measure, count=1)
-    return ranked(table.assign(groups=objects({} for _ in range(len(table)))), measure)
+    no_groups: Any = [{} for _ in range(len(table))]
+    return ranked(table.assign(groups=no_groups), measure)

@@ -15,12 +15,9 @@ from nbkit import provenance
 from nbkit.batch import find_notebook
 from nbkit.batch.params import Entry, RunFile, entries
 from nbkit.errors import DataError, NbkitError
-from nbkit.fingerprint import digest, fingerprint, one_look
+from nbkit.fingerprint import fingerprint, one_look
 from nbkit.models.python import forgotten
 from nbkit.studies.base import REST, Cell, Notebook, Unit
-from nbkit.studies.study import Study
-
-_WRITING = ("outcomes", "write_outcomes")
 
 
 @dataclass(frozen=True)
@@ -150,10 +147,8 @@ def _make_plan(run: RunFile) -> Plan:
         inputs = {cell.label: entry.study.inputs(cell.params) for cell in [*grid, *points["grid"]]}
         cells += len(grid)
         forgets += forgotten(inputs)
-        if isinstance(entry.study, Study) and not forgotten(inputs):
+        if not forgotten(inputs):
             found[entry.name] = _key({"inputs": inputs[""], "versions": dict(provenance.versions())})
-        elif entry.study.results is not None and not forgotten(inputs):
-            found[entry.name] = _outcomes_key(entry, inputs[""])
         for notebook in entry.notebooks:
             source = read_source(find_notebook(notebook.path))
             code = asdict(fingerprint((), source.code, packages=(entry.study.package,)))
@@ -168,15 +163,6 @@ def _make_plan(run: RunFile) -> Plan:
             f"run '{run.name}': {times} notebooks would be written to '{label}': rename a cell or an entry"
         )
     return Plan(run, tuple(checked), cells, tuple(executions), tuple(dict.fromkeys(forgets)), found)
-
-
-def _outcomes_key(entry: Entry, inputs: Mapping[str, Any]) -> str:
-    """The digest of everything that can change the outcomes of *entry*."""
-    assert entry.study.results is not None
-    stream = entry.study.results.stream
-    roots = (f"{stream.__module__}:{stream.__name__}", *(f"nbkit.studies.results:{each}" for each in _WRITING))
-    code = {"code": digest(*roots, without=()), "versions": dict(provenance.versions())}  # noted: plans are made often
-    return _key({"inputs": inputs, **code, "parameters": entry.params.model_dump(mode="json")})
 
 
 def _key(depends: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,19 +14,16 @@ from nbkit import studies
 from nbkit.batch import lay_out
 from nbkit.batch.params import RunFile, entries, listing, not_remembered, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
-from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option, size_text
+from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option
 from nbkit.errors import NbkitError
-from nbkit.studies import exports
 from nbkit.studies.base import StudyParams
-from nbkit.studies.results import FORMATS, outdated, write_outcomes
-from nbkit.studies.study import Study
-from nbkit.studies.suite import suites_of
+from nbkit.studies.behaviours import behaviour_of
+from nbkit.studies.exports import FORMATS, write_outcomes
+from nbkit.studies.suite import SuiteParams
+from nbkit.suites.from_outcomes import Outcomes, suites_of
 
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
-
-_SHOWN = 4  # assumptions of an estimate
-_MUCH = 10 * 2**20  # bytes in the store that nothing reads: worth a line
 
 
 @click.command()
@@ -74,7 +71,7 @@ def _show_notes(grid: RunFile) -> None:
 )
 @click.option("--force", is_flag=True, help="Also execute notebooks that are finished and unchanged.")
 @click.option("--open", "opened", is_flag=True, help="Open the report in a browser as soon as it has a page.")
-@click.option("--dry-run", is_flag=True, help="Show what would be done and how long it would take.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done.")
 @click.option("--output", type=click.Path(path_type=Path), help="Output folder; by default outputs/<name>.")
 @set_option
 @allow_commands_option
@@ -99,9 +96,6 @@ def run(
     if dry_run:
         _show_plan(plan(grid, **options), programs(entry.params for entry in entries(grid)))
         return
-    old = sum(block.size for block in outdated(entry.study for entry in entries(grid)))
-    if old > _MUCH:
-        click.echo(f"The store holds {size_text(old)} of outdated tables; remove them: nbkit store --clear", err=True)
     # Schedulers send SIGTERM before they kill: it ends a run in order, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -125,21 +119,7 @@ def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
     if summary.not_remembered:
         rows.append(("not stored", f"{', '.join(summary.not_remembered)}: register an identity"))
     rows += [("program", program) for program in started]
-    if summary.estimate is not None:
-        rows.append(("time", f"about {_minutes(summary.estimate)}{_basis(summary)}"))
     click.echo(aligned(rows))
-
-
-def _basis(summary: RunSummary) -> str:
-    """What an estimate rests on."""
-    if not summary.estimate:
-        return ""
-    known = "if this machine is as busy as it was in earlier runs"
-    if not summary.assumed:
-        return f", {known}"
-    more = len(summary.assumed) - _SHOWN
-    shown = "; ".join([*summary.assumed[:_SHOWN], *[f"{more} more"] * (more > 0)])
-    return f", {known}; assumed, as it has not been timed here yet: {shown}"
 
 
 def _show_summary(summary: RunSummary) -> None:
@@ -230,17 +210,24 @@ def outcomes(
     chosen = [each for name, each in params.items() if not entry or name in entry]
     refuse_programs(chosen)
     if as_suite is not None:
-        found = ((each, table) for each in chosen for table in studies.outcomes(each, texts=True))
-        for path, n in suites_of(found, as_suite, every):
+        for path, n in suites_of(_items(chosen), as_suite, every):
             click.echo(f"{n:,} tests in {path}")
         return
-    place = output or Path("/dev/stdout")
-    if all(isinstance(each.study, Study) for each in chosen):
-        n = exports.write_outcomes(chosen, place, form, texts=texts)
-    else:
-        n = write_outcomes((table for each in chosen for table in studies.outcomes(each, texts=texts)), place, form)
+    n = write_outcomes(chosen, output or Path("/dev/stdout"), form, texts=texts)
     if output is not None:
         click.echo(f"{n:,} outcomes in {output}")
+
+
+def _items(chosen: Iterable[StudyParams]) -> Iterator[Outcomes]:
+    """The outcomes of each entry with their texts, as they become tests of a suite."""
+    for params in chosen:
+        behaviour = behaviour_of(params.study)
+        expects, suite = (
+            behaviour.expects if behaviour else {},
+            params.read if isinstance(params, SuiteParams) else None,
+        )
+        for rows in studies.outcomes(params, texts=True):
+            yield Outcomes(params.study.name, rows, expects, suite)
 
 
 def _params(run: Path, settings: Mapping[str, str]) -> dict[str, StudyParams]:

@@ -16,11 +16,9 @@ from nbkit.files import plain_text
 from nbkit.languages import split_pair
 from nbkit.measure.forms import key_path, make_form
 from nbkit.models.services.commands import allow_commands
-from nbkit.studies import outcomes, write_outcomes
-from nbkit.studies.results import FORMATS
-from nbkit.studies.suite import LABELS, SuiteParams
-from nbkit.studies.suite.steps import ASIDE, VERDICT
-from nbkit.studies.suite.tables import pass_rates_of_outcomes
+from nbkit.studies.exports import FORMATS, write_outcomes
+from nbkit.studies.suite import STUDY, SuiteParams
+from nbkit.studies.suite.judge import LABELS
 from nbkit.suites import EXPECTATIONS, Fault, Suite, lint, read_suite
 from nbkit.suites.suite import DEMO
 
@@ -46,7 +44,7 @@ Leave no row empty."""
 @click.option("--parser", metavar="PIPELINE", help="spaCy pipeline of the target language; by default a known one.")
 @click.option("--show", default=5, show_default=True, type=click.IntRange(0), help="Failures shown per system.")
 @click.option("--output", type=click.Path(path_type=Path), help="Outcomes with texts (.parquet, .jsonl, .csv).")
-@click.option("--form", type=click.Path(path_type=Path), help="Write what people have to judge to this form (.xlsx).")
+@click.option("--form", type=click.Path(path_type=Path), help="Write what people have to judge to this form (.csv).")
 @click.option("--judged", multiple=True, metavar="[NAME=]FORM", help="A filled form (repeatable).")
 @click.option("--key", type=click.Path(path_type=Path), help="Its key; by default the one beside the first form.")
 @allow_commands_option
@@ -77,29 +75,27 @@ def test(
         suite=suite, source=read.src, target=read.tgt, models=names, quarantine=not no_quarantine,
         only_answered=only_answered, parsers={read.tgt: parser} if parser else {}, **_forms(judged, key),
     )  # fmt: skip
-    if problems := params.study.problems(params):
+    if problems := STUDY.problems(params):
         raise NbkitError("\n".join(problems))
     refuse_programs([params])
-    import pandas as pd
-
-    found = pd.concat(list(outcomes(params, texts=True)), ignore_index=True)
+    found = STUDY.with_texts(params, STUDY.read(params)).rename(columns={"answer_source": "output"})
     _show_faults(read, faults, _FAULTS)
     if params.pipeline:
         click.echo(f"Words match by lemma, too: {params.pipeline}")
     _show(found, show)
     if judged and (given := params.judgements()) is not None:
         n = len(given.drop_duplicates(["source", "translation"]))
-        used = (pd.DataFrame(list(found["groups"]))["by"] == "people").sum()
+        used = (found["by"] == "people").sum()
         click.echo(f"Judged by people: {_n(used, 'translation')} of this run; the forms have {n:,}")
     if output is not None:
         suffix = output.suffix.removeprefix(".")
         if suffix not in FORMATS:
             raise NbkitError(f"{output}: outcomes are written as {', '.join(FORMATS)}")
-        click.echo(f"{write_outcomes([found], output, suffix):,} outcomes in {output}")
-    open_ = found[(found["measure"] == VERDICT) & (found["verdict"] == "undecided")]
+        click.echo(f"{write_outcomes([params], output, suffix):,} outcomes in {output}")
+    counted = found[found["aside"] == ""]
     if form is not None:
-        _write_form(open_, form, params, read)
-    failed = (found["verdict"] == "fail").any() or (strict and (found["verdict"] == "undecided").any())
+        _write_form(counted[counted["verdict"] == "undecided"], form, params, read)
+    failed = (counted["verdict"] == "fail").any() or (strict and found["passed"].isna().any())
     context.exit(1 if failed else 2 if faults else 0)
 
 
@@ -125,27 +121,29 @@ def _show_faults(suite: Suite, faults: Sequence[Fault], most: int) -> None:
 
 
 def _show(found: pd.DataFrame, shown: int) -> None:
-    rates = pass_rates_of_outcomes(found)
+    from nbkit.studies.suite.rates import pass_rates
+
     rows = [("system", "category", "passed", "95% interval", "decided", "for people")]
-    several = rates["category"].nunique() > 2
-    for row in cast(Iterator[Any], rates[rates["phenomenon"] == ""].itertuples()):
-        if row.category == "" or several:
+    whole, parts = pass_rates(found), pass_rates(found, ["category"])
+    for system in cast(Iterator[Any], whole.assign(category="all").itertuples()):
+        own = parts[parts["model"] == system.model] if parts["category"].nunique() > 1 else parts.head(0)
+        for row in (system, *cast(Iterator[Any], own.itertuples())):
             interval = f"[{row.low:.1%}, {row.high:.1%}]" if row.n else ""
-            rate = f"{row.rate:.1%}" if row.n else "–"
-            rows.append((row.system, row.category or "all", rate, interval, f"{row.n:,}", f"{row.undecided:,}"))
+            rate = f"{row.value:.1%}" if row.n else "–"
+            rows.append((row.model, row.category, rate, interval, f"{row.n:,}", f"{row.undecided:,}"))
     click.echo(aligned(rows))
-    aside = found[found["measure"] == ASIDE].drop_duplicates("item")
+    aside = found[found["aside"] != ""].drop_duplicates("item")
     if len(aside):
         click.echo(f"In quarantine, where they count for nobody: {_n(len(aside), 'test')}")
         for row in cast(Iterator[Any], aside.head(shown).itertuples()):
-            click.echo(f"  {row.groups['test']}: {_line(row.reason)}")
+            click.echo(f"  {row.test}: {_line(row.aside)}")
         if len(aside) > shown:
             click.echo(f"  … and {len(aside) - shown:,} more")
     for verdict, what in (("fail", "failed"), ("undecided", "for people")):
-        which = found[(found["verdict"] == verdict) & (found["measure"] == VERDICT)]
-        for system, own in which.groupby("system", sort=False):
+        which = found[(found["verdict"] == verdict) & (found["aside"] == "")]
+        for system, own in cast(Iterator[tuple[str, Any]], which.groupby("model", sort=False)):
             for row in cast(Iterator[Any], own.head(shown).itertuples()):
-                click.echo(f"{what} ({row.groups['test']}) {system}: {_line(row.reason)}")
+                click.echo(f"{what} ({row.test}) {system}: {_line(row.reason)}")
                 click.echo(f"  {_line(row.source)} → {_line(row.output)}")
             if len(own) > shown:
                 click.echo(f"  … and {len(own) - shown:,} more {what} of {system}")
@@ -161,7 +159,7 @@ def _write_form(rows: pd.DataFrame, form: Path, params: SuiteParams, suite: Suit
         click.echo("Nothing is left for people to judge: no form was written")
         return
     table = rows.rename(columns={"output": "translation"}).assign(label="unclear")
-    table = table.assign(test=[groups["test"] for groups in table["groups"]]).drop_duplicates(["source", "translation"])
+    table = table.drop_duplicates(["source", "translation"])
     asked = set(table["test"])
     tested = {row["id"]: _tested(row) for row in suite.rows() if row["id"] in asked}
     written, key = make_form(

@@ -6,6 +6,7 @@ Colours and names follow from the column: a model, a language, a category or a s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,9 @@ from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.figures.theme import Look
 from nbkit.measure.statistics import FEW
+from nbkit.models import label as model_label
+from nbkit.models.catalogue import BY_RULE
+from nbkit.numbers.formats import CAPABILITIES
 from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.perturb import label as perturbation_label
 
@@ -42,7 +46,7 @@ def looks(column: str | None, values: Sequence[str], names: Names = None) -> dic
     elif column == "score" and set(values) <= set(theme.theme_data()["scores"]):
         found = {value: theme.score_look(value) for value in values}
     elif column == "model":
-        found = theme.model_looks(values)
+        found = _model_looks(values)
     else:
         free = [*theme.theme_data()["models"].values(), *theme.theme_data()["more_models"]]
         found = {value: Look(str(value), **free[i % len(free)]) for i, value in enumerate(values)}
@@ -50,6 +54,25 @@ def looks(column: str | None, values: Sequence[str], names: Names = None) -> dic
         read = called(column or "", names)
         return {value: Look(read(value), found[value].colour, found[value].marker) for value in values}
     return {value: found[value] for value in values}
+
+
+#: What the label of a model behind the placeholder step ends with, and the marker of such a model.
+_BY_RULE, _BY_RULE_MARKER = model_label(f"{BY_RULE}model").removeprefix("model"), "X"
+
+
+def _model_looks(models: Sequence[str]) -> dict[str, Look]:
+    """The looks of models; one behind the placeholder step has the colour of the model and a marker of its own.
+
+    >>> found = _model_looks(["Helsinki-OPUS", "Helsinki-OPUS + placeholder"])
+    >>> len({look.colour for look in found.values()}), len({look.marker for look in found.values()})
+    (1, 2)
+    """
+    alone = theme.model_looks([each.removesuffix(_BY_RULE) for each in models])
+    looks = {each: alone[each.removesuffix(_BY_RULE)] for each in models}
+    behind = [each for each in models if each.endswith(_BY_RULE)]
+    return looks | {
+        each: replace(looks[each], label=looks[each].label + _BY_RULE, marker=_BY_RULE_MARKER) for each in behind
+    }
 
 
 def called(column: str, names: Names = None) -> Callable[[str], str]:
@@ -68,6 +91,8 @@ def called(column: str, names: Names = None) -> Callable[[str], str]:
         return lambda name: perturbation_label(name) if name == CONTROL or name in PERTURBATIONS else name
     if column == "metric":
         return theme.metric_label
+    if column == "capability":
+        return lambda name: name.capitalize() if name in CAPABILITIES else name
     return (lambda value: theme.model_looks([str(value)])[str(value)].label) if column == "model" else str
 
 
@@ -101,6 +126,8 @@ def forest(
     titles: Names = None,
     marks: pd.DataFrame | None = None,
     mark: str = "",
+    percent: bool = False,
+    more: Sequence[Look] = (),
     per_line: int = 3,
     empty: str = NO_MODEL,
 ) -> Figure:
@@ -130,7 +157,12 @@ def forest(
     names, hues, titles : callable or mapping, optional
         How rows, hues and panels are called; of two columns, *titles* names the last.
     marks : DataFrame, optional
-        Floors or ceilings, drawn as bars: columns *y*, value and, with panels, *panel*; *mark* is their name.
+        Floors or ceilings, drawn as bars: columns *y*, value and, with panels, *panel*; *mark* is their name. With a
+        column *hue*, each stands beside the mark of its own.
+    percent : bool
+        Whether shares are written in per cent.
+    more : sequence of Look
+        Entries of the legend for what is drawn into the figure afterwards.
     per_line : int
         Panels that stand side by side at most.
     empty : str
@@ -169,7 +201,9 @@ def forest(
             if marks is not None:
                 beside = _same(marks, here, panel)
                 beside = beside[beside[y].isin(heights) & beside["value"].notna()]
-                panels.ticks(axis, beside["value"], beside[y].map(heights), Look(mark, "#333333", "|"))
+                at = beside[y].map(heights).to_numpy(float)
+                at = at + ([offsets.get(value, 0) for value in beside[hue]] if hue in beside else 0)
+                panels.ticks(axis, beside["value"], at, Look(mark, "#333333", "|"))
             for at in [] if zero is None else [zero] if isinstance(zero, int | float) else zero:
                 axis.axvline(at, color="#8A8A8A", linewidth=1, zorder=1)
             last = place % per_line == per_line - 1 or place == len(shown) - 1
@@ -179,6 +213,8 @@ def forest(
                 panels.rows_axis(axis, list(map(called(y, names), heights)), list(own.values()) if dodged else ())
             axis.set(xlabel=label if place + per_line >= len(shown) else "", title=title)
             axis.tick_params(axis="x", labelbottom=True)
+            if percent:
+                axis.xaxis.set_major_formatter(panels.PER_CENT)
         if unit:
             panels.unit_range(axes[0], table[[x]])
         elif limits is not None:
@@ -186,8 +222,8 @@ def forest(
         several = hue is not None and (len(own) > 1 or hue in ("score", "model")) and hue not in (y, *_listed(panel))
         several = several and not (by_category and hue == "category")  # bands name the categories
         entries = list(own.values()) if several and (by_category or panels.few(own.values())) else []
-        panels.legend(figure, [*entries, *([Look(mark, "#333333", "|")] if mark and marks is not None else [])],
-                      columns=2 if len(entries) == 4 and width < theme.WIDTH else 5)  # fmt: skip
+        panels.legend(figure, [*entries, *([Look(mark, "#333333", "|")] if mark and marks is not None else []),
+                               *more], columns=2 if len(entries) == 4 and width < theme.WIDTH else 5)  # fmt: skip
     return figure
 
 
@@ -213,7 +249,8 @@ def curves(
     """A line for each value of *hue* through its values at each *x*, with their intervals; as `forest` otherwise.
 
     label: the vertical axis, with its unit; across: the horizontal one. Numbers in *x* stand where they are, anything
-    else side by side. marks: a table like *table* whose lines are broken.
+    else side by side. marks: a table like *table* whose lines are broken. Lines of models behind the placeholder step
+    are dotted.
     """
     table = table[table[y].notna()] if len(table) else table
     if not len(table):
@@ -237,7 +274,8 @@ def curves(
                         shift = 0 if measured else 0.04 * (i - (len(own) - 1) / 2)
                         at = (part[x] if measured else part[x].map(places.index)).to_numpy(float) + shift
                         few = part if "n" in part else part.assign(n=np.nan)
-                        panels.line(axis, _linked(few), at, look, y, "low", "high", line)
+                        dotted = hue == "model" and value.endswith(_BY_RULE)
+                        panels.line(axis, _linked(few), at, look, y, "low", "high", ":" if dotted else line)
             if zero is not None:
                 axis.axhline(zero, color="#8A8A8A", linewidth=1, zorder=1)
             if not measured:
@@ -246,7 +284,7 @@ def curves(
             axis.tick_params(axis="y", labelleft=True)
         for axis in axes[::per_line]:
             axis.set_ylabel(label)
-        entries = [] if _listed(panel) == [hue] else list(own.values())
+        entries = [] if hue in _listed(panel) else list(own.values())
         panels.legend(figure, [*entries, *([Look(mark, "#111111", "", "--")] if marks is not None else [])])
     return figure
 

@@ -47,6 +47,35 @@ _PERCENT = re.compile(r"(?<!\\)%")
 #: What LaTeX would not print in a caption, and the parts of one that are formulas.
 _SPECIAL = re.compile(r"(?<!\\)[%&#_^]")
 _FORMULA = re.compile(r"(\$[^$]+\$)")
+#: A symbol as it is written in plain text: a base, ^ or _, and what is raised or lowered.
+_SYMBOL = re.compile(r"(?<!\w)(?P<base>[𝒫ΩDM])(?P<mark>[\^_])(?P<index>max|rand|cor|[cfx])(?!\w)")
+#: Columns whose cells may hold symbols.
+_SYMBOLIC = ("measure", "group", "stratum", "pairs", "note")
+
+
+def typeset(text: str) -> str:
+    """Plain *text* as HTML: escaped, symbols with their indices raised or lowered.
+
+    >>> typeset("𝒫^c > Ω_max in a_max")
+    '𝒫<sup>c</sup> &gt; Ω<sub>max</sub> in a_max'
+    """
+
+    def as_html(found: re.Match[str]) -> str:
+        tag = "sup" if found["mark"] == "^" else "sub"
+        return f"{found['base']}<{tag}>{found['index']}</{tag}>"
+
+    return _SYMBOL.sub(as_html, escape(text))
+
+
+def _formula(text: str) -> str:
+    """Plain text with its symbols as formulas of LaTeX; their letters are replaced with all others."""
+    written = theme.theme_data()["latex"]
+
+    def as_formula(found: re.Match[str]) -> str:
+        base = written.get(found["base"], found["base"]).strip("$")
+        return rf"${base}{found['mark']}{{\mathrm{{{found['index']}}}}}$"
+
+    return _SYMBOL.sub(as_formula, text)
 
 
 def styled(
@@ -55,7 +84,7 @@ def styled(
     caption: str = "",
     best: pd.DataFrame | None = None,
     headings: Mapping[str, str] | None = None,
-    typeset: Callable[[str], str] = escape,
+    typeset: Callable[[str], str] = typeset,
 ) -> Styler:
     """*frame* as a table to be read.
 
@@ -93,7 +122,7 @@ def styled(
     return table.set_caption(typeset(caption)) if caption else table
 
 
-def empty(why: str, caption: str = "", typeset: Callable[[str], str] = escape) -> Styler:
+def empty(why: str, caption: str = "", typeset: Callable[[str], str] = typeset) -> Styler:
     """A table that says, in words, why there is nothing in it. caption, typeset: see `styled`."""
     frame = pd.DataFrame({"nothing to show": [why.replace("\n", " ")]})
     return styled(frame, caption=caption, typeset=typeset).hide(axis="columns")
@@ -126,7 +155,7 @@ def to_latex(table: Styler, label: str = "") -> str:
     tabular = copy.to_latex(hrules=True, convert_css=True, column_format=aligned)
     caption = "".join(
         part if place % 2 else _SPECIAL.sub(r"\\\g<0>", part)
-        for place, part in enumerate(_FORMULA.split(frame.attrs.get("caption", "")))
+        for place, part in enumerate(_FORMULA.split(_formula(frame.attrs.get("caption", ""))))
     )
     named = [f"\\caption{{{caption}}}"] * bool(caption) + [f"\\label{{tab:{label}}}"] * bool(label)
     text = "\n".join(["\\begin{table}", "\\centering", *named, f"{tabular}\\end{{table}}\n"])
@@ -144,10 +173,12 @@ def _format(table: Styler, language: str, typeset: Callable[[str], str] = str) -
     table.format(formats, na_rep=NOTHING, escape=language)
     # pandas escapes a name before it asks what to call it, and not what it is called.
     if language == "latex":
-        headings = names | {name.replace("_", r"\_"): _PERCENT.sub(r"\\%", heading) for name, heading in names.items()}
+        written = {name: _formula(_PERCENT.sub(r"\\%", heading)) for name, heading in names.items()}
+        headings = written | {name.replace("_", r"\_"): heading for name, heading in written.items()}
         table.format_index(lambda name: headings.get(str(name), _plain(str(name))), axis=1, escape=language)
     else:
         texts: dict[Any, Any] = {name: _shown for name in frame.columns if name not in formats}
+        texts |= {name: lambda value: typeset(str(value)) for name in texts if name in _SYMBOLIC}
         table.format(texts, na_rep=NOTHING, subset=list(texts))
         headings = {name: typeset(heading) for name, heading in names.items()}
         table.format_index(lambda name: headings.get(unescape(str(name)), _plain(str(name))), axis=1, escape=language)
@@ -407,7 +438,7 @@ def isolated(html: str) -> str:
     return f"<bdi>{html}</bdi>" if any(bidirectional(character) in ("R", "AL") for character in html) else html
 
 
-def note(text: str, typeset: Callable[[str], str] = escape) -> HTML:
+def note(text: str, typeset: Callable[[str], str] = typeset) -> HTML:
     """A remark below a table or figure; *text* is plain. typeset: see `styled`."""
     return HTML(f'<p style="color: #586374; font-size: 90%">{typeset(text)}</p>')
 

@@ -5,6 +5,7 @@ Colours and names are data (``theme.yaml``). Symbols are the papers', as matplot
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -72,17 +73,27 @@ def use_vector_output() -> None:
 def model_looks(models: Iterable[str]) -> dict[str, Look]:
     """Name, colour and marker of each model, in the order given; a model goes by its name or its label.
 
-    Known models always look the same; another takes the colour that its name stands for, or the next one
-    where that is taken, whatever the order in which they were given. Up to 24 others look different.
+    Known models always look the same, and so does the first classifier of each known architecture; another takes the
+    colour that its name stands for, or the next one where that is taken, whatever the order in which they were given.
+    Up to 24 others look different.
 
     >>> model_looks(["zebra", "opus-mt"])["opus-mt"].label
     'Helsinki-OPUS'
     >>> model_looks(["b", "a"])["a"] == model_looks(["a", "b"])["a"]
     True
+    >>> model_looks(["SICK-BART"])["SICK-BART"].colour == model_looks(["BART (large)"])["BART (large)"].colour
+    True
     """
-    known = {}
+    models, taken = list(dict.fromkeys(models)), set()
+    known: dict[str, Any] = {name: {"label": name, **look} for name, look in theme_data()["systems"].items()}
     for name, look in theme_data()["models"].items():
         known[name] = known[model_label(name)] = {"label": model_label(name), **look}
+    for name in (name for name in models if name not in known):
+        words = re.split(r"[-() ]", name)  # DistilBERT is not BERT
+        architecture = next((each for each in theme_data()["architectures"] if each in words), None)
+        if architecture is not None and architecture not in taken:
+            taken.add(architecture)
+            known[name] = {"label": short_name(name), **theme_data()["architectures"][architecture]}
     return _looks(models, known, theme_data()["more_models"], theme_data()["many_models"])
 
 

@@ -19,8 +19,9 @@ from nbkit.languages import language_name
 from nbkit.report.drawing import bar, point, scale, svg
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import FEW, Behaviour, Measure, answer, behaviour_of, whole_and_groups
+from nbkit.studies.exports import COLUMNS
 from nbkit.studies.findings import Decided, decide, findings_of
-from nbkit.studies.results import COLUMNS, read_outcomes
+from nbkit.studies.results import read_outcomes
 
 #: Systems of which one that stands apart from all others can be told.
 _SEVERAL = 3

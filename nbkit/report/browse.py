@@ -41,10 +41,9 @@ def outcomes_at(place: Any) -> pd.DataFrame:
     files = [path]
     if path.is_dir():
         files = sorted((path / "outcomes").glob("*.parquet"))
-    tables = [table for file in files for table in read_outcomes(file)]
+    tables = [table for file in files for table in read_outcomes(file, STUDIES)]
     if not files:
-        computed = [params for params in params_of(path).values() if getattr(params.study, "results", True) is not None]
-        tables = [table for params in computed for table in outcomes(params, texts=True)]
+        tables = [table for params in params_of(path).values() for table in outcomes(params, texts=True)]
     if not tables:
         raise NbkitError(f"{path}: there are no outcomes in it")
     return pd.concat(tables, ignore_index=True)

@@ -202,7 +202,7 @@ def described(name: str, study: str, params: Mapping[str, Any] | None) -> dict[s
         checked = found.params(**(params or {}))
     except NbkitError:  # a plug-in that is not here, or parameters of another version
         return known
-    from nbkit.studies.page import corpora  # takes seconds, for drawing
+    from nbkit.studies.named import corpora
 
     behaviour = behaviour_of(found)
     known |= {"title": behaviour.title, "changed": behaviour.changed} if behaviour else {"title": found.title}

@@ -22,18 +22,15 @@ from nbkit.errors import NbkitError
 from nbkit.languages import base_language
 from nbkit.measure.statistics import (
     Interval,
-    bootstrap_draws,
     macro_average,
     mean_interval,
-    mean_of_draws,
     phrase_means,
-    share_interval,
-    share_of_draws,
 )
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.services.outputs import fixed_files, sources_of
 from nbkit.registry import Registry
-from nbkit.studies.engine import Study
+from nbkit.studies.study import Study
+from nbkit.studies.summarise import summarise
 from nbkit.yaml_text import load
 
 if TYPE_CHECKING:
@@ -286,18 +283,19 @@ class Judged(Declared):
     verdict: str = ""
     reason: str = ""
     sums: str = ""
-    groups: tuple[str, ...] | None = None
+    groups: tuple[str, ...] | dict[str, str] | None = None
     cluster: str = ""
     texts: dict[str, str] = {}
 
 
 class Columns(Declared):
     """How the columns of a study's outcomes are to be read: its measures by name (with {column} for one per value of a
-    column), the columns that say what an item is one of, and the one whose values belong together.
+    column), the columns that say what an item is one of (with the name of the group, if it is another one), and the one
+    whose values belong together.
     """
 
     measures: dict[str, Judged]
-    groups: tuple[str, ...] = ()
+    groups: tuple[str, ...] | dict[str, str] = ()
     cluster: str = "unit"
 
 
@@ -425,16 +423,14 @@ def interval_of(known: pd.DataFrame, measure: Measure) -> Interval:
         return mean_interval(list(phrase_means(scores, clusters).values()), within=measure.range)
     if measure.average == "cluster":
         return macro_average(scores, clusters, share=True).macro
-    if measure.average != "item" and known["part"].nunique() > 1:
-        table = known.pivot_table(index="cluster", columns="part", values="score", aggfunc="mean", sort=False)
-        value, draws = float(table.mean().mean()), np.nanmean(bootstrap_draws(table.to_numpy()), axis=1)
-        if measure.share:
-            values = len(known) if np.isin(scores, (0, 1)).all() else None
-            return Interval(value, *share_of_draws(value, draws, units=len(table), values=values), len(table))
-        return Interval(value, *mean_of_draws(value, draws, units=len(table), within=measure.range), len(table))
-    if measure.share:
-        return share_interval(scores, groups=clusters)
-    return mean_interval(scores, groups=clusters, within=measure.range)
+    table = summarise(
+        known, "score", average_over=() if measure.average == "item" else "part", cluster="cluster",
+        interval="share" if measure.share else "mean", within=measure.range,
+    )  # fmt: skip
+    if table.empty:
+        return Interval(np.nan, np.nan, np.nan, 0)
+    [row] = table.to_dict("records")
+    return Interval(row["value"], row["low"], row["high"], row["units"])
 
 
 def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> str:

@@ -315,10 +315,8 @@ def weights_of(rows: pd.DataFrame, measure: Measure) -> np.ndarray:
     counts = rows["count"].astype(float)
     if measure.average == "item" or (measure.average != "cluster" and rows["part"].nunique() == 1):
         return (counts / counts.sum()).to_numpy()
-    alike = ["cluster"] if measure.average == "cluster" else ["part", "cluster"]
-    each = counts / counts.groupby([rows[name] for name in alike]).transform("sum")
-    if measure.average != "cluster":
-        each /= rows.groupby("part")["cluster"].transform("nunique")
+    alike = rows["cluster"] if measure.average == "cluster" else rows["part"]
+    each = counts / counts.groupby(alike).transform("sum")
     return (each / each.sum()).to_numpy()
 
 

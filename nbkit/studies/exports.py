@@ -29,6 +29,11 @@ SCHEMA_VERSION: Final = 2
 FORMATS: Final = ("parquet", "jsonl", "csv")
 METADATA: Final = b"nbkit"
 TEXTS: Final = ("source", "changed", "reference", "output", "spans")
+#: Columns of the long form; `nbkit.studies.results` explains them.
+COLUMNS: Final = (
+    *("schema_version", "study", "item", "count", "system", "source_language", "target_language"),
+    *("measure", "value", "sums", "verdict", "reason", "cluster", "groups"),
+)
 _PLACE = ("source_language", "target_language", "model")
 _NESTED = (list, dict, np.ndarray)
 #: Outcomes above which `outcomes` gives a relation.
@@ -74,8 +79,9 @@ def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:
     run.fill([table.name for table in exported])
     for table in exported:
         for part in run.parts(table):
-            if len(rows := part.rows):
-                yield _standard(with_shown_texts(part, rows) if texts else rows, table.name)
+            if params.study.exported(params, part.cell) and len(rows := part.rows):
+                shown = with_shown_texts(part, rows) if texts else rows.drop(columns=list(TEXTS), errors="ignore")
+                yield _standard(shown, table.name)
 
 
 def with_shown_texts(part: Part, rows: pd.DataFrame) -> pd.DataFrame:
@@ -89,6 +95,8 @@ def with_shown_texts(part: Part, rows: pd.DataFrame) -> pd.DataFrame:
         return study.texts(run, part, rows)
     items = part.of_base.rows.drop_duplicates("item").set_index("item")
     shown = rows.join(items[[name for name in TEXTS if name in items and name not in rows]], on="item")
+    if not part.cell.model:
+        return shown
     answered = run.answers(part.cell, items)
     return shown.assign(output=rows["item"].map(answered[answered.columns[-1]])) if len(answered.columns) else shown
 
@@ -220,48 +228,57 @@ def read_declaration(path: Path) -> dict[str, Any]:
         known = json.loads(about)
     except ValueError:
         known = {}
-    version = known.get("schema_version", 1) if isinstance(known, dict) else 1
+    check_version(known.get("schema_version", 1) if isinstance(known, dict) else 1, path)
+    return known
+
+
+def check_version(version: int, path: Path) -> None:
+    """Raise `DataError` for outcomes of another version, with the way out."""
     if version != SCHEMA_VERSION:
         raise DataError(
             f"outcomes of version {version}, this nbkit reads {SCHEMA_VERSION}: write them again, with "
             "`nbkit outcomes RUN`",
             path,
         )
-    return known
 
 
 # ----------------------------------------------------------------------------
 # The long form that cards, comparisons and the browser of sentences read: a row per item, system and measure.
 
 
-def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd.DataFrame:
+def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any] | None) -> pd.DataFrame:
     """Outcomes with one row per measure, as `nbkit.studies.results` has them.
 
     declared: ``outcomes`` of a behaviour (`nbkit.studies.behaviours.Columns`).
     """
     import pandas as pd
 
-    from nbkit.studies.results import COLUMNS
-    from nbkit.studies.results import TEXTS as LONG_TEXTS
-
     if not declared:  # a study that says nothing of its measures
         return pd.DataFrame(columns=list(COLUMNS))
-    texts = [name for name in LONG_TEXTS if name in rows]
+    texts = list(TEXTS) if {"source", "output"} & {*rows} else []
+    grouped = [declared, *declared["measures"].values()]
+    names: set[str] = {*texts, *(name for each in grouped for name in each.get("groups") or ())}
+    rows = rows.assign(**dict.fromkeys(names.difference(rows)))  # of parts that lack them
     tables = []
     for name, measure in declared["measures"].items():
-        chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
-        if not len(chosen) or (measure.get("where") is None and measure["value"] not in chosen):
+        try:
+            chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
+            scores: Any = chosen.eval(measure["value"], engine="python")
+        except pd.errors.UndefinedVariableError:
+            continue  # rows of a table without this measure
+        if not len(chosen):
             continue
-        scores: Any = chosen.eval(measure["value"], engine="python")
         values: pd.Series = scores.astype(float)
         verdicts = _verdicts(chosen, values, measure.get("verdict", ""))
         reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
         records: Any = chosen.to_dict("records") if "{" in name else []
         own = measure.get("groups")
-        groups = [each for each in (declared["groups"] if own is None else own) if each in chosen]
-        named: Any = chosen[groups].astype(object)
+        wanted = declared["groups"] if own is None else own
+        of_groups = wanted if isinstance(wanted, dict) else {each: each for each in wanted}
+        columns = {key: chosen[each].astype(object) for key, each in of_groups.items() if each in chosen}
+        named: Any = pd.DataFrame(columns, index=chosen.index)
         columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
-        texts_of: Any = {each: chosen[column] if column else None for each, column in columns_of.items()}
+        texts_of: Any = {each: chosen.get(column) for each, column in columns_of.items()}
         if texts_of.get("spans") is not None:
             texts_of["spans"] = _lists(texts_of["spans"])
         tables.append(
@@ -280,8 +297,8 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any]) -> pd
                 }
             )
         )  # fmt: skip
-    columns = [*COLUMNS, *texts]
-    return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+    every = [*COLUMNS, *texts]
+    return pd.concat(tables, ignore_index=True)[every] if tables else pd.DataFrame(columns=every)
 
 
 def _lists(column: pd.Series) -> list[Any]:
@@ -294,5 +311,5 @@ def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:
     if not verdict:
         return None
     if verdict != "value":
-        return rows[verdict].astype(object)
+        return rows[verdict].astype(object).where(rows[verdict].notna(), None)
     return values.map({1.0: "pass", 0.0: "fail"}).fillna("undecided").astype(object)

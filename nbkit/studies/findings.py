@@ -14,7 +14,7 @@ from pydantic import Field
 
 from nbkit.measure.statistics import Interval, spearman_of_clusters
 from nbkit.studies.behaviours import Answers, Declared, Measure, Words, interval_of, scored
-from nbkit.studies.engine import Study
+from nbkit.studies.study import Study
 from nbkit.yaml_text import load
 
 if TYPE_CHECKING:

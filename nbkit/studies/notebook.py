@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -16,11 +16,13 @@ from pandas.io.formats.style import Styler
 from nbkit import provenance
 from nbkit.figures import draw, panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
-from nbkit.models import costs
+from nbkit.models import costs, resolve, resolve_classifier
+from nbkit.models.catalogue import BY_RULE
 from nbkit.models.python import remarked
+from nbkit.models.services.names import LABEL_FILE
 from nbkit.store import Store
-from nbkit.studies.page import corpora, licences, research_code, systems
-from nbkit.studies.paper import NOT_PRINTED
+from nbkit.studies.named import corpora, licences
+from nbkit.studies.paper import NOT_PRINTED, Paper
 from nbkit.studies.study import Study
 
 __all__ = [
@@ -58,7 +60,7 @@ def show(
 ) -> None:
     """Show a figure or a table, and keep a copy of it under *name*.
 
-    Perturbations and metrics in a table are written as they are called.
+    Perturbations, metrics and capabilities in a table are written as they are called.
 
     Parameters
     ----------
@@ -114,6 +116,9 @@ def _styled(
     table = styles.styled(
         rows[chosen].assign(**named), caption=caption, best=best, headings={**_HEADINGS, **(headings or {})}
     )
+    wide = [{"selector": f"td.col{place}", "props": "min-width: 15em"} for place, each in enumerate(chosen)
+            if each in html and rows[each].str.len().median() > _SENTENCE]  # fmt: skip
+    table.set_table_styles(wide, overwrite=False)  # type: ignore[arg-type]
     return table.format(str, subset=[each for each in html if each in chosen])
 
 
@@ -123,8 +128,10 @@ def _shown(rows: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     return [each.removesuffix("?") for each in there if each[-1] != "?" or rows[each[:-1]].nunique() > 1]
 
 
+#: Characters of HTML from which on a cell holds a sentence, which needs room.
+_SENTENCE = 40
 #: Columns whose values are written as they are called, and what columns are called beside `theme.theme_data`.
-_NAMED = ("perturbation", "perturbation_a", "perturbation_b", "metric")
+_NAMED = ("perturbation", "perturbation_a", "perturbation_b", "metric", "capability")
 _HEADINGS = {"source_language": "from", "target_language": "language", "units": "independent units"}
 
 
@@ -188,16 +195,21 @@ def beside_the_paper(
     show(known[columns], name, caption=caption or f"Beside {title}", headings=headings)
 
 
-def printed(study: Study, artefact: str, rows: str | Sequence[str], columns: str) -> None:
+def printed(
+    study: Study, artefact: str, rows: str | Sequence[str], columns: str, headings: Mapping[str, str] | None = None
+) -> None:
     """Show the paper's whole table, folded: *rows* × *columns*, in bold what it prints in bold."""
     paper = study.printed
     frame = paper.texts(artefact)
+    if "model" in ([rows] if isinstance(rows, str) else rows):
+        frame = frame.assign(model=frame["model"].map(study.models.label))
     wide = styles.wide(frame, rows, columns, "printed").fillna(styles.NOTHING)
     named = {each: wide[each].map(draw.called(each)) for each in wide if each in _NAMED}
     heads = {each: study.models.label(each) for each in frame[columns]} if columns == "model" else {}
     bold = styles.wide(frame.assign(bold=frame["bold"].eq("yes")), rows, columns, "bold") if "bold" in frame else None
     table = styles.styled(
-        wide.assign(**named), caption=f"As printed in the paper. {paper.title(artefact)}", headings=heads,
+        wide.assign(**named), caption=f"As printed in the paper. {paper.title(artefact)}",
+        headings={**heads, **(headings or {})},
         best=None if bold is None else bold.eq(True),
     )  # fmt: skip
     number = paper.title(artefact).partition(":")[0]
@@ -235,3 +247,48 @@ def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequen
 def html(text: str) -> None:
     """Show a piece of HTML that the notebook made."""
     display(HTML(text))
+
+
+def systems(names: Iterable[str], pairs: Sequence[tuple[str, str]], language: str = "") -> list[str]:
+    """The programs and files among the systems *names*, each with what is to be said of it (`RemoteModel.remark`).
+
+    pairs: as translators; language: as classifiers, where there are no pairs.
+    """
+    said: dict[str, dict[str, None]] = {}
+    for name in (each.removeprefix(BY_RULE) for each in names):
+        asked = [(resolve(name, *pair).remote, *pair) for pair in pairs]
+        if language:
+            asked = [(resolve_classifier(name, language).remote, language, LABEL_FILE)]
+        for remote, src, tgt in asked:
+            if remote is not None and (remark := remote.remark(src, tgt)):
+                said.setdefault(name, {})[remark] = None
+    return [f"{name} ({'; '.join(remarks)})" for name, remarks in said.items()]
+
+
+# ----------------------------------------------------------------------------
+# What the code behind a paper's numbers does differently: one table, on one page of each study.
+
+_CAPTION = (
+    "The printed numbers come from the research code. Where it departs from the paper, the column nbkit says which "
+    "of the two is shown here, and under which name the other. A dash: the share of what changes is not measured."
+)
+
+
+def research_code(paper: Paper) -> HTML | None:
+    """The differences between a paper and its research code, under a heading; None, which shows nothing, without any.
+
+    paper: its `Paper.research_code` is shown, each share with what it is a share of.
+    """
+    table = paper.research_code()
+    if table.empty:
+        return None
+    shares = table["changes"].map("{:.1%}".format) + " of " + table["of"]
+    shown = table[["topic", "paper", "code", "ours"]].assign(changes=shares.where(table["changes"].notna()))
+    if table["note"].ne("").any():
+        shown = shown.assign(note=table["note"])
+    styled = styles.styled(
+        shown, caption=_CAPTION, headings={"paper": "the paper", "code": "its research code", "ours": "nbkit"}
+    )
+    # A share is followed by words.
+    styled.set_table_styles([{"selector": "td, th", "props": "text-align: left; white-space: normal"}], overwrite=False)
+    return HTML(f"<h2>What the research code does differently</h2>{styled.to_html()}")

@@ -24,7 +24,7 @@ from nbkit.errors import NbkitError, closest
 from nbkit.fingerprint import digest
 from nbkit.models.services.outputs import MissingOutputsError, OutputsModel
 from nbkit.progress import progress_bar
-from nbkit.store import Store
+from nbkit.store import Block, Store
 from nbkit.studies import base
 from nbkit.studies.answering import Cell, Translators, Use, of_distinct
 from nbkit.studies.base import Notebook, StudyParams, Unit, cell_label, no_device
@@ -54,6 +54,7 @@ class Table:
     params, cell   the parameters and the point of the grid; without cell, the table is made once for the run
     items          (any table with units of its own) its rows of one part, with ``unit`` and ``item``
     all_items      the same table, all of it; of a table without units of its own, plainly its name
+    part_of_x      of a table x without units of its own that comes in parts: the rows of the same units
     each_items     the same table of every model of the run, for the same languages (and units)
     answers        what the cell's model answers to the part's rows: a DataFrame with the columns `Study.asks`
     ask            a function from texts to the model's answers, for what depends on earlier answers
@@ -68,7 +69,7 @@ class Table:
     of; *inputs* and *size* get the name, too. asks: whether the model that the function names is asked, by the
     parameters; where it is not, all models share the table. counts: for a dry run, how many questions a table that asks
     in another way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no
-    rows; also checked where it has.
+    rows; also checked where it has. most: how many texts its rows hold at most, where a dry run must not compute them.
     """
 
     make: Callable[..., Any]
@@ -79,6 +80,7 @@ class Table:
     asks: Callable[[Any], bool] = lambda params: True
     counts: Callable[[Any, Cell, pd.DataFrame], tuple[int, int]] | None = None
     columns: tuple[str, ...] = ()
+    most: Callable[[Any, Cell], int] | None = None
 
     @property
     def name(self) -> str:
@@ -89,6 +91,11 @@ class Table:
     def needs(self) -> frozenset[str]:
         """The arguments of its function."""
         return frozenset(inspect.signature(self.make).parameters)
+
+    @property
+    def code(self) -> str:
+        """The digest of the code behind its function."""
+        return digest(f"{self.make.__module__}:{self.make.__qualname__}", without=_KEYED)
 
     @property
     def has_units(self) -> bool:
@@ -106,7 +113,7 @@ class Study:
     models beside those of the cells. calls: what tables call a model of the run, by default its label; spelling: one
     spelling for what the paper and a run call a model. pages: the cells of the report, each with its own pages. tags:
     what the report's filters know every cell by, beside language and model. exports: the tables that files of outcomes
-    hold. texts: their rows with the columns that browsers show
+    hold, exported: the cells of which. texts: their rows with the columns that browsers show
     (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
     the file that declares what the study says of a system. used: how many items a run had, by the parameter that bounds
     them.
@@ -134,6 +141,7 @@ class Study:
     tags: Callable[[Any], Mapping[str, str]] = lambda params: {}
     texts: Callable[..., pd.DataFrame] | None = None
     exports: tuple[str, ...] = (OUTCOMES,)
+    exported: Callable[[Any, Cell], bool] = lambda params, cell: True
     verdict: str = ""
     behaviour: Path | None = None
     used: Callable[[Any, Store], Mapping[str, Sequence[int]]] = lambda params, store: {}
@@ -143,9 +151,12 @@ class Study:
 
     # What notebooks ask --------------------------------------------------------------------------
 
-    def read(self, params: Any, table: str = OUTCOMES, where: Callable[[pd.DataFrame], Any] | None = None) -> Any:
-        """A table of a run, after what is missing of it was computed. where: rows of each part that are read."""
-        return Run(self, params).read(table, where)
+    def read(
+        self, params: Any, table: str = OUTCOMES, where: Callable[[pd.DataFrame], Any] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Any:  # fmt: skip
+        """A table of a run, after what is missing of it was computed. where, columns: what is read of each part."""
+        return Run(self, params).read(table, where, columns)
 
     def with_texts(self, params: Any, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
         """Rows with the columns of their *items* that they lack and, as ``answer_…``, what their models answer."""
@@ -209,8 +220,9 @@ class Study:
             if not isinstance(remote := use.remote, OutputsModel):
                 continue
             texts = list(dict.fromkeys(text for text in run.asked(cell) if text.strip()))
+            most = sum(run.most(part) for table in self.tables for part in run.parts_of(table, cell))
             if missing := self.models.unanswered(params, cell, texts):
-                yield remote.lacking(missing, *use.asked_in, len(texts))
+                yield remote.lacking(missing, *use.asked_in, max(most, len(texts)), partly=most > 0)
 
     def inputs(self, params: Any) -> dict[str, Any]:
         """What stands behind a run's tables: the key of each."""
@@ -229,12 +241,13 @@ class Study:
         found = list(self._absent(params, dump))
         if count:  # how many items there are decides all that follows
             asked = [self.base_of(table) for table in self.tables if "answers" in table.needs]
-            run.fill([table.name for table in asked if table is not None and not run.asks_model(table)])
+            run.fill([each.name for each in asked if each and each.most is None and not run.asks_model(each)])
         parts = [part for table in self.tables for part in run.parts(table) if not part.is_there]
         for part in sorted(parts, key=lambda part: (self.depth(part.table), part.cell.model)):
             asks = run.asks_model(part.table)
             texts = run.texts(part) if count else []
-            n, left = len(texts), len(self.models.unanswered(params, part.cell, texts)) if texts else 0
+            most = run.most(part) if count else 0
+            n, left = len(texts) + most, len(self.models.unanswered(params, part.cell, texts)) if texts else most
             if count and part.table.counts is not None:
                 n, left = part.table.counts(params, part.cell, part.of_base.rows)
             found.append(
@@ -281,7 +294,12 @@ class Study:
         """The table whose units a table's parts are: itself, or the one of which it gets a part; None: it has none."""
         if table.has_units:
             return table
-        return next((each for each in self.tables if each.has_units and each.name in table.needs), None)
+        for each in self.tables:
+            if each.has_units and each.name in table.needs:
+                return each
+            if f"part_of_{each.name}" in table.needs:
+                return self.base_of(each)
+        return None
 
     def made_of(self, table: Table) -> dict[str, str]:
         """The tables that a table is made of, each with the argument that holds all of it; "" for a part of it."""
@@ -289,6 +307,8 @@ class Study:
         for each in self.tables:
             if whole := {f"all_{each.name}", f"{_EACH}{each.name}"} & table.needs:
                 found[each.name] = whole.pop()
+            elif f"part_of_{each.name}" in table.needs:
+                found[each.name] = ""
             elif each.name in table.needs and each.name != table.name:
                 found[each.name] = "" if each.has_units else each.name
         return found
@@ -324,17 +344,24 @@ class Run:
 
     # Reading -------------------------------------------------------------------------------------
 
-    def read(self, table: str, where: Callable[[pd.DataFrame], Any] | None = None) -> pd.DataFrame:
-        """All rows of a table, computed where they are missing."""
+    def read(
+        self, table: str, where: Callable[[pd.DataFrame], Any] | None = None, columns: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """All rows of a table, computed where they are missing. where, columns: what is read of each part."""
         import pandas as pd
 
         declared = self.study.table(table)
         self.fill(tables=[table])
-        parts = [part.rows if where is None else part.rows.loc[where] for part in self.parts(declared)]
-        if found := [part for part in parts if len(part)]:
+        found = []
+        for part in self.parts(declared):
+            rows = part.rows
+            if len(rows := rows if where is None or not len(rows) else rows.loc[where]):
+                found.append(rows if columns is None else rows[list(columns)])
+        if found:
             return pd.concat(found, ignore_index=True)
         own = ("unit", "item") if declared.has_units else ()
-        return pd.DataFrame(columns=list(dict.fromkeys([*own, *declared.columns, *self.study.of, "model"])))
+        names = columns or dict.fromkeys([*own, *declared.columns, *self.study.of, "model"])
+        return pd.DataFrame(columns=list(names))
 
     def files(self, table: str = OUTCOMES) -> list[str]:
         """The Parquet files of a table, for DuckDB; none where the store is not a folder of this machine."""
@@ -353,6 +380,8 @@ class Run:
         known = pd.concat(tables, ignore_index=True).drop_duplicates("item").set_index("item")
         known = known[[name for name in known if name not in rows]]
         found = rows.join(known, on="item")
+        if not len(found):  # the columns are there all the same
+            return found.assign(**{f"answer_{column}": None for column in self.study.asks if column in found})
         parts = [found.head(0)]
         for cell in (cell for cell in self.cells if cell.model):
             own = found[(found[[*self.study.of, "model"]] == self.names(cell)).all(axis=1)]
@@ -462,7 +491,7 @@ class Run:
 
         Answers in files are there at once, so that those that are missing are found.
         """
-        if "answers" not in part.table.needs or part.base is None:
+        if "answers" not in part.table.needs or part.base is None or self._is_ahead(part):
             return []
         models = self.study.models
         if self.asks_model(part.base) and not isinstance(
@@ -473,6 +502,16 @@ class Run:
             return models.sent(part.cell, self._texts(part.of_base.rows))
         except MissingOutputsError as error:
             return error.texts
+
+    def most(self, part: Part) -> int:
+        """How many texts the model of a part is asked at most, if a dry run must not compute them."""
+        if "answers" not in part.table.needs or part.base is None or not self._is_ahead(part):
+            return 0
+        return part.base.most(self.params, self._asked(part.cell)) if part.base.most else 0
+
+    def _is_ahead(self, part: Part) -> bool:
+        """Whether the texts of a part are not there and must not be computed to be counted."""
+        return part.base is not None and part.base.most is not None and not part.of_base.is_there
 
     def _texts(self, items: pd.DataFrame) -> list[str]:
         columns = (items[column] for column in self.study.asks if column in items)
@@ -489,7 +528,7 @@ class Run:
                 "kind": f"{study.name}.{table.name}",
                 "params": self.params.key(table.name),
                 "inputs": table.inputs(self.params, self._asked(cell), *named),
-                "code": digest(f"{table.make.__module__}:{table.make.__qualname__}", without=_KEYED),
+                "code": table.code,
                 "cell": self.names(cell),
             }
             if corpus:
@@ -634,7 +673,7 @@ class Part:
             elif self.base is not None:
                 part = self.of_base if name == self.base.name else replace(
                     self, table=study.by_name[name], cell=run.cell_of(study.by_name[name], self.cell))  # fmt: skip
-                given[name] = part.rows
+                given[name] = given[f"part_of_{name}"] = part.rows
                 if not len(given[name]):
                     return pd.DataFrame(columns=list(self.table.columns)), 0
         if "answers" in needs:
@@ -646,7 +685,10 @@ class Part:
             return self._checked(made[0]), made[1]
         units = list(islice(made, given["n"]))
         rows = [{"unit": self.start + i, **row} for i, rows in enumerate(units) for row in rows]
-        ids = [item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit")) for row in rows]
+        ids = [
+            row.get("item") or item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit"))
+            for row in rows
+        ]
         table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=list(dict.fromkeys(["unit", *self.table.columns])))
         return self._checked(table.assign(item=pd.Series(ids, dtype="str"))), len(units)
 
@@ -674,6 +716,10 @@ class Part:
                 part.rows  # noqa: B018 - computed where it is missing
                 parts.append(part)
                 part = part.next()
+        if not parts:
+            import pandas as pd
+
+            return pd.DataFrame(columns=list(table.columns))
         return _held(self.run.store.url, tuple(_short(part.config) for part in parts), _Parts(parts))
 
     def _checked(self, made: Any) -> pd.DataFrame:
@@ -737,6 +783,14 @@ def _sent(part: Part) -> dict[str, Any]:
     kind = type(part.run.params)
     schema = f"{kind.__module__}:{kind.__name__}"
     return {"params": part.run.params.model_dump(mode="json"), "schema": schema, **part.address}
+
+
+def outdated(studies: Iterable[Study], store: Store | None = None) -> list[Block]:
+    """The stored tables of *studies* that other code made: no key reaches them any more."""
+    today = {f"{study.name}.{table.name}": table.code for study in studies for table in study.tables}
+    names = {kind.partition(".")[0] for kind in today}
+    blocks = [block for block in (store or Store()).blocks() if block.kind.partition(".")[0] in names]
+    return [block for block in blocks if block.config.get("code") != today.get(block.kind, "")]
 
 
 def item_id(*values: Any) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from nbkit.suites.expectations import EXPECTATIONS, Case, Expectation, Judged
 from nbkit.suites.suite import Suite, Test, read_suite, rows_of, write_suite
-from nbkit.suites.verdicts import Decision, Fault, decide, lint, quarantined, suspects
+from nbkit.suites.verdicts import Decision, Fault, decide, lint, suspects
 
 __all__ = [
     "EXPECTATIONS", "Case", "Decision", "Expectation", "Fault", "Judged", "Suite", "Test", "decide", "lint",
-    "quarantined", "read_suite", "rows_of", "suspects", "write_suite",
+    "read_suite", "rows_of", "suspects", "write_suite",
 ]  # fmt: skip

@@ -108,12 +108,6 @@ def _data() -> dict[str, Any]:
     return load(place.read_text(encoding="utf-8"), place)[1]
 
 
-@cache
-def articles(lang: str) -> frozenset[str]:
-    """The definite articles of a language, in lower case; empty if they are not known."""
-    return frozenset(_data()["articles"].get(base_language(lang), "").split())
-
-
 # ----------------------------------------------------------------------------
 # What a file may write behind a name.
 

@@ -36,7 +36,6 @@ _OF_TEST = ("id", "source", "template", "cases", "category", "phenomenon", "quar
 _OF_SUITE = (
     "name",
     "pair",
-    "from",
     "tests",
     "lists",
     "dictionary",
@@ -50,6 +49,8 @@ _OF_SUITE = (
 _DATA = ("dictionary", "homographs")
 #: Cases of one template that are made without being asked for, and numbers that fill a slot.
 MOST_CASES, _DRAWN = 1_000, 100
+#: The category of a test without one.
+NO_CATEGORY = "no category"
 #: nbkit's own suite, of sentences that the sandbox's models know.
 DEMO = Path(__file__).with_name("demo.yaml")
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -90,7 +91,7 @@ class Test:
     @property
     def labels(self) -> dict[str, str]:
         """The groups that it is one of."""
-        category = self.category or "no category"
+        category = self.category or NO_CATEGORY
         return {"category": category, "phenomenon": self.phenomenon or category}
 
 
@@ -243,13 +244,12 @@ def digests(files: Iterable[str]) -> dict[str, str]:
 # Reading.
 
 
-def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES, above: Sequence[Path] = ()) -> Suite:
+def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> Suite:
     """Read a suite: ``.yaml``, ``.jsonl``, ``.csv``, or DFKI's ``.json``.
 
     pair: languages of a file that does not name them. most: cases that a template makes without being asked for.
-    above: files that read this one (``from:``). Raises `DataError` with file and line of every test that cannot be
-    read: a key that does not exist (with the closest match), an id that occurs twice, a regular expression that is
-    refused, a template with too many cases.
+    Raises `DataError` with file and line of every test that cannot be read: a key that does not exist (with the closest
+    match), an id that occurs twice, a regular expression that is refused, a template with too many cases.
     """
     file = Path(expand_path(str(path), "suite"))
     readers = {".yaml": _of_yaml, ".yml": _of_yaml, ".jsonl": _of_jsonl, ".csv": _of_csv, ".json": _of_dfki}
@@ -259,38 +259,31 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES, abov
     for name in found:
         if name not in _OF_SUITE:
             raise DataError(f"unknown key '{name}'{_hint(name, _OF_SUITE)}", file, 1)
-    base: Suite | None = None
-    if "from" in found:
-        below, here = file.parent / expand_path(str(found["from"]), "suite"), (*above, file.resolve())
-        if below.resolve() in here:
-            raise DataError(f"from: {found['from']} is read from this file: a circle", file, 1)
-        base = read_suite(below, pair=found.get("pair", pair), most=most, above=here)
-    both = found.get("pair") or (f"{base.src}-{base.tgt}" if base else pair)
+    both = found.get("pair") or pair
     if not both:
         raise DataError("it does not say between which languages: pair: en-de", file, 1)
     src, tgt = split_pair(str(both))
     reader = _Entries(file, src, _lists(found.get("lists", {}), file, src), found.get("cases"), most)
-    entries = {entry.id: entry for entry in base.entries} if base else {}
-    own: dict[str, int] = {}
+    entries: dict[str, Entry] = {}
     problems: list[DataError] = []
     for line, row in rows:
-        mended = entries.get(str(row.get("id"))) if base and isinstance(row, Mapping) else None
         try:
-            entry = reader.entry(line, {**mended.said, **mended.wanted, **row} if mended else row)
-            if entry.id in own:
+            entry = reader.entry(line, row)
+            if entry.id in entries:
                 what = f"id '{entry.id}'" if "id" in entry.said else "the same text"
-                raise DataError(f"{what} stands in line {own[entry.id]}, too: give each another id", file, line)
+                raise DataError(
+                    f"{what} stands in line {entries[entry.id].line}, too: give each another id", file, line
+                )
         except DataError as error:
             problems.append(error)
             continue
-        own[entry.id] = line
         entries[entry.id] = entry
     if problems:
         first, *more = problems
         raise DataError("\n".join([first.reason, *map(str, more)]), first.path, first.line)
-    quarantine = {**(base.quarantine if base else {}), **_reasons(found.get("quarantine", {}), file)}
+    quarantine = _reasons(found.get("quarantine", {}), file)
     quarantine |= {id: str(entry.said["quarantine"]) for id, entry in entries.items() if entry.said.get("quarantine")}
-    release = frozenset(map(str, found.get("release", []))) | (base.release if base else frozenset())
+    release = frozenset(map(str, found.get("release", [])))
     for id in (*release, *quarantine):
         if id not in entries:
             raise DataError(f"there is no test '{id}' to release or quarantine{_hint(id, list(entries))}", file, 1)
@@ -303,11 +296,11 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES, abov
         tgt=tgt,
         entries=tuple(entries.values()),
         path=str(file),
-        data={**(base.data if base else {}), **data},
+        data=data,
         release=release,
         quarantine=quarantine,
         seed=int(found.get("seed", 0)),
-        files=(str(file), *reader.files, *(base.files if base else ())),
+        files=(str(file), *reader.files),
     )
 
 

@@ -1,13 +1,10 @@
-"""From expectations to the verdict on a translation; what is wrong with a suite itself; its quarantine."""
+"""From expectations to the verdict on a translation; what is wrong with a suite, and which tests do not count."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from re import _constants, _parser  # type: ignore[attr-defined]  # what a regular expression is made of
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nbkit.suites.expectations import (
     EXPECTATIONS,
@@ -15,20 +12,13 @@ from nbkit.suites.expectations import (
     Judged,
     Span,
     Verdict,
-    articles,
     compiled,
     is_regex,
-    spaced,
 )
 from nbkit.suites.suite import Suite, Test
 
 #: Expectations about wording: what one of them finds and another refuses is a contradiction.
 _WORDING = ("must", "right", "must_not", "wrong")
-#: How many systems have to answer before their answers can speak against a test, what share of decided tests a strong
-#: one passes at least, and what share of the strong ones fails by the fault of the suite rather than by theirs.
-LEAST_SYSTEMS, STRONG, NEARLY_ALL = 4, 0.5, 0.8
-#: How many systems, one of the strong ones among them, find a translation that a list of wrong ones has by mistake.
-ALIKE = 3
 
 
 @dataclass(frozen=True)
@@ -124,10 +114,9 @@ _ANY_TEXT = ("", "x", "7 ßa", "犬。")
 def lint(suite: Suite, found: Iterable[Test] | None = None) -> Iterator[Fault]:
     """The faults of a suite, test by test; nothing is translated.
 
-    no expectation: nothing is expected. never matches, always matches: a regular expression that no line of text, or
-    every one, matches. cannot be judged: what an expectation's ``check`` says. wanted and refused: the same text. a
-    known translation is judged otherwise: `right` or `wrong` ones that the other expectations, or regular expressions,
-    judge the other way round.
+    no expectation: nothing is expected. always matches: a regular expression that every text matches. cannot be judged:
+    what an expectation's ``check`` says. wanted and refused: the same text. a known translation is judged otherwise:
+    `right` or `wrong` ones that the other expectations, or regular expressions, judge the other way round.
 
     >>> test = Test("1", "a bat", {"must": ("Schläger",), "right": ("Er hat einen Schlager.",)}, line=7)
     >>> [(fault.line, fault.kind) for fault in lint(Suite("demo", "en", "de", ()), [test])]
@@ -148,8 +137,6 @@ def _faults(test: Test, suite: Suite) -> Iterator[tuple[str, str]]:
         for pattern in wanted if name in _WORDING else ():
             if is_regex(pattern) and all(compiled(pattern).search(text) for text in _ANY_TEXT):
                 yield "always matches", f"{name}: {pattern} matches any text"
-            elif is_regex(pattern) and never_matches(pattern):
-                yield "never matches", f"{name}: {pattern} matches no line of text"
     for text in set(test.wanted.get("must", ())) & set(test.wanted.get("must_not", ())):
         yield "wanted and refused", f"both must and must_not: {text}"
 
@@ -169,136 +156,15 @@ def _judged_otherwise(test: Test, suite: Suite) -> Iterator[str]:
                 yield f"known as {name}, judged {refused} ({decision.reason or 'by ' + ', '.join(decision.by)}): {text}"
 
 
-def never_matches(pattern: str) -> bool:
-    """Whether a regular expression matches nothing that is judged: one line, single blanks, none at its ends.
+def suspects(suite: Suite, tests: Iterable[Test] | None = None) -> dict[str, str]:
+    """The tests in quarantine, by their ids, with the reason: set aside by the suite's file, or faulty (`lint`).
 
-    >>> [never_matches(each) for each in ("/a$b/", "/Hund $/", "/der  Hund/", "/^Hund|Katz(e|er)$/", r"/a.*\bes\b/")]
-    [True, True, True, False, False]
+    tests: which are asked about; by default all.
     """
-    body = pattern[1 : pattern.rindex("/")]
-    try:
-        tree = _parser.parse(body)
-    except (re.error, RecursionError):  # what only the other engine reads
-        return False
-    rule = compiled(pattern)
-    around = ("{}", "x{}x", "x {} x")
-    return not any(rule.search(spaced(each.format(text))) for text in _samples(tree, 64) for each in around)
-
-
-def _samples(tree: Any, most: int) -> list[str]:
-    """Texts that fit a parsed regular expression, anchors aside: every alternative, at most *most* together."""
-    texts = [""]
-    for operation, value in tree:
-        texts = [text + more for text in texts for more in _pieces(operation, value, most)][:most]
-    return texts
-
-
-def _pieces(operation: Any, value: Any, most: int) -> list[str]:
-    of = _constants
-    if operation is of.LITERAL:
-        return [chr(value)]
-    if operation in (of.ANY, of.NOT_LITERAL):
-        return [each for each in " xy" if ord(each) != value]
-    if operation is of.CATEGORY:
-        return [" ", "1", "x"]
-    if operation is of.IN:
-        if value[0][0] is of.NEGATE:
-            return ["x", "1", " ", "ß"]
-        return [piece for kind, each in value[:8] for piece in (
-            [chr(each[0])] if kind is of.RANGE else _pieces(kind, each, most))]  # fmt: skip
-    if operation is of.BRANCH:
-        return [text for branch in value[1] for text in _samples(branch, most)]
-    if operation is of.SUBPATTERN:
-        return _samples(value[-1], most)
-    if operation in (of.MAX_REPEAT, of.MIN_REPEAT):
-        least, _, body = value
-        inside = _samples(body, most)
-        once = [text * max(1, min(least, 50)) for text in inside]
-        return [*([""] if least == 0 else []), *once]
-    return [""]  # anchors
-
-
-# ----------------------------------------------------------------------------
-# Quarantine: tests whose verdicts say more of the suite than of a system.
-
-
-def suspects(suite: Suite) -> dict[str, str]:
-    """The tests that are in quarantine before any system answers, with the reason: linted, or named in the file."""
     found = {}
-    for test in suite.tests():
-        said = suite.quarantine.get(test.entry) or next(
-            (f"{fault.kind}: {fault.text}" for fault in lint(suite, [test])), ""
-        )
-        if said and test.entry not in suite.release:
-            found[test.id] = said
+    for test in suite.tests() if tests is None else tests:
+        faults = (f"{fault.kind}: {fault.text}" for fault in lint(suite, [test]))
+        reason = suite.quarantine.get(test.entry) or next(faults, "")
+        if reason and test.entry not in suite.release:
+            found[test.id] = reason
     return found
-
-
-_SIGNS = re.compile(r"[,;]")
-
-
-def _folded(text: str, lang: str) -> str:
-    """*text* without what rules should not turn on: commas, capitals, definite articles."""
-    words = _SIGNS.sub("", text).casefold().split()
-    return " ".join(word for word in words if word not in articles(lang))
-
-
-def quarantined(
-    tests: Sequence[Test], answers: Mapping[str, Mapping[str, tuple[str, str]]], suite: Suite
-) -> Iterator[tuple[str, str]]:
-    """The tests that the systems' answers speak against, with the reason.
-
-    answers: by test and system, translation and verdict. Only tests of nothing but wording are asked about: what
-    nbkit reads by itself (quantities, another translation, …) is not a rule that was written too narrowly. By the file
-    alone, if a test has nothing but known translations: a failing translation differs from a known right one by a
-    comma, a capital or an article, or is right for another test that has a known right one in common with it. With at
-    least `LEAST_SYSTEMS` systems also: it differs so from one that passes; `ALIKE` of them fail with the same
-    translation. And for all tests of wording: nearly all of the strong half fail; no rule fits any translation.
-    """
-    passed: Counter[str] = Counter()
-    decided: Counter[str] = Counter()
-    for of in answers.values():
-        for system, (_, verdict) in of.items():
-            passed[system] += verdict == "pass"
-            decided[system] += verdict != "undecided"
-    ranked = sorted(decided, key=lambda system: (-passed[system] / max(1, decided[system]), system))
-    half = ranked[: (len(ranked) + 1) // 2]
-    strong = [system for system in half if passed[system] >= STRONG * decided[system]]
-    sharing: dict[str, list[set[str]]] = defaultdict(list)  # by a known right translation
-    for right in map(_known_right, tests):
-        for text in right:
-            sharing[text].append(right)
-    for test in tests:
-        of = answers.get(test.id, {})
-        if of and test.entry not in suite.release and {*_WORDING} >= test.wanted.keys():
-            twins = {each for text in _known_right(test) for right in sharing[text] for each in right}
-            if reason := _against(test, of, strong, twins, suite.tgt):
-                yield test.id, reason
-
-
-def _known_right(test: Test) -> set[str]:
-    return {spaced(each) for each in test.wanted.get("right", ()) if not is_regex(each)}
-
-
-def _against(test: Test, of: Mapping[str, tuple[str, str]], strong: Sequence[str], twins: set[str], lang: str) -> str:
-    fails = Counter(spaced(output) for output, verdict in of.values() if verdict == "fail" and output)
-    many = len(of) >= LEAST_SYSTEMS
-    if {"right", "wrong"}.issuperset(test.wanted):
-        if both := sorted(twins & fails.keys()):
-            return f"fails what is right for a test with a right translation in common: {both[0]}"
-        good = _known_right(test) | {output for output, verdict in of.values() if verdict == "pass" and many}
-        if {_folded(each, lang) for each in good} & {_folded(each, lang) for each in fails}:
-            return "its verdict turns on a comma, a capital or an article"
-        by_strong = {spaced(of[system][0]) for system in strong if system in of}
-        alike = [(-times, each) for each, times in fails.items() if times >= ALIKE and each in by_strong]
-        if many and alike:
-            times, output = min(alike)
-            return f"{-times} of {len(of)} systems fail alike: {output}"
-    if not many:
-        return ""
-    if all(verdict == "undecided" for _, verdict in of.values()):
-        return f"its rules fit the translation of none of {len(of)} systems"
-    said = [of[system][1] for system in strong if system in of]
-    if len(said) > 1 and said.count("fail") >= NEARLY_ALL * len(said):
-        return f"{said.count('fail')} of the {len(said)} strongest systems fail it"
-    return ""

@@ -14,8 +14,9 @@ from nbkit.report import answers
 from nbkit.report import site as report
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
+from nbkit.studies.exports import COLUMNS
 from nbkit.studies.findings import Finding, decide, findings_of
-from nbkit.studies.results import COLUMNS, write_outcomes
+from tests.studies.long_files import write_outcomes
 
 
 def outcomes(shares: dict[str, dict[str, float]], n: int = 60) -> pd.DataFrame:

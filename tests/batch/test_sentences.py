@@ -19,8 +19,8 @@ from nbkit.errors import DataError
 from nbkit.figures import panels, styles, theme
 from nbkit.report import sentences
 from nbkit.report import site as report
-from nbkit.studies import read_outcomes, write_outcomes
-from nbkit.studies.page import Sheets
+from nbkit.studies import read_outcomes
+from tests.studies.long_files import write_outcomes
 
 BROWSER = (
     pytest.mark.browser,
@@ -73,8 +73,7 @@ def folder(tmp_path: Path) -> Path:
         study = "word_order" if name == "captions" else name
         write_outcomes([rows(study, n)], folder / "outcomes" / f"{name}.parquet", "parquet")
     table = pd.DataFrame({"language": ["de", "de"], "model": ["alpha", "beta"], "bleu": [0.5, 0.4], "n": [40, 40]})
-    (tmp_path / "tables.yaml").write_text("scores: {caption: Scores}\n")
-    shown = Sheets(tmp_path / "tables.yaml").show("scores", table)
+    shown = styles.styled(table, caption="Scores")
     with theme.style():
         figure, axes = panels.grid(1, 1, 4, 2)
         rates = table.assign(value=0.5, low=0.4, high=0.6)
@@ -82,7 +81,7 @@ def folder(tmp_path: Path) -> Path:
         panels.lead(axes[0, 0].barh([2, 3], [0.2, 0.3]), table.assign(kind=["a", "b"]))
         figure.savefig(tmp_path / "figure.svg")
     outputs = [
-        output({"text/html": shown.to_html()}, sentences=shown.data.attrs["sentences"]),  # type: ignore[attr-defined]
+        output({"text/html": shown.to_html()}, sentences=styles.cell_filters(table, table.columns)),
         output({"image/svg+xml": (tmp_path / "figure.svg").read_text()}),
     ]
     cell = {"cell_type": "code", "source": "show()", "metadata": {}, "execution_count": 1, "outputs": outputs}
@@ -177,14 +176,12 @@ def test_numbers_marks_and_bars_lead_to_their_sentences(folder: Path):
 def test_texts_of_a_table_lead_to_their_sentences(folder: Path, tmp_path: Path):
     """By a phrase of them, without what marks them and without quotation marks, which end a phrase in the search."""
     source = ['A <mark>man</mark> & his "small dog" walk across the old bridge', "No"]
-    shown = Sheets(tmp_path / "texts.yaml", texts={"source": lambda row: row["source"]})
-    (tmp_path / "texts.yaml").write_text("shown: {caption: Texts, columns: n source, html: [source]}\n")
-    table = shown.show("shown", pd.DataFrame({"source": source, "n": [3, 4]}))
+    rows = pd.DataFrame({"n": [3, 4], "source": source})
+    table = styles.styled(rows, caption="Texts").format(str, subset=["source"])
+    texts = styles.text_filters(rows, rows.columns)
     path = folder / "notebooks" / "captions.scores.ipynb"
     notebook = json.loads(path.read_text())
-    notebook["cells"][0]["outputs"].append(
-        output({"text/html": table.to_html()}, sentences=table.data.attrs["sentences"])  # type: ignore[attr-defined]
-    )
+    notebook["cells"][0]["outputs"].append(output({"text/html": table.to_html()}, sentences={"texts": texts}))
     path.write_text(json.dumps(notebook))
     report.build(folder)
     page = (folder / "html" / "captions.scores.html").read_text()

@@ -6,9 +6,9 @@ import hashlib
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
-from openpyxl import load_workbook
 
 from nbkit.batch.card import make_card, plan_card
 from nbkit.cli import main
@@ -16,8 +16,11 @@ from nbkit.cli.test import _tested
 from nbkit.models import MODELS
 from nbkit.studies import STUDIES, outcomes, read_outcomes
 from nbkit.studies.behaviours import behaviours
-from nbkit.studies.suite import SuiteParams, aside, leaderboard, pass_rates
+from nbkit.studies.suite import STUDY, SuiteParams
+from nbkit.studies.suite.params import custom
+from nbkit.studies.suite.rates import beaten, pass_rates
 from nbkit.suites import EXPECTATIONS, read_suite
+from tests.annotate.filling import fill, rows_of
 
 SUITE = """
 name: ours
@@ -68,23 +71,26 @@ def test_exit_codes(systems, options, code):
 
 def test_a_suite_alone_is_linted():
     assert nbkit("test", "ours.yaml").exit_code == 0
-    Path("odd.yaml").write_text("pair: en-de\ntests:\n- {id: x, source: y}\n- {source: z, must: /a$b/}\n")
+    odd = "pair: en-de\ntests:\n- {id: x, source: y}\n- {source: z, must: /a*/}\n- {id: 2, source: w, must: w}\n"
+    Path("odd.yaml").write_text(odd)
     done = nbkit("test", "odd.yaml")
     assert (
-        done.exit_code == 2 and "odd.yaml:3: no expectation (x)" in done.output and ":4: never matches" in done.output
+        done.exit_code == 2 and "odd.yaml:3: no expectation (x)" in done.output and ":4: always matches" in done.output
     )
     done = nbkit("test", "odd.yaml", "--systems", "good")
-    assert done.exit_code == 2 and "In quarantine, where they count for nobody: 2 tests\n  x: no exp" in done.output
-    assert nbkit("test", "odd.yaml", "--systems", "good", "--strict").exit_code == 1
+    assert done.exit_code == 1 and "In quarantine, where they count for nobody: 2 tests\n  x: no exp" in done.output
     assert nbkit("test", "odd.yaml", "--systems", "good", "--no-quarantine").exit_code == 1
-    Path("known.yaml").write_text(
-        "from: odd.yaml\nquarantine: {x: nobody says so}\ntests:\n- {id: 2, source: w, must: w}\n"
-    )
-    text = Path("known.yaml").read_text()
+    odd = odd.replace("must: w", "must: '?'")
+    Path("odd.yaml").write_text(odd)
+    assert nbkit("test", "odd.yaml", "--systems", "good").exit_code == 2
+    assert nbkit("test", "odd.yaml", "--systems", "good", "--strict").exit_code == 1
+    known = f"quarantine: {{x: nobody says so}}\n{odd}"
+    Path("known.yaml").write_text(known)
     assert nbkit("test", "known.yaml").exit_code == 2  # one fault is still open
-    Path("known.yaml").write_text(text.replace("tests:", f"release: [{digest('z')}]\ntests:"))
+    Path("known.yaml").write_text(f"release: [{digest('z')}]\n{known}")
     assert nbkit("test", "known.yaml").exit_code == 0
-    for text in ("- {source: x, must: y, must: z}", "- {source: x, musst: y}", "from: bad.yaml"):
+    assert nbkit("test", "known.yaml", "--systems", "good").exit_code == 0
+    for text in ("- {source: x, must: y, must: z}", "- {source: x, musst: y}", "from: odd.yaml"):
         Path("bad.yaml").write_text(f"pair: en-de\ntests:\n{text}" if text[0] == "-" else text)
         done = nbkit("test", "bad.yaml")
         assert done.exit_code == 2 and done.output.startswith("nbkit: bad.yaml:"), done.output
@@ -141,31 +147,32 @@ def test_what_is_not_there_is_said(arguments):
 
 def test_outcomes_with_texts_and_marks():
     assert nbkit("test", "ours.yaml", "--systems", "good", "poor", "--output", "found.jsonl").exit_code == 1
-    rows = [row for table in read_outcomes(Path("found.jsonl")) for row in table.to_dict("records")]
+    rows = [row for table in read_outcomes(Path("found.jsonl"), STUDIES) for row in table.to_dict("records")]
     assert len(rows) == 6 and {row["study"] for row in rows} == {"suite"}
     first = next(row for row in rows if row["groups"]["test"] == "dog" and row["system"] == "good")
     assert first["verdict"] == "pass" and first["groups"]["by"] == "must, right" and first["groups"]["category"] == "a"
     assert first["spans"][0]["label"] == "right" and first["source"] == "The dog."
     assert [row["reason"] for row in rows if row["system"] == "poor"][1] == "nothing was translated"
+    params = SuiteParams(suite="ours.yaml", models=["good", "poor"])
+    assert pd.concat(list(outcomes(params, texts=True))).to_dict("records") == rows
+    nbkit("test", "ours.yaml", "--systems", "good", "poor", "--output", "found.parquet")
+    (table,) = read_outcomes(Path("found.parquet"))
+    assert table.to_dict("records") == rows
 
 
 def test_what_people_judge_comes_back():
-    done = nbkit("test", "ours.yaml", "--systems", "fair", "--form", "people.xlsx")
+    done = nbkit("test", "ours.yaml", "--systems", "fair", "--form", "people.csv")
     assert "(1 translation)" in done.output and Path("people.key.json").is_file()
-    book = load_workbook("people.xlsx")
-    sheet = book["judgements"]
-    column = next(cell.column for cell in sheet[1] if cell.value == "label")
-    shown = {cell.value: sheet.cell(2, cell.column).value for cell in sheet[1]}
+    (shown,) = rows_of(Path("people.csv"))
     assert (shown["source"], shown["tested"]) == ("The cat.", "b; whether it is right")
-    sheet.cell(2, column, "wrong")
-    book.save("filled.xlsx")
-    book.save("again.xlsx")
-    done = nbkit("test", "ours.yaml", "--systems", "fair", "--judged", "anna=filled.xlsx", "--key", "people.key.json")
+    for name in ("filled.csv", "again.csv"):
+        fill(Path("people.csv"), Path(name), lambda row: "wrong")
+    done = nbkit("test", "ours.yaml", "--systems", "fair", "--judged", "anna=filled.csv", "--key", "people.key.json")
     assert done.exit_code == 1 and "failed (cat) fair: judged by people" in done.output
     assert "Judged by people: 1 translation of this run; the forms have 1" in done.output
-    other = ["test", "ours.yaml", "--systems", "good", "--judged", "filled.xlsx", "--key", "people.key.json"]
+    other = ["test", "ours.yaml", "--systems", "good", "--judged", "filled.csv", "--key", "people.key.json"]
     assert "Judged by people: 0 translations of this run; the forms have 1" in nbkit(*other).output
-    read = nbkit("annotate", "read", "filled.xlsx", "again.xlsx", "--key", "people.key.json").output
+    read = nbkit("annotate", "read", "filled.csv", "again.csv", "--key", "people.key.json").output
     assert "accuracy" not in read and "nan" not in read
     assert [line.split() for line in read.splitlines()[:2]] == [["annotator", "right", "wrong", "unclear"],
                                                                 ["filled", "0", "1", "0"]]  # fmt: skip
@@ -229,28 +236,35 @@ def test_tests_of_a_suite_become_tests_again(tmp_path):
     assert "unless it names files" in nbkit("outcomes", "r.yaml", "--as-suite", "all.csv").output
 
 
-def test_tables_and_quarantine_of_a_run():
-    params = SuiteParams(suite="ours.yaml", models=["good", "fair", "poor"])
-    rates = pass_rates(params).set_index(["system", "category", "phenomenon"])
-    assert rates.loc[("good", "", ""), "rate"] == 1 and rates.loc[("fair", "b", ""), "undecided"] == 1
-    board = leaderboard(params)
-    assert board["system"].tolist()[-1] == "poor" and set(board["better"]) == {0}  # too few to be sure
-    assert aside(params).empty
-    jury = params.model_copy(update={"models": ["good"], "jury": ["fair", "poor"]})
-    assert {row.system for table in outcomes(jury) for row in table.itertuples()} == {"good"}
-    assert next(cell.params.jury for cell in params.study.cells(params)) == ["good", "fair", "poor"]
+def test_rates_of_a_run():
+    found = STUDY.read(SuiteParams(suite="ours.yaml", models=["good", "fair", "poor"]))
+    rates = pass_rates(found).set_index("model")
+    assert rates.loc["good", "value"] == 1 and rates.loc["poor", "value"] == 0 and list(rates["n"]) == [3, 2, 3]
+    rates = pass_rates(found, ["category"]).set_index(["model", "category"])
+    assert rates.loc[("fair", "b"), ["n", "undecided"]].tolist() == [1, 1]
+    assert not beaten(found)  # too few to be sure
+    assert set(STUDY.read(SuiteParams(suite="ours.yaml"), "aside")["aside"]) == {""}
+
+
+def test_the_jury_of_an_old_run_file_is_refused():
+    run = {"name": "r", "runs": [{"study": "suite", "params": {"suite": "ours.yaml", "models": ["good"], "jury": []}}]}
+    Path("r.yaml").write_text(json.dumps(run))
+    done = nbkit("validate", "r.yaml")
+    assert done.exit_code == 1 and "params.jury: unknown parameter" in done.output
 
 
 def test_a_change_of_the_file_or_of_an_expectation_is_seen():
     params = SuiteParams(suite="ours.yaml", models=["good"])
-    before = params.suite_key
+    before = STUDY.inputs(params)
     Path("ours.yaml").write_text(SUITE.replace("[Hund]", "[Hase]"), encoding="utf-8")
-    assert params.suite_key != before
+    assert STUDY.inputs(params) != before
     (table,) = outcomes(params)
-    assert table["verdict"].tolist() == ["undecided", "pass", "pass"]  # right by the sentence, and no Hase
+    found = dict(zip((groups["test"] for groups in table["groups"]), table["measure"], strict=True))
+    assert found == {"dog": "quarantined", "cat": "suite", "two": "suite"}  # no Hase in what is known as right
+    before = STUDY.inputs(params)
     EXPECTATIONS.register("even", lambda wanted, case: len(case.output) % 2 == 0)
     try:
-        assert set(params.suite_key["custom"]) == {"even"}
+        assert set(custom()) == {"even"} and STUDY.inputs(params) != before
     finally:
         EXPECTATIONS._entries.pop("even")
 

@@ -20,7 +20,7 @@ from nbkit.corpora.corpus import declared
 from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.languages import NAMES, TARGETS
-from nbkit.studies.page import corpus_facts
+from nbkit.studies.named import corpus_facts
 from nbkit.text.sentences import Sentence, Text
 
 

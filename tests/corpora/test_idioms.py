@@ -25,7 +25,7 @@ from nbkit.corpora.idioms import (
     write_idiom_pairs,
 )
 from nbkit.errors import DataError, NbkitError
-from nbkit.studies.idioms.steps import plain_text
+from nbkit.studies.idioms.items import plain_text
 from nbkit.text.phrases import PhraseMatcher
 from nbkit.text.sentences import Sentence, Text
 

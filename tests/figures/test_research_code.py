@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 
 from nbkit.studies import disambiguation, idioms, numbers, word_order
-from nbkit.studies.nli_permutation.styled import PUBLISHED
-from nbkit.studies.page import research_code
+from nbkit.studies.nli_permutation import STUDY as NLI
+from nbkit.studies.notebook import research_code
 from nbkit.studies.paper import RESEARCH_CODE, Paper
 
 PAPERS = {
-    "word_order": word_order.STUDY.printed,
-    "nli_permutation": PUBLISHED,
+    "word_order": word_order.PUBLISHED,
+    "nli_permutation": NLI.printed,
     "idioms": idioms.PUBLISHED,
     "disambiguation": disambiguation.PUBLISHED,
     "numbers": numbers.PUBLISHED,

@@ -99,7 +99,7 @@ def registered(
     from nbkit.models.classifiers.lifecycle import CLASSIFIER
     from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
     from nbkit.models.translators.lifecycle import TRANSLATOR
-    from nbkit.studies.idioms import steps
+    from nbkit.studies.idioms import judge
 
     with pytest.MonkeyPatch.context() as patch:
         for registry, entry, names in (
@@ -114,9 +114,10 @@ def registered(
         patch.setattr(TRANSLATOR, "kept", lambda _, name, *__, **___: Translator(translators[name]))
         patch.setattr(CLASSIFIER, "kept", lambda _, name, *__, **___: Classifier(classifiers[name]))
         patch.setattr(LANGUAGE_MODEL, "kept", lambda *_, **__: LanguageModel())
-        patch.setattr(steps, "probe_remembered", probes)
+        patch.setattr(judge, "probe_remembered", probes)
         for kind in (TRANSLATOR, CLASSIFIER, LANGUAGE_MODEL):
             patch.setattr(kind, "check", lambda *_, **__: None)  # no weights lie in these folders
+        patch.setattr(type(LANGUAGE_MODEL), "other_than", lambda *_: None)  # nor does a kind of language model
         found: dict[str, str] = {}
         for names, identity in (
             (translators, lambda name: model_identity(name, "en", "de")),

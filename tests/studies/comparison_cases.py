@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from nbkit.studies.results import COLUMNS, SCHEMA_VERSION, objects
+from nbkit.studies.exports import COLUMNS
+from tests.studies.long_files import LONG_VERSION, objects
 
 
 def numbers_of(
@@ -19,7 +20,7 @@ def numbers_of(
     for i, value in enumerate(values):
         verdict = {1.0: "pass", 0.0: "fail"}.get(value, "undecided")
         row: dict[str, Any] = {
-            "schema_version": SCHEMA_VERSION, "study": "numbers", "item": f"{i:032x}", "count": 1, "system": system,
+            "schema_version": LONG_VERSION, "study": "numbers", "item": f"{i:032x}", "count": 1, "system": system,
             "source_language": "en", "target_language": "de", "measure": "strict", "value": value, "sums": None,
             "verdict": verdict, "reason": "" if value == 1 else "digit lost", "cluster": f"c{i // per_cluster}",
             "groups": {"capability": groups[i % len(groups)]},

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
 from nbkit.measure.bleu import cut
-from nbkit.studies.idioms import IdiomsParams
+from nbkit.models.probes import CONTEXTS, ContextProbe
+from nbkit.studies import idioms
+from nbkit.studies.idioms import IdiomsParams, judge, scores
+from nbkit.studies.idioms.links import token_spans
 
 #: Word by word, and as the reference says it; "kick the bucket" is four times as frequent as "hot potato".
 WORDS = {"they": "ils", "kick": "cognent", "the": "le", "bucket": "seau", "a": "une", "hot": "chaude",
@@ -51,3 +57,30 @@ def of(table, model="random", **values):
     for name, value in {"model": model, **values}.items():
         table = table[table[name] == value]
     return table.iloc[0]
+
+
+def litter(params: IdiomsParams, value: str = "paper", model: str = "random", **values):
+    """LitTER of a system by one way of counting, as pages have it."""
+    found = scores.read(params)
+    return of(scores.mean_over_idioms(found[found["main"]], value, interval="share"), model, **values)
+
+
+def surprised(name, wanted, src, tgt, decoding, **_):
+    """Probes: less context makes the reference less likely and the translation worse."""
+    for pair in wanted:
+        words = token_spans(pair.target, tgt)
+        entropies = tuple(1.0 + place % 3 for place in range(len(words)))
+        yield {
+            context: ContextProbe(context, " ".join(pair.target.split()[factor - 1 :]), (-float(factor),) * len(words),
+                                  entropies, words, 1)
+            for factor, context in enumerate(CONTEXTS, start=1)
+        }  # fmt: skip
+
+
+@contextmanager
+def probed(probes=surprised):
+    """Dummies can be probed, with these answers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge, "probe_remembered", probes)
+        patch.setattr(idioms, "has_states", lambda *_: True)
+        yield

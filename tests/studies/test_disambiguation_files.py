@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
 from math import log2
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
 
@@ -17,24 +15,17 @@ from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.measure import aligners as pharaoh
-from nbkit.measure.statistics import share_interval
 from nbkit.models.translators.texts import text_pairs
-from nbkit.store import Store
-from nbkit.studies import disambiguation as study
-from nbkit.studies.disambiguation import DisambiguationParams, tables
-from nbkit.studies.disambiguation import mining as links
-from nbkit.studies.disambiguation.mining import Mining, n_pairs
-from nbkit.studies.disambiguation.steps import attacked_chunk, chunks
-from nbkit.studies.disambiguation.styled import footer
-from nbkit.studies.disambiguation.tables import strength
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams, mining, shown
+from nbkit.studies.disambiguation.mining import fold_counts
+from nbkit.studies.disambiguation.sets import judgement_sample
+from nbkit.studies.notebook import footer
 from tests.align.pharaoh import write_pharaoh
 from tests.metrics.ten_pairs import LEXICON, german, parsed, triples
 
 from .conftest import Dummy, register
 
 TRAINING, TEST = 160, 40
-#: The name of the package is that of the function.
-pool_module = import_module("nbkit.studies.disambiguation.pool")
 
 
 def write_treebanks(pairs: Iterable[Pair], folder: Path, name: str) -> str:
@@ -95,19 +86,19 @@ def params_of(files: dict[str, str], **changes: object) -> DisambiguationParams:
 
 
 def test_links_in_a_file_count_as_gold_ones_do_and_test_corpora_are_kept_apart(files, copier):
-    store, params = Store(), params_of(files)
+    params = params_of(files)
     gold = DisambiguationParams(training_pairs=TRAINING, models=[], masked_lm=None, causal_lm=None)
-    assert study.counts(params, store) == study.counts(gold, store)
-    pairs = study.pool(params, store)
-    assert set(pairs["corpus"]) == {files["one"], files["other"]} and pairs["key"].is_unique
-    assert (pairs["fold"] == -1).all()
-    read = study.pool_left_out(params, store).set_index(["corpus", "reason"])["n"]
-    assert [read[corpus, "pairs read"] for corpus in params.test_corpora] == [TEST, TEST]
+    one, other = (fold_counts(STUDY.read(each, "senses"))(-1) for each in (params, gold))
+    assert one == other
+    pool, pairs = STUDY.read(params, "items"), STUDY.read(params, "pairs")
+    assert set(pool["corpus"]) == {files["one"], files["other"]} and pool["key"].is_unique
+    assert (pool["fold"] == -1).all()
+    assert STUDY.used(params, None) == {"n_pairs": [TEST], "n_test": [len(pool)]}
     for corpus in params.test_corpora:
-        own = read[corpus].drop("pairs read")
-        assert own["in the pool"] == (pairs["corpus"] == corpus).sum() > TEST / 2
-    assert len(study.judged(params, "copier", store=store)) == len(pairs)
-    assert len(study.bleu(params, store)) == 2
+        own = pairs[pairs["corpus"] == corpus]
+        assert (own["left_out"] == "").sum() == (pool["corpus"] == corpus).sum() > TEST / 2
+    assert len(STUDY.read(params)) == len(pool)
+    assert set(STUDY.read(params, "quality")["corpus"]) == set(params.test_corpora)
 
 
 def test_biases_of_the_pool_are_those_of_equation_3(copier, tmp_path: Path):
@@ -128,7 +119,7 @@ def test_biases_of_the_pool_are_those_of_equation_3(copier, tmp_path: Path):
         test_corpora=[write_treebanks(test, tmp_path, "test")], aligner=f"pharaoh:{tmp_path}/train.align",
         hypothesis_aligner=f"lexicon:{tmp_path}/words.tsv",
     )  # fmt: skip
-    (row,) = study.pool(params, Store()).to_dict("records")
+    (row,) = STUDY.read(params, "items").to_dict("records")
     assert (row["homograph"], row["sense"], row["wrong_sense"], row["length"]) == ("bat", "animal", "club", 4)
     # FREQ: animal has old 2, fly 2, small 1; club has old 2. N = 9, n(old) = 5 (4 beside "bat"), n(animal) = 3.
     expected = {
@@ -143,57 +134,49 @@ def test_biases_of_the_pool_are_those_of_equation_3(copier, tmp_path: Path):
         assert row[f"{name}_sum"] == pytest.approx(total) and row[f"{name}_mean"] == pytest.approx(total / 4), name
 
 
-def test_intervals_resample_pairs_of_all_corpora(files, copier, monkeypatch):
+def test_units_are_pairs_of_all_corpora(files, copier):
     """Pairs of two corpora that are called alike are two, those of two homographs in one pair are one."""
-    store, params = Store(), params_of(files)
-    pairs = study.pool(params, store)
-    copier._translate = dict(zip(pairs["source"], pairs["reference"], strict=True)).__getitem__
-    seen = {}
-    monkeypatch.setattr(tables, "strength", lambda scores, yes, groups, **_: seen.update(strength=groups) or strength(
-        scores, yes, groups))  # fmt: skip
-    monkeypatch.setattr(tables, "share_interval", lambda values, *, groups: seen.update(rate=groups) or (
-        share_interval(values, groups=groups)))  # fmt: skip
-    decided = (study.judged(params, "copier", store=store)["outcome"] != "undecided").to_numpy()
-    study.correlations(params, store), study.errors(params, store)
-    own = pairs[decided]
-    assert own["pair"].nunique() < (n := len(own[["corpus", "pair"]].drop_duplicates())) <= len(own)
-    assert len(set(seen["strength"])) == len(set(seen["rate"])) == n
+    pool = STUDY.read(params_of(files), "items")
+    assert pool["unit"].nunique() == pool["pair"].nunique() <= len(pool)
+    assert pool.groupby("pair")["unit"].nunique().eq(1).all()
+    names = pool["pair"].str.rpartition("/")[2]
+    assert names.nunique() < pool["unit"].nunique()
 
 
 def test_links_of_a_file_are_not_read_for_keys(files, copier, monkeypatch):
-    monkeypatch.setattr(pharaoh, "read_pharaoh", None)
-    assert params_of(files).counts_key()["aligner"]["aligner"] == "pharaoh"
+    monkeypatch.setattr(pharaoh, "from_pharaoh", None)
+    monkeypatch.setattr(mining, "from_pharaoh", None)
+    assert STUDY.inputs(params_of(files))
 
 
 def test_what_links_translations_is_loaded_once_a_run(files, copier, monkeypatch):
-    loaded = []
-    real = pool_module.load_aligner
-    monkeypatch.setattr(pool_module, "load_aligner", lambda name, *a, **o: loaded.append(name) or real(name, *a, **o))
-    store, params = Store(), params_of(files)
-    study.pool(params, store), study.judged(params, "copier", store=store), study.attacked(params, "copier", store)
-    assert loaded == [files["words"]]
+    loaded, real = [], mining.load_aligner
+    monkeypatch.setattr(mining, "load_aligner", lambda name, *a, **o: loaded.append(name) or real(name, *a, **o))
+    real_align = type(real(files["words"], "en", "de")).align
+    aligners = set()
+    monkeypatch.setattr(type(real(files["words"], "en", "de")), "align",
+                        lambda self, *a, **o: aligners.add(id(self)) or real_align(self, *a, **o))  # fmt: skip
+    STUDY.read(params_of(files), "attacks")
+    assert loaded and len(aligners) == 1
 
 
-def test_malformed_entries_are_left_out_where_that_is_asked_for(files, copier, tmp_path: Path):
+def test_malformed_entries_are_skipped_where_that_is_asked_for(files, copier, tmp_path: Path):
     lines = Path(files["one"].removeprefix("conllu:").replace("{lang}", "en")).read_text(encoding="utf-8").split("\n\n")
     german = Path(files["one"].removeprefix("conllu:").replace("{lang}", "de")).read_text(encoding="utf-8")
     lines[2] = "1\tbroken"
     (tmp_path / "bad.en.conllu").write_text("\n\n".join(lines), encoding="utf-8")
     (tmp_path / "bad.de.conllu").write_text(german, encoding="utf-8")
     bad = f"conllu:{tmp_path}/bad.{{lang}}.conllu"
-    store = Store()
     params = params_of(files, aligner=files["words"], test_corpora=[bad], on_error="skip")
-    assert study.pool_left_out(params, store).set_index("reason")["n"]["pairs read"] == TEST - 1
-    assert study.corpus_sizes(params, store).set_index("used")["pairs"].to_dict() == {
-        "training": TRAINING, "test": TEST - 1,
-    }  # fmt: skip
-    assert study.bleu(params, store)["n"].tolist() == [10]
+    assert STUDY.read(params, "sizes").set_index("used")["pairs"].to_dict() == {"training": TRAINING, "test": TEST - 1}
+    assert len(STUDY.read(params, "quality")) == 10
+    STUDY.read(params, "items")
+    assert STUDY.used(params, None)["n_pairs"] == [TEST - 1]
+    few = params.model_copy(update={"n_pairs": 5})  # n counts pairs that can be used, not lines
+    STUDY.read(few, "items")
+    assert STUDY.used(few, None)["n_pairs"] == [5]
     with pytest.raises(NbkitError, match=r"bad\.en\.conllu"):
-        study.corpus_sizes(params_of(files, test_corpora=[bad]), store)
-    # n counts pairs that can be used, not lines.
-    limited = Mining(bad, n=TEST - 1, on_error="skip")
-    assert n_pairs(limited, store) == TEST - 1
-    assert study.pool_left_out(params.model_copy(update={"n_pairs": 5}), store)["n"].iloc[0] <= 5
+        STUDY.read(params_of(files, test_corpora=[bad]), "sizes")
 
 
 def test_text_of_raw_corpora_leaves_malformed_lines_out(tmp_path: Path):
@@ -204,39 +187,13 @@ def test_text_of_raw_corpora_leaves_malformed_lines_out(tmp_path: Path):
         list(text_pairs(corpus, "en", "de", 2))
 
 
-def test_models_of_a_hub_are_fetched_before_their_results_are_kept(files, copier, monkeypatch):
-    """Only then their revisions are known, which are part of the keys."""
-    here: set[str] = set()
-
-    def identity(name: str, *_: object, **__: object) -> dict[str, object]:
-        return {"hub": name, "weights": f"{name}'s revision" if name in here else None}
-
-    for kind in ("model", "language_model"):
-        monkeypatch.setattr(models, f"{kind}_identity", identity, raising=False)
-        monkeypatch.setattr(models, f"ensure_{kind}", lambda name, *_: here.add(name), raising=False)
-    answers = {
-        "masked_remembered": lambda _, texts, spans, fillers, **__: [[0.0] * len(each) for each in fillers],
-        "perplexities_remembered": lambda _, texts, **__: np.ones(len(texts)),
-        "translate_remembered": lambda _, texts, *__, **___: list(texts),
-    }
-    for name, answer in answers.items():
-        monkeypatch.setattr(models, name, answer, raising=False)
-    store, params = Store(), params_of(files, models=["me/mt"], masked_lm="me/bert", causal_lm="me/gpt")
-    (start,) = chunks(params, store)
-    attacked_chunk(params, "me/mt", start, store=store)
-    kinds = {"seeds": ["me/bert"], "generated_chunk": ["me/bert", "me/gpt"], "judged": ["me/mt"],
-             "attacked_chunk": ["me/bert", "me/gpt", "me/mt"]}  # fmt: skip
-    for kind, names in kinds.items():
-        (config,) = Path(store.url).rglob(f"disambiguation.{kind}/*/config.json")
-        text = config.read_text(encoding="utf-8")
-        assert all(f"{name}'s revision" in text for name in names)
-
-
 def test_language_models_may_be_python_and_are_remembered_where_they_say_who_they_are(files, copier):
-    """Seeds are chosen, and samples scored, by what a cell registers; without identity none of it is on disk."""
+    """Seeds are chosen, and samples scored, by what a cell registers."""
 
     class Short:
         """Finds short words likely, and texts as unlikely as they are long."""
+
+        identity = "v1"
 
         def perplexities(self, texts, *, progress=True):
             return [float(len(text)) for text in texts]
@@ -244,27 +201,14 @@ def test_language_models_may_be_python_and_are_remembered_where_they_say_who_the
         def masked_log_probabilities(self, texts, spans, candidates, *, progress=True):
             return [[-float(len(each)) for each in several] for several in candidates]
 
-    mine = Short()
-    models.LANGUAGE_MODELS.register("short", mine)
-    params, store = params_of(files, masked_lm="short", causal_lm="short"), Store()
-    assert not [problem for problem in study.STUDY.problems(params) if "short" in problem]
-
-    def kept() -> set[str]:
-        paths = Path(store.url).rglob("config.json")
-        return {path.parent.parent.name for path in paths if '"python": "short"' in path.read_text(encoding="utf-8")}
-
-    (start,) = chunks(params, store)
-    attacked_chunk(params, "copier", start, store=store)
-    assert not kept() and "short (not remembered: register an identity)" in str(footer(params))
-    mine.identity = "v1"
-    attacked_chunk(params, "copier", start, store=store)
-    assert kept() >= {
-        "disambiguation.seeds",
-        "disambiguation.generated_chunk",
-        "disambiguation.attacked_chunk",
-        "perplexity",
-    }
-    assert "not remembered" not in str(footer(params))
+    models.LANGUAGE_MODELS.register("short", Short())
+    params = params_of(files, masked_lm="short", causal_lm="short")
+    assert not [problem for problem in STUDY.problems(params) if "short" in problem]
+    samples = STUDY.read(params, "samples")
+    assert samples["perplexity"].tolist() == [len(text) for text in samples["text"]]
+    assert "short" in str(footer(params, shown.facts(params)))
+    keys = STUDY.inputs(params)["tables"]
+    assert "v1" in str(keys["seeds en→de"]) and "v1" in str(keys["samples en→de"])
 
 
 @pytest.mark.parametrize("why", ["all too short", "an empty corpus"])
@@ -272,52 +216,40 @@ def test_with_nothing_to_test_tables_are_empty(files, copier, tmp_path: Path, wh
     change: dict[str, object] = {"min_tokens": 500}
     if why == "an empty corpus":
         change = {"test_corpora": [write_treebanks([], tmp_path, "nothing")]}
-    store, params = Store(), params_of(files, **change)
-    assert study.pool(params, store).empty and study.generated(params, store).empty
-    for unit in study.STUDY.units(params, store=store):
+    params = params_of(files, **change)
+    for unit in STUDY.units(params):
         if ":ensure" not in unit.function:
             run_unit(unit.function, unit.arguments, {})
-    assert study.errors(params, store)[["n", "errors", "undecided"]].iloc[0].tolist() == [0, 0, 0]
-    assert study.attack_rates(params, store)[["n", "successes"]].iloc[0].tolist() == [0, 0]
-    assert study.seeds_left(params, store)["n"].sum() == 0 and study.rare_overlap(params, store)["of"].eq(0).all()
-    for table in (study.correlations, study.challenge_errors, study.attack_challenge, study.attack_correlations,
-                  study.successes, study.transfer, study.bleu, study.error_examples, study.samples_made,
-                  study.perturbation_examples, study.success_by_kind, study.undecided_translations):  # fmt: skip
-        assert len(table(params, store=store).columns) > 2
-    left = study.pool_left_out(params, store).groupby("reason")["n"].sum()
-    assert left["in the pool"] == 0 and left.get("pairs read", 0) == (0 if why == "an empty corpus" else 2 * TEST)
-    assert study.judgement_sample(params, 10, store).empty
+    for name in ("items", "outcomes", "seeds", "samples", "attacks"):
+        table = STUDY.read(params, name)
+        assert table.empty and set(STUDY.table(name).columns) <= set(table)
+    left = STUDY.read(params, "pairs")["left_out"]
+    assert left.ne("").all() and left.empty == (why == "an empty corpus")
+    assert judgement_sample(params, 10).empty
 
 
-def test_a_dry_run_neither_reads_for_nor_writes_results(files, copier, monkeypatch):
-    for name in ("aligned_pairs", "load_pairs"):
-        monkeypatch.setattr(pool_module, name, None)
-    monkeypatch.setattr(links, "shard_pairs", None)
-    monkeypatch.setattr(pool_module, "load_aligner", None)
-    store, params = Store(), params_of(files)
-    found = {unit.label: unit for unit in study.STUDY.units(params, count=True, store=store)}
-    translating = next(unit for label, unit in found.items() if label.startswith("translate"))
-    assert (translating.texts, translating.stored) == (2 * TEST, 0)  # at most so many
-    assert not list(Path(store.url).rglob("*.parquet")) and not copier.asked
-    monkeypatch.undo()
+def test_a_dry_run_neither_counts_senses_nor_translates(files, copier, tmp_path):
+    params = params_of(files, n_pairs=TEST)
+    found = {unit.label: unit for unit in STUDY.units(params, count=True)}
+    judging = next(unit for label, unit in found.items() if "outcomes" in label)
+    assert (judging.texts, judging.stored, judging.left) == (2 * TEST, 0, 2 * TEST)  # at most so many
+    there = {path.parent.parent.name for path in (tmp_path / "cache" / "store").rglob("*.parquet")}
+    assert not copier.asked and not there & {f"disambiguation.{name}" for name in ("senses", "pairs", "items")}
 
 
 def test_a_dry_run_counts_what_was_found(files, copier):
-    store, params = Store(), params_of(files)
-    pairs = study.pool(params, store)
-    study.judged(params, "copier", store=store)
-    unit = next(unit for unit in study.STUDY.units(params, count=True, store=store) if "translate" in unit.label)
-    assert unit.stored == pairs["source"].nunique() and unit.texts <= unit.stored + 20
+    params = params_of(files)
+    STUDY.read(params, "items")
+    (unit,) = (unit for unit in STUDY.units(params, count=True) if "outcomes" in unit.label)
+    pool = STUDY.read(params, "items")
+    assert (unit.texts, unit.stored) == (pool["source"].nunique(), 0)
 
 
-def test_corpora_are_counted_and_looked_through_in_shards_of_their_own(files, copier):
-    store, params = Store(), params_of(files, folds=4, test_corpora=[files["one"]])
-    units = study.STUDY.units(params, store=store)
-    starts = [unit.arguments["start"] for unit in units if unit.function.endswith(":count_senses")]
-    assert starts == [0, 40, 80, 120]
-    assert len([unit for unit in units if unit.function.endswith(":find_pairs")]) == 5
-    attacks = [unit for unit in study.STUDY.units(params.model_copy(update={"n_seeds": 500})) if "attack" in unit.label]
-    assert [unit.arguments["part"] for unit in attacks] == [(0, 3), (1, 3), (2, 3)]
+def test_seeds_are_attacked_in_parts(files, copier):
+    params = params_of(files, folds=4, test_corpora=[files["one"]], n_seeds=None)
+    units = [unit.label.split()[1] for unit in STUDY.units(params)]
+    assert {"senses", "folds", "pairs", "items", "outcomes", "seeds", "samples", "attacks"} <= set(units)
+    assert STUDY.read(params, "folds")["first"].tolist() == [0, 40, 80, 120]
 
 
 @pytest.mark.parametrize(
@@ -333,9 +265,9 @@ def test_translations_are_not_linked_by_what_does_not_know_them(files, change, m
         params_of(files, **change)
 
 
-def test_problems_of_corpora_are_told(files, tmp_path: Path):
+def test_problems_of_corpora_are_reported(files, tmp_path: Path):
     def problems(**changes: object) -> str:
-        return "\n".join(study.STUDY.problems(params_of(files, models=[], **changes)))
+        return "\n".join(STUDY.problems(params_of(files, models=[], **changes)))
 
     assert problems() == ""
     endless = {"training_corpus": "sandbox-homographs:train", "test_corpora": ["sandbox-homographs:test"]}
@@ -359,7 +291,7 @@ def test_named_lexicons_are_of_the_source_language():
 
 
 def test_an_aligner_learns_from_no_more_than_the_training_pairs(copier):
-    store = Store()
     few = DisambiguationParams(training_pairs=20, aligner_pairs=4000, models=[], masked_lm=None, causal_lm=None)
     same = few.model_copy(update={"aligner_pairs": 20})
-    assert pool_module.word_list(few, store) == pool_module.word_list(same, store)
+    columns = ["of", "to", "n"]
+    assert STUDY.read(few, "links")[columns].equals(STUDY.read(same, "links")[columns])

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
 
 from nbkit.corpora import load_pairs
 from nbkit.errors import ParamsError
 from nbkit.measure.senses import majority_sense
-from nbkit.store import Store
-from nbkit.studies import disambiguation as study
-from nbkit.studies.disambiguation import DisambiguationParams, tables
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams
+from nbkit.studies.disambiguation.senses import NO_MAJORITY
+from nbkit.studies.disambiguation.shown import error_rates, read
+from tests.pages import run_page
 
 from .conftest import Dummy, register
 
-pool_module = import_module("nbkit.studies.disambiguation.pool")
 N = 60
 SYSTEMS = ["right-1", "right-2", "right-3", "silent", "wrong"]
 
@@ -28,12 +26,12 @@ def params(monkeypatch: pytest.MonkeyPatch, tmp_path) -> DisambiguationParams:
         "masked_lm": None, "causal_lm": None, "training_pairs": 300, "aligner_pairs": 300, "n_pairs": N,
         "min_tokens": 4, "bleu_pairs": 0, "challenge_size": 10,
     }  # fmt: skip
-    gold = DisambiguationParams(models=["right-1"], **settings)
+    gold = DisambiguationParams(models=[], **settings)
     references = {pair.source.text: pair.target.text for pair in load_pairs("sandbox-homographs:test", "en", "de", n=N)}
     for name in (*SYSTEMS[:3], "right-4"):
         register(Dummy(references.__getitem__), [name])
     wrong = dict(references)
-    for row in study.pool(gold, Store()).to_dict("records"):
+    for row in STUDY.read(gold, "items").to_dict("records"):
         senses = gold.homographs.homographs[row["homograph"]].clusters
         other = min(next(each for each in senses if each.name != row["sense"]).translations)
         wrong[row["source"]] = row["reference"].replace(row["word"], other)
@@ -43,28 +41,30 @@ def params(monkeypatch: pytest.MonkeyPatch, tmp_path) -> DisambiguationParams:
 
 
 def test_the_majority_is_right_and_who_dissents_is_wrong(params):
-    store = Store()
-    pairs = study.pool(params, store).set_index("pair")
-    gold = study.pool(params.model_copy(update={"voters": []}), store).set_index("pair")
+    pairs = STUDY.read(params, "items").set_index("pair")
+    gold = STUDY.read(params.model_copy(update={"voters": []}), "items").set_index("pair")
     both = pairs.index.intersection(gold.index)
     assert len(both) > N / 2
     assert (pairs.loc[both, "sense"] == gold.loc[both, "sense"]).all()
     biases = [name for name in pairs if name.startswith(("freq_", "ppmi_"))]
     assert (pairs.loc[both, biases] == gold.loc[both, biases]).all(axis=None)
-    rates = study.errors(params, store).set_index("model")
+    rates = error_rates(read(params)).set_index("model")
     assert (rates.loc[SYSTEMS[:3], "errors"] == 0).all() and rates.loc["silent", "n"] == 0
     assert rates.loc["wrong", "errors"] > 0.9 * len(both)
-    left_out = study.pool_left_out(params, store).set_index("reason")["n"]
-    assert left_out["pairs read"] == N and left_out["in the pool"] == len(pairs)
+    assert STUDY.used(params, None) == {"n_pairs": [N], "n_test": [len(pairs)]}
 
 
-def test_an_equal_vote_decides_nothing(params, monkeypatch):
+def test_a_voters_senses_are_those_that_it_voted_for(params):
+    votes = STUDY.read(params, "votes").query("left_out == ''")
+    outcomes = STUDY.read(params)
+    cast = outcomes.assign(voter=outcomes["model"].map(SYSTEMS.index)).merge(votes, on=["key", "voter"])
+    assert len(cast) == len(outcomes) and (cast["found_x"] == cast["found_y"]).all()
+
+
+def test_an_equal_vote_decides_nothing(params):
     four = params.model_copy(update={"voters": ["right-1", "right-2", "wrong", "silent"]})
-    monkeypatch.setenv("NBKIT_CACHE", "memory://equal")
-    store = Store()
-    assert study.pool(four, store).empty  # three decided: nobody has three others
-    left_out = study.pool_left_out(four, store).set_index("reason")["n"]
-    assert left_out[pool_module.NO_MAJORITY] > N / 2
+    assert STUDY.read(four, "items").empty  # three decided: nobody has three others
+    assert STUDY.read(four, "pairs")["left_out"].value_counts()[NO_MAJORITY] > N / 2
 
 
 @pytest.mark.parametrize(
@@ -91,28 +91,34 @@ def test_a_majority_needs_systems_and_no_folds():
 
 
 def test_one_system_is_compared_with_all_of_them(params):
-    store = Store()
     one = params.narrowed("sandbox", "wrong")
-    rates = study.errors(one, store)
-    assert rates["model"].tolist() == ["wrong"] and rates["rate"].item() > 0.9
+    rates = error_rates(read(one))
+    assert rates["model"].tolist() == ["wrong"] and rates["value"].item() > 0.9
     register(Dummy(lambda text: "Unbekannt"), ["new"])
     new = one.model_copy(update={"models": ["new"]})
-    assert study.errors(new, store)["undecided"].item() == len(study.pool(params, store))
+    assert error_rates(read(new))["undecided"].item() == len(STUDY.read(params, "items"))
 
 
-def test_wrong_senses_are_compared_where_nothing_can_be_attacked(params, monkeypatch):
+def test_wrong_senses_are_compared_where_nothing_can_be_attacked(params, monkeypatch, tmp_path):
     monkeypatch.setattr(DisambiguationParams, "attackable", [])
-    found = study.transfer(params.model_copy(update={"models": ["right-1", "wrong", "right-2"]}), Store())
-    assert (found["relation"] == tables.WRONG_SENSES).all() and len(found) == 3
-    with_wrong = found[(found["model_a"] == "wrong") | (found["model_b"] == "wrong")]
+    three = params.model_copy(update={"models": ["right-1", "wrong", "right-2"]})
+    found = run_page("disambiguation/transferability", three.model_dump(), tmp_path, monkeypatch)
+    table = found.frame("section4_transfer_all")
+    assert (table["relation"] == "wrong senses").all() and len(table) == 3
+    with_wrong = table[(table["model_a"] == "wrong") | (table["model_b"] == "wrong")]
     assert (with_wrong["jaccard"] == 0).all() and (with_wrong["both"] == 0).all()
-    assert found.drop(with_wrong.index)["jaccard"].isna().all()  # neither is ever wrong
+    assert table.drop(with_wrong.index)["jaccard"].isna().all()  # neither is ever wrong
 
 
-def test_what_all_agree_on_against_the_context_is_listed(params):
-    agreed = study.unanimous(params, store=Store())
-    assert agreed.empty  # one of them disagrees each time, or none is decided
+def test_what_all_agree_on_against_the_context_is_listed(params, monkeypatch, tmp_path):
     rights = params.model_copy(update={"voters": ["right-1", "right-2", "right-3", "right-4"]})
-    listed = study.unanimous(rights, store=Store())
-    assert (listed["ppmi_diff"] > 0).all() and (listed["systems"] == 4).all()
-    assert (listed["sense"] != listed["wrong_sense"]).all()
+    rights = rights.model_copy(update={"models": rights.voters})
+    for run, folder in ((params, "all"), (rights, "right")):
+        (tmp_path / folder).mkdir()
+        page = run_page("disambiguation/error_prediction", run.model_dump(), tmp_path / folder, monkeypatch)
+        agreed = page.values["agreed"]
+        if run is params:
+            assert agreed.empty  # one of them disagrees each time, or none is decided
+        else:
+            assert (agreed["ppmi_diff"] > 0).all() and (agreed["systems"] == 4).all()
+            assert (agreed["sense"] != agreed["wrong_sense"]).all()

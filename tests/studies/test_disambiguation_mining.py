@@ -6,23 +6,20 @@ import importlib.util
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
-import nbkit.studies.disambiguation.mining
 from nbkit.corpora import load_pairs
 from nbkit.corpora.homographs import own_homographs
-from nbkit.errors import DataError, NbkitError
-from nbkit.measure.senses import REASONS, SenseFinder, sum_counts
+from nbkit.errors import NbkitError
+from nbkit.measure.senses import REASONS, SenseCounts, SenseFinder, sum_counts
 from nbkit.store import Store
-from nbkit.studies.disambiguation.mining import (
-    Mining,
-    count_senses,
-    mine,
-    mine_shard,
-    n_pairs,
-    shard_starts,
-)
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams
+from nbkit.studies.disambiguation.mining import count_senses, fold_counts, fold_of
+from nbkit.studies.study import Run
+from tests.align.pharaoh import write_pharaoh
 from tests.metrics.ten_pairs import LEXICON, german, parsed, triples
 
 
@@ -96,79 +93,101 @@ def test_pairs_without_homograph_cost_no_look_at_the_target():
     assert count_senses([(source, None, None)], LEXICON).read == 1
 
 
-def test_shards_are_remembered_and_add_up(tmp_path: Path):
-    store = Store(tmp_path)
-    mining = Mining("sandbox", n=60, lexicon="own", shard=20)
-    assert shard_starts(mining, store) == [0, 20, 40]
-    counts = mine(mining, store)
-    assert counts.read == 60
+@pytest.fixture
+def cache(monkeypatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def params_of(**changes: Any) -> DisambiguationParams:
+    known = {"models": [], "masked_lm": None, "causal_lm": None, "training_corpus": "sandbox", "training_pairs": 60,
+             "lexicon": "own"}  # fmt: skip
+    return DisambiguationParams(**{**known, **changes})
+
+
+def counts(params: DisambiguationParams, fold: int = -1) -> SenseCounts:
+    return fold_counts(STUDY.read(params, "senses"))(fold)
+
+
+def test_parts_are_stored_and_add_up(cache):
     pairs = [(pair.source, pair.target, pair.alignment) for pair in load_pairs("sandbox", "en", "de", n=60)]
-    assert counts == count_senses(pairs, own_homographs())
-    assert sum_counts(mine_shard(mining, start, store) for start in (40, 0, 20)) == counts
-    assert mine(Mining("sandbox", n=60, shard=60), store) == counts
+    found = counts(params_of())
+    assert found.read == 60 and found == count_senses(pairs, own_homographs())
+    folded = params_of(folds=3)
+    parts = [count_senses(pairs[start : start + 20], own_homographs()) for start in (0, 20, 40)]
+    assert counts(folded) == found == sum_counts(parts)
+    assert [counts(folded, fold) for fold in range(3)] == [found - part for part in parts]
 
 
-def test_what_cannot_be_mined(tmp_path: Path):
-    store = Store(tmp_path)
-    with pytest.raises(NbkitError, match="is unbounded: set n"):
-        n_pairs(Mining("sandbox"), store)
-    with pytest.raises(NbkitError, match="shard is 0; at least one pair"):
-        shard_starts(Mining("sandbox", n=5, shard=0), store)
-    with pytest.raises(NbkitError, match="unknown homograph lexicon 'ownn'"):
-        mine(Mining("sandbox", n=5, lexicon="ownn"), store)
+def test_folds_are_consecutive_pairs():
+    """A hundred lines may be of one film: parts that alternate would leak."""
+    first = pd.DataFrame({"first": [0, 40, 80]})
+    assert [fold_of(first, place) for place in (0, 39, 40, 79, 80, 200)] == [0, 0, 1, 1, 2, 2]
+    assert fold_of(first[:0], 7) == -1
 
 
-def test_links_of_a_file_are_taken_by_their_places(tmp_path: Path):
-    from tests.align.pharaoh import write_pharaoh
+def test_a_larger_corpus_keeps_the_parts_that_are_there(cache):
+    few, more = params_of(training_pairs=20_000), params_of(training_pairs=30_000)
+    keys = [[part.config for part in Run(STUDY, params).parts(STUDY.table("senses"))] for params in (few, more)]
+    assert keys[0] == keys[1][:2] and len(keys[1]) == 3
 
-    pairs = list(load_pairs("sandbox", "en", "de", n=30))
-    path = write_pharaoh([pair.alignment for pair in pairs], tmp_path / "links.txt")
-    store = Store(tmp_path / "store")
-    from_file = mine(Mining("sandbox", n=30, shard=7, aligner=f"pharaoh:{path}"), store)
-    assert from_file == mine(Mining("sandbox", n=30, shard=30), store)
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"training_pairs": None}, "is unbounded: set training_pairs"),
+        ({"lexicon": "./ownn.yaml"}, "ownn.yaml"),
+        ({"aligner": "pharaoh:nowhere.txt", "hypothesis_aligner": "embeddings:x"}, "no such file"),
+    ],
+)
+def test_what_cannot_be_counted(cache, change, reason):
+    with pytest.raises(NbkitError, match=reason):
+        STUDY.read(params_of(**change), "senses")
+
+
+def test_links_of_a_file_are_taken_by_their_places(cache):
+    pairs = list(load_pairs("sandbox", "en", "de", n=60))
+    path = write_pharaoh([pair.alignment for pair in pairs], cache / "links.txt")
+    (cache / "words.tsv").write_text("bat\tFledermaus\n", encoding="utf-8")
+    linked = {"aligner": f"pharaoh:{path}", "hypothesis_aligner": f"lexicon:{cache}/words.tsv"}
+    assert counts(params_of(**linked)) == counts(params_of())
     lines = path.read_text(encoding="utf-8").splitlines()
     for text, line, reason in [
         (lines[:20], 20, "no links for the pair after it"),
         ([*lines[:16], "0~0", *lines[17:]], 17, "'0~0' is not a link"),
     ]:
         path.write_text("\n".join(text), encoding="utf-8")
-        with pytest.raises(DataError, match=reason) as caught:
-            mine(Mining("sandbox", n=30, shard=7, aligner=f"pharaoh:{path}"), store)
-        assert caught.value.line == line
+        with pytest.raises(NbkitError, match=rf"links\.txt:{line}: .*{reason}"):
+            STUDY.read(params_of(**linked), "senses")
     with pytest.raises(NbkitError, match="let on_error be 'raise'"):
-        mine(Mining("sandbox", n=30, aligner=f"pharaoh:{path}", on_error="skip"), store)
-    with pytest.raises(NbkitError, match="no such file"):
-        mine(Mining("sandbox", n=30, aligner="pharaoh:nowhere.txt"), store)
+        STUDY.read(params_of(**linked, on_error="skip"), "senses")
 
 
-def test_gold_links_must_be_there(data_folder: Path, monkeypatch, tmp_path: Path):
+def test_gold_links_must_be_there(data_folder: Path, monkeypatch, cache):
     monkeypatch.setenv("NBKIT_DATA", str(data_folder))
-    with pytest.raises(NbkitError, match=r"corpus pud has no gold links for the pair '.*': name an aligner"):
-        mine(Mining("pud", n=5), Store(tmp_path))
+    parsers = {lang: str(data_folder / "models" / f"{lang}_ud_sm") for lang in ("en", "de")}
+    with pytest.raises(NbkitError, match=r"corpus 'pud' has no gold links: name what is to link its pairs"):
+        STUDY.read(params_of(training_corpus="pud", training_pairs=5, parsers=parsers), "senses")
 
 
 @pytest.mark.skipif(
     importlib.util.find_spec("eflomal") is None, reason='eflomal is missing: pip install "nbkit[eflomal]"'
 )
-def test_real_captions(data_folder: Path, monkeypatch, tmp_path: Path):
-    """Multi30k, real parsers, eflomal on the corpus as a whole: what is found is found in every cut of shards."""
+def test_real_captions(data_folder: Path, monkeypatch, cache):
+    """Multi30k, real parsers, eflomal on the corpus as a whole, also on a test corpus; cross-fitted, its own links."""
     monkeypatch.setenv("NBKIT_DATA", str(data_folder))
-    models = data_folder / "models"
-    settings = {
-        "n": 60,
-        "parsers": {lang: str(models / f"{lang}_ud_sm") for lang in ("en", "de")},
-        "lexicon": str(data_folder / "homographs" / "en-de.sense_clusters.json"),
-        "aligner": "eflomal",
-        "aligner_options": {"iterations": 0.2, "samplers": 1},
-    }
-    store = Store(tmp_path)
-    mining = Mining("multi30k", **settings, shard=25)
-    counts = mine(mining, store)
-    assert counts.read == 60 and counts.total >= 2
-    assert {reason for _, reason in counts.undecided} <= set(REASONS)
-    pairs = load_pairs("multi30k", "en", "de", n=60, parsers=settings["parsers"], store=store)
-    finder = SenseFinder(mining.homographs())
-    found = sum(len(finder.occurrences(pair.source)) for pair in pairs)
-    assert counts.total <= found <= counts.total + sum(counts.undecided.values()) + 3  # some captions hold one twice
-    monkeypatch.setattr(nbkit.studies.disambiguation.mining, "count_senses", None)  # all shards are remembered
-    assert mine(mining, Store(tmp_path)) == counts
+    params = params_of(
+        training_corpus="multi30k", training_pairs=60, test_corpora=["multi30k:val"], n_pairs=30, min_tokens=4,
+        parsers={lang: str(data_folder / "models" / f"{lang}_ud_sm") for lang in ("en", "de")},
+        lexicon=str(data_folder / "homographs" / "en-de.sense_clusters.json"), on_conflict="drop", aligner="eflomal",
+        hypothesis_aligner="eflomal", folds=2,
+    )  # fmt: skip
+    found = counts(params)
+    assert found.read == 60 and {reason for _, reason in found.undecided} <= set(REASONS)
+    pairs = load_pairs("multi30k", "en", "de", n=60, parsers=params.parsers, store=Store())
+    occurrences = sum(len(SenseFinder(params.homographs).occurrences(pair.source)) for pair in pairs)
+    assert found.total <= occurrences <= found.total + sum(found.undecided.values()) + 3  # some hold one twice
+    tested, linked = STUDY.read(params, "pairs"), STUDY.read(params, "linked")
+    assert len(linked) == 30 and set(linked["corpus"]) == {"multi30k:val"}
+    own = tested[(tested["corpus"] == "multi30k") & (tested["left_out"] == "")]
+    assert {(row.homograph, row.sense) for row in own.itertuples()} <= set(found.pairs)

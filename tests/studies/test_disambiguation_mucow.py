@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from nbkit.corpora.homographs import MucowItem
-from nbkit.errors import DataError
+from nbkit.errors import NbkitError
 from nbkit.measure.senses import MucowScore, mucow_verdict
-from nbkit.store import Store
-from nbkit.studies.disambiguation import DisambiguationParams, tables
-from nbkit.studies.disambiguation.steps import mucow_sources, mucow_verdicts
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams
+from tests.pages import run_page
 
 from .conftest import Dummy, register
 
@@ -69,24 +67,21 @@ def params(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data_folder: Path) -
 
 
 def test_the_suites_score_counts_every_sentence(params):
-    store = Store()
-    verdicts = mucow_verdicts(params, "by-hand", store=store)["verdict"].tolist()
-    assert verdicts == [row[4] for row in SENTENCES]
+    assert STUDY.read(params, "mucow")["verdict"].tolist() == [row[4] for row in SENTENCES]
+    other = params.model_copy(update={"lexicon": "own"})
+    assert STUDY.read(other, "mucow").empty and STUDY.read(other, "mucow_items").empty
 
 
-def test_the_table_shows_both_scores(params, monkeypatch):
-    rates = pd.DataFrame({"model": ["by-hand"], "n": [4], "errors": [1], "rate": [0.25], "low": [0.05], "high": [0.7]})
-    monkeypatch.setattr(tables, "errors", lambda *_: rates)
-    row = tables.mucow(params, Store()).iloc[0]
-    assert (row["n"], row["right"], row["wrong"], row["neither"], row["decided"]) == (5, 2, 2, 1, 4)
-    assert (row["precision"], row["recall"], row["f1"]) == (0.5, 2 / 3, pytest.approx(4 / 7))
-    assert (row["share"], row["low"], row["high"]) == (0.75, pytest.approx(0.3), 0.95)
-    assert tables.mucow(params.model_copy(update={"lexicon": "own"}), Store()).empty
+def test_the_page_shows_both_scores(params, monkeypatch, tmp_path):
+    page = run_page("disambiguation/models", params.model_dump(), tmp_path / "out", monkeypatch)
+    row = page.frame("mucow").iloc[0]
+    assert (row["n"], row["right"], row["wrong"], row["neither"]) == (5, 2, 2, 1)
+    assert (row["precision"], row["recall"], row["f1"]) == (0.5, pytest.approx(2 / 3), pytest.approx(4 / 7))
+    assert row["low"] <= row["share"] <= row["high"] or row["decided"] == 0
 
 
 def test_a_key_needs_as_many_sentences(params, tmp_path):
     with (tmp_path / "en-de.text.txt").open("a", encoding="utf-8") as file:
         file.write("One more.\n")
-    with pytest.raises(DataError, match=r"6 sentences for 5 items of en-de\.key\.txt"):
-        mucow_sources(params)
-    assert mucow_sources(params.model_copy(update={"lexicon": "own"})) == []
+    with pytest.raises(NbkitError, match=r"6 sentences for 5 items of en-de\.key\.txt"):
+        STUDY.read(params, "mucow_items")

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 
-import numpy as np
+import nbformat
 import pandas as pd
 import pytest
 
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import ParamsError
-from nbkit.measure.senses import AMBIGUOUS, BY_GENDER, DECIDED, NO_NOUN, NOT_ALIGNED, UNKNOWN, Sense, SenseCounts
-from nbkit.store import Store
-from nbkit.studies.disambiguation import DisambiguationParams, styled
-from nbkit.studies.disambiguation import tables as reach
-from nbkit.studies.disambiguation.mining import Mining, count_senses
-from nbkit.studies.disambiguation.steps import PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, Found, _judged_by
+from nbkit.measure.senses import DECIDED, NO_NOUN, OUTSIDE, UNKNOWN, SenseCounts
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams, shown
+from nbkit.studies.disambiguation.mining import count_senses
+from nbkit.studies.disambiguation.senses import PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, judged
 from nbkit.text.sentences import Sentence, Text
 from tests.metrics.ten_pairs import LEXICON, german, parsed
+from tests.pages import FOLDER, run_page
 
 BAT = parsed("bat/NOUN/root/-1")
 
@@ -43,57 +41,56 @@ def test_miner_counts_what_variants_decide_but_biases_by_the_rule_alone():
     assert SenseCounts.from_table(counts.table()).reached == counts.reached
 
 
-def test_verbs_are_in_no_share_of_training_pairs(monkeypatch):
-    reached = Counter(
-        {
-            ("links", DECIDED): 6,
-            ("links", BY_GENDER): 1,
-            ("links", NOT_ALIGNED): 2,
-            ("links", NO_NOUN): 5,
-            ("window", DECIDED): 8,
-        }
-    )
-    monkeypatch.setattr(reach, "counts", lambda params, store: SenseCounts(reached=reached))
-    found = reach.sense_coverage(DisambiguationParams(), Store("memory://reach")).set_index("reach")
-    assert found.loc["links"].tolist() == [7, 2, 5, 7 / 9, 1] and found.loc["window", "share"] == 1
-    assert np.isnan(found.loc["translation", "share"])
-    shown = styled.coverage_table(found.reset_index()).data
-    assert shown["share"].tolist()[:2] == ["77.8", "100.0"]
-    assert "contains no homograph" in str(styled.coverage_table(found.reset_index().head(0)).to_html())
-
-
 @pytest.mark.parametrize(
-    ("told", "outcomes"),
+    ("sense", "possible", "outcomes"),
     [  # by the nouns near by, the whole translation, and the published code
-        (Sense("bat", 0, "club", None), [RIGHT, RIGHT, RIGHT]),
-        (Sense("bat", 0, "animal", None), [WRONG, WRONG, WRONG]),
-        (Sense("bat", 0, None, NOT_ALIGNED), [UNDECIDED] * 3),
-        (Sense("bat", 0, None, AMBIGUOUS, possible=frozenset({"club", "animal"})), [UNDECIDED, UNDECIDED, RIGHT]),
-        (Sense("bat", 0, None, AMBIGUOUS, possible=frozenset({"animal"})), [UNDECIDED] * 3),
+        ("club", [], [RIGHT, RIGHT, RIGHT]),
+        ("animal", [], [WRONG, WRONG, WRONG]),
+        (None, [], [UNDECIDED] * 3),
+        (None, ["animal", "club"], [UNDECIDED, UNDECIDED, RIGHT]),
+        (None, ["animal"], [UNDECIDED] * 3),
     ],
 )
-def test_outcomes_by_the_variants(told, outcomes):
-    found = Found("", "", "", "", {"links": told, "window": told, "translation": told})
-    assert [_judged_by(name, found, "club") for name in ("window", "translation", PUBLISHED_CODE)] == outcomes
-    assert _judged_by("window", Found("", "", "", "", {}), "club") == UNDECIDED
+def test_outcomes_by_the_variants(sense, possible, outcomes):
+    reached = json.dumps({reach: [sense, possible] for reach in ("links", "window", "translation")})
+    assert [judged(reached, name, "club") for name in ("window", "translation", PUBLISHED_CODE)] == outcomes
+    assert judged("{}", "window", "club") == UNDECIDED  # an empty translation
 
 
-def test_error_rates_by_the_variants(monkeypatch):
-    outcomes = pd.DataFrame({
-        "reason": ["", "", NO_NOUN, UNKNOWN],
+def test_verbs_are_in_no_share_of_training_pairs(monkeypatch, tmp_path):
+    rows = [("links", "decided", 6), ("links", "decided by gender", 1), ("links", "not aligned", 2),
+            ("links", NO_NOUN, 5), ("window", "decided", 8)]  # fmt: skip
+    senses = pd.DataFrame([(-1, "reach", *row[:2], "", row[2]) for row in rows],
+                          columns=["fold", "kind", "of", "sense", "word", "n"])  # fmt: skip
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    read = type(STUDY).read
+    monkeypatch.setattr(type(STUDY), "read", lambda self, *of: senses if of[1:] == ("senses",) else read(self, *of))
+    small = {"training_pairs": 20, "n_pairs": 20, "aligner_pairs": 20, "masked_lm": None, "causal_lm": None}
+    page = run_page("disambiguation/attractors", {"models": [], "run": small, **small}, tmp_path / "out", monkeypatch)
+    found = page.frame("sense_coverage").set_index("reach")
+    columns = ["decided", "undecided", "set_aside", "share", "by_gender"]
+    assert found.loc["links", columns].tolist() == pytest.approx([7, 2, 5, 7 / 9, 1])
+    assert found.loc["window", "share"] == 1
+
+
+def test_error_rates_by_the_variants():
+    """What the page's cell makes of four translations, two of which the rule leaves undecided."""
+    made = {
+        "model": "by-hand", "unit": range(4), "reason": ["", "wrong", NO_NOUN, UNKNOWN],
         "outcome": [RIGHT, WRONG, UNDECIDED, UNDECIDED],
         "outcome_window": [RIGHT, WRONG, UNDECIDED, RIGHT],
         "outcome_translation": [RIGHT, WRONG, UNDECIDED, WRONG],
         f"outcome_{PUBLISHED_CODE}": [RIGHT, WRONG, RIGHT, RIGHT],
-    })  # fmt: skip
-    monkeypatch.setattr(reach, "judged", lambda params, model, store: outcomes)
-    monkeypatch.setattr(reach, "pool", lambda params, store: pd.DataFrame({"corpus": "x", "pair": list("abcd")}))
-    found = reach.error_variants(DisambiguationParams(models=["./m"]), Store("memory://reach")).set_index("reach")
+    }  # fmt: skip
+    cells = nbformat.read(FOLDER / "disambiguation" / "error_prediction.ipynb", as_version=4).cells
+    (code,) = (cell.source.partition("listed =")[0] for cell in cells if cell.id == "reach")
+    names = {"outcomes": pd.DataFrame(made), "pages": shown, "pd": pd, "OUTSIDE": OUTSIDE}
+    exec(code, names)  # noqa: S102
+    found = names["variants"].set_index("reach")
     assert found["errors"].tolist() == [1, 1, 2, 1] and found["n"].tolist() == [2, 3, 3, 4]
     assert found["undecided"].tolist() == [1, 0, 0, 0] and found["set_aside"].tolist() == [1, 1, 1, 0]
-    assert found["share"].tolist() == [2 / 3, 1, 1, 1]
-    shown = styled.error_variants_table(found.reset_index()).data
-    assert len(shown) == 4 and list(shown["reach"]) == list(reach.SHOWN.values())
+    assert found["share"].tolist() == pytest.approx([2 / 3, 1, 1, 1])
+    assert list(found.index) == list(shown.REACH)
 
 
 def test_nouns_of_languages_without_capitals_need_a_parser_or_an_option():
@@ -101,11 +98,6 @@ def test_nouns_of_languages_without_capitals_need_a_parser_or_an_option():
         DisambiguationParams(target="fr", lexicon="./x.yaml")
     for settings in ({"target_nouns": "any"}, {"target_words": "lemmas"}):
         DisambiguationParams(target="fr", lexicon="./x.yaml", **settings)
-
-
-def test_counts_of_other_target_nouns_are_remembered_apart():
-    kinds = [Mining("sandbox", n=5, target_nouns=nouns).counts_key() for nouns in ("tagged", "any")]
-    assert kinds[0] != kinds[1]
 
 
 def test_ambiguous_words_of_published_files_keep_their_clusters(tmp_path: Path):

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from nbkit.corpora.idioms import annotate, english_idioms, shared_translations
-from nbkit.errors import NbkitError, ParamsError
-from nbkit.studies import idioms, outcomes
+from nbkit.errors import ParamsError
+from nbkit.studies import outcomes
 from nbkit.studies.behaviours import BAR, behaviour_of
-from nbkit.studies.idioms import IdiomsParams, steps
-from nbkit.studies.idioms.others import compared
+from nbkit.studies.idioms import STUDY, IdiomsParams, items, scores
 from nbkit.text.phrases import PhraseMatcher
 from nbkit.text.sentences import Pair, Sentence, Text
+from tests.pages import run_page
 
 from .conftest import Dummy, register
 from .idioms_cases import literally, toy_params
@@ -44,19 +44,21 @@ def with_systems(params: IdiomsParams, *names: str) -> IdiomsParams:
     return IdiomsParams(**params.model_dump() | {"models": {name: name for name in names}, "voters": list(names)})
 
 
+def flagged(params: IdiomsParams) -> dict[str, int]:
+    """How many literal translations each system has that few others have."""
+    found = STUDY.read(params, "compared")
+    return (found["triggers"].str.len() > 0).groupby(found["model"], sort=False).sum().to_dict()
+
+
 def test_a_literal_translation_that_the_others_do_not_have_is_flagged(params):
-    table = idioms.dissents(params).set_index("model")
-    assert table["flagged"].to_dict() == {"literal": 8, "silent": 0, "free-1": 0, "free-2": 0, "free-3": 0}
-    assert table.loc["literal", "value"] == 1 and table.loc["free-1", "value"] == 0
-    assert table["n"].to_dict() == {"literal": 8, "silent": 0, "free-1": 8, "free-2": 8, "free-3": 8}
-    found = compared(params, "fr", params.systems[0])
-    assert {word for row in found["triggers"] for word, *_ in json.loads(row)} == {
-        "cognent",
-        "seau",
-        "chaude",
-        "patate",
-    }
-    assert {others for row in found["triggers"] for *_, others in json.loads(row)} == {0}
+    assert flagged(params) == {"literal": 8, "silent": 0, "free-1": 0, "free-2": 0, "free-3": 0}
+    table = scores.read(params, "compared", controls=False)
+    shares = scores.mean_over_idioms(table, "literal", interval="share").set_index("model")
+    assert shares.loc["literal", "value"] == 1 and shares.loc["free-1", "value"] == 0
+    assert shares["n"].to_dict() == {"literal": 8, "silent": 0, "free-1": 8, "free-2": 8, "free-3": 8}
+    of_one = table[table["model"] == "literal"]
+    assert set(of_one["triggers"].explode()) == {"cognent", "seau", "chaude", "patate"}
+    assert set(of_one["votes"].explode()) == {0}
 
 
 def test_a_third_of_the_others_makes_a_word_right(params):
@@ -65,46 +67,45 @@ def test_a_third_of_the_others_makes_a_word_right(params):
     six = with_systems(params, "literal", "literal-2", "free-1", "free-2", "free-3", "silent")
     five = with_systems(params, "literal", "literal-2", "free-1", "free-2", "free-3")
     four = with_systems(params, "literal", "literal-2", "free-1", "free-2")
-    flagged = [idioms.dissents(each).set_index("model").loc["literal", "flagged"] for each in (six, five, four)]
-    assert flagged == [8, 8, 0]
+    assert [flagged(each)["literal"] for each in (six, five, four)] == [8, 8, 0]
 
 
 def test_words_that_good_translations_share_are_no_literal_ones(params, monkeypatch):
     given = {"kick the bucket": "cogner, cognent le seau"}
     monkeypatch.setattr("nbkit.studies.idioms.others.shared_translations", lambda src, tgt: given)
-    table = compared(params, "fr", params.systems[0])
-    assert table[table["triggers"] != "[]"]["idiom"].unique().tolist() == ["hot potato"]
+    table = STUDY.read(params, "compared").query("model == 'literal'")
+    assert table[table["triggers"].str.len() > 0]["idiom"].unique().tolist() == ["hot potato"]
     assert not table[table["idiom"] == "kick the bucket"]["open"].any()
 
 
 def test_outcomes_are_the_flags_and_nothing_that_reads_references(params):
-    import pandas as pd
-
     found = pd.concat(list(outcomes(params, texts=True)))
     assert set(found["measure"]) == {"literal"} and len(found) == 5 * 8
     assert found[found["system"] == "literal"]["verdict"].eq("fail").all()
     silent = found[found["system"] == "silent"]
     assert silent["verdict"].eq("undecided").all() and silent["value"].isna().all()
-    assert found[found["system"] == "free-2"]["value"].eq(0).all()
+    assert found[found["system"] == "free-2"]["value"].eq(0).all() and set(found["reference"]) == {""}
     marks = [mark for row in found[found["system"] == "literal"].to_dict("records") for mark in row["spans"]]
     assert {mark["label"] for mark in marks} == {"idiom", "trigger"}
-    with pytest.raises(NbkitError, match="no references"):
-        idioms.literal_errors(params)
+    assert STUDY.read(params).empty and "voters and no references" in scores.why_empty(params)
 
 
-def test_outputs_stand_side_by_side_flagged_ones_first(params):
+def test_outputs_stand_side_by_side_flagged_ones_first(params, tmp_path, monkeypatch):
     mixed = params.model_copy(update={"models": {**params.models, "half": "half"}, "voters": [*SYSTEMS, "half"]})
     register(Dummy(lambda text: literally(text) if "today" in text else freely(text)), ["half"])
-    table = idioms.side_by_side(mixed)
-    assert len(table) == 6 * 8 and table["flagged"].is_monotonic_decreasing
-    assert table["system"].tolist()[:6] == [*SYSTEMS, "half"] and table["flagged"].iloc[0] == 2
-    assert "today" in table["source"].iloc[0]
+    page = run_page("idioms/others", mixed.model_dump(), tmp_path / "out", monkeypatch)
+    table = pd.read_csv(page.kept["tables/side_by_side.texts.csv"])
+    assert len(table) == 6 * 8 and table["of"].is_monotonic_decreasing
+    assert table["model"].tolist()[:6] == [*SYSTEMS, "half"] and table["of"].iloc[0] == 2
+    assert "today" in table["source"].iloc[0] and "[cognent]" not in page.text and "line 1" in page.text
+    assert page.frame("dissents").set_index("model").loc["literal", "flagged"] == 8
+    assert len(page.figures) == 1
 
 
 def test_nothing_is_judged_against_references(params):
-    labels = [unit.label for unit in idioms.STUDY.units(params)]
-    assert sum("compare" in label for label in labels) == 5
-    assert not any("judge" in label or "probe" in label for label in labels)
+    labels = [unit.label for unit in STUDY.units(params)]
+    assert sum("compared" in label for label in labels) == 5
+    assert not any(name in label for label in labels for name in ("outcomes", "similar", "links", "probes"))
 
 
 def test_three_voters_are_too_few(params):
@@ -117,8 +118,8 @@ def test_sources_alone_are_mined_whatever_stands_beside_them(tmp_path, monkeypat
     rows = [("They kicked the bucket .", "x"), ("They kicked the bucket .", "y"), ("It rains .", "z")]
     (tmp_path / "news.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in rows), encoding="utf-8")
     given = params.model_dump() | {"data": "mined", "corpora": {"news": str(tmp_path / "news.tsv")}}
-    [pair] = steps.load_data(IdiomsParams(**given), "fr", steps.Store()).test
-    assert (pair.idiom, pair.target) == ("kick the bucket", "")
+    [pair] = STUDY.read(IdiomsParams(**given), "items").to_dict("records")
+    assert (pair["idiom"], pair["reference"]) == ("kick the bucket", "")
 
 
 def test_shared_translations_are_of_listed_idioms():
@@ -143,7 +144,7 @@ def test_most_occurrences_that_the_matcher_finds_are_idioms(data_folder):
         lines = (data_folder / name).read_text(encoding="utf-8").split("\n")
         empty = Text((Sentence(("",), "de"),))
         for number, line in enumerate(lines, start=1):
-            for found in annotate(Pair("", steps.plain_text(line), empty), matcher) if line.strip() else ():
+            for found in annotate(Pair("", items.plain_text(line), empty), matcher) if line.strip() else ():
                 row = gold[name, number, found.idiom]
                 assert hashlib.blake2b(line.encode(), digest_size=6).hexdigest() == row["digest"], row
                 right.append(row["verdict"] == "right")
@@ -152,7 +153,7 @@ def test_most_occurrences_that_the_matcher_finds_are_idioms(data_folder):
 
 def test_the_declared_precision_is_that_of_the_flags_that_were_read(data_folder):
     rows = rows_of("idiom_flags.tsv")
-    read = behaviour_of(idioms.STUDY).measures["literal"].precision("en", "de")
+    read = behaviour_of(STUDY).measures["literal"].precision("en", "de")
     assert (read.right, read.of) == (sum(row["verdict"] == "right" for row in rows), len(rows))
     assert read.right / read.of >= BAR
     for row in rows:

@@ -1,30 +1,25 @@
-"""The outcomes of the idioms study: its results follow from them, and an item's id from the item alone."""
+"""The outcomes of the idioms study as cards and browsers read them: its numbers follow from them, and an item's id from
+the item alone."""
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
-from nbkit.models.probes import CONTEXTS, ContextProbe
-from nbkit.models.translators import texts
+from nbkit.models.probes import CONTEXTS
 from nbkit.store import Store
-from nbkit.studies import headline, idioms, outcomes, read_outcomes, write_outcomes
-from nbkit.studies.idioms import IdiomsParams, steps
-from nbkit.studies.idioms.steps import token_spans
+from nbkit.studies import outcomes
+from nbkit.studies.behaviours import behaviour_of, estimates
+from nbkit.studies.exports import write_outcomes
+from nbkit.studies.idioms import STUDY, IdiomsParams, scores
+from nbkit.studies.results import read_outcomes
 
 from .conftest import Dummy, register
-from .idioms_cases import PLACES, literally, pairs, toy_params
-
-#: The intervals of corpus scores resample sentences in their order, which outcomes do not have.
-CORPUS_SCORES = ["bleu", "chrf"]
+from .idioms_cases import literally, litter, pairs, probed, toy_params
 
 
 def half_literally(text: str) -> str:
@@ -33,80 +28,54 @@ def half_literally(text: str) -> str:
     return said.replace("cognent le seau", "meurent") if "here" in text else f"{said} xyz" if "soon" in text else said
 
 
-def surprised(name, wanted, src, tgt, decoding, **_):
-    for number, pair in enumerate(wanted, start=1):
-        words = token_spans(pair.target, tgt)
-        entropies = tuple(map(float, range(len(words))))
-        yield {
-            context: ContextProbe(context, " ".join(pair.target.split()[factor - 1 :]),
-                                  (-float(factor * number),) * len(words), entropies, words, 1)
-            for factor, context in enumerate(CONTEXTS, start=1)
-        }  # fmt: skip
-
-
 @pytest.fixture
 def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IdiomsParams:
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(steps, "probe_remembered", surprised)
-    monkeypatch.setattr(steps, "has_states", lambda *_: True)
     register(Dummy(half_literally))
-    return toy_params(tmp_path).model_copy(update={"conditions": ["zero", "joint"], "contexts": list(CONTEXTS)})
+    with probed():
+        yield toy_params(tmp_path).model_copy(update={"conditions": ["zero", "joint"], "contexts": list(CONTEXTS)})
 
 
-def assert_headline_follows(params: IdiomsParams, found: list[pd.DataFrame]) -> None:
-    """Values and numbers are those of `idioms.results`, and the intervals of all that is averaged over idioms."""
-    ours, again = idioms.results(params), headline(params, found)
-    keys = ["language", "condition", "model", "measure", "of"]
-    ours, again = (table.sort_values(keys, ignore_index=True) for table in (ours, again))
-    of_corpus = ours["measure"].isin(CORPUS_SCORES)
-    assert of_corpus.sum() and again.loc[of_corpus, ["low", "high"]].isna().all(axis=None)
-    ours.loc[of_corpus, ["low", "high"]] = np.nan
-    pd.testing.assert_frame_equal(ours, again, rtol=1e-12)
+def test_a_cards_number_is_that_of_the_page(params):
+    measure = behaviour_of(STUDY).measures["litter"]
+    table = estimates(pd.concat(outcomes(params)), measure).set_index("system")
+    for system in params.systems:
+        row = litter(params, condition=system.condition)
+        assert tuple(table.loc[system.label, ["value", "low", "high", "clusters"]]) == pytest.approx(
+            tuple(row[["value", "low", "high", "idioms"]])
+        )
+    assert table.loc["references", "value"] == 0
 
 
-def test_results_follow_from_outcomes(params):
-    assert_headline_follows(params, list(outcomes(params)))
-    both = params.model_copy(update={"contexts": [], "dictionary": "induced", "models": {"random": "dummy-zero"}})
-    assert_headline_follows(both, list(outcomes(both)))
+def test_every_declared_measure_is_one_of_the_outcomes(params):
+    """A measure whose columns no table has would be skipped without a word."""
+    # Without compounds, which are those of German, and without what voters take the place of.
+    declared = set(behaviour_of(STUDY).outcomes.measures) - {"literal", "litter/compounds"}
+    found = pd.concat(outcomes(params))
+    names = {name.partition("{")[0] for name in declared}
+    assert {name for name in names if not any(each.startswith(name) for each in set(found["measure"]))} == set()
 
 
-@pytest.mark.parametrize("form", ["parquet", "jsonl"])
-def test_results_follow_from_a_file_of_outcomes(params, form, tmp_path):
-    write_outcomes(outcomes(params, texts=True), tmp_path / f"outcomes.{form}", form)
-    assert_headline_follows(params, list(read_outcomes(tmp_path / f"outcomes.{form}")))
-
-
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.randoms(use_true_random=False))
-def test_results_follow_from_the_outcomes_of_any_run(params, tmp_path, random):
-    """Runs of any sentences, some of them twice, with a word of the target language anywhere."""
-
-    def text() -> str:
-        return " ".join(random.choices(["ils", "meurent", "seau", "cognent", "."], k=random.randint(1, 4)))
-
-    places = [*PLACES, *random.choices(PLACES, k=random.randint(0, 3))]
-    drawn = [
-        IdiomPair(str(n), f"They kick the bucket {place} .", text(), "kick the bucket", ((5, 20),))
-        for n, place in enumerate(places)
-    ]
-    write_idiom_pairs(drawn, *(tmp_path / name for name in ("set.en", "set.fr", "set.spans.en")))
-    news = [f"{pair.source}\t{pair.target}\n" for pair in drawn]
-    (tmp_path / "news.tsv").write_text("".join([*news, *news[:2]]), encoding="utf-8")
-    said = {pair.source: text() for pair in drawn}
-    register(Dummy(lambda text: said[text]))
-    plain = params.model_copy(update={"contexts": [], "conditions": ["zero"]})
-    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as cache:
-        patch.setenv("NBKIT_CACHE", cache)
-        for name in ("corpus_bleu", "corpus_chrf"):  # resampling takes most of the time, and is not compared
-            patch.setattr(steps, name, partial(getattr(texts, name), resamples=0))
-        assert_headline_follows(plain, list(outcomes(plain)))
+@pytest.mark.parametrize("form", ["parquet"])
+def test_a_file_of_outcomes_holds_the_same(params, form, tmp_path):
+    """What is written is what is read, to the last bit."""
+    ours = pd.concat(outcomes(params, texts=True), ignore_index=True)
+    write_outcomes(params, tmp_path / f"outcomes.{form}", form)
+    again = pd.concat(read_outcomes(tmp_path / f"outcomes.{form}"), ignore_index=True)
+    columns = ["item", "system", "measure", "value", "verdict", "reason", "cluster", "source", "output", "groups"]
+    both = []
+    for table in (ours, again):
+        named = table["groups"].map(lambda each: str(sorted(each.items())))
+        table = table[columns].assign(groups=named, verdict=table["verdict"].fillna(""))
+        both.append(table.sort_values(["measure", "system", "item", "groups", "output"], ignore_index=True))
+    pd.testing.assert_frame_equal(*both, check_exact=True, check_dtype=False)
 
 
 def test_what_litter_decides_and_why(params, tmp_path):
     found = pd.concat(outcomes(params, texts=True))
     litter = found[found["measure"] == "litter"]
     assert len(litter) == 4 * (2 + 2)
-    assert idioms.STUDY.used(params, Store()) == {"n_test": [4]}
+    assert STUDY.used(params, Store()) == {"n_test": [4]}
     row = litter[(litter["system"] == "random, zero") & litter["source"].str.contains("potato")].iloc[0]
     assert (row["verdict"], row["value"], row["reason"]) == ("fail", 1, "chaude, patate")
     assert row["cluster"] == row["groups"]["idiom"] == "hot potato" and row["groups"]["condition"] == "zero"
@@ -124,17 +93,14 @@ def test_what_litter_decides_and_why(params, tmp_path):
     assert set(again["reason"]) == {"the dictionary has none of the idiom's words"}
 
 
-def test_probes_are_treatments_of_the_sentence(params):
+def test_probes_are_of_the_sentence_in_a_context(params):
     found = pd.concat(outcomes(params))
     probes = found[found["measure"] == "probe/perplexity"]
     assert set(probes["system"]) == {"random, zero", "random, joint"}
-    assert probes.groupby("system")["item"].nunique().eq(4 * 3).all()
-    effects = idioms.context_effects(params).query("measure == 'perplexity'")
-    of = {(row["condition"], row["context"]): row["value"] for _, row in effects.iterrows()}
-    for context in CONTEXTS:
-        own = [groups["context"] == context and groups["condition"] == "zero" for groups in probes["groups"]]
-        surprise, subwords = np.array(list(probes.loc[own, "sums"])).sum(axis=0)
-        assert np.exp(-surprise / subwords) == pytest.approx(of["zero", context])
+    contexts = probes["groups"].map(lambda groups: groups["context"])
+    assert probes.groupby(["system", contexts])["item"].nunique().eq(4).all() and set(contexts) == set(CONTEXTS)
+    surprise = {context: float(np.exp(factor)) for factor, context in enumerate(CONTEXTS, start=1)}
+    assert probes["value"].to_numpy() == pytest.approx(contexts.map(surprise).to_numpy())
 
 
 def test_corpus_scores_add_up_and_are_no_means(params):
@@ -142,10 +108,11 @@ def test_corpus_scores_add_up_and_are_no_means(params):
     bleu = found[(found["measure"] == "bleu/news") & (found["system"] == "random, zero")]
     assert len(bleu) == 2 and set(bleu["groups"].map(lambda groups: groups["set"])) == {"news"}
     assert {tuple(map(len, rows)) for rows in (found.loc[found["measure"] == f"{name}/news", "sums"]
-                                               for name in CORPUS_SCORES)} == {(10,) * 8, (18,) * 8}  # fmt: skip
-    scores = idioms.global_scores(params).query("of == 'idiom-test' and measure == 'bleu' and condition == 'zero'")
+                                               for name in ("bleu", "chrf"))} == {(10,) * 8, (18,) * 8}  # fmt: skip
+    table = scores.global_scores(scores.read(params, "similar"))
+    whole = table.query("of == 'idiom-test' and measure == 'bleu' and condition == 'zero'")["value"].item()
     parts = found[(found["measure"] == "bleu/idiom-test") & (found["system"] == "random, zero")]
-    assert parts["value"].mean() != pytest.approx(scores["value"].iloc[0])
+    assert parts["value"].mean() != pytest.approx(whole)
 
 
 def test_ids_are_the_items_own(params, tmp_path, monkeypatch):
@@ -174,16 +141,15 @@ def test_ids_are_the_items_own(params, tmp_path, monkeypatch):
     update = {"data": "mined", "corpora": {"mine": f"{tmp_path}/corpus.tsv"}, "idioms": f"{tmp_path}/list.txt"}
     mined = params.model_copy(update=update)
     whole = ids(mined)
-    monkeypatch.setattr(steps, "_CHUNK", 3)
+    monkeypatch.setitem(STUDY.table("mined").__dict__, "unit", 3)
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "other"))
     assert ids(mined) == whole
     assert {key: before[key] for key in before.keys() & whole.keys()}.items() <= whole.items()
 
 
 def test_identical_sentences_are_one_item(params, tmp_path):
+    """Each counts, and they are resampled together."""
     (tmp_path / "news.tsv").write_text("It is here .\tCela est ici .\n" * 3, encoding="utf-8")
     found = pd.concat(outcomes(params))
     news = found[(found["measure"] == "bleu/news") & (found["system"] == "references")]
-    assert news["count"].tolist() == [3]
-    assert_headline_follows(params, list(outcomes(params)))
-    assert not found.duplicated(["system", "item", "measure"]).any()
+    assert news["count"].sum() == 3 and news["item"].nunique() == news["cluster"].nunique() == 1

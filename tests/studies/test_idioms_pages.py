@@ -7,31 +7,17 @@ import re
 import shutil
 
 import pytest
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from nbkit.models.probes import CONTEXTS, ContextProbe
-from nbkit.studies.idioms import PUBLISHED, STUDY, steps
-from nbkit.studies.idioms.steps import token_spans
+from nbkit.models.probes import CONTEXTS
+from nbkit.studies.idioms import STUDY
 from tests.pages import Page, html, run_page
 
-from .conftest import Dummy, registered
-from .idioms_cases import literally, toy_params
+from .conftest import Dummy, register, registered
+from .idioms_cases import literally, probed, toy_params
 
 #: The languages of the paper, and the table that has all its results.
 LANGUAGES = {"fr": "table3", "es": "table4"}
-
-
-def surprised(name, wanted, src, tgt, decoding, **_):
-    """Less context makes the reference less likely and the translation worse."""
-    for pair in wanted:
-        words = token_spans(pair.target, tgt)
-        entropies = tuple(1.0 + place % 3 for place in range(len(words)))
-        yield {
-            context: ContextProbe(context, " ".join(pair.target.split()[factor - 1 :]), (-float(factor),) * len(words),
-                                  entropies, words, 1)
-            for factor, context in enumerate(CONTEXTS, start=1)
-        }  # fmt: skip
+PUBLISHED = STUDY.printed
 
 
 @pytest.fixture(scope="module")
@@ -43,22 +29,22 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
     run = params | {"languages": list(LANGUAGES), "conditions": ["zero", "joint"], "contexts": list(CONTEXTS)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NBKIT_CACHE", str(folder / "cache"))
-        patch.setattr(steps, "probe_remembered", surprised)
-        patch.setattr(steps, "has_states", lambda *_: True)
-        with registered(Dummy(literally)):
+        with registered(Dummy(literally)), probed():
             return {each.path: run_page(each.path, run, folder / each.path, patch) for each in STUDY.notebooks}
 
 
 def test_every_page_draws_what_its_tables_say(pages: dict[str, Page]) -> None:
-    """Bars are as high as the tables' values, in panels of both languages; the footer comes last."""
+    """Marks stand where the tables' values are, in panels of both languages; the footer comes last."""
     found = pages["idioms/literal_errors"]
-    drawn = found.frame("litter_all").query("variant == 'paper' and pairs == 'paper' and condition == condition")
-    assert sorted(heights(found.figures["cell-4"])) == pytest.approx(sorted(drawn["value"])) and len(drawn) == 4
+    drawn = found.frame("litter_all").query("variant == 'paper' and pairs == 'paper'")
+    assert sorted(marks(found.figures["cell-4"], 0)) == pytest.approx(sorted(drawn["value"])) and len(drawn) == 8
     effects = pages["idioms/context_likelihood"].frame("probes_all").query("measure == 'perplexity'")
     figure = pages["idioms/context_likelihood"].figures["cell-4"]
-    assert sorted(heights(figure)) == pytest.approx(sorted(effects["value"]))
+    lines = [value for panel in figure.axes for line in panel.lines for value in line.get_ydata() if len(panel.lines)]
+    assert sorted(lines) == pytest.approx(sorted(effects["value"]))
     assert sorted(set(effects["value"])) == pytest.approx([math.e, math.e**2, math.e**3])
-    assert [panel.get_title().rpartition(", ")[2] for panel in figure.axes] == list(LANGUAGES)
+    titles = [panel.get_title() for panel in figure.axes if panel.get_visible()]
+    assert titles == ["zero, fr", "joint, fr", "zero, es", "joint, es"]
     for page in pages.values():
         assert "Where these results come from" in html(list(page.shown.values())[-1])
         assert len([name for name in page.kept if name.startswith("figures/") and ".column." not in name]) == len(
@@ -67,7 +53,7 @@ def test_every_page_draws_what_its_tables_say(pages: dict[str, Page]) -> None:
     assert {name: len(page.figures) for name, page in pages.items() if page.figures} == {
         "idioms/idiom_data": 1, "idioms/literal_errors": 2, "idioms/accuracy": 2, "idioms/global_scores": 2,
         "idioms/context_translation": 2, "idioms/context_likelihood": 2, "idioms/uncertainty": 2,
-        "idioms/model_card": 3,
+        "idioms/model_card": 4,
     }  # fmt: skip
 
 
@@ -113,5 +99,34 @@ def test_examples_and_matches_are_marked(pages: dict[str, Page]) -> None:
     assert matcher.frame("matcher_recall")["language"].tolist() == list(LANGUAGES)
 
 
-def heights(figure: Figure) -> list[float]:
-    return [patch.get_height() for panel in figure.axes for patch in panel.patches if isinstance(patch, Rectangle)]
+@pytest.mark.parametrize("given", ["models", "idioms", "voters"])
+def test_a_run_without_something_says_so_on_every_page(given: str, tmp_path, monkeypatch) -> None:
+    """Without models, without idioms, and with voters in the place of references: words instead of errors."""
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    names = ["dummy", "dummy-zero", "dummy-joint", "dummy-2"]
+    register(Dummy(literally), names)
+    params = toy_params(tmp_path).model_dump()
+    (tmp_path / "corpus.tsv").write_text("Nothing here .\tRien ici .\n", encoding="utf-8")
+    corpus = {"data": "mined", "corpora": {"mine": f"{tmp_path}/corpus.tsv"}}
+    without = {
+        "models": {"models": {}},
+        "idioms": corpus,
+        "voters": {"voters": names, "models": {name: name for name in names}},
+    }[given]
+    said = {
+        "models": "This run has no model",
+        "idioms": "No idiom is in the data",
+        "voters": "voters and no references",
+    }
+    for notebook in STUDY.notebooks:
+        done = run_page(notebook.path, params | without | {"contexts": []}, tmp_path / notebook.path, monkeypatch)
+        assert "Where these results come from" in html(list(done.shown.values())[-1])
+        if notebook.path.rpartition("/")[2] in ("literal_errors", "accuracy", "global_scores", "model_card"):
+            assert said[given] in done.text, notebook.path
+
+
+def marks(figure, across: int) -> list[float]:
+    """Where the marks of a figure stand on an axis, without those that make one hollow."""
+    found = [each for panel in figure.axes for each in panel.collections if each.get_gid() != "few"]
+    points = [each.get_offsets() for each in found if type(each).__name__ == "PathCollection"]
+    return [point[across] for own in points for point in own]

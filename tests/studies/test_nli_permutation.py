@@ -1,13 +1,11 @@
-"""The NLI permutation study's definitions, on classifiers whose answers are known."""
+"""The NLI permutation study's definitions, outcomes and pages, on classifiers whose answers are known."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
-from shutil import rmtree
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -17,17 +15,19 @@ import spacy
 from nbkit.batch.workers import run_unit
 from nbkit.corpora.nli import LABELS, load_nli
 from nbkit.errors import NbkitError, ParamsError
+from nbkit.figures import styles, theme
+from nbkit.figures.draw import looks
+from nbkit.measure import acceptance as reference
 from nbkit.models import CLASSIFIERS
 from nbkit.perturb.derangements import derangements
-from nbkit.store import Store
-from nbkit.studies import STUDIES
-from nbkit.studies import nli_permutation as study
-from nbkit.studies.nli_permutation import NliPermutationParams, steps
-from nbkit.studies.nli_permutation.styled import PUBLISHED
-from nbkit.studies.nli_permutation.tables import HARMONIC_MEAN, MEAN
+from nbkit.studies import STUDIES, exports, outcomes
+from nbkit.studies.answering import Classifiers
+from nbkit.studies.nli_permutation import STUDY, NliPermutationParams, annotation_sample, pages
+from nbkit.studies.nli_permutation import acceptance as study
+from nbkit.studies.study import Run
+from nbkit.studies.summarise import summarise
 from nbkit.text.sentences import Sentence
-
-from .conftest import tables_of, zero_widths
+from tests.pages import run_page
 
 SETTINGS = {"n_pairs": 40, "permutations": 12, "clumped_permutations": 4, "training_pairs": 60}
 
@@ -66,7 +66,7 @@ def bag(premise: str, hypothesis: str) -> tuple[str, ...]:
 
 @pytest.fixture
 def models(tmp_path, monkeypatch):
-    """Classifiers by name, in the place of real ones; everything remembered goes to a folder of the test's own."""
+    """Classifiers by name, in the place of real ones; everything stored goes to a folder of the test's own."""
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
     known = gold(SETTINGS["n_pairs"])
     made = {
@@ -74,15 +74,44 @@ def models(tmp_path, monkeypatch):
         "neutral": Dummy(lambda p, h: sure("neutral")),
         # Sees tokens written apart, which all permutations are, and is then as good as undecided.
         "strict": Dummy(lambda p, h: UNDECIDED if p.endswith(" .") else sure(known[bag(p, h)])),
+        "drawn": Dummy(lambda p, h: sure(drawn(p, h))),
+        "reluctant": Dummy(lambda p, h: sure(drawn(p, h))),
+        "mute": Dummy(lambda p, h: sure(drawn(p, h))),
     }
+    ask = Classifiers.ask
 
+    def ask_chat_models(params, cell, lines):
+        """Chat models refuse to answer: one where a checksum of the texts says so, one always."""
+        refused = {"mute": lambda *_: True, "reluctant": refuses}.get(cell.model, lambda *_: False)
+        answers = zip(lines, ask(params, cell, lines), strict=True)
+        return [np.full(3, np.nan) if refused(*line.split("\n")) else answer for line, answer in answers]
+
+    monkeypatch.setattr(Classifiers, "ask", staticmethod(ask_chat_models))
     for name, dummy in made.items():
+        dummy.identity = name
         CLASSIFIERS.register(name, dummy)
     return made
 
 
+def drawn(premise: str, hypothesis: str) -> str:
+    """A label that the texts stand for."""
+    return LABELS[crc32(f"{premise}|{hypothesis}".encode()) % 3]
+
+
+def refuses(premise: str, hypothesis: str) -> bool:
+    return crc32(f"refused|{premise}|{hypothesis}".encode()) % 10 < 3
+
+
 def params(*names: str, **more) -> NliPermutationParams:
     return NliPermutationParams(models=list(names), **{**SETTINGS, **more})
+
+
+def pairs_of(p: NliPermutationParams) -> pd.DataFrame:
+    return STUDY.read(p, "pairs")
+
+
+def results(p: NliPermutationParams) -> pd.DataFrame:
+    return study.results(pairs_of(p))
 
 
 def value(table: pd.DataFrame, **where) -> float:
@@ -91,226 +120,329 @@ def value(table: pd.DataFrame, **where) -> float:
     return table["value"].item()
 
 
+def own_set(path, rows: Sequence[str]) -> str:
+    path.write_text("\n".join(["premise\thypothesis\tlabel", *rows]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def of_file(path: str, *names: str, **more) -> NliPermutationParams:
+    return params(*names, corpora=[path], **{"n_pairs": None, "parsers": {"en": "tokenizer"}, **more})
+
+
+# ----------------------------------------------------------------------------
+# The definitions (section 4).
+
+
 def test_a_bag_of_words_is_blind_to_order(models):
-    results = study.results(params("bag"))
+    found = results(params("bag"))
     for measure in ("accuracy", "omega_max", "p_correct", "omega_rand"):
-        assert value(results, measure=measure) == 1
-    assert np.isnan(value(results, measure="p_flipped"))  # nothing flips
-    assert (study.thresholds(params("bag"))["omega"] == 1).all()
-    assert (study.bleu_effect(params("bag"))["rate"] == 1).all()
-    assert study.control(params("bag"))["difference"].item() == 0
+        assert value(found, measure=measure) == 1
+    assert np.isnan(value(found, measure="p_flipped"))  # nothing flips
+    assert (study.omega_curve(pairs_of(params("bag")), 12)["omega"] == 1).all()
+    rows = study.permutations_of(params("bag"), "bag", "bleu2")
+    assert (study.acceptance_by(rows, "bleu2", np.linspace(0, 1, 21))["rate"] == 1).all()
+    assert study.control(pairs_of(params("bag")))["difference"].item() == 0
 
 
 def test_a_constant_accepts_what_it_gets_right(models):
-    """Ω of a constant prediction is the label's share, for every threshold: the floor of `floor_table`."""
-    p = params("neutral", "bag")
-    share = Counter(study.properties(p, "sandbox:test")["label"])["neutral"] / len(study.properties(p, "sandbox:test"))
-    results, floors = study.results(p), study.floor_table(p)
+    """Ω of a constant prediction is the label's share, for every threshold: its floor."""
+    pairs = pairs_of(params("neutral", "bag"))
+    labels = Counter(pairs.loc[pairs["model"] == "bag", "label"])
+    found, floors = study.results(pairs), study.floors_of(pairs, 12)
     for measure in ("accuracy", "omega_max", "omega_rand"):
-        assert value(results, model="neutral", measure=measure) == pytest.approx(share)
-    most = max(Counter(study.properties(p, "sandbox:test")["label"]).values()) / len(
-        study.properties(p, "sandbox:test")
-    )
+        assert value(found, model="neutral", measure=measure) == pytest.approx(labels["neutral"] / labels.total())
+    most = max(labels.values()) / labels.total()
     assert value(floors, model="neutral", predictor="constant", measure="accuracy") == pytest.approx(most)
     assert value(floors, model="bag", predictor="bag of words", measure="omega_max") == 1
-    both = study.accuracy_beside_majority(p).set_index("model")
-    assert both.loc["neutral", "majority"] == both.loc["bag", "majority"] == pytest.approx(most)
 
 
-def test_every_pair_is_classified_once_and_a_rerun_asks_nothing(models):
-    p = params("bag")
-    for function in (study.results, study.hypothesis_only, study.clump_effect, study.accepted_examples):
-        function(p)
-    asked = models["bag"].asked
-    assert len(asked) == len(set(asked))
-    study.results(p)
-    study.annotation_sample(p, 10)
-    assert len(models["bag"].asked) == len(asked)
-    fewer = params("bag", permutations=5)  # the first five permutations of twelve: nothing new to classify
-    study.results(fewer)
-    assert len(models["bag"].asked) == len(asked)
+@pytest.mark.parametrize("name", ["drawn", "reluctant", "mute", "strict"])
+def test_measures_are_those_of_the_matrix_of_answers(models, name):
+    """`nbkit.measure.acceptance` computes them from examples × permutations, with all their intervals."""
+    p = params(name)
+    rows = STUDY.read(p)
+    matrix = rows[rows["scheme"] == "permuted"].pivot(index="unit", columns="draw", values="accepted")
+    correct = rows[rows["scheme"] == "original"].set_index("unit")["accepted"].to_numpy()
+    accepted, found = (matrix == 1).to_numpy(), results(p).set_index("measure")
+    expected = reference.acceptance(accepted, correct)._asdict()
+    expected["p_correct_coded"] = reference.p_correct_as_coded(accepted, correct)
+    for measure, interval in expected.items():
+        np.testing.assert_allclose(found.loc[measure, ["value", "low", "high"]].to_list(), interval[:3], atol=1e-12)
+        assert found.loc[measure, "n"] == interval.n
+    refused = matrix.isna().to_numpy().mean()
+    assert found["value"].get("refused", 0.0) == pytest.approx(refused)
+    curve = study.omega_curve(pairs_of(p), 12)
+    pd.testing.assert_frame_equal(curve.drop(columns=["model", "corpus"]), reference.omega_curve(accepted))
+    own = study.permutations_of(p, name, "bleu3")
+    binned = study.acceptance_by(own, "bleu3", [0, 0.1, 0.3, 1]).drop(columns="model")
+    bleu = own.pivot(index="unit", columns="draw", values="bleu3").to_numpy(float)
+    plain = reference.acceptance_by(bleu, accepted, [0, 0.1, 0.3, 1])
+    pd.testing.assert_frame_equal(binned, plain[plain["permutations"] > 0].reset_index(drop=True), check_dtype=False)
 
 
-def test_results_do_not_depend_on_the_size_of_a_chunk(models, monkeypatch):
-    whole = study.results(params("neutral")), study.entropies(params("neutral"))
-    for module in (steps,):
-        monkeypatch.setattr(module, "CHUNK", 7)
-    parts = study.results(params("neutral")), study.entropies(params("neutral"))
-    for one, other in zip(whole, parts, strict=True):
-        pd.testing.assert_frame_equal(one, other)
+def test_means_over_sets(models):
+    table = results(params("neutral", corpora=["sandbox:test", "sandbox:dev"]))
+    own = table[~table["corpus"].isin(study.AVERAGES)]
+    for measure, group in own.groupby("measure"):
+        if len(known := group["value"].dropna()):
+            assert value(table, corpus="Mean", measure=measure) == pytest.approx(known.mean())
+            expected = len(known) / (1 / known).sum() if (known > 0).all() else 0
+            assert value(table, corpus="Harmonic Mean", measure=measure) == pytest.approx(expected)
 
 
-def test_scores_are_what_the_definitions_say(models):
-    """M_cor, correctness and entropy of one pair, recomputed from its own texts."""
-    p = params("strict")
-    found = steps.scores(p, "sandbox:test", "strict")
+def test_a_pair_is_what_the_definitions_say(models):
+    """M_cor, correctness and entropy of pairs, recomputed from the texts of the first."""
+    pairs = pairs_of(params("strict"))
     (first, *_) = load_nli("sandbox:test", "en", n=1)
     for side, text in (("premise", first.premise), ("hypothesis", first.hypothesis)):
         (sentence,) = text.sentences
         orders = derangements(Sentence(sentence.tokens, "en", upos=sentence.upos), 12, side=side)
         assert orders is not None and len(orders) == 12
-    assert found.index[0] == 0 and found.label[0] == first.label
-    assert found.length[0] == len(first.premise) + len(first.hypothesis)
-    assert found.correct.all()  # as written, the mark follows the last word without a space
-    assert np.allclose(found.entropies, -np.sum(UNDECIDED * np.log(UNDECIDED)))
-    assert (found.accepted == (found.label == "entailment")[:, None]).all()
-    assert (found.control == (found.label == "entailment")).all()
+    assert pairs["unit"][0] == 0 and pairs["label"][0] == first.label
+    assert pairs["length"][0] == len(first.premise) + len(first.hypothesis)
+    assert (pairs["right"] == 1).all()  # as written, the mark follows the last word without a space
+    entropy = -np.sum(UNDECIDED * np.log(UNDECIDED))
+    assert np.allclose(pairs[["entropy", "control_entropy"]], entropy)
+    assert (pairs["share"] == (pairs["label"] == "entailment")).all()
+    assert (pairs["control"] == (pairs["label"] == "entailment")).all()
     # spacing alone is what this model goes by, and the control says so
-    assert study.control(p)["difference"].item() < -0.5
+    assert study.control(pairs)["difference"].item() < -0.5
 
 
-def test_bleu_of_the_table_is_the_mean_of_both_sides(models):
+def test_bleu_is_the_mean_of_both_sides(models):
     """BLEU-2 without smoothing is √(p₁p₂), and all words are there: p₁ = 1. Bigrams counted the long way."""
-    p = params("bag")
-    table = study.properties(p, "sandbox:test")
-    pairs = steps.read_chunk(p, "sandbox:test", 0, Store())
-    item = next(iter(steps.variants(p, pairs, 0)))
+    items = STUDY.read(params(), "items", lambda rows: rows["unit"] == 0)
+    control = items.loc[items["scheme"] == "control", "text"].item().split("\n")
     expected = []
-    for texts in item.permuted.texts():
+    for text in items.loc[items["scheme"] == "permuted", "text"]:
         sides = []
-        for permuted, original in zip(texts, item.permuted.control, strict=True):
+        for permuted, original in zip(text.split("\n"), control, strict=True):
             kept = Counter(pairwise(permuted.split())) & Counter(pairwise(original.split()))
             sides.append((kept.total() / (len(original.split()) - 1)) ** 0.5)
         expected.append(np.mean(sides))
-    assert np.allclose(table["bleu2"].iloc[0], expected, atol=1e-6)
+    assert np.allclose(items.loc[items["scheme"] == "permuted", "bleu2"], expected, atol=1e-6)
 
 
-def test_means_over_sets(models):
-    table = study.results(params("neutral", corpora=["sandbox:test", "sandbox:dev"]))
-    own = table[~table["corpus"].isin([MEAN, HARMONIC_MEAN])]
-    for measure, group in own.groupby("measure"):
-        known = group["value"].dropna()
-        if len(known):
-            assert value(table, corpus=MEAN, measure=measure) == pytest.approx(known.mean())
-            expected = len(known) / (1 / known).sum() if (known > 0).all() else 0
-            assert value(table, corpus=HARMONIC_MEAN, measure=measure) == pytest.approx(expected)
+def test_a_bin_has_its_left_edge_and_the_last_both():
+    rows = pd.DataFrame({"model": "m", "corpus": "c", "unit": range(4), "accepted": [1, 0, np.nan, 1],
+                         "x": [0.0, 0.5, 1.0, np.nan]})  # fmt: skip
+    table = study.acceptance_by(rows, "x", [0, 0.5, 1])
+    assert table[["left", "rate", "permutations"]].to_numpy().tolist() == [[0, 1, 1], [0.5, 0, 2]]
+
+
+# ----------------------------------------------------------------------------
+# What is permuted, and what is asked.
+
+
+def test_every_text_is_classified_once_and_a_rerun_asks_nothing(models):
+    p = params("bag")
+    Run(STUDY, p).fill()
+    asked = models["bag"].asked
+    assert len(asked) == len(set(asked)) > 0
+    n = len(asked)
+    annotation_sample(p, 10)
+    pairs_of(params("bag", permutations=5))  # the first five permutations of twelve: nothing new to classify
+    assert len(models["bag"].asked) == n
+
+
+def test_results_do_not_depend_on_the_size_of_a_part(models, monkeypatch):
+    p = params("drawn", n_pairs=14)
+    whole = {name: STUDY.read(p, name) for name in ("items", "pairs", "variant_pairs", "ratios")}
+    for table in STUDY.tables:
+        monkeypatch.setitem(vars(table), "unit", 4)
+    assert len(list(Run(STUDY, p).parts(STUDY.table("pairs")))) == 4
+    for name, table in whole.items():
+        pd.testing.assert_frame_equal(STUDY.read(p, name), table)
 
 
 def test_variants_are_compared_on_the_same_pairs(models):
     p = params("bag", clumps=[0.5])
-    both = steps.scores(p, "sandbox:test", "bag")
-    alone = steps.scores(p, "sandbox:test", "bag", study.HYPOTHESIS)
-    assert (both.index == alone.index).all() and both.accepted.shape == alone.accepted.shape
-    clumped = steps.scores(p, "sandbox:test", "bag", study.clumped(0.5))
-    assert set(clumped.index) <= set(both.index) and clumped.accepted.shape[1] == 4
-    # more of the order is kept
-    means = study.clump_means(p).set_index("share")
-    assert means.loc[0.5, "bleu2"] > means.loc[0.0, "bleu2"]
+    both, other = pairs_of(p), STUDY.read(p, "variant_pairs")
+    alone, clumped = (other[other["scheme"] == name] for name in ("hypothesis", "clumped 0.5"))
+    assert alone["unit"].tolist() == both["unit"].tolist() and set(clumped["unit"]) <= set(both["unit"])
+    assert clumped["bleu2"].mean() > both["bleu2"].mean()  # more of the order is kept
+    rows = STUDY.read(p, "variants")
+    assert (rows.groupby(["unit", "scheme"]).size().unstack()["clumped 0.5"] == 4).all()
+    permuted = STUDY.read(p, "items", lambda rows: rows["scheme"] == "permuted").merge(
+        rows[rows["scheme"] == "hypothesis"], on=["unit", "draw"]
+    )
+    for one, two in zip(permuted["text_x"], permuted["text_y"], strict=True):
+        assert one.split("\n")[1] == two.split("\n")[1]  # the hypothesis in the same order
+        assert one.split("\n")[0] != two.split("\n")[0]
 
 
 def test_pairs_without_enough_permutations_are_dropped_and_counted(models, tmp_path):
-    path = tmp_path / "pairs.tsv"
     rows = [
-        "premise\thypothesis\tlabel",
         "a b c d e f g\tg f e d c b a\tneutral",
         "one two three\ta b c d e f g\tneutral",
         "a b c d e f g\tthe the the the\tentailment",
         "x\ty\t-",
     ]
-    path.write_text("\n".join(rows) + "\n", "utf-8")
-    p = params(corpora=[str(path)], n_pairs=None, parsers={"en": "tokenizer"}, clumps=[], on_error="skip")
+    p = of_file(own_set(tmp_path / "pairs.tsv", rows), clumps=[], on_error="skip")
     left = study.left_out(p).set_index("reason")["n"]
     assert left["no gold label, or malformed"] == 1 and left["a side has no 12 derangements"] == 2
     assert study.kept(p)[["n", "of"]].iloc[0].tolist() == [1, 3]
 
 
-def test_examples_of_permutations_keep_words_and_final_mark(models):
-    examples = study.permutation_examples(params("bag"), k=3)
-    assert Counter(examples["scheme"])["permuted"] == 3
-    original = examples[examples["scheme"] == "original"].iloc[0]
-    for row in examples[examples["scheme"] == "permuted"].itertuples():
-        assert bag(row.premise, row.hypothesis) == bag(original.premise, original.hypothesis)
-        for permuted, text in ((row.premise, original.premise), (row.hypothesis, original.hypothesis)):
-            assert permuted[-1] == text[-1] and permuted != text
-    alone = examples[examples["scheme"] == study.HYPOTHESIS]
-    assert set(alone["premise"].str.replace(" ", "")) == {original.premise.replace(" ", "")}
+def test_permutations_keep_words_and_final_mark(models):
+    items = STUDY.read(params("bag"), "items", lambda rows: rows["unit"] == 0).set_index("scheme")["text"]
+    original = items["original"].split("\n")
+    for text in items["permuted"]:
+        assert bag(*text.split("\n")) == bag(*original)
+        for permuted, side in zip(text.split("\n"), original, strict=True):
+            assert permuted[-1] == side[-1] and permuted != side
+
+
+def test_the_papers_examples_are_derangements_of_our_tokens():
+    """Table 1: spaCy's English rules give the tokens of the printed permutations, and only the full stop stays."""
+    cut = spacy.blank("en")
+    for row in STUDY.printed.load("table1").itertuples():
+        for text, permuted in ((row.premise, row.permuted_premise), (row.hypothesis, row.permuted_hypothesis)):
+            tokens, moved = [token.text for token in cut(text)], permuted.split()
+            assert sorted(tokens) == sorted(moved)
+            stays = {token for token, other in zip(tokens, moved, strict=True) if token.casefold() == other.casefold()}
+            assert stays == {"."}
+
+
+def test_ids_depend_on_nothing_but_the_item(tmp_path):
+    words = "a b c d e f g h"
+    rows = [f"{words} p{n}\t{words} h{n}\t{LABELS[n % 3]}" for n in range(10)]
+
+    def ids(path, own, **more):
+        p = of_file(own_set(tmp_path / path, own), permutations=5, **more)
+        return dict(STUDY.read(p, "items")[["item", "pair"]].to_numpy().tolist())
+
+    found = ids("some.tsv", rows[1:4])
+    assert found.items() <= ids("more.tsv", [rows[i] for i in (7, 3, 2, 9, 1)]).items()  # other order, other set
+    assert set(found.values()) <= set(found)  # a pair goes by the id of its original
+    relabelled = ids("other.tsv", [row.replace("neutral", "entailment") for row in rows[1:2]])
+    assert not found.keys() & relabelled.keys()
 
 
 def test_mini_trees_of_the_run(models):
     p = params("bag")
-    effect = study.mini_tree_effect(p)
-    assert (effect["rate"] == 1).all() and effect["permutations"].sum() == 12 * len(study.properties(p, "sandbox:test"))
-    word = study.word_signature(p)
-    sums = word.groupby("where")["probability"].sum()
-    assert np.allclose(sums[["training", "original", "permuted"]], 1)
-    original, permuted = (word[word["where"] == where]["sentence"].iloc[0] for where in ("original", "permuted"))
-    assert word["word"].iloc[0] in original.casefold().split() and sorted(original.split()) == sorted(permuted.split())
-    assert study.word_signature(p, word="no-such-word").empty
+    ratios = STUDY.read(p, "ratios", columns=["corpus", "unit", "draw", "ratio"])
+    rows = study.permutations_of(p, "bag").merge(ratios, on=["corpus", "unit", "draw"])
+    effect = study.acceptance_by(rows, "ratio", np.arange(0, 2.05, 0.1))
+    assert (effect["rate"] == 1).all() and effect["permutations"].sum() == 12 * len(pairs_of(p))
 
 
 def test_without_parts_of_speech_there_are_no_mini_trees(models, tmp_path):
-    path = tmp_path / "pairs.tsv"
-    path.write_text("premise\thypothesis\tlabel\na b c d e f g\tg f e d c b a\tneutral\n", "utf-8")
-    p = params("neutral", corpora=[str(path)], n_pairs=None, parsers={"en": "tokenizer"}, clumps=[])
-    assert study.mini_tree_effect(p).empty and study.word_signature(p).empty
+    p = of_file(own_set(tmp_path / "pairs.tsv", ["a b c d e f g\tg f e d c b a\tneutral"]), "neutral", clumps=[])
+    assert STUDY.read(p, "ratios").empty and STUDY.read(p, "trees").empty and len(pairs_of(p)) == 1
 
 
-def test_length_and_entropy_are_of_the_two_groups(models):
-    p = params("neutral")
-    table = study.length_effect(p)
-    assert set(table["group"]) == {"D^c"} and (table["rate"] == 1).all()  # a constant flips nothing
-    entropies = study.entropies(p)
-    assert set(entropies["group"]) == {"D^c"}
-    expected = -(0.8 * np.log(0.8) + 0.2 * np.log(0.1))
-    assert np.allclose(entropies["entropy"], expected)
-    means = study.entropy_means(p).set_index("group")
-    assert means.loc["D^c", "value"] == pytest.approx(expected) and means.loc["D^f", "n"] == 0
+def test_without_variants_none_is_read(models):
+    p = params("bag", hypothesis_only=False, clumps=[])
+    assert STUDY.read(p, "variants").empty and STUDY.read(p, "variant_outcomes").empty
+    assert set(STUDY.read(p)["scheme"]) == {"original", "control", "permuted"}
 
 
-def test_max_entropy_puts_both_trainings_side_by_side(models):
-    p = params("bag", max_entropy={"bag": "strict"})
-    table = study.max_entropy(p)
-    assert value(table, training="V", measure="omega_max") == 1
-    assert value(table, training="ME", measure="omega_max") < 0.6
-    assert value(table, training="ME", measure="accuracy") == 1
-    # The stand-ins are as sure of everything: 0.8 for one label, 0.1 for the others.
-    sure = -(0.8 * np.log(0.8) + 0.2 * np.log(0.1))
-    assert value(table, training="V", measure="entropy") == pytest.approx(sure)
-    assert value(table, training="V", measure="control_entropy") == pytest.approx(sure)
-    assert p.schemes("strict") == [study.PERMUTED]  # the twin is asked for no more than Table 5 needs
-    assert study.max_entropy(params("bag")).empty
+# ----------------------------------------------------------------------------
+# Outcomes.
+
+
+def long_form(p: NliPermutationParams) -> pd.DataFrame:
+    table = pd.concat(outcomes(p, texts=True), ignore_index=True)
+    return table.assign(**{name: [of[name] for of in table["groups"]] for name in ("corpus", "scheme", "comparison")})
+
+
+def test_there_is_a_row_for_every_pair_draw_and_classifier(models):
+    p = params("bag", "neutral", max_entropy={"bag": "strict"}, clumps=[0.5])
+    table, n = long_form(p), len(pairs_of(params("bag")))
+    each = {"original": 1, "control": 1, "permuted": 12}
+    counts = table.groupby(["system", "scheme"]).size()
+    assert counts["bag"].to_dict() == counts["neutral"].to_dict()
+    assert {scheme: counts["bag"][scheme] for scheme in each} == {scheme: n * k for scheme, k in each.items()}
+    assert counts["bag"]["hypothesis"] == 12 * n
+    # The twin is asked for no more than Table 5 needs.
+    assert counts["strict"].to_dict() == {scheme: n * k for scheme, k in each.items()}
+    assert set(table.loc[table["system"] == "strict", "comparison"]) == {"maximum entropy"}
+    assert set(table.loc[table["system"] != "strict", "comparison"]) == {"main"}
+    # A model that is a twin in one run and compared with all in the next has other outcomes.
+    assert set(STUDY.read(params("strict"))["comparison"]) == {"main"}
+
+
+def test_the_gold_label_passes_another_is_the_reason_and_a_refusal_is_undecided(models):
+    table = long_form(params("reluctant"))
+    asked = table["changed"].where(table["changed"].notna(), table["source"]).str.split("\n")
+    refused = np.array([refuses(*lines) for lines in asked])
+    said = np.array([drawn(*lines) for lines in asked], dtype=object)
+    assert 0.2 < refused.mean() < 0.4
+    assert (table.loc[~refused, "output"] == said[~refused]).all() and table.loc[refused, "output"].isna().all()
+    right = said == table["reference"]
+    assert (table["verdict"] == np.where(refused, "undecided", np.where(right, "pass", "fail"))).all()
+    assert table["value"].isna().eq(refused).all()
+    assert (table["reason"] == np.where(refused, "refused", np.where(right, "", said))).all()
+    assert (table["reference"] == [of["label"] for of in table["groups"]]).all()
+    assert table.loc[table["scheme"] == "original", "changed"].isna().all()
+    assert table["cluster"].isin(table.loc[table["scheme"] == "original", "item"]).all()
+
+
+def test_a_file_of_outcomes_says_what_it_holds(models, tmp_path):
+    p = params("drawn", n_pairs=6)
+    n = exports.write_outcomes(p, tmp_path / "o.parquet", "parquet", texts=False)
+    table, about = pd.read_parquet(tmp_path / "o.parquet"), exports.read_declaration(tmp_path / "o.parquet")
+    assert len(table) == n and about["behaviour"]["outcomes"]["cluster"] == "pair"
+    assert set(table["source_language"]) == {"en"} and set(table["target_language"]) == {""}
+    permuted = table[table["scheme"] == "permuted"]
+    rate = summarise(permuted, "accepted", "model", cluster=["corpus", "unit"])["value"].item()
+    assert rate == pytest.approx(pairs_of(p)["share"].mean())
+
+
+def test_a_refusal_reaches_no_mean(models):
+    p = params("reluctant", "mute")
+    pairs = pairs_of(p)
+    table = study.control(pairs).set_index("model")
+    rows = STUDY.read(p).query("model == 'reluctant'")
+    original, control = (rows[rows["scheme"] == name].set_index("unit")["accepted"] for name in ("original", "control"))
+    assert table.loc["reluctant", "n"] == (original.notna() & control.notna()).sum() > 0
+    difference = table["control"] - table["accuracy"]
+    assert table.loc["reluctant", "difference"] == pytest.approx(difference["reluctant"])
+    assert table.loc["mute", "n"] == 0 and table.loc["mute", ["accuracy", "control", "difference"]].isna().all()
+    entropy = -(0.8 * np.log(0.8) + 0.2 * np.log(0.1))
+    known = pairs[pairs["model"] == "reluctant"]
+    assert np.allclose(known["control_entropy"].dropna(), entropy) and np.allclose(known["entropy"].dropna(), entropy)
+    assert pairs.loc[pairs["model"] == "mute", ["entropy", "accepted_entropy", "right"]].isna().all(axis=None)
+    assert set(study.accepted_examples(p)["model"]) == {"reluctant"}
+
+
+# ----------------------------------------------------------------------------
+# Pairs to read.
 
 
 def test_the_annotation_sample_is_balanced_and_accepted(models):
     p = params("bag", n_pairs=40)
-    sample = study.annotation_sample(p, 20)
+    sample = annotation_sample(p, 20)
     assert len(sample) == 20 and not sample.duplicated(["premise", "hypothesis"]).any()
     assert Counter(sample["length_group"]) == {"short": 10, "long": 10}
-    assert (
-        sample.query("length_group == 'short'")["length"].max()
-        <= sample.query("length_group == 'long'")["length"].min()
-    )
+    short, long = (sample.loc[sample["length_group"] == name, "length"] for name in ("short", "long"))
+    assert short.max() <= long.min()
     assert set(sample["stratum"]) == {"D^c"}  # a bag of words flips nothing: the others give what D^f lacks
     known = gold(40)
     for row in sample.itertuples():
         assert known[bag(row.premise, row.hypothesis)] == row.label
         assert bag(row.premise, row.hypothesis) == bag(row.original_premise, row.original_hypothesis)
         assert row.premise != row.original_premise
-    assert sample.equals(study.annotation_sample(p, 20))
+    assert sample.equals(annotation_sample(p, 20))
+    both = annotation_sample(params("drawn"), 8)
+    assert Counter(zip(both["length_group"], both["stratum"], strict=True)).most_common(1)[0][1] == 2
     with pytest.raises(NbkitError, match="accepts a permutation of only"):
-        study.annotation_sample(p, 500)
+        annotation_sample(p, 500)
     with pytest.raises(NbkitError, match="name one in models"):
-        study.annotation_sample(params(), 5)
+        annotation_sample(params(), 5)
 
 
 def test_examples_of_table_1_are_accepted_pairs(models):
-    p = params("bag")
-    table = study.accepted_examples(p, k=2)
+    table = study.accepted_examples(params("bag"), k=2)
     assert Counter(table["label"]) == dict.fromkeys(LABELS, 2)
     assert (table["accepted"] == 1).all()
     for row in table.itertuples():
         assert sorted(row.premise.replace(" ", "")) == sorted(row.permuted_premise.replace(" ", ""))
 
 
-def test_the_papers_examples_are_derangements_of_our_tokens():
-    """Table 1: spaCy's English rules give the tokens of the printed permutations, and only the full stop stays."""
-    cut = spacy.blank("en")
-    for row in PUBLISHED.load("table1").itertuples():
-        for text, permuted in ((row.premise, row.permuted_premise), (row.hypothesis, row.permuted_hypothesis)):
-            tokens, moved = [token.text for token in cut(text)], permuted.split()
-            assert sorted(tokens) == sorted(moved)
-            stays = {token for token, other in zip(tokens, moved, strict=True) if token.casefold() == other.casefold()}
-            assert stays == {"."}
+# ----------------------------------------------------------------------------
+# Parameters, problems, units of work.
 
 
 def test_wrong_parameters_are_named():
@@ -335,88 +467,15 @@ def test_specs_are_canonical():
 
 def test_problems_are_told_without_a_model(monkeypatch):
     monkeypatch.delenv("NBKIT_DATA", raising=False)
-    told = "\n".join(
-        study.STUDY.problems(NliPermutationParams(corpora=["sick"], models=["no-such-model"], n_pairs=None))
-    )
+    told = "\n".join(STUDY.problems(NliPermutationParams(corpora=["sick"], models=["no-such-model"], n_pairs=None)))
     assert "NBKIT_DATA is not set" in told and "no-such-model" in told
     chinese = NliPermutationParams(corpora=["ocnli"], language="zh", models=[], parsers={"zh": "tokenizer"})
-    assert any("parsers: {zh: jieba}" in problem for problem in study.STUDY.problems(chinese))
-    assert study.STUDY.problems(NliPermutationParams(models=[])) == []
-    endless = study.STUDY.problems(NliPermutationParams(models=[], n_pairs=None))
+    assert any("parsers: {zh: jieba}" in problem for problem in STUDY.problems(chinese))
+    assert STUDY.problems(NliPermutationParams(models=[])) == []
+    endless = STUDY.problems(NliPermutationParams(models=[], n_pairs=None))
     assert any("is unbounded" in problem for problem in endless)
     forms = NliPermutationParams(models=[], annotations={"X": "no.xlsx"}, annotation_key="no.key.json")
-    assert any("there is no file no.xlsx" in problem for problem in study.STUDY.problems(forms))
-
-
-def test_units_fill_the_store(models):
-    p = params("neutral", max_entropy={"neutral": "bag"})
-    work = study.STUDY.units(p)
-    assert [unit.stage for unit in work] == sorted(unit.stage for unit in work)
-    for unit in work:
-        run_unit(unit.function, unit.arguments, {})
-    asked = len(models["neutral"].asked), len(models["bag"].asked)
-    study.results(p), study.max_entropy(p), study.hypothesis_only(p), study.clump_effect(p), study.mini_tree_effect(p)
-    assert (len(models["neutral"].asked), len(models["bag"].asked)) == asked
-    counted = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
-    assert all(unit.texts == unit.stored > 0 for unit in counted)
-    # Where the tables are lost, or made by other code now, the texts of some pairs tell that all are classified.
-    for folder in Path(Store().url).glob("nli_permutation.scores*"):
-        rmtree(folder)
-    again = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
-    assert [(unit.texts, unit.stored) for unit in again] == [(unit.texts, unit.stored) for unit in counted]
-
-
-def test_large_sets_are_classified_in_parts(models, monkeypatch):
-    p = params("neutral")
-    (whole,) = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
-    assert whole.label == "classify neutral sandbox:test"
-    monkeypatch.setattr(steps, "CHUNK", 3)
-    parts = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
-    assert [unit.label for unit in parts] == [f"classify neutral sandbox:test {start}" for start in (0, 15, 30)]
-    assert sum(unit.texts for unit in parts) == whole.texts
-    run_unit(parts[1].function, parts[1].arguments, {})
-    remembered = [scores_there(p, start) for start in range(0, 40, 3)]
-    assert remembered == [15 <= start < 30 for start in range(0, 40, 3)]
-    unknown = params("neutral", n_pairs=None)  # how many pairs there are is not known before they are read
-    (whole,) = [unit for unit in study.STUDY.units(unknown) if unit.stage == 1]
-    assert whole.label == "classify neutral sandbox:test" and whole.arguments["start"] is None
-
-
-def scores_there(p: NliPermutationParams, start: int) -> bool:
-    return steps.scores_chunk.rows(p, "sandbox:test", p.models[0], study.PERMUTED, start) is not None
-
-
-def test_a_page_reads_each_block_once(models, monkeypatch):
-    p = params("neutral", corpora=["sandbox:test", "sandbox:dev"], n_pairs=14)
-    read, table = Counter(), Store.table
-
-    def counted(self, config, compute):
-        read[json.dumps(config, sort_keys=True)] += config["kind"].endswith("_chunk")
-        return table(self, config, compute)
-
-    monkeypatch.setattr(steps, "CHUNK", 7)
-    monkeypatch.setattr(Store, "table", counted)
-    for _ in range(2):
-        study.results(p), study.floor_table(p), study.entropies(p), study.clump_effect(p), study.clump_means(p)
-        study.bleu_effect(p), study.mini_tree_effect(p), study.length_effect(p)
-    both_sides = 2 * 2 * 4  # sets, chunks, variants
-    assert Counter(read.values())[1] == 2 * both_sides + 4 and max(read.values()) == 1
-    monkeypatch.setattr(steps, "_KEPT", 0)  # what is too large is read anew
-    steps._whole_tables.clear()
-    assert study.results(p).equals(study.results(p)) and max(read.values()) > 1
-
-
-def test_texts_are_counted_without_permuting_them(models):
-    """What a set is at most before it was read, and exactly the texts that are classified after."""
-    p = params("neutral")
-    (before,) = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
-    assert (before.texts, before.stored) == (40 * (2 + 12 + 12 + 3 * 4), 0)
-    for scheme in p.schemes():
-        steps.scores(p, "sandbox:test", "neutral", scheme)
-        steps.properties(p, "sandbox:test", scheme)
-    (after,) = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
-    assert after.texts == after.stored < before.texts
-    assert after.texts == pytest.approx(len(models["neutral"].asked), rel=0.01)  # some pairs are alike
+    assert any("there is no file no.xlsx" in problem for problem in STUDY.problems(forms))
 
 
 def test_the_study_is_registered_with_its_cells():
@@ -429,8 +488,144 @@ def test_the_study_is_registered_with_its_cells():
     assert found.cells(NliPermutationParams(models=[])) == []
 
 
-def test_no_interval_of_any_table_has_width_zero(models):
-    """A bag of words accepts every permutation, and nothing flips: 1.000 [1.000, 1.000]."""
-    found = dict(tables_of(study, params("bag", "neutral"), but=["annotation_sample"]))
-    assert sum("low" in "".join(map(str, table)) for table in found.values()) >= 5
-    assert {name: ends for name, table in found.items() if (ends := zero_widths(table))} == {}
+def test_units_fill_the_store_and_count_texts(models):
+    p = params("neutral", max_entropy={"neutral": "bag"})
+    counted = STUDY.units(p, count=True)
+    assert sum(unit.texts for unit in counted) > 40 * 12 and not any(unit.stored for unit in counted)
+    work = STUDY.units(p)
+    assert [unit.stage for unit in work] == sorted(unit.stage for unit in work)
+    for unit in work:
+        run_unit(unit.function, unit.arguments, {})
+    asked = len(models["neutral"].asked), len(models["bag"].asked)
+    assert asked[0] > asked[1] > 0 and STUDY.units(p) == []
+    Run(STUDY, p).fill()
+    assert (len(models["neutral"].asked), len(models["bag"].asked)) == asked
+
+
+def test_parameters_change_the_tables_that_depend_on_them(models):
+    """Clumps leave the answers to plain permutations, mini-trees' settings everything that a model is asked."""
+    run = Run(STUDY, params("bag"))
+    keys = {table.name: run.first_parts(table)[0].key for table in STUDY.tables}
+
+    def changed(**more):
+        other = Run(STUDY, params("bag", **more))
+        return {table.name for table in STUDY.tables if other.first_parts(table)[0].key != keys[table.name]}
+
+    variants = {"variants", "variant_outcomes", "variant_pairs"}
+    assert changed(clumps=[0.3]) == changed(clumped_permutations=5) == changed(hypothesis_only=False) == variants
+    assert changed(radius=1) == changed(training_pairs=30) == {"trees", "ratios"} and changed(top_k=2) == {"ratios"}
+    assert changed(n_pairs=20) == {"extent"}
+    asked = {"items", "outcomes", "pairs", "ratios"} | variants
+    assert changed(permutations=5) == changed(punctuation="move") == asked
+    assert changed(seed=1) == changed(on_error="skip") == {table.name for table in STUDY.tables}
+
+
+# ----------------------------------------------------------------------------
+# Pages.
+
+
+def several() -> NliPermutationParams:
+    return params(
+        "drawn", "neutral", corpora=["sandbox:test", "sandbox:dev"], n_pairs=14, max_entropy={"drawn": "reluctant"}
+    )
+
+
+def test_figures_show_floors_and_every_model(models):
+    p = several()
+    pairs = pairs_of(p)
+    main = pairs[pairs["comparison"] == "main"]
+    found, floors = study.results(main), study.floors_of(main, 12)
+    figure = pages.results_figure(found, floors)
+    names = [text.get_text() for text in figure.legends[-1].get_texts()]
+    assert names == ["drawn", "neutral", *(look.label for look in list(pages.FLOORS.values())[:3])]
+    bag = value(floors, model="neutral", corpus="sandbox:dev", predictor="bag of words", measure="omega_rand")
+    marks = [tuple(at) for each in figure.axes[-1].collections if len(each.get_offsets()) for at in each.get_offsets()]
+    assert any(x == bag and 1 < y < 1.5 for x, y in marks)
+    curve = pages.omega_figure(study.omega_curve(main, 12), floors)
+    dotted = [line.get_ydata()[0] for line in curve.axes[0].lines if line.get_linestyle() == ":"]
+    accuracy = floors.query("corpus == 'sandbox:test' and predictor == 'bag of words' and measure == 'accuracy'")
+    assert dotted == accuracy["value"].tolist()
+    boxes = pages.entropy_figure(main)
+    bars = boxes.axes[0].collections[-1].get_segments()
+    medians = main[main["model"] == "drawn"].groupby("corpus", sort=False)["control_entropy"].median()
+    assert np.allclose([bar[0][0] for bar in bars], medians)
+
+
+def test_bins_of_few_pairs_are_not_drawn():
+    left, right = np.arange(5) / 10, np.arange(1, 6) / 10
+    table = pd.DataFrame({"model": "m", "left": left, "right": right, "rate": 0.5, "low": 0.4, "high": 0.6,
+                          "permutations": 100, "examples": [50, 50, 50, 50, 3]})  # fmt: skip
+    (panel,) = pages.binned_figure(table, "BLEU").axes
+    line = next(line for line in panel.lines if len(line.get_xdata()) == 4)  # the fifth holds 3 pairs
+    assert np.allclose(line.get_xdata(), [0.05, 0.15, 0.25, 0.35])
+    (empty,) = pages.binned_figure(table.assign(examples=4), "BLEU").axes
+    assert [text.get_text() for text in empty.texts] == ["no bin of 5 pairs"]
+
+
+def test_a_model_looks_like_its_architecture():
+    found = looks("model", ["SICK-BART", "DistilBERT", "OCNLI-ConvNet", "my-own"])
+    published = looks("model", ["BART (large)", "ConvNet"])
+    assert found["SICK-BART"].colour == published["BART (large)"].colour
+    assert found["OCNLI-ConvNet"].marker == published["ConvNet"].marker
+    assert found["DistilBERT"].colour != found["SICK-BART"].colour
+    twice = looks("model", ["SICK-BART", "Sandbox-BART"])
+    assert twice["SICK-BART"] != twice["Sandbox-BART"]
+
+
+def test_symbols_are_typeset_wherever_they_are_read():
+    table = styles.styled(pd.DataFrame({"model": ["<i>a_max</i>"], "measure": ["Ω_rand"], "p_correct": [0.5]}),
+                          caption="Ω_x & D^f", headings=pages.SYMBOLS)  # fmt: skip
+    html = table.to_html()
+    assert "Ω<sub>rand</sub></td>" in html and "Ω<sub>x</sub> &amp; D<sup>f</sup>" in html
+    assert "𝒫<sup>c</sup>" in html and "&lt;i&gt;a_max&lt;/i&gt;" in html  # a name is not a symbol, and is escaped
+    latex = styles.to_latex(table)
+    assert r"$\mathcal{P}^{\mathrm{c}}$" in latex and r"$\Omega_{\mathrm{x}}$ \& $D^{\mathrm{f}}$" in latex
+    stacked = pages.stacked(pd.DataFrame({"omega_max": ["0.100 [0.05, 0.95]"]}), "", pages.SYMBOLS)
+    assert "0.100<br>[0.05, 0.95]" in stacked.to_html() and "<br>" not in styles.to_latex(stacked)
+
+
+def on_page(name: str, p: NliPermutationParams, folder, monkeypatch):
+    return run_page(f"nli_permutation/{name}", p.model_dump(), folder / name, monkeypatch)
+
+
+NAMES = [notebook.path.partition("/")[2] for notebook in STUDY.notebooks]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages_of_several_models_and_sets(models, tmp_path, monkeypatch, name):
+    page = on_page(name, several(), tmp_path, monkeypatch)
+    for shown in page.figures.values():
+        assert not theme.said(shown) and all(panel.has_data() for panel in shown.axes if panel.get_visible())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages_without_a_model_say_so(models, tmp_path, monkeypatch, name):
+    page = on_page(name, params(n_pairs=8), tmp_path, monkeypatch)
+    if name not in ("permutations", "human_evaluation"):
+        assert "this run has no model" in page.text.lower()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages_of_a_set_without_a_usable_pair_say_so(models, tmp_path, monkeypatch, name):
+    p = of_file(own_set(tmp_path / "short.tsv", ["a b\tb a\tneutral"]), "neutral")
+    page = on_page(name, p, tmp_path, monkeypatch)
+    assert not [each for each in page.figures if name not in ("human_evaluation", "permutations")]
+
+
+def test_published_values_stand_beside_ours(models, tmp_path, monkeypatch):
+    """𝒫^c in columns of its own as defined and as coded; the other measures have nothing as coded."""
+    shown = []
+    monkeypatch.setattr(pages, "show", lambda table, **_: shown.append(table))
+    ours = results(params("drawn")).assign(model="RoBERTa (large)", corpus="mnli:dev")
+    assert pages.beside_results(STUDY, ours) == ["table2"]
+    table = shown[0].set_index("measure")
+    by_measure = ours.set_index("measure")["value"]
+    assert len(table) == 5 and table["coded"].notna().sum() == 1 and table.loc["𝒜", "printed"] == "0.906"
+    assert table.loc["𝒫^c", "value"] == by_measure["p_correct"]
+    assert table.loc["𝒫^c", "coded_difference"] == by_measure["p_correct_coded"] - 0.707
+    assert pages.beside_results(STUDY, results(params("drawn"))) == []
+
+
+def test_refusals_are_mentioned_where_they_count(models, tmp_path, monkeypatch):
+    page = on_page("acceptance", params("reluctant"), tmp_path, monkeypatch)
+    assert "refused to label are not accepted: reluctant (sandbox:test): " in page.text

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nbkit.measure.statistics import COHEN, adjusted_threshold
-from nbkit.studies.disambiguation import PUBLISHED as paper
+from nbkit.studies.disambiguation import STUDY
 
+paper = STUDY.printed
 MODELS = [f"{domain} {name}" for domain in ("OS18", "WMT19") for name in ("Transformer", "LSTM", "ConvS2S")]
 
 

@@ -7,8 +7,9 @@ from itertools import product
 import pytest
 
 from nbkit.measure.acceptance import Acceptance
-from nbkit.studies.nli_permutation.styled import PUBLISHED as paper
+from nbkit.studies.nli_permutation import STUDY
 
+paper = STUDY.printed
 TRANSFORMERS = ("roberta-large-mnli", "bart-large-mnli", "distilbert-mnli")
 SETS = ["mnli:dev", "mnli-mm:dev", "snli:dev", "snli:test", "anli-r1:dev", "anli-r2:dev", "anli-r3:dev"]
 

@@ -12,6 +12,7 @@ import pytest
 from nbkit.models import CLASSIFIERS, MODELS
 from nbkit.store import Store
 from nbkit.studies import STUDIES, nli_permutation, numbers, word_order
+from nbkit.studies.nli_permutation import acceptance
 from tests.pages import html, run_page
 
 from .conftest import registered
@@ -78,11 +79,11 @@ def test_nli_by_a_function_that_gives_labels(cache):
     )
     mine = Asked(lambda pair: "neutral")
     CLASSIFIERS.register("mine", mine)
-    results = nli_permutation.results(params)
+    results = acceptance.results(nli_permutation.STUDY.read(params, "pairs"))
     assert set(results["model"]) == {"mine"} and len(mine.asked) == len(set(mine.asked))
     assert not kept_of_models()
     mine.identity = "v1"
-    assert nli_permutation.results(params).equals(results) and kept_of_models()
+    assert acceptance.results(nli_permutation.STUDY.read(params, "pairs")).equals(results) and kept_of_models()
 
 
 def test_no_page_of_a_function_is_finished_for_another_process(params):

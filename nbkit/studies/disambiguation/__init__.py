@@ -1,89 +1,231 @@
 """Word-sense disambiguation biases: can a translator's errors be predicted, and provoked?
 
-*Detecting Word Sense Disambiguation Biases in Machine Translation for Model-Agnostic Adversarial Attacks*. Every public
-function takes `DisambiguationParams` and returns a tidy table, documented where it is made.
+*Detecting Word Sense Disambiguation Biases in Machine Translation for Model-Agnostic Adversarial Attacks*. Tables are
+documented where they are made: `mining` (the training corpus), `items` (the test pairs), `judge` (outcomes), `attacks`.
 """
 
 from __future__ import annotations
 
-from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.pool import STUDY, counts, pool, pool_left_out, seeds, source_of
-from nbkit.studies.disambiguation.steps import attacked, bleu, corpus_sizes, generated, judged, translations
-from nbkit.studies.disambiguation.tables import (
-    PUBLISHED,
-    attack_challenge,
-    attack_correlations,
-    attack_rates,
-    attack_thresholds,
-    attractors,
-    beside_research_code,
-    challenge_errors,
-    correlations,
-    error_examples,
-    error_variants,
-    errors,
-    grammar,
-    grammar_skipped,
-    judgement_sample,
-    model_settings,
-    mucow,
-    perturbation_examples,
-    rare_overlap,
-    samples_made,
-    seeds_left,
-    sense_clusters,
-    sense_coverage,
-    success_by_kind,
-    successes,
-    thresholds,
-    transfer,
-    unanimous,
-    undecided_senses,
-    undecided_translations,
-)
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "PUBLISHED",
-    "STUDY",
-    "DisambiguationParams",
-    "attack_challenge",
-    "attack_correlations",
-    "attack_rates",
-    "attack_thresholds",
-    "attacked",
-    "attractors",
-    "beside_research_code",
-    "bleu",
-    "challenge_errors",
-    "corpus_sizes",
-    "correlations",
-    "counts",
-    "error_examples",
-    "error_variants",
-    "errors",
-    "generated",
-    "grammar",
-    "grammar_skipped",
-    "judged",
-    "judgement_sample",
-    "model_settings",
-    "mucow",
-    "perturbation_examples",
-    "pool",
-    "pool_left_out",
-    "rare_overlap",
-    "samples_made",
-    "seeds",
-    "seeds_left",
-    "sense_clusters",
-    "sense_coverage",
-    "source_of",
-    "success_by_kind",
-    "successes",
-    "thresholds",
-    "transfer",
-    "translations",
-    "unanimous",
-    "undecided_senses",
-    "undecided_translations",
-]
+from nbkit import corpora
+from nbkit.corpora.corpus import FileCorpus
+from nbkit.corpora.homographs import MUCOW, check_homographs
+from nbkit.errors import NbkitError
+from nbkit.measure.aligners import check_aligner
+from nbkit.models import label
+from nbkit.store import Store
+from nbkit.studies import base
+from nbkit.studies.answering import Cell, LanguageModels, Translators, Use
+from nbkit.studies.base import Notebook
+from nbkit.studies.disambiguation import attacks, items, judge, mining, senses
+from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
+from nbkit.studies.disambiguation.spans import with_texts
+from nbkit.studies.study import Run, Study, Table
+from nbkit.text.parsers import check_parser, parser_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["STUDY", "DisambiguationParams"]
+
+
+def _points(params: DisambiguationParams) -> Iterator[Cell]:
+    """The direction of the run, without a model and with each."""
+    yield from (Cell(params.source, params.target, model) for model in ("", *params.translated_by))
+
+
+def _pages(params: DisambiguationParams) -> Iterator[base.Cell]:
+    for model in params.models:
+        tags = {"corpus": params.domain, "model": label(model), "language": params.target}
+        name = base.cell_label(params.domain, label(model))
+        yield base.Cell(name, params.narrowed(params.domain, model), tags)
+
+
+def _uses_more(params: DisambiguationParams) -> Iterator[Use]:
+    """The voters, and the language models that filter seeds and samples."""
+    yield from (Use(Translators, voter, (params.source, params.target)) for voter in params.voters)
+    if params.masked_lm is not None:
+        yield Use(LanguageModels, params.masked_lm, (params.target,), "masked")
+    if params.causal_lm is not None:
+        yield Use(LanguageModels, params.causal_lm, (params.source,))
+
+
+def _skips(params: DisambiguationParams, cell: Cell) -> Iterator[str]:
+    """The tables of other lexicons than MuCoW's, without BLEU, and of models that cannot be attacked."""
+    if not params.lexicon.endswith(MUCOW):
+        yield from ("mucow_items", "mucow")
+    if not params.bleu_pairs:
+        yield from ("plain", "quality")
+    if cell.model and cell.model not in params.attackable:
+        yield "attacks"
+
+
+def _problems(params: DisambiguationParams, cell: Cell) -> Iterator[str | None]:
+    """Problems of corpora, lexicon, aligners and forms; loads no model."""
+    source, target, parsers = params.source, params.target, params.parsers or None
+    for corpus, limit, n in params.read:
+        yield from corpora.check_corpus(corpus, source, target, parsers, n=n, on_error=params.on_error)
+        with suppress(NbkitError):  # `check_corpus` says what is wrong with it
+            if n is None and corpora.is_endless(corpus):
+                yield f"corpus '{corpus}' is unbounded: set {limit}"
+            if params.aligner == "gold" and not _has_links(params, corpus):
+                yield f"corpus '{corpus}' has no gold links: name what is to link its pairs (aligner: eflomal)"
+    yield check_homographs(params.lexicon, target, src=source, on_conflict=params.on_conflict)
+    if params.aligner.startswith(FILE):
+        try:
+            mining.links_file(params)
+        except NbkitError as error:
+            yield str(error)
+    elif params.aligner != "gold":
+        yield check_aligner(params.aligner, source, target)
+    yield check_aligner(params.hypothesis_aligner, source, target)
+    if params.target_words == "lemmas":
+        yield check_parser(parser_for(target, parsers), target)
+    yield from params.form_problems()
+
+
+def _has_links(params: DisambiguationParams, corpus: str) -> bool:
+    """Whether a corpus has gold links: one in files has none, of another one the first pair tells."""
+    if isinstance(corpora.find_corpus(corpus)[0], FileCorpus):
+        return False
+    first = next(corpora.load_pairs(corpus, params.source, params.target, n=1, parsers=params.parsers or None), None)
+    return first is None or first.alignment is not None
+
+
+def _used(params: DisambiguationParams, store: Store) -> Mapping[str, list[int]]:
+    """How many pairs the test corpora had, and how many test pairs were found; nothing before all were read."""
+    run = Run(STUDY, params)
+    of = {name: list(run.parts(STUDY.table(name))) for name in ("pairs", "items")}
+    if not all(part.is_there for parts in of.values() for part in parts):
+        return {}
+    read = {
+        corpus: sum(part.n_units or 0 for part in of["pairs"] if part.corpus == corpus) for corpus in params.corpora
+    }
+    return {"n_pairs": sorted(set(read.values())), "n_test": [sum(len(part.rows) for part in of["items"])]}
+
+
+def _with_texts(run: Run, part: Any, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a part of outcomes or attacks with the texts and marks that browsers show."""
+    known = part.of_base.rows
+    return with_texts(rows, known, run.answers(part.cell, known), part.cell.source)
+
+
+STUDY = Study(
+    name="disambiguation",
+    title="Disambiguation: can wrong senses be predicted and provoked?",
+    paper="Emelin, Titov and Sennrich (2020), Detecting Word Sense Disambiguation Biases in Machine Translation for "
+    "Model-Agnostic Adversarial Attacks",
+    params=DisambiguationParams,
+    verdict="pass: the sense of the gold translation; fail: another; undecided: no sense shows, or several do",
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
+    tables=(
+        # of the training corpus
+        Table(mining.aligned, inputs=mining.aligned_inputs, columns=("links",)),
+        Table(mining.links, inputs=mining.links_inputs, columns=("of", "to", "n")),
+        Table(
+            mining.folds,
+            columns=("first",),
+            inputs=lambda params, cell: [
+                mining.corpus_identity(params, cell, params.training_corpus), params.training_pairs
+            ] if params.folds else None,
+        ),
+        Table(
+            mining.senses,
+            inputs=lambda params, cell: [
+                mining.corpus_identity(params, cell, params.training_corpus), params.homographs.digest
+            ],
+            size=lambda params, cell: params.training_pairs,
+            unit=10_000,
+            columns=("fold", "kind", "of", "sense", "word", "n"),
+        ),
+        Table(
+            mining.sizes,
+            inputs=lambda params, cell: [
+                [mining.corpus_identity(params, cell, corpus), n] for corpus, _, n in params.read
+            ],
+        ),
+        # of the test corpora
+        Table(
+            mining.linked,
+            inputs=lambda params, cell, corpus: [mining.corpus_identity(params, cell, corpus), params.n_pairs],
+            corpora=mining.linked_corpora,
+            columns=("links", "corpus"),
+        ),
+        Table(
+            senses.votes,
+            inputs=senses.votes_inputs,
+            size=lambda params, cell, corpus: params.n_pairs,
+            unit=10_000,
+            corpora=lambda params, cell: params.test_corpora if params.voters else (),
+            columns=("unit", "corpus", "key", "homograph", "token", "left_out", "voter", *senses.FOUND),
+        ),
+        Table(
+            items.pairs,
+            inputs=items.pairs_inputs,
+            size=lambda params, cell, corpus: params.n_of(corpus),
+            unit=10_000,
+            corpora=lambda params, cell: params.corpora,
+            columns=tuple(items.LEFT_OUT),
+        ),
+        Table(items.items, columns=("unit", "item", *items.COLUMNS), most=items.most_items),
+        Table(
+            judge.outcomes,
+            inputs=lambda params, cell: senses.words_identity(params),
+            columns=tuple(judge.OUTCOMES),
+        ),
+        Table(
+            judge.plain,
+            inputs=mining.corpus_identity,
+            size=lambda params, cell, corpus: min(params.bleu_pairs, params.n_pairs or params.bleu_pairs),
+            corpora=lambda params, cell: params.test_corpora,
+            columns=("corpus", "source", "reference"),
+        ),
+        Table(judge.quality, columns=("item", "unit", "corpus", "bleu")),
+        Table(judge.mucow_items, inputs=judge.mucow_inputs, columns=("place", "source", "corpus", "word")),
+        Table(judge.mucow, columns=("item", "unit", "corpus", "word", "verdict")),
+        # attacks
+        Table(
+            attacks.seeds,
+            inputs=lambda params, cell: attacks.language_model_inputs(params, params.masked_lm, cell.target),
+            columns=("key", "expected", "fate"),
+        ),
+        Table(
+            attacks.samples,
+            inputs=lambda params, cell: attacks.language_model_inputs(params, params.causal_lm, cell.source),
+            unit=200,
+            columns=tuple(attacks.SAMPLES),
+        ),
+        Table(
+            attacks.attacks,
+            inputs=lambda params, cell: senses.words_identity(params),
+            columns=tuple(attacks.ATTACKS),
+        ),
+    ),
+    asks=("source", "text"),
+    grid=("model",),
+    points=_points,
+    check=_problems,
+    skips=_skips,
+    uses_more=_uses_more,
+    pages=_pages,
+    texts=_with_texts,
+    exports=("outcomes", "attacks"),
+    exported=lambda params, cell: cell.model in params.models,
+    used=_used,
+    # In the order in which the report shows them; a test compares titles with the notebooks.
+    notebooks=(
+        Notebook("disambiguation/attractors", "Which words go with which sense?", "grid"),
+        Notebook("disambiguation/models", "How good are the models?", "grid"),
+        Notebook("disambiguation/error_prediction", "Can wrong senses be predicted?", "grid"),
+        Notebook("disambiguation/challenge_sets", "Are biased sentences harder?", "grid"),
+        Notebook("disambiguation/attack_samples", "What do the attacks look like?", "grid"),
+        Notebook("disambiguation/attack_success", "Which attacks succeed?", "grid"),
+        Notebook("disambiguation/transferability", "Do attacks carry over to other models?", "grid"),
+        Notebook("disambiguation/sample_quality", "Would a reader notice the attack?", "grid"),
+        Notebook("disambiguation/model_card", "How does this model choose between senses?", "cell"),
+    ),
+)  # fmt: skip

@@ -15,15 +15,25 @@ from nbkit.figures import styles
 from nbkit.measure.literal import lemmas
 from nbkit.measure.senses import SenseCounts, SenseFinder, bias_towards, freq, ppmi
 from nbkit.perturb.word_sense import Attractor, Candidate, broken, edited_text, insert_word
-from nbkit.studies.disambiguation.pool import character_of, counts, sentence_of
-from nbkit.studies.disambiguation.steps import Found, translated
+from nbkit.studies.answering import Cell
+from nbkit.studies.disambiguation.mining import fold_counts
+from nbkit.studies.disambiguation.senses import place_of, senses_of, sentence_of
 from nbkit.studies.explore import Asked, Choice, Probe, Shown, lines, said
-from nbkit.studies.results import objects
 from nbkit.text.phrases import english_bases
 from nbkit.text.sentences import Sentence, Text
 
 _SENSE = 'mark style="background-color: #cfe4f5"'
 _LISTED = 8  # adjectives of a sense
+
+
+@dataclass(frozen=True)
+class Found:
+    """A translation, the words aligned with the homograph, their sense ("" if undecided) and why there is none."""
+
+    hypothesis: str
+    words: str
+    sense: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -64,7 +74,7 @@ def probe(asked: Asked) -> Probed:
     """
     params, pair = asked.params, asked.known
     finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
-    seen = counts(params, asked.store)
+    seen = fold_counts(params.study.read(params, "senses"))(-1)
     text = pair.source if pair else _with_lemmas(asked.text, finder, seen)
     places = finder.occurrences(text)
     if not places:
@@ -85,13 +95,15 @@ def probe(asked: Asked) -> Probed:
         tokens.append(place)
     rows = pd.DataFrame(
         {
-            "text": [each.text for each in texts],
-            "tokens": objects(each.tokens for each in texts),
             "homograph": word,
             "token": tokens,
         }
     )
-    found = translated(params, asked.system, rows, asked.store)
+    cell = Cell(params.source, params.target, asked.system)
+    hypotheses = params.translate(asked.system, [each.text for each in texts], *cell[:2], asked.store)
+    links = params.study.read(params, "links")
+    judged = senses_of(params, cell, [each.tokens for each in texts], rows, hypotheses, links)
+    found = [Found(*row) for row in zip(hypotheses, judged["words"], judged["found"], judged["reason"], strict=True)]
     return Probed(
         text,
         homograph,
@@ -199,8 +211,8 @@ def _outcome(plain: str, attack: Attack) -> str:
 
 
 def _marked(text: Text, token: int) -> str:
-    start = character_of(text, token)
-    return styles.marked(text.text, [(start, start + len(text.tokens[token]))])
+    place = place_of(text, token)
+    return styles.marked(text.text, [(place["start"], place["end"])])
 
 
 def _translation(found: Found) -> str:

@@ -1,4 +1,4 @@
-"""Parameters of the disambiguation study, and which of them enter the keys of stored results."""
+"""Parameters of the disambiguation study, and the tables whose keys each of them enters."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from nbkit import models
-from nbkit.corpora import corpus_identity
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
-from nbkit.measure.aligners import load_aligner
 from nbkit.measure.senses import Reach, TargetNouns, nouns_of
 from nbkit.models.services.outputs import OutputsModel
 from nbkit.studies.base import (
     MOST,
+    NOT_IN_KEYS,
     Beams,
     Count,
     JudgedParams,
@@ -24,12 +23,17 @@ from nbkit.studies.base import (
     Parsers,
     TranslatorParams,
     Translators,
+    only,
     or_value_error,
 )
-from nbkit.studies.disambiguation.mining import FILE, Mining
-from nbkit.text.parsers import OnError, parser_for, parser_identity
+from nbkit.text.parsers import OnError
 
 Kind = Literal["IH", "RH", "InH", "RnH"]
+#: What a name of links in a file begins with: a line for each training pair, by its place.
+FILE = "pharaoh:"
+#: The tables that depend on a kind of parameter; what is made of these has it in its key through them.
+_SEEDS, _SAMPLES = only("seeds"), only("samples")
+_JUDGED = only("votes", "pairs", "outcomes", "attacks")
 
 
 class DisambiguationParams(TranslatorParams, JudgedParams):
@@ -48,44 +52,56 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
 
     tasks: ClassVar[Mapping[str, str]] = {**JudgedParams.tasks, "naturalness": "naturalness_key"}
 
-    domain: str = Field(
+    seed: Annotated[int, only("items", "seeds", "samples")] = Field(
+        default=0, ge=0, le=2**63 - 1, description="Part of the address of every random draw."
+    )
+
+    domain: Annotated[str, NOT_IN_KEYS] = Field(
         default="sandbox",
         description="Name of the data in tables. The paper's domains are OS18 and WMT19; a run that uses one of these "
         "names is compared with the paper's numbers.",
     )
-    source: Language = Field(default="en", description="Source language, in which the homographs are.")
-    target: Language = Field(default="de", description="Target language, whose words show the sense.")
-    lexicon: Annotated[str, StringConstraints(strip_whitespace=True)] = Field(
+    source: Annotated[Language, NOT_IN_KEYS] = Field(
+        default="en", description="Source language, in which the homographs are."
+    )
+    target: Annotated[Language, NOT_IN_KEYS] = Field(
+        default="de", description="Target language, whose words show the sense."
+    )
+    lexicon: Annotated[str, StringConstraints(strip_whitespace=True), NOT_IN_KEYS] = Field(
         default="sandbox",
         description="Sense clusters: own (nbkit's lexicon), sandbox, or a .yaml or .json file. +repairs behind it "
         "corrects the published senses, +own adds the words that only nbkit's lexicon has.",
     )
-    on_conflict: OnConflict = Field(
+    on_conflict: Annotated[OnConflict, NOT_IN_KEYS] = Field(
         default="raise",
         description="What to do with a translation listed in two clusters of a lexicon file: raise an error, or drop "
         "the translation.",
     )
-    models: Translators = Field(
+    models: Annotated[Translators, NOT_IN_KEYS] = Field(
         default=["sandbox-wsd-marian"],
         description="Translation models to compare: names (nbkit list models), Hugging Face ids or folders.",
     )
-    twins: dict[str, str] = Field(
+    twins: Annotated[dict[str, str], NOT_IN_KEYS] = Field(
         default={},
         description="For each model, another model of the same architecture trained from a different random seed "
         "(section 4), as in {a: a-again}.",
     )
-    training_corpus: str = Field(
+    training_corpus: Annotated[str, NOT_IN_KEYS] = Field(
         default="sandbox-homographs:train", description="Corpus on which biases are counted: the models' training data."
     )
-    training_pairs: Count | None = Field(default=10000, description="Pairs read from the training corpus; None: all.")
-    test_corpora: Once[str] = Field(
+    training_pairs: Annotated[Count | None, NOT_IN_KEYS] = Field(
+        default=10000, description="Pairs read from the training corpus; None: all."
+    )
+    test_corpora: Annotated[Once[str], NOT_IN_KEYS] = Field(
         default=["sandbox-homographs:test"], description="Corpora that the test pairs come from."
     )
-    n_pairs: Count | None = Field(default=1000, description="Pairs read from each test corpus; None: all.")
-    n_test: Count | None = Field(
+    n_pairs: Annotated[Count | None, NOT_IN_KEYS] = Field(
+        default=1000, description="Pairs read from each test corpus; None: all."
+    )
+    n_test: Annotated[Count | None, only("items")] = Field(
         default=None, description="Test pairs that are translated, drawn at random of those found; None: all."
     )
-    folds: int = Field(
+    folds: Annotated[int, only("folds")] = Field(
         default=0,
         ge=0,
         le=100,
@@ -93,112 +109,122 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         description="Number of parts for cross-fitting, which also tests on the training corpus: each part is tested "
         "with biases counted on the others. 0: no cross-fitting.",
     )
-    min_tokens: int = Field(
+    min_tokens: Annotated[int, only("votes", "pairs")] = Field(
         default=10, ge=1, le=1000, strict=True, description="Shortest source sentence tested, in tokens; the paper: 10."
     )
-    aligner: str = Field(
+    aligner: Annotated[str, only("aligned", "linked")] = Field(
         default="gold",
         description="Word alignment of the training pairs: gold (the corpus has its alignment, and so must the test "
         "corpora), eflomal, pharaoh:FILE or another aligner.",
     )
-    hypothesis_aligner: str = Field(
+    hypothesis_aligner: Annotated[str, only("links")] = Field(
         default="lexicon",
         description="Word alignment of sources with translations, and of test pairs without gold alignment: eflomal, "
         "lexicon:FILE, embeddings:MODEL, or lexicon (a word list made from the gold alignment, which needs "
         "aligner: gold).",
     )
-    aligner_pairs: Count | None = Field(
+    aligner_pairs: Annotated[Count | None, only("links")] = Field(
         default=4000, description="Training pairs from which eflomal or the word list is learned; None: all."
     )
-    target_words: Literal["lemmas", "forms"] = Field(
+    target_words: Annotated[Literal["lemmas", "forms"], _JUDGED] = Field(
         default="forms",
         description="How words of a translation are looked up in the lexicon: as lemmas (translations are parsed) or "
         "as forms (unchanged).",
     )
-    target_nouns: TargetNouns = Field(
+    target_nouns: Annotated[TargetNouns, only("senses", "votes")] = Field(
         default="tagged",
         description="Which target words can show a noun's sense. tagged: nouns by part of speech, in German also by "
         "their capital letter (for forms, the capital alone); tagged_or_capital: either is enough; any: all words, for "
         "languages with neither.",
     )
-    reach: Reach = Field(
+    reach: Annotated[Reach, _JUDGED] = Field(
         default="links",
         description="Where a translation shows the sense: links (the aligned words), or, if these show none, also "
         "window (nouns up to three words from them) or translation (all nouns).",
     )
-    voters: Translators = Field(
+    voters: Annotated[Translators, NOT_IN_KEYS] = Field(
         default=[],
         description="For test corpora without references, whose target side is not read: the systems, at least four, "
         "that identify the right sense. It is the one that two thirds of the *other* ones chose, at least three of "
         "them; a system with another sense disagrees with the others, which is not always an error. Empty: that of the "
         "references.",
     )
-    ppmi: Literal["pooled", "homograph", "published"] = Field(
+    ppmi: Annotated[Literal["pooled", "homograph", "published"], NOT_IN_KEYS] = Field(
         default="pooled",
         description="How PPMI estimates probabilities: pooled (over the pairs of all homographs, equation 2), "
         "homograph (over those of one homograph), or published (as the research code computes it).",
     )
-    bias: Literal["mean", "sum"] = Field(
+    bias: Annotated[Literal["mean", "sum"], only("outcomes", "seeds")] = Field(
         default="mean",
         description="How the biases of a sentence's words are combined: mean (equation 3) or sum (nbkit's variant).",
     )
-    bleu_pairs: int = Field(
+    bleu_pairs: Annotated[int, NOT_IN_KEYS] = Field(
         default=200, ge=0, le=MOST, strict=True, description="Pairs of each test corpus on which BLEU is computed."
     )
-    challenge_size: Count = Field(
+    challenge_size: Annotated[Count, NOT_IN_KEYS] = Field(
         default=100,
         description="Pairs in a challenge set, and in the random set it is compared with; the paper: 3,000.",
     )
-    kinds: Once[Kind] = Field(
+    kinds: Annotated[Once[Kind], _SAMPLES] = Field(
         default=["IH", "RH", "InH", "RnH"],
         min_length=1,
         description="Types of perturbation: insert or replace (I, R) an adjective at the homograph (H) or at another "
         "noun (nH).",
     )
-    masked_lm: str | None = Field(
+    masked_lm: Annotated[str | None, _SEEDS] = Field(
         default="sandbox-wsd-bert",
         description="Masked language model of the target language. A sentence is attacked only if the model expects "
         "the reference's sense; None: no such filter.",
     )
-    causal_lm: str | None = Field(
+    causal_lm: Annotated[str | None, _SAMPLES] = Field(
         default="sandbox-wsd-gpt",
         description="Causal language model of the source language whose perplexity filters the samples; None: no such "
         "filter.",
     )
-    most_biased: float = Field(
+    most_biased: Annotated[float, _SEEDS] = Field(
         default=0.1,
         ge=0,
         lt=1,
         description="Share of the seeds dropped because they are the most biased to a wrong sense.",
     )
-    perplexity_rise: float = Field(
+    perplexity_rise: Annotated[float, _SAMPLES] = Field(
         default=0.2,
         ge=0,
         le=1000,
         description="By how much a sample's perplexity may exceed its seed's; 0.2: by 20%.",
     )
-    n_seeds: Count | None = Field(default=200, description="Seeds to attack, drawn at random; None: all.")
-    n_samples: Count | None = Field(default=None, description="Samples per seed, drawn at random; None: all.")
-    attack_size: Count = Field(default=200, description="Samples in an attack challenge set; the paper: 10,000.")
-    per_homograph: Count = Field(
+    n_seeds: Annotated[Count | None, _SEEDS] = Field(
+        default=200, description="Seeds to attack, drawn at random; None: all."
+    )
+    n_samples: Annotated[Count | None, _SAMPLES] = Field(
+        default=None, description="Samples per seed, drawn at random; None: all."
+    )
+    attack_size: Annotated[Count, NOT_IN_KEYS] = Field(
+        default=200, description="Samples in an attack challenge set; the paper: 10,000."
+    )
+    per_homograph: Annotated[Count, NOT_IN_KEYS] = Field(
         default=50, description="Most samples of one homograph in an attack challenge set; the paper: 1,000."
     )
-    grammar: Literal["off", "languagetool"] = Field(
+    grammar: Annotated[Literal["off", "languagetool"], NOT_IN_KEYS] = Field(
         default="off",
         description='Grammar check of the samples: off, or languagetool (pip install "nbkit[languagetool]", and Java).',
     )
-    annotations: dict[str, str] = Field(
+    annotations: Annotated[dict[str, str], NOT_IN_KEYS] = Field(
         default={}, description="Completed forms of the first task (which sense?), by annotator."
     )
-    annotation_key: str | None = Field(default=None, description="Key of the forms of the first task.")
-    naturalness: dict[str, str] = Field(
+    annotation_key: Annotated[str | None, NOT_IN_KEYS] = Field(
+        default=None, description="Key of the forms of the first task."
+    )
+    naturalness: Annotated[dict[str, str], NOT_IN_KEYS] = Field(
         default={}, description="Completed forms of the second task (how natural?), by annotator."
     )
-    naturalness_key: str | None = Field(default=None, description="Key of the forms of the second task.")
-    parsers: Parsers = Field(
+    naturalness_key: Annotated[str | None, NOT_IN_KEYS] = Field(
+        default=None, description="Key of the forms of the second task."
+    )
+    parsers: Annotated[Parsers, NOT_IN_KEYS] = Field(
         default={}, description="spaCy pipelines (name or folder) by language, in place of the default ones."
     )
-    beams: Beams = 5
+    beams: Annotated[Beams, NOT_IN_KEYS] = 5
     on_error: OnError = Field(
         default="raise",
         description="What to do with a malformed line of a corpus: raise an error, or skip and count it.",
@@ -254,13 +280,8 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         return list(dict.fromkeys([*self.models, *self.twins.values()]))
 
     @property
-    def asked(self) -> list[str]:
-        """All translators of the run, and the voters."""
-        return list(dict.fromkeys([*self.translated_by, *self.voters]))
-
-    @property
     def attackable(self) -> list[str]:
-        """The translators that can be asked for samples, twins last: not files, which hold what was translated."""
+        """The translators that can translate samples, twins last: all but files of translations."""
         remotes = {model: models.resolve(model, self.source, self.target).remote for model in self.translated_by}
         return [model for model, each in remotes.items() if not (isinstance(each, OutputsModel) and each.is_fixed)]
 
@@ -274,23 +295,25 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         """Whether the biases of a part of this corpus are counted on its other parts."""
         return bool(self.folds) and corpus == self.training_corpus
 
+    def n_of(self, corpus: str) -> int | None:
+        """How many pairs of a test corpus are read."""
+        return self.training_pairs if self.is_cross_fitted(corpus) else self.n_pairs
+
     @property
     def read(self) -> list[tuple[str, str, int | None]]:
         """The corpora to read, each with the parameter that limits its pairs and the limit; training first."""
         tests = [(corpus, "n_pairs", self.n_pairs) for corpus in self.test_corpora]
         return [(self.training_corpus, "training_pairs", self.training_pairs), *tests]
 
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How corpora are read, as `nbkit.corpora.load_pairs` takes it."""
+        return {"parsers": self.parsers or None, "on_error": self.on_error}
+
     def narrowed(self, domain: str, model: str) -> DisambiguationParams:
         """These parameters for one model and its twin; a run has one domain."""
         twins = {name: twin for name, twin in self.twins.items() if name == model}
         return self.model_copy(update={"models": [model], "twins": twins})
-
-    def corpus_key(self, corpus: str, n: int | None) -> dict[str, Any]:
-        """Everything that can change the first *n* pairs of a corpus."""
-        return {
-            **corpus_identity(corpus, self.source, self.target, n=n, parsers=self.parsers or None),
-            "on_error": self.on_error,
-        }
 
     @cached_property
     def homographs(self) -> HomographLexicon:
@@ -299,73 +322,3 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
 
     def _lexicon(self) -> HomographLexicon:
         return load_homographs(self.lexicon, self.target, src=self.source, on_conflict=self.on_conflict)
-
-    @property
-    def mined(self) -> Mining:
-        """What biases are counted on, not yet cut into shards (`nbkit.studies.disambiguation.pool.training`)."""
-        return Mining(
-            self.training_corpus, self.source, self.target, self.training_pairs, self.parsers or None, self.on_error,
-            self.lexicon, self.on_conflict, self.aligner, target_nouns=self.target_nouns,
-        )  # fmt: skip
-
-    def counts_key(self) -> dict[str, Any]:
-        """Everything that can change the counts of the training corpus."""
-        return {
-            "corpus": self.corpus_key(self.training_corpus, self.training_pairs),
-            "lexicon": self.homographs.digest,
-            "aligner": self.mined.aligner_key(),
-            "target_nouns": self.target_nouns,
-            "folds": self.folds,
-        }
-
-    def learned_key(self) -> dict[str, Any]:
-        """Everything that can change the alignment of translations, besides the translations."""
-        name = self.hypothesis_aligner  # "lexicon": the word list is of the counted pairs
-        linked = name if name == "lexicon" else load_aligner(name, self.source, self.target).identity
-        return {"counts": self.counts_key(), "hypothesis_aligner": linked, "aligner_pairs": self.aligner_pairs}
-
-    def pool_key(self) -> dict[str, Any]:
-        """Everything that can change the test pairs and their biases."""
-        others = {"voters": {model: self.translation_key(model) for model in self.voters}}
-        return {
-            **self.learned_key(),
-            "test": {corpus: self.corpus_key(corpus, self.n_of(corpus)) for corpus in self.corpora},
-            "min_tokens": self.min_tokens,
-            **(others if self.voters else {}),
-        }
-
-    def n_of(self, corpus: str) -> int | None:
-        """How many pairs of a corpus are read."""
-        return self.training_pairs if self.is_cross_fitted(corpus) else self.n_pairs
-
-    def seeds_key(self) -> dict[str, Any]:
-        """Everything that can change the seed sentences."""
-        return {
-            "pool": self.pool_key(),
-            "masked_lm": self.language_model_key(self.masked_lm, self.target),
-            **self.model_dump(include={"most_biased", "n_seeds", "ppmi", "bias", "seed"}),
-        }
-
-    def samples_key(self) -> dict[str, Any]:
-        """Everything that can change the adversarial samples."""
-        return {
-            "seeds": self.seeds_key(),
-            "kinds": sorted(self.kinds),
-            "causal_lm": self.language_model_key(self.causal_lm, self.source),
-            **self.model_dump(include={"perplexity_rise", "n_samples"}),
-        }
-
-    def language_model_key(self, name: str | None, lang: str) -> Mapping[str, Any] | None:
-        """Everything that can change the scores of a language model; None without a model."""
-        return None if name is None else models.language_model_identity(name, lang, **self.running)
-
-    def translation_key(self, model: str) -> dict[str, Any]:
-        """Everything that can change the senses found in a model's translations, besides the sources."""
-        spec = parser_for(self.target, self.parsers or None)
-        lemmas = parser_identity(spec, self.target) if self.target_words == "lemmas" else None
-        reach = {} if self.reach == "links" else {"reach": self.reach}
-        return {**self.model_key(model), "lemmas": lemmas, **reach}
-
-    def model_key(self, model: str) -> dict[str, Any]:
-        """Everything that can change a translator's translations."""
-        return self.translator_key(model, self.source, self.target)

@@ -1,53 +1,120 @@
 """*Automatic Evaluation and Analysis of Idioms in NMT* (Baziotis et al., 2023): are idioms translated literally, and
 why?
 
-Every public function takes `IdiomsParams` and returns a tidy table, documented where it is made.
+Tables: mined (a corpus) → splits → items (idiom-test) → outcomes (LitTER and APT-Eval of a system), probes; splits →
+plain → similar (whole sentences); dictionary and links of references; the same of two controls. Where voters take the
+place of references, compared stands for all that reads these.
 """
 
 from __future__ import annotations
 
-from nbkit.studies.idioms.others import side_by_side
-from nbkit.studies.idioms.params import IdiomsParams, System
-from nbkit.studies.idioms.steps import STUDY, training_checked
-from nbkit.studies.idioms.tables import (
-    PUBLISHED,
-    accuracy,
-    context_effects,
-    context_examples,
-    data_statistics,
-    dissents,
-    find_phrases,
-    findings,
-    global_scores,
-    idiom_frequencies,
-    literal_errors,
-    litter_samples,
-    matcher_recall,
-    published_examples,
-    published_results,
-    results,
-)
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-__all__ = [
-    "PUBLISHED",
-    "STUDY",
-    "IdiomsParams",
-    "System",
-    "accuracy",
-    "context_effects",
-    "context_examples",
-    "data_statistics",
-    "dissents",
-    "find_phrases",
-    "findings",
-    "global_scores",
-    "idiom_frequencies",
-    "literal_errors",
-    "litter_samples",
-    "matcher_recall",
-    "published_examples",
-    "published_results",
-    "training_checked",
-    "results",
-    "side_by_side",
-]
+from nbkit.models.probes import has_states
+from nbkit.store import Store
+from nbkit.studies import base
+from nbkit.studies.answering import Cell, Translators, Use
+from nbkit.studies.base import Notebook, cell_label
+from nbkit.studies.idioms import items, judge, links, others, training
+from nbkit.studies.idioms.params import IdiomsParams, System, paper_name
+from nbkit.studies.idioms.problems import problems
+from nbkit.studies.study import Run, Study, Table
+
+__all__ = ["STUDY", "IdiomsParams", "System"]
+
+#: The tables that read references.
+_WITH_REFERENCES = ("links", "outcomes", "control_outcomes", "similar", "control_similar")
+
+
+def _skipped(params: IdiomsParams, cell: Cell) -> Iterator[str]:
+    """Voters take the place of references; of models known by their outputs alone there are no states to replace."""
+    yield from _WITH_REFERENCES if params.voters else ["compared"]
+    if not params.contexts or (cell.model and not has_states(cell.model, *cell[:2])):
+        yield "probes"
+
+
+def _points(params: IdiomsParams) -> Iterator[Cell]:
+    for language in params.languages:
+        yield from (Cell(params.source, language, system.name) for system in params.systems)
+
+
+def _pages(params: IdiomsParams) -> Iterator[base.Cell]:
+    """A page per model, in all its conditions."""
+    for language in params.languages:
+        for model in params.models:
+            tags = {"language": language, "model": model}
+            yield base.Cell(cell_label(language, model), params.narrowed(language, model), tags)
+
+
+def _used(params: IdiomsParams, store: Store) -> dict[str, list[int]]:
+    parts = Run(STUDY, params).parts(STUDY.table("items"))
+    return {"n_test": sorted({part.n_units for part in parts if part.n_units is not None})}
+
+
+def _corpora(params: IdiomsParams, cell: Cell) -> list[str]:
+    return list(params.corpora.values())
+
+
+def _voters(params: IdiomsParams) -> list[Use]:
+    langs = [(params.source, language) for language in params.languages]
+    return [Use(Translators, name, each) for each in langs for name in params.voters or ()]
+
+
+def _label(params: Any, model: str) -> str:
+    return params.system(model).label
+
+
+STUDY = Study(
+    name="idioms",
+    title="Idioms: translated literally, and why?",
+    paper="Baziotis, Mathur and Hasler (2023), Automatic Evaluation and Analysis of Idioms in Neural Machine "
+    "Translation",
+    params=IdiomsParams,
+    tables=(
+        # Large parts, as a corpus can be read from its beginning only; links of a statistical aligner depend on what is
+        # beside: all of idiom-test is one part.
+        Table(items.mined, inputs=items.mined_identity, unit=50_000, corpora=_corpora, columns=items.MINED),
+        Table(items.splits, inputs=items.data_identity, columns=("split", *items.PAIR, "drawn")),
+        Table(items.items, unit=1_000_000, columns=("item", *items.PAIR[1:])),
+        Table(items.plain, inputs=lambda params, cell: items.corpora_identity(
+            cell, params.generic.values(), params.n_generic), columns=("item", "of", "source", "reference")),
+        Table(links.dictionary, inputs=links.dictionary_identity),
+        Table(links.links, inputs=links.aligners_identity),
+        Table(judge.outcomes, inputs=judge.judged_by, columns=judge.JUDGED),
+        Table(judge.control_outcomes, inputs=judge.judged_by, columns=(*judge.JUDGED, "model")),
+        Table(judge.similar, inputs=judge.scored_by, columns=judge.SIMILAR),
+        Table(judge.control_similar, inputs=judge.scored_by, columns=(*judge.SIMILAR, "model")),
+        Table(judge.probes, inputs=judge.probed_by, counts=judge.probe_counts, columns=judge.PROBED),
+        Table(others.compared, inputs=others.compared_by, columns=others.COMPARED),
+        Table(training.leaks, inputs=training.leaks_identity, columns=training.LEAKS),
+        Table(training.recall, inputs=items.texts_identity, columns=training.RECALL),
+    ),
+    calls=_label,
+    spelling=paper_name,
+    points=_points,
+    check=problems,
+    skips=_skipped,
+    uses_more=_voters,
+    pages=_pages,
+    exports=("outcomes", "control_outcomes", "similar", "control_similar", "probes", "compared"),
+    texts=judge.with_shown_texts,
+    verdict="fail: a word of the idiom is translated literally (LitTER); undecided: no word could be looked for",
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
+    used=_used,
+    # In the order in which the report shows them; a test compares titles with the notebooks.
+    notebooks=(
+        Notebook("idioms/idiom_data", "Which idioms are there, and how often?", "grid"),
+        Notebook("idioms/phrase_matcher", "How are idioms found in a text?", "grid"),
+        Notebook("idioms/literal_errors", "How often are idioms translated word by word?", "grid"),
+        Notebook("idioms/worked_examples", "What counts as a literal error?", "grid"),
+        Notebook("idioms/accuracy", "Are idioms translated as in the reference?", "grid"),
+        Notebook("idioms/global_scores", "Do idioms show in a score of the whole sentence?", "grid"),
+        Notebook("idioms/context_translation", "Does the translation need the idiom's context?", "grid"),
+        Notebook("idioms/context_likelihood", "How likely is the reference when the idiom loses its context?", "grid"),
+        Notebook("idioms/uncertainty", "Are models less sure when they translate an idiom?", "grid"),
+        Notebook("idioms/others", "Which system translates idioms literally where others do not?", "grid", "voters"),
+        Notebook("idioms/model_card", "How does this model treat idioms?", "cell"),
+    ),
+)  # fmt: skip

@@ -12,7 +12,8 @@ from nbkit.errors import NbkitError
 from nbkit.figures import styles
 from nbkit.measure.literal import LiteralJudgement, Litter
 from nbkit.studies.explore import Asked, Choice, Probe, Shown, lines, said
-from nbkit.studies.idioms.steps import load_data, phrases, run_dictionaries, source_texts, token_spans
+from nbkit.studies.idioms.items import pair_of, phrases, source_texts
+from nbkit.studies.idioms.links import dictionaries, token_spans
 from nbkit.text.phrases import PhraseMatcher
 from nbkit.text.sentences import Pair, Sentence, Text
 
@@ -41,7 +42,7 @@ def probe(asked: Asked) -> Judged:
     if not found:
         return Judged(asked.sentence, translation, reference, ())
     try:
-        dictionary, _ = run_dictionaries(params, asked.target, asked.store)
+        dictionary, _ = dictionaries(params.study.read(params, "dictionary"))
     except NbkitError as error:
         return Judged(asked.sentence, translation, reference, tuple((each, None) for each in found), str(error))
     litter = Litter(dictionary, asked.source, asked.target)
@@ -61,7 +62,8 @@ _matcher = lru_cache(maxsize=2)(PhraseMatcher)
 
 
 def _pairs(asked: Asked) -> tuple[IdiomPair, ...]:
-    return load_data(asked.params, asked.target, asked.store).test
+    items = asked.params.study.read(asked.params, "items")
+    return tuple(map(pair_of, items[items["target_language"] == asked.target].to_dict("records")))
 
 
 def as_html(result: Judged, target: str) -> str:

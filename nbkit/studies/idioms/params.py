@@ -1,4 +1,4 @@
-"""Parameters of the idioms study, and the parts of them that enter the keys of stored results."""
+"""Parameters of the idioms study, and what names a run and the paper give systems."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from nbkit.corpora.idioms import training_copies
 from nbkit.models.probes import CONTEXTS, Context, EndState
 from nbkit.studies.base import (
     MOST,
+    NOT_IN_KEYS,
     Beams,
     Count,
     Language,
@@ -20,6 +21,7 @@ from nbkit.studies.base import (
     TranslatorParams,
     Translators,
     Written,
+    only,
     or_value_error,
     told_apart,
 )
@@ -34,6 +36,9 @@ Several: TypeAlias = Annotated[int, Field(ge=2, le=MOST, strict=True)]
 #: Ways of counting literal errors besides the paper's ("paper").
 Variant = Literal["inflected", "compounds", "accents", "aligned"]
 
+
+#: What depends on word alignments, beside what is made of it.
+_ALIGNED = only("links", "dictionary", "outcomes", "control_outcomes", "probes")
 
 #: Names in tables of the two controls, judged besides the run's systems.
 CONTROL_NAMES = ("references", "copy of the source")
@@ -75,80 +80,90 @@ class IdiomsParams(TranslatorParams):
     and corpora named *Europarl* or *IWSLT* are compared with the paper's numbers of the same name.
     """
 
-    source: Language = Field(default="en", description="Language of the idioms.")
-    languages: Languages = Field(default=["fr"], min_length=1, description="Languages to translate into.")
-    data: str = Field(
+    source: Annotated[Language, NOT_IN_KEYS] = Field(default="en", description="Language of the idioms.")
+    languages: Annotated[Languages, NOT_IN_KEYS] = Field(
+        default=["fr"], min_length=1, description="Languages to translate into."
+    )
+    data: Annotated[str, only("splits")] = Field(
         default="sandbox-idioms",
         description="Sentence pairs with idioms: sandbox-idioms, files:FOLDER/NAME (line-aligned NAME.en, NAME.fr and "
         "NAME.spans.en), or mined (found in corpora by the phrase matcher).",
     )
-    corpora: dict[str, str] = Field(
+    corpora: Annotated[dict[str, str], NOT_IN_KEYS] = Field(
         default={}, description="Parallel corpora to mine together: the name in tables, and the corpus or path."
     )
-    idioms: str = Field(
+    idioms: Annotated[str, NOT_IN_KEYS] = Field(
         default="own", description="Phrase list of the matcher: own (nbkit's list), or a file with one phrase per line."
     )
-    tested: Literal["half", "all"] = Field(
+    tested: Annotated[Literal["half", "all"], only("splits")] = Field(
         default="half",
         description="Which sentences of each idiom are idiom-test: half (the others are idiom-train, as in the paper), "
         "or all, for models that are not trained on any.",
     )
-    n_test: Several | None = Field(
+    n_test: Annotated[Several | None, only("splits")] = Field(
         default=None, description="Pairs of idiom-test to translate, drawn idiom by idiom; null: all."
     )
-    models: Annotated[dict[Annotated[str, Field(min_length=1)], str], Written] = Field(
+    models: Annotated[dict[Annotated[str, Field(min_length=1)], str], Written, NOT_IN_KEYS] = Field(
         default={"random": "sandbox-idioms-{condition}"},
         description="The name in tables, and the model; {condition} in a model's name is replaced by each of "
         "conditions, a name without it is one model as it is.",
     )
-    voters: Translators | None = Field(
+    voters: Annotated[Translators | None, NOT_IN_KEYS] = Field(
         default=None,
         description="For data without references, whose target side is not read: the systems, at least four, of which "
         "a third shows which words are right. A literal translation that fewer of the *other* ones have is held "
         "against a system. LitTER, APT-Eval, BLEU, chrF and probes, which need references, are not measured.",
     )
-    conditions: Once[str] = Field(
+    conditions: Annotated[Once[str], NOT_IN_KEYS] = Field(
         default=["zero", "joint"],
         min_length=1,
         description="Training conditions: zero (without idiom-train), joint (with it), upsample-N (with N copies).",
     )
-    generic: dict[str, str] = Field(
+    generic: Annotated[dict[str, str], only("plain")] = Field(
         default={"regular": "sandbox-idioms:test"},
         description="Test sets without idioms: the name in tables, and a parallel corpus.",
     )
-    n_generic: Several | None = Field(default=200, description="Pairs from each generic set; null: all.")
-    dictionary: str = Field(
+    n_generic: Annotated[Several | None, only("plain")] = Field(
+        default=200, description="Pairs from each generic set; null: all."
+    )
+    dictionary: Annotated[str, only("dictionary")] = Field(
         default="sandbox",
         description="Dictionary of LitTER: sandbox, induced (from the first aligner's word alignments of idiom-train "
         "and aligned_corpora), muse:FOLDER, or a file; {src} and {tgt} are replaced by the languages.",
     )
-    aligners: Once[str] = Field(
+    aligners: Annotated[Once[str], _ALIGNED] = Field(
         default=["lexicon"],
         min_length=1,
         description="Word aligners of APT-Eval (nbkit list aligners); the first also serves the induced dictionary and "
         "the probes.",
     )
-    aligned_corpora: Once[str] = Field(
+    aligned_corpora: Annotated[Once[str], _ALIGNED] = Field(
         default=["sandbox-idioms:regular"],
         description="Parallel corpora, besides idiom-train, to train statistical aligners and induce dictionaries.",
     )
-    n_aligned: Count | None = Field(default=4000, description="Pairs from each of aligned_corpora; null: all.")
-    variants: Once[Variant] = Field(
+    n_aligned: Annotated[Count | None, _ALIGNED] = Field(
+        default=4000, description="Pairs from each of aligned_corpora; null: all."
+    )
+    variants: Annotated[Once[Variant], only("outcomes", "control_outcomes")] = Field(
         default=["inflected", "accents", "aligned"],
         description="Further ways to count literal errors, besides the paper's.",
     )
-    contexts: list[Context] = Field(
+    contexts: Annotated[list[Context], only("probes")] = Field(
         default=["full", "phrase", "word"],
         description="Contexts in which the probes encode idioms; full is always included; empty: no probes.",
     )
-    end_state: EndState = Field(
+    end_state: Annotated[EndState, only("probes")] = Field(
         default="kept",
         description="Encoder state of the sentence end in the probes: kept (as the paper says) or replaced (as its "
         "research code does).",
     )
-    n_probed: Several | None = Field(default=100, description="Pairs of idiom-test to probe; null: all.")
-    parsers: Parsers = Field(default={}, description="Parsers of the phrase matcher: language, and spaCy pipeline.")
-    beams: Beams = 5
+    n_probed: Annotated[Several | None, only("probes")] = Field(
+        default=100, description="Pairs of idiom-test to probe; null: all."
+    )
+    parsers: Annotated[Parsers, NOT_IN_KEYS] = Field(
+        default={}, description="Parsers of the phrase matcher: language, and spaCy pipeline."
+    )
+    beams: Annotated[Beams, NOT_IN_KEYS] = 5
 
     @field_validator("data")
     @classmethod
@@ -196,6 +211,10 @@ class IdiomsParams(TranslatorParams):
             raise ValueError(
                 f"corpora are mined only if data is 'mined', but it is '{self.data}'; set data: mined or remove corpora"
             )
+        names = {system.name: system.label for system in self.systems}
+        for system in self.systems:
+            if (other := names[system.name]) != system.label:
+                raise ValueError(f"'{system.label}' and '{other}' are the same model, {system.name}: remove one")
         return self
 
     @property
@@ -218,6 +237,6 @@ class IdiomsParams(TranslatorParams):
         """One language and one model, in all conditions."""
         return self.model_copy(update={"languages": [language], "models": {model: self.models[model]}})
 
-    def model_key(self, system: System, language: str) -> dict[str, Any]:
-        """Everything that can change the translations of one system into one language."""
-        return self.translator_key(system.name, self.source, language)
+    def system(self, name: str) -> System:
+        """The system that translates under a name."""
+        return next(system for system in self.systems if system.name == name)

@@ -1,63 +1,111 @@
-"""*Unnatural Language Inference* (Sinha et al., 2021): do NLI classifiers accept permuted sentences?
-
-Every public function takes `NliPermutationParams` and returns a tidy table, documented where it is made.
-"""
+"""*Unnatural Language Inference* (Sinha et al., 2021): do NLI classifiers accept permuted sentences?"""
 
 from __future__ import annotations
 
-from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams, clumped
-from nbkit.studies.nli_permutation.steps import STUDY, properties, scores
-from nbkit.studies.nli_permutation.tables import (
-    accepted_examples,
-    accuracy_beside_majority,
-    annotation_sample,
-    bleu_effect,
-    clump_effect,
-    clump_means,
-    control,
-    control_entropies,
-    entropies,
-    entropy_means,
-    floor_table,
-    hypothesis_only,
-    kept,
-    left_out,
-    length_effect,
-    max_entropy,
-    mini_tree_effect,
-    permutation_examples,
-    results,
-    thresholds,
-    word_signature,
+from collections.abc import Iterator
+from pathlib import Path
+
+from nbkit.studies.answering import Cell, Classifiers
+from nbkit.studies.base import Cell as Page
+from nbkit.studies.base import Notebook, cell_label
+from nbkit.studies.nli_permutation.acceptance import annotation_sample
+from nbkit.studies.nli_permutation.items import (
+    BLEU,
+    COLUMNS,
+    UNIT,
+    extent,
+    inputs,
+    items,
+    problems,
+    ratios,
+    size,
+    training_inputs,
+    trees,
+    variants,
+)
+from nbkit.studies.nli_permutation.judge import (
+    comparison,
+    outcomes,
+    pairs,
+    shown_texts,
+    variant_outcomes,
+    variant_pairs,
+)
+from nbkit.studies.nli_permutation.params import NliPermutationParams
+from nbkit.studies.study import Study, Table
+
+
+def _points(params: NliPermutationParams) -> Iterator[Cell]:
+    for model in params.scored_models or [""]:
+        yield from (Cell(params.language, corpus, model) for corpus in params.corpora)
+
+
+def _skips(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
+    """Twins are only compared on permutations of both sides; without parts of speech there are no mini-trees."""
+    has_variants = bool(params.hypothesis_only or params.clumps)
+    if not has_variants:
+        yield "variants"
+    if not has_variants or (cell.model and cell.model not in params.models):
+        yield from ("variant_outcomes", "variant_pairs")
+    if not params.has_parts_of_speech:
+        yield from ("trees", "ratios")
+
+
+def _pages(params: NliPermutationParams) -> Iterator[Page]:
+    for model in params.models:
+        tags = {"language": params.language, "model": Classifiers.label(model)}
+        narrowed = params.narrowed(params.language, model)
+        yield Page(cell_label(*tags.values()), narrowed, {**tags, "corpus": ", ".join(params.corpora)})
+
+
+_JUDGED = ("unit", "item", "pair", "scheme", "draw", "label", "length", "comparison", "given", "accepted", "entropy")
+_SHARES = ("share", "answered", "accepted_entropy", "entropy", *BLEU)
+_PAIR = ("unit", "pair", "label", "length", "comparison", "right", "control", "control_entropy", *_SHARES, "group")
+
+STUDY = Study(
+    name="nli_permutation",
+    title="NLI permutation: do classifiers accept nonsense?",
+    paper="Sinha, Parthasarathi, Pineau and Williams (2021), Unnatural Language Inference",
+    params=NliPermutationParams,
+    asks=("text",),
+    models=Classifiers,
+    of=("source_language", "corpus"),
+    points=_points,
+    skips=_skips,
+    check=problems,
+    pages=_pages,
+    texts=shown_texts,
+    tables=(
+        Table(extent, inputs=inputs, columns=("read", "skipped", "example")),
+        Table(items, inputs=inputs, size=size, unit=UNIT, columns=COLUMNS),
+        Table(variants, inputs=inputs, size=size, unit=UNIT, columns=COLUMNS),
+        Table(outcomes, inputs=comparison, columns=_JUDGED),
+        Table(variant_outcomes, inputs=comparison, columns=_JUDGED),
+        Table(pairs, columns=_PAIR),
+        Table(variant_pairs, columns=("unit", "scheme", *_SHARES)),
+        Table(trees, inputs=training_inputs),
+        Table(ratios, inputs=inputs, size=size, unit=UNIT, columns=("unit", "draw", "ratio")),
+    ),
+    exports=("outcomes", "variant_outcomes"),
+    verdict="pass: the classifier says the gold label; fail: another label, which is the reason; undecided: none",
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
+    used=lambda params, store: {"n_pairs": sorted({int(n) for n in params.study.read(params, "extent")["read"]})},
+    # In the order in which the report shows them; a test compares titles with the notebooks.
+    notebooks=(
+        Notebook(
+            "nli_permutation/permutations", "What do the permutations look like, and which pairs have them?", "grid"
+        ),
+        Notebook("nli_permutation/acceptance", "Do the models accept permuted pairs?", "grid"),
+        Notebook("nli_permutation/thresholds", "How many permutations of a pair are accepted?", "grid"),
+        Notebook("nli_permutation/confidence", "How sure are the models of permuted pairs?", "grid"),
+        Notebook("nli_permutation/local_order", "Is it the word order that is left?", "grid"),
+        Notebook("nli_permutation/mini_trees", "Are accepted permutations closer to ordinary grammar?", "grid"),
+        Notebook("nli_permutation/length", "Does the length of a pair matter?", "grid"),
+        Notebook("nli_permutation/hypothesis_only", "Is it enough to permute the hypothesis?", "grid"),
+        Notebook("nli_permutation/max_entropy", "Can a model learn to reject permuted pairs?", "grid"),
+        Notebook("nli_permutation/human_evaluation", "Can people do it?", "grid"),
+        Notebook("nli_permutation/model_card", "How does this model treat permuted pairs?", "cell"),
+    ),
 )
 
-__all__ = [
-    "HYPOTHESIS",
-    "PERMUTED",
-    "STUDY",
-    "NliPermutationParams",
-    "accepted_examples",
-    "accuracy_beside_majority",
-    "annotation_sample",
-    "bleu_effect",
-    "clump_effect",
-    "clump_means",
-    "clumped",
-    "control",
-    "control_entropies",
-    "entropies",
-    "entropy_means",
-    "floor_table",
-    "hypothesis_only",
-    "kept",
-    "left_out",
-    "length_effect",
-    "max_entropy",
-    "mini_tree_effect",
-    "permutation_examples",
-    "properties",
-    "results",
-    "scores",
-    "thresholds",
-    "word_signature",
-]
+__all__ = ["STUDY", "NliPermutationParams", "annotation_sample"]

@@ -13,8 +13,7 @@ from nbkit.errors import NbkitError
 from nbkit.figures import styles
 from nbkit.models import iter_classified
 from nbkit.studies.explore import Asked, Choice, Probe, Shown, lines, said
-from nbkit.studies.nli_permutation.params import PERMUTED
-from nbkit.studies.nli_permutation.steps import Permuted, permute, read_chunk
+from nbkit.studies.nli_permutation.items import pairs_of, permute
 
 #: What stands between premise and hypothesis.
 BETWEEN = " / "
@@ -49,13 +48,13 @@ def probe(asked: Asked) -> Answers:
     if n < 1:
         raise NbkitError("Permutations: at least 1 expected.")
     params = asked.params.model_copy(update={"permutations": n})
-    permuted = permute(params, pair, PERMUTED)
+    permuted = permute(params, pair)
     if permuted is None:
         raise NbkitError(
             f"One of the sentences has fewer than {n} orders in which no word keeps its place: ask for fewer "
             "permutations, or type longer sentences."
         )
-    texts = Permuted(0, pair, permuted).texts()
+    texts = [(pair.premise.text, pair.hypothesis.text), permuted.control, *permuted.texts()]
     rows = iter_classified(
         asked.system, texts, lang=asked.source, store=asked.store, progress=False, **asked.params.running
     )
@@ -108,7 +107,7 @@ def _shown(asked: Asked) -> Shown:
 
 
 def _examples(asked: Asked, n: int) -> dict[str, NliPair]:
-    found = read_chunk(asked.params, asked.params.corpora[0], 0, asked.store, n)
+    found = pairs_of(asked.params, asked.params.corpora[0], n)
     return {f"{pair.premise.text}{BETWEEN}{pair.hypothesis.text}": pair for pair in found}
 
 

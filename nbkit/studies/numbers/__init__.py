@@ -1,56 +1,123 @@
 """*As Easy as 1, 2, 3* (Wang et al., 2021): does a translator carry numbers over?
 
-Every public function takes `NumbersParams` and returns a tidy table, documented where it is made.
+Templates and drawn numbers make the items; `judge` decides whether each number arrives. `running` judges the quantities
+of a corpus's own sentences.
 """
 
 from __future__ import annotations
 
-from nbkit.studies.numbers.params import Direction, NumbersParams
-from nbkit.studies.numbers.steps import STUDY, results, running_text, shrunk_failures
-from nbkit.studies.numbers.tables import (
-    PUBLISHED,
-    TRAINING_SENTENCES,
-    averages,
-    capabilities,
-    copy_rates,
-    error_counts,
-    errors_found,
-    formats_used,
-    lengths_in_training,
-    mitigation,
-    pass_rates,
-    passed_samples,
-    rates_by_digits,
-    rates_by_format,
-    rates_by_fraction,
-    running_errors,
-    running_rates,
-    templates_used,
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nbkit.corpora.templates import PLACEHOLDER
+from nbkit.store import Store
+from nbkit.studies.answering import Cell
+from nbkit.studies.base import Notebook
+from nbkit.studies.numbers.items import CASE, drawn, items, problems, template_inputs, templates
+from nbkit.studies.numbers.judge import GROUPS, SMALLEST, copies, in_training, outcomes, smallest, training_inputs
+from nbkit.studies.numbers.params import NumbersParams
+from nbkit.studies.numbers.running import REFERENCE, flags, running_text, sentence_inputs, sentences, spans
+from nbkit.studies.study import Part, Run, Study, Table
+
+_OF_TEMPLATES = ("templates", "items", "copies", "outcomes", "smallest", "in_training")
+_OF_SENTENCES = ("sentences", "flags", "running_text")
+_PAIR = ("language", "direction", "pair")
+_RUNNING = ("item", "unit", "sentence", "model", "kind", "verdict", "carried", "reason", "own", "shared", "chrf",
+            "chrf_sums", *_PAIR)  # fmt: skip
+
+
+def _points(params: NumbersParams) -> Iterator[Cell]:
+    for pair, model in product(params.pairs, params.models or [""]):
+        yield Cell(pair.src, pair.tgt, model)
+
+
+def _skips(params: NumbersParams, cell: Cell) -> Iterable[str]:
+    return [*(_OF_TEMPLATES if params.templates is None else ()), *(_OF_SENTENCES if params.sentences is None else ())]
+
+
+def _cases(params: NumbersParams, store: Store) -> Mapping[str, Sequence[int]]:
+    """How many cases the pairs of a run have, as far as they are judged."""
+    run = Run(STUDY, params)
+    judged: dict[Cell, int] = {}
+    for part in run.parts(STUDY.table("outcomes")):
+        if part.is_there:
+            judged[part.cell] = judged.get(part.cell, 0) + (store.table_rows(part.config) or 0)
+    return {"n_cases": sorted(set(judged.values()))}
+
+
+def _texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a part of outcomes, of smallest failures or of running text with their texts and what to mark in them."""
+    if part.table.name == "smallest":
+        return rows
+    known = part.of_base.rows.drop_duplicates("item").set_index("item")
+    if part.table.name == "outcomes":
+        rows = rows.join(known["source"], on="item")
+        at = known["template"].str.find(PLACEHOLDER)
+        marked = {item: [{"text": "source", "start": start, "end": start + len(number), "label": "number"}]
+                  for item, start, number in zip(known.index, at, known["written"], strict=True)}  # fmt: skip
+        return rows.assign(output=run.answers(part.cell, rows)["source"], spans=rows["item"].map(marked))
+    answered = {(REFERENCE, item): text for item, text in known["reference"].items()}
+    for cell in run.with_models(part.cell):
+        texts = run.answers(cell, known)["source"]
+        answered |= {(run.names(cell)[-1], item): text for item, text in texts.items()}
+    rows = rows.join(known[["source", "reference"]], on="sentence")
+    given = rows[["own", "shared", "source", "source_language", "kind"]].itertuples(index=False, name=None)
+    shown: dict[str, Any] = {"output": [answered[key] for key in zip(rows["model"], rows["sentence"], strict=True)],
+                             "spans": [spans(*each) for each in given]}  # fmt: skip
+    return rows.assign(**shown)
+
+
+STUDY = Study(
+    name="numbers",
+    title="Numbers: are they carried over?",
+    paper="Wang, Xu, Guzmán, El-Kishky, Rubinstein and Cohn (2021), As Easy as 1, 2, 3: Behavioural Testing of NMT "
+    "Systems for Numerical Translation",
+    params=NumbersParams,
+    tables=(
+        Table(
+            templates,
+            inputs=template_inputs,
+            asks=lambda params: params.asks_for_templates,
+            columns=("capability", "template", "place"),
+        ),
+        Table(items, size=lambda params, cell: len(drawn(params, cell)), columns=("item", *CASE)),
+        Table(outcomes, columns=(*GROUPS, *_PAIR, "strict", "lenient", "error", "found", "stand_in")),
+        Table(smallest, columns=(*SMALLEST, *_PAIR)),
+        Table(copies, columns=("capability", "format", "value", "written", *_PAIR, "strict", "lenient")),
+        Table(in_training, inputs=training_inputs, columns=("places", "length", "n", *_PAIR)),
+        Table(
+            sentences,
+            inputs=sentence_inputs,
+            size=lambda params, cell: params.n_sentences,
+            columns=("item", "source", "reference", "kinds"),
+        ),
+        Table(flags, columns=("item", "unit", "flags", "chrf", "chrf_sums")),
+        Table(running_text, columns=_RUNNING),
+    ),
+    points=_points,
+    check=problems,
+    skips=_skips,
+    exports=("outcomes", "smallest", "running_text"),
+    texts=_texts,
+    verdict="pass: the number is carried over with its value and, for strict, in the target language's notation",
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
+    used=_cases,
+    # In the order in which the report shows them; a test compares titles with the notebooks.
+    notebooks=(
+        Notebook("numbers/test_cases", "Which numbers are asked for, and in which sentences?", "grid", "templates"),
+        Notebook("numbers/pass_rates", "Are numbers carried over?", "grid", "templates"),
+        Notebook("numbers/running_text", "Which quantities of running text are carried over?", "grid", "sentences"),
+        Notebook("numbers/length", "Are longer numbers harder?", "grid", "templates"),
+        Notebook("numbers/errors", "What goes wrong with the numbers?", "grid", "templates"),
+        Notebook("numbers/notation", "Is the value wrong, or only how it is written?", "grid", "templates"),
+        Notebook("numbers/smallest_failures", "What is the smallest number that goes wrong?", "grid", "templates"),
+        Notebook("numbers/placeholders", "What would it buy to carry numbers over by rule?", "grid", "templates"),
+        Notebook("numbers/model_card", "How does this model treat numbers?", "cell", "templates"),
+    ),
 )
 
-__all__ = [
-    "PUBLISHED",
-    "STUDY",
-    "TRAINING_SENTENCES",
-    "Direction",
-    "NumbersParams",
-    "averages",
-    "capabilities",
-    "copy_rates",
-    "error_counts",
-    "errors_found",
-    "formats_used",
-    "lengths_in_training",
-    "mitigation",
-    "pass_rates",
-    "passed_samples",
-    "rates_by_digits",
-    "rates_by_format",
-    "rates_by_fraction",
-    "results",
-    "running_errors",
-    "running_rates",
-    "running_text",
-    "shrunk_failures",
-    "templates_used",
-]
+__all__ = ["STUDY", "NumbersParams"]

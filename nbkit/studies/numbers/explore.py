@@ -13,7 +13,6 @@ from nbkit.measure.quantities import Verdict, compare_quantities
 from nbkit.numbers import find_numbers, forms, in_place, write_number
 from nbkit.numbers.quantity import Quantity, find_quantities
 from nbkit.studies.explore import Asked, Choice, Probe, Shown, lines, said
-from nbkit.studies.numbers.steps import cases
 
 #: The elements that mark a quantity, by the grade of its verdict.
 GRADES = {
@@ -121,11 +120,9 @@ def _shown(asked: Asked) -> Shown:
 
 def _examples(asked: Asked, n: int) -> dict[str, None]:
     """The study's test cases, capabilities in turn."""
-    params = asked.params.model_copy(update={"n_numbers": 1, "n_templates": 1})
-    by_capability: dict[str, list[str]] = {}
-    for case in cases(params, params.pairs[0], asked.system, asked.store):
-        by_capability.setdefault(case.capability, []).append(case.source)
-    turns = chain.from_iterable(zip_longest(*by_capability.values()))
+    params = asked.params.model_copy(update={"n_numbers": 1, "n_templates": 1, "models": [asked.system]})
+    cases = params.study.read(params, "items")
+    turns = chain.from_iterable(zip_longest(*cases.groupby("capability", sort=False)["source"].agg(list)))
     return dict.fromkeys(islice((source for source in turns if source), n))
 
 

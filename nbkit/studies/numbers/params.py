@@ -1,19 +1,18 @@
-"""Parameters of the numbers study, and what of them goes into the keys of remembered results."""
+"""Parameters of the numbers study, and which of its tables each of them changes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
 from nbkit.corpora.templates import own_file
-from nbkit.files import expand_path, file_digest
+from nbkit.files import expand_path
 from nbkit.languages import check_language, in_order
-from nbkit.models.translators.texts import corpus_texts_identity
 from nbkit.numbers import forms
 from nbkit.numbers.formats import CAPABILITIES, capability, formats, parse_format
-from nbkit.studies.base import MOST, Count, Once, TranslatorParams, Translators, or_value_error
+from nbkit.studies.answering import Cell
+from nbkit.studies.base import MOST, NOT_IN_KEYS, Count, Once, TranslatorParams, Translators, only, or_value_error
 
 #: What `templates` begins with where sentences are taken from a corpus.
 FROM_CORPUS = "corpus:"
@@ -55,41 +54,51 @@ class NumbersParams(TranslatorParams):
     """
 
     source: str = Field(default="en", description="The language that all pairs share.")
-    languages: list[str] = Field(default=["de"], min_length=1, description="The other languages.")
-    directions: Once[Literal["out", "back"]] = Field(
+    languages: Annotated[list[str], NOT_IN_KEYS] = Field(
+        default=["de"], min_length=1, description="The other languages."
+    )
+    directions: Annotated[Once[Literal["out", "back"]], NOT_IN_KEYS] = Field(
         default=["out"],
         min_length=1,
         description='"out" translates from the source language, "back" into it (the paper: both).',
     )
-    models: Translators = Field(
+    models: Annotated[Translators, NOT_IN_KEYS] = Field(
         default=["sandbox-numbers", "placeholder:sandbox-numbers"],
         description="Translators; placeholder:NAME is NAME with its numbers carried over by rule.",
     )
-    templates: str | None = Field(
+    templates: Annotated[str | None, only("templates")] = Field(
         default="corpus:sandbox-numbers",
         description='Sentences to fill: "own" (nbkit\'s, in ten languages), '
         "a file with {lang} in its path, or corpus:NAME; null: none.",
     )
-    placeholders: dict[str, str] = Field(
+    placeholders: Annotated[dict[str, str], only("templates")] = Field(
         default={}, description='Other spellings of [NUM] in a template file, such as {"#num": "[NUM]"}.'
     )
-    harvest_by: Literal["reference", "system"] = Field(
+    harvest_by: Annotated[Literal["reference", "system"], only("templates")] = Field(
         default="reference",
         description="Who has to carry a number over for its sentence to become a template: the "
         'corpus\'s "reference" (the same templates for all models), or the "system" itself (the paper\'s recipe).',
     )
-    harvest_pairs: Count = Field(default=500, description="Pairs of the corpus that are checked for templates.")
-    formats: Once[str] = Field(default=[], description="Number formats (nbkit.numbers.formats); empty: the 25.")
-    n_numbers: Some = Field(default=5, description="Numbers drawn per format; all of them if a format has fewer.")
-    n_templates: Some = Field(
+    harvest_pairs: Annotated[Count, only("templates")] = Field(
+        default=500, description="Pairs of the corpus that are checked for templates."
+    )
+    formats: Annotated[Once[str], only("templates", "copies", "items")] = Field(
+        default=[], description="Number formats (nbkit.numbers.formats); empty: the 25."
+    )
+    n_numbers: Annotated[Some, only("copies", "items")] = Field(
+        default=5, description="Numbers drawn per format; all of them if a format has fewer."
+    )
+    n_templates: Annotated[Some, only("templates")] = Field(
         default=5, description="Templates per capability; every number is put into every template."
     )
-    sentences: str | None = Field(
+    sentences: Annotated[str | None, only("sentences")] = Field(
         default=None,
         description="Corpus whose own sentences are judged, too, with the numbers that they have; null: none.",
     )
-    n_sentences: Count | None = Field(default=None, description="Pairs of that corpus; null: all.")
-    n_shrunk: int = Field(
+    n_sentences: Annotated[Count | None, only("sentences")] = Field(
+        default=None, description="Pairs of that corpus; null: all."
+    )
+    n_shrunk: Annotated[int, only("smallest")] = Field(
         default=5,
         ge=0,
         le=MOST,
@@ -156,37 +165,20 @@ class NumbersParams(TranslatorParams):
             return str(own_file(lang))
         return expand_path((self.templates or "").replace("{lang}", lang), "templates")
 
+    def names(self, cell: Cell) -> dict[str, str]:
+        """What tables call the language pair of a cell: its language beside ``source``, direction and pair."""
+        language = cell.target if cell.source == self.source else cell.source
+        pair = Direction(cell.source, cell.target, language)
+        return {"language": pair.language, "direction": pair.direction, "pair": pair.pair}
+
     def narrowed(self, language: str, model: str) -> NumbersParams:
         """The same parameters for one language and one model."""
         return self.model_copy(update={"languages": [language], "models": [model]})
 
-    def cases_key(self, pair: Direction) -> dict[str, Any]:
-        """Everything that can change the sentences of one language pair, as far as no model is asked for them."""
-        if self.templates is None:
-            where: Any = None
-        elif self.template_corpus is None:
-            where = {"file": file_digest(self.template_file(pair.src)), "placeholders": self.placeholders}
-        else:
-            where = corpus_texts_identity(self.template_corpus, pair.src, pair.tgt, self.harvest_pairs)
-            where = {"corpus": where, "by": self.harvest_by}
-        return {
-            "templates": where,
-            "formats": {name: list(patterns) for name, patterns in self.patterns(pair.src).items()},
-            "n_numbers": self.n_numbers,
-            "n_templates": self.n_templates,
-            "seed": self.seed,
-            "pair": pair.pair,
-        }
-
-    def sentences_key(self, pair: Direction) -> dict[str, Any]:
-        """Everything that can change the sentences that are judged as they are."""
-        if self.sentences is None:
-            return {}
-        return {"sentences": corpus_texts_identity(self.sentences, pair.src, pair.tgt, self.n_sentences)}
-
-    def model_key(self, pair: Direction, model: str) -> Mapping[str, Any]:
-        """Everything that can change the translations of one model for one pair."""
-        return self.translator_key(model, pair.src, pair.tgt)
+    @property
+    def asks_for_templates(self) -> bool:
+        """Whether the tested system decides which sentences become templates."""
+        return self.template_corpus is not None and self.harvest_by == "system"
 
 
 def _with_rules(code: str) -> str:

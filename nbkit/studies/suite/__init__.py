@@ -1,34 +1,56 @@
 """Suites: tests that people write down, as one more behaviour (docs/suites.md).
 
-Every public function takes `SuiteParams` and returns a tidy table, documented where it is made.
+`STUDY` has the tables ``items`` (the texts of each test), ``aside`` (which tests are in quarantine, and why) and
+``outcomes`` (the verdict on each translation).
 """
 
 from __future__ import annotations
 
-from nbkit.studies.suite.params import SuiteParams
-from nbkit.studies.suite.steps import LABELS, STUDY, aside, people, suites_of
-from nbkit.studies.suite.tables import (
-    by_category,
-    by_phenomenon,
-    failures,
-    faults,
-    leaderboard,
-    pass_rates,
-    verdicts,
-)
+from collections.abc import Iterator
+from pathlib import Path
 
-__all__ = [
-    "LABELS",
-    "STUDY",
-    "SuiteParams",
-    "aside",
-    "by_category",
-    "by_phenomenon",
-    "failures",
-    "faults",
-    "leaderboard",
-    "pass_rates",
-    "people",
-    "suites_of",
-    "verdicts",
-]
+from nbkit.models import label
+from nbkit.studies import base
+from nbkit.studies.answering import Cell
+from nbkit.studies.base import Notebook, cell_label
+from nbkit.studies.study import Study, Table
+from nbkit.studies.suite import items as testing
+from nbkit.studies.suite import judge
+from nbkit.studies.suite.params import SuiteParams
+
+__all__ = ["STUDY", "SuiteParams"]
+
+
+def _points(params: SuiteParams) -> Iterator[Cell]:
+    """A cell per model; without any, the languages alone, so that tests and quarantine are there all the same."""
+    yield from (Cell(params.source, params.target, model) for model in params.models or [""])
+
+
+def _pages(params: SuiteParams) -> Iterator[base.Cell]:
+    for model in params.models:
+        yield base.Cell(cell_label(label(model)), params.narrowed(model), {"model": label(model)})
+
+
+STUDY = Study(
+    name="suite",
+    title="A suite: does a translation have what people say it must?",
+    paper="",
+    params=SuiteParams,
+    tables=(
+        Table(testing.items, inputs=testing.inputs, size=testing.size, columns=testing.COLUMNS),
+        Table(judge.aside, inputs=judge.aside_inputs, columns=judge.ASIDE),
+        Table(judge.outcomes, inputs=judge.inputs, columns=judge.OUTCOMES),
+    ),
+    grid=("model",),
+    points=_points,
+    pages=_pages,
+    check=lambda params, cell: params.form_problems(),
+    verdict="pass: the translation is as the suite expects; undecided: its expectations say nothing or contradict "
+    "each other, and people have to judge",
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
+    notebooks=(
+        Notebook("suite/leaderboard", "Which system has what the suite asks for?", "grid"),
+        Notebook("suite/quarantine", "Which tests say more of the suite than of a system?", "grid"),
+        Notebook("suite/model_card", "Where does this system fail the suite?", "cell"),
+    ),
+)

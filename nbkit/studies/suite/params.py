@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from inspect import getsource
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from nbkit.files import expand_path
 from nbkit.languages import LanguageDataError
-from nbkit.models.services.outputs import OutputsModel, text_digest
-from nbkit.models.translators.lifecycle import resolve
-from nbkit.studies.base import JudgedParams, Language, Parsers, TranslatorParams, Translators, or_value_error
+from nbkit.models.services.outputs import text_digest
+from nbkit.studies.base import (
+    NOT_IN_KEYS,
+    JudgedParams,
+    Language,
+    Parsers,
+    TranslatorParams,
+    Translators,
+    only,
+    or_value_error,
+)
 from nbkit.suites import EXPECTATIONS, Suite, read_suite
 from nbkit.suites.expectations import matches_words
-from nbkit.suites.suite import DEMO, digests
-from nbkit.text.parsers import check_parser, parser_for, parser_identity
+from nbkit.suites.suite import DEMO, NO_CATEGORY, digests
+from nbkit.text.parsers import check_parser, parser_for
 
 
 def custom() -> dict[str, str]:
@@ -25,8 +33,6 @@ def custom() -> dict[str, str]:
     return {each.name: text_digest(getsource(each.judge)) for each in others}
 
 
-#: Counts up when expectations judge otherwise, so that verdicts are made again.
-VERSION = 2
 #: Suites as they were read, by path, with the digests of their files: a notebook's reader may edit one.
 _READ: dict[str, tuple[dict[str, str], Suite]] = {}
 
@@ -34,33 +40,34 @@ _READ: dict[str, tuple[dict[str, str], Suite]] = {}
 class SuiteParams(TranslatorParams, JudgedParams):
     """Parameters of a run of a suite: what is tested, and who translates it."""
 
-    suite: str = Field(default="demo", description="A suite (.yaml, .jsonl, .csv, DFKI's .json), or demo, nbkit's own.")
-    source: Language = Field(default="en", description="Source language.")
-    target: Language = Field(default="de", description="Target language.")
-    models: Translators = Field(default=["sandbox-marian"], description="Translators that are tested.")
-    jury: Translators = Field(
-        default=[], description="Further translators, whose answers only help to decide what is in quarantine."
+    suite: Annotated[str, NOT_IN_KEYS] = Field(
+        default="demo", description="A suite (.yaml, .jsonl, .csv, DFKI's .json), or demo, nbkit's own."
     )
-    without: list[str] = Field(default=[], description="Categories that are not tested.")
-    only_answered: bool = Field(
+    source: Annotated[Language, NOT_IN_KEYS] = Field(default="en", description="Source language.")
+    target: Annotated[Language, NOT_IN_KEYS] = Field(default="de", description="Target language.")
+    models: Annotated[Translators, NOT_IN_KEYS] = Field(
+        default=["sandbox-marian"], description="Translators that are tested; none: only the suite is checked."
+    )
+    without: Annotated[list[str], only("items")] = Field(default=[], description="Categories that are not tested.")
+    only_answered: Annotated[bool, only("items")] = Field(
         default=False, description="Skip sentences that one of the systems of files (outputs:) has no translation of."
     )
-    quarantine: bool = Field(
-        default=True, description="Set aside tests whose verdicts say more of the suite than of a system."
+    quarantine: Annotated[bool, only("aside")] = Field(
+        default=True, description="Set aside tests that the suite's file excludes or in which something is wrong."
     )
-    parsers: Parsers = Field(
+    parsers: Annotated[Parsers, NOT_IN_KEYS] = Field(
         default={}, description="spaCy pipeline of the target language: words match by lemma. By default a known one."
     )
-    annotations: dict[str, str] = Field(default={}, description="Filled forms, by annotator.")
-    annotation_key: str = Field(default="", description="The key written with the forms.")
+    annotations: Annotated[dict[str, str], NOT_IN_KEYS] = Field(default={}, description="Filled forms, by annotator.")
+    annotation_key: Annotated[str, NOT_IN_KEYS] = Field(default="", description="The key written with the forms.")
 
     @model_validator(mode="after")
     def _of_the_same_languages(self) -> SuiteParams:
         read = or_value_error(self._read, self.suite)
         if (read.src, read.tgt) != (self.source, self.target):
             raise ValueError(f"suite {self.suite} is {read.src}-{read.tgt}, the run {self.source}-{self.target}")
+        categories = {str(entry.said.get("category") or NO_CATEGORY) for entry in read.entries}
         for name in self.without:
-            categories = {str(entry.said.get("category", "")) for entry in read.entries}
             if name not in categories:
                 raise ValueError(
                     f"without: the suite has no category '{name}'; it has: {', '.join(sorted(categories))}"
@@ -81,25 +88,8 @@ class SuiteParams(TranslatorParams, JudgedParams):
         return held[1]
 
     def narrowed(self, model: str) -> SuiteParams:
-        """The same parameters for one model; the others help to decide what is in quarantine."""
-        return self.model_copy(update={"models": [model], "jury": self.systems})
-
-    @property
-    def systems(self) -> list[str]:
-        """All translators, those of the jury last."""
-        return list(dict.fromkeys([*self.models, *self.jury]))
-
-    def outputs(self, model: str) -> OutputsModel | None:
-        """The files that a system consists of, None for any other."""
-        remote = resolve(model, self.source, self.target).remote
-        return remote if isinstance(remote, OutputsModel) else None
-
-    @property
-    def suite_key(self) -> dict[str, Any]:
-        """Everything that can change the tests and what is expected."""
-        parser = self.pipeline and parser_identity(self.pipeline, self.target)
-        return {**self.read.identity, "parser": parser, "only_answered": self.only_answered, "custom": custom(),
-                "version": VERSION}  # fmt: skip
+        """The same parameters for one model."""
+        return self.model_copy(update={"models": [model]})
 
     @property
     def pipeline(self) -> str:

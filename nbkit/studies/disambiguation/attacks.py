@@ -1,0 +1,193 @@
+"""Attacks (§3): an adjective that goes with a wrong sense is put into sentences that are translated right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbkit import models
+from nbkit.measure.senses import MEASURES, SenseCounts
+from nbkit.perturb.word_sense import (
+    Attractor,
+    Candidate,
+    candidates,
+    edited_text,
+    expected_sense,
+    is_fluent,
+    least_biased,
+    sense_fillers,
+)
+from nbkit.seeding import address
+from nbkit.store import Store
+from nbkit.studies.answering import Cell
+from nbkit.studies.disambiguation.items import source_of
+from nbkit.studies.disambiguation.judge import reasons
+from nbkit.studies.disambiguation.mining import fold_counts
+from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.senses import RIGHT, UNDECIDED, place_of, senses_of, sentence_of
+from nbkit.studies.disambiguation.sets import drawn
+from nbkit.studies.study import item_id
+from nbkit.text.sentences import Text
+
+#: What becomes of a test pair, in the order of the filters, and what an attack comes to.
+UNEXPECTED, BIASED, NOT_DRAWN, SEED = "another sense expected", "most biased", "not drawn", "seed"
+SUCCESS, KEPT, OTHER, SEED_WRONG = "success", "kept", "another sense", "seed not right"
+GROUPS = ["item", "unit", "sample", "key", "corpus", "pair", "homograph", "sense", "kind", "attractor", "adversarial",
+          "freq_right", "freq_wrong", "ppmi_right", "ppmi_wrong"]  # fmt: skip
+ATTACKS = [*GROUPS, "bias", "words", "found", "reason", "outcome", "withstood", "seed_words"]
+#: What a sample holds: noun is the word that the attractor modifies, replaced the adjective that was there ("" if it is
+#: inserted), token the place of the homograph, start and end the characters of the attractor.
+SAMPLES = [*GROUPS, "noun", "replaced", "source", "reference", "text", "tokens", "token", "start", "end",
+           "perplexity", "fluent"]  # fmt: skip
+
+
+def language_model_inputs(params: DisambiguationParams, name: str | None, lang: str) -> Mapping[str, Any] | None:
+    """What the scores of a language model depend on; None without a model."""
+    return None if name is None else models.language_model_identity(name, lang, **params.running)
+
+
+def seeds(params: DisambiguationParams, cell: Cell, all_items: pd.DataFrame) -> pd.DataFrame:
+    """What becomes of each test pair as a seed: fate, and the sense that the masked language model expects."""
+    expected = _expected(params, cell, all_items)
+    fate = np.full(len(all_items), SEED, dtype=object)
+    if params.masked_lm is not None:
+        fate[expected != all_items["sense"].to_numpy()] = UNEXPECTED
+    order = np.argsort(drawn(all_items["key"], "random", params.seed, "seeds"), kind="stable")
+    left = order[fate[order] == SEED]
+    keep = least_biased(all_items[f"freq_wrong_{params.bias}"].to_numpy(float)[left], params.most_biased)
+    fate[left[~keep]] = BIASED
+    fate[left[keep][params.n_seeds or len(left) :]] = NOT_DRAWN
+    return pd.DataFrame({"key": all_items["key"], "expected": expected, "fate": fate.astype(str)})
+
+
+def _expected(params: DisambiguationParams, cell: Cell, pairs: pd.DataFrame) -> np.ndarray:
+    """The sense of the most probable translation in the place of the reference's word, for each pair."""
+    if params.masked_lm is None or pairs.empty:
+        return np.full(len(pairs), "", dtype=object)
+    words = [params.homographs.homographs[word] for word in pairs["homograph"]]
+    places, fillers = list(zip(pairs["start"], pairs["end"], strict=True)), list(map(sense_fillers, words))
+    settings: dict[str, Any] = {"lang": cell.target, "store": Store(), **params.running}
+    found = models.masked_remembered(params.masked_lm, pairs["reference"].tolist(), places, fillers, **settings)
+    each = zip(words, fillers, found, strict=True)
+    return np.array([expected_sense(word, filler, log_p) or "" for word, filler, log_p in each], dtype=object)
+
+
+def samples(
+    params: DisambiguationParams, cell: Cell, start: int, n: int, seeds: pd.DataFrame, all_items: pd.DataFrame,
+    all_senses: pd.DataFrame,
+) -> Iterator[list[dict[str, Any]]]:  # fmt: skip
+    """Every edit of every seed that keeps the constraints, or as many as are drawn; a unit is a seed."""
+    chosen = all_items[(seeds["fate"] == SEED).to_numpy()].iloc[start : start + n].to_dict("records")
+    known = fold_counts(all_senses)
+    made = [list(_of_seed(params, pair, known(pair["fold"]))) for pair in chosen]
+    if params.n_samples is not None:
+        made = [sorted(rows, key=lambda row: address(params.seed, "samples", row["sample"])) for rows in made]
+        made = [rows[: params.n_samples] for rows in made]
+    scores = _perplexities(params, cell, [pair["source"] for pair in chosen], made)
+    for rows in made:
+        yield [{**row, **next(scores)} for row in rows]
+
+
+def _of_seed(params: DisambiguationParams, pair: Mapping[Any, Any], known: SenseCounts) -> Iterator[dict[str, Any]]:
+    word, sense, lexicon = pair["homograph"], pair["sense"], params.homographs.homographs
+    text = source_of(pair, params.source)
+    number, homograph = sentence_of(text, pair["token"])
+    seed = text.sentences[number]
+    lemmas = [lemma.lower() for lemma in seed.lemmas or ()]
+    wrong = [cluster.name for cluster in lexicon[word].clusters if cluster.name != sense]
+    own: Mapping[str, int] = known.sense_adjectives.get((word, sense), {})
+    nouns = {lemma for lemma, tag in zip(lemmas, seed.upos or (), strict=True) if tag == "NOUN"}
+    modifiers = {noun: known.noun_adjectives[noun] for noun in sorted(nouns) if noun in known.noun_adjectives}
+    adjectives = sorted({*own, *(each for of_noun in modifiers.values() for each in of_noun)})
+    # The wrong sense beside which an attractor occurs most often; one that never occurs beside one is none.
+    towards = {each: max(wrong, key=lambda name: known.frequency(each, word, name)) for each in adjectives}
+    attractors = [Attractor(each) for each in adjectives if known.frequency(each, word, towards[each])]
+    others = [place for place, lemma in enumerate(lemmas) if lemma in lexicon and place != homograph]
+    for each in candidates(seed, homograph, attractors, modifiers, own, kinds=params.kinds, excluded=others):
+        yield _sample(pair, text, number, each, known, towards[each.attractor.word])
+
+
+def _sample(
+    pair: Mapping[Any, Any], text: Text, number: int, candidate: Candidate, known: SenseCounts, adversarial: str
+) -> dict[str, Any]:
+    sample, origin = edited_text(text, number, candidate.edited)
+    attractor, seed = candidate.attractor.word, candidate.seed
+    name = [pair["key"], candidate.kind, attractor, candidate.noun, candidate.replaced, number]
+    place, token = place_of(sample, origin.index(None)), origin.index(pair["token"])
+    item = item_id(pair["item"], candidate.kind, attractor, candidate.noun, candidate.replaced, number)
+    return {
+        "item": item,
+        "sample": json.dumps(name, ensure_ascii=False, separators=(",", ":")),
+        **{column: pair[column] for column in ("key", "corpus", "pair", "homograph", "sense", "source", "reference")},
+        "kind": candidate.kind,
+        "attractor": attractor,
+        "noun": seed.tokens[candidate.noun],
+        "replaced": "" if candidate.replaced is None else seed.tokens[candidate.replaced],
+        "adversarial": adversarial,
+        "text": sample.text,
+        "tokens": list(sample.tokens),
+        "token": token,
+        "start": place["start"],
+        "end": place["end"],
+        **{
+            f"{measure}_{side}": MEASURES[measure](known, attractor, pair["homograph"], towards)
+            for measure in ("freq", "ppmi")
+            for side, towards in (("right", pair["sense"]), ("wrong", adversarial))
+        },
+    }
+
+
+def _perplexities(
+    params: DisambiguationParams, cell: Cell, seeds: list[str], made: list[list[dict[str, Any]]]
+) -> Iterator[dict[str, Any]]:
+    """Of each sample its perplexity, and whether it is not too far above its seed's; all are fluent without a model."""
+    if params.causal_lm is None or not any(made):
+        yield from ({"perplexity": np.nan, "fluent": True} for rows in made for _ in rows)
+        return
+    texts = [row["text"] for rows in made for row in rows]
+    of_seed = [seed for seed, rows in zip(seeds, made, strict=True) for _ in rows]
+    settings: dict[str, Any] = {"lang": cell.source, "store": Store(), **params.running}
+    found = models.perplexities_remembered(params.causal_lm, [*texts, *of_seed], **settings)
+    own, before = np.split(np.asarray(found, dtype=float), 2)
+    fluent = is_fluent(own, before, params.perplexity_rise)
+    yield from ({"perplexity": p, "fluent": is_so} for p, is_so in zip(own.tolist(), fluent.tolist(), strict=True))
+
+
+def attacks(
+    params: DisambiguationParams, cell: Cell, samples: pd.DataFrame, answers: pd.DataFrame, outcomes: pd.DataFrame,
+    links: pd.DataFrame,
+) -> pd.DataFrame:  # fmt: skip
+    """Each fluent sample by model. outcome: success (the seed was right, the sample has the adversarial sense), kept
+    (right both times), another sense, undecided, or seed not right; withstood: 1 if kept, 0 for a success, else NaN.
+    """
+    fluent = samples[samples["fluent"].astype(bool)]
+    of_seed = outcomes.set_index("key").reindex(fluent["key"]).set_axis(fluent.index)
+    found = senses_of(
+        params, cell, fluent["tokens"].tolist(), fluent, answers.loc[fluent.index, "text"].tolist(), links
+    )
+    each = zip(of_seed["outcome"], found["found"], fluent["sense"], fluent["adversarial"], strict=True)
+    outcome = pd.Series([attack_outcome(*row) for row in each], index=fluent.index, dtype="str")
+    return fluent[GROUPS].assign(
+        bias=fluent["freq_wrong"] - fluent["freq_right"],
+        words=found["words"],
+        found=found["found"],
+        reason=reasons(outcome, found["reason"], KEPT),
+        outcome=outcome,
+        withstood=outcome.map({KEPT: 1.0, SUCCESS: 0.0}).astype(float),
+        seed_words=of_seed["words"],
+    )
+
+
+def attack_outcome(seed: str, found: str, sense: str, adversarial: str) -> str:
+    """What an attack came to, by the seed's outcome, the sense found in the sample, the seed's and the adversarial one.
+
+    >>> [attack_outcome("right", found, "season", "water") for found in ("water", "season", "coil", "")]
+    ['success', 'kept', 'another sense', 'undecided']
+    """
+    if seed != RIGHT:
+        return SEED_WRONG
+    return UNDECIDED if not found else SUCCESS if found == adversarial else KEPT if found == sense else OTHER

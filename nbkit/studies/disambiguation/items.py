@@ -1,0 +1,149 @@
+"""The test pairs: those whose reference shows the sense of a homograph, with the biases of their sources (§2.2).
+
+A unit is a pair of sentences; it has an item for each homograph that occurs in it once, in one sense.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import Any
+
+import pandas as pd
+
+from nbkit.measure.literal import lemmas
+from nbkit.measure.senses import AGGREGATES, MEASURES, Sense, SenseCounts, SenseFinder, sentence_bias
+from nbkit.models.translators.texts import text_pairs
+from nbkit.seeding import address
+from nbkit.studies.answering import Cell
+from nbkit.studies.disambiguation.mining import corpus_identity, fold_counts, fold_of, pair_links, pairs_of
+from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.senses import REPEATED, SHORT, majority, parse_of, place_of
+from nbkit.studies.study import item_id
+from nbkit.text.parsers import from_record
+from nbkit.text.sentences import Pair, Text
+
+#: The biases of a pair: measure, side and aggregate.
+BIASES = [f"{name}_{side}_{how}" for name in MEASURES for side in ("right", "wrong") for how in AGGREGATES]
+#: What an item holds: start and end are the characters of the word that the homograph is linked to, fold is the part of
+#: the training corpus (−1 for other corpora), parse the source's, in JSON.
+COLUMNS = ["key", "corpus", "pair", "homograph", "token", "sense", "wrong_sense", "source", "reference", "word",
+           "start", "end", "length", "fold", "parse", *BIASES]  # fmt: skip
+LEFT_OUT = ["key", "corpus", "pair", "homograph", "token", "left_out"]
+
+
+def pairs_inputs(params: DisambiguationParams, cell: Cell, corpus: str) -> list[Any]:
+    """What the test pairs of a corpus depend on, besides the tables that they are made of."""
+    return [corpus_identity(params, cell, corpus), params.homographs.digest]
+
+
+def pairs(
+    params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int, all_senses: pd.DataFrame,
+    folds: pd.DataFrame, links: pd.DataFrame, aligned: pd.DataFrame, linked: pd.DataFrame, all_votes: pd.DataFrame,
+) -> Iterator[list[dict[str, Any]]]:  # fmt: skip
+    """Of each pair of a test corpus its homographs with sense and biases; or, in left_out, why one is not tested."""
+    finder, known = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns), fold_counts(all_senses)
+    if params.voters:
+        found = _by_majority(params, cell, corpus, start, n, all_votes)
+    else:
+        read = list(islice(pairs_of(params, cell, corpus, n, start), n))
+        found = _by_references(
+            params, read, pair_links(params, cell, corpus, read, start, links, aligned, linked), finder
+        )
+    for unit, rows in enumerate(found, start=start):
+        fold = fold_of(folds, unit) if params.is_cross_fitted(corpus) else -1
+        yield [_row(params, row, corpus, fold, known(fold), finder) for row in rows]
+
+
+def _by_references(
+    params: DisambiguationParams, pairs: list[Pair], linked: Iterator[Any], finder: SenseFinder
+) -> Iterator[list[dict[str, Any]]]:
+    for pair, links in zip(pairs, linked, strict=True):
+        senses = finder.pair_senses(pair.source, pair.target, links)
+        times = Counter(sense.homograph for sense in senses)
+        yield [_by_reference(params, pair, sense, times[sense.homograph] > 1) for sense in senses]
+
+
+def _by_reference(params: DisambiguationParams, pair: Pair, sense: Sense, is_repeated: bool) -> dict[str, Any]:
+    why = SHORT if len(pair.source) < params.min_tokens else REPEATED if is_repeated else sense.reason or ""
+    row = {"key": f"{pair.id}/{sense.homograph}", "homograph": sense.homograph, "token": sense.token, "left_out": why}
+    if why:
+        return row
+    texts = {"source": pair.source.text, "length": len(pair.source), "parse": parse_of(pair.source)}
+    # Of several linked words (an article, a particle) the first that indicates the sense.
+    shown = place_of(pair.target, sense.indicating[0])
+    return {**row, **texts, "sense": sense.cluster, "reference": pair.target.text, **shown}
+
+
+def _by_majority(
+    params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int, votes: pd.DataFrame
+) -> Iterator[list[dict[str, Any]]]:
+    own = votes[(votes["corpus"] == corpus) & votes["unit"].between(start, start + n - 1)]
+    cast: dict[Any, list[dict[str, Any]]] = {}
+    for (unit, key, _), rows in own.groupby(["unit", "key", "token"], sort=False):
+        cast.setdefault(unit, []).append({**majority(rows), "key": str(key).removeprefix(f"{corpus}/")})
+    texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
+    yield from (cast.get(unit, []) for unit, _ in enumerate(islice(texts, start, start + n), start=start))
+
+
+def _row(
+    params: DisambiguationParams,
+    row: Mapping[str, Any],
+    corpus: str,
+    fold: int,
+    known: SenseCounts,
+    finder: SenseFinder,
+) -> dict[str, Any]:
+    key, homograph = str(row["key"]), row["homograph"]
+    row = {**row, "key": f"{corpus}/{key}", "corpus": corpus, "pair": f"{corpus}/{key.removesuffix(f'/{homograph}')}"}
+    if row["left_out"]:
+        return {name: row[name] for name in LEFT_OUT}
+    senses = [cluster.name for cluster in finder.lexicon.homographs[homograph].clusters]
+    words = lemmas(source_of(row, params.source))
+    return {**row, "fold": fold, **_biases(words, known, homograph, row["sense"], senses)}
+
+
+def _biases(words: list[str], known: SenseCounts, homograph: str, right: str, senses: list[str]) -> dict[str, Any]:
+    """How the words of a sentence are biased towards the right sense, and most towards a wrong one (equation 3)."""
+    found: dict[str, Any] = {}
+    for measure in MEASURES:
+        for how in AGGREGATES:
+            bias = sentence_bias(words, known, homograph, right, senses, measure=measure, aggregate=how)
+            found |= {f"{measure}_right_{how}": bias.right, f"{measure}_wrong_{how}": bias.wrong}
+            found.setdefault("wrong_sense", bias.wrong_sense)  # of the mean of FREQ
+    return found
+
+
+def most_items(params: DisambiguationParams, cell: Cell) -> int:
+    """How many test pairs there are at most, with those for BLEU; 0 if the size of a corpus is not known."""
+    limits = [params.n_of(corpus) for corpus in params.corpora]
+    most = sum(n or 0 for n in limits) if all(limits) else 0
+    return min(most, params.n_test + params.bleu_pairs * len(params.test_corpora)) if params.n_test else most
+
+
+def items(
+    params: DisambiguationParams, cell: Cell, start: int, n: int, all_pairs: pd.DataFrame
+) -> Iterator[list[dict[str, Any]]]:
+    """The pool: every homograph that is tested, or as many as are drawn. An item is the same in every run."""
+    tested = all_pairs[all_pairs["left_out"] == ""].reindex(columns=COLUMNS)
+    if params.n_test is not None and len(tested) > params.n_test:
+        drawn = sorted(tested.index, key=lambda row: address(params.seed, "test pair", tested.at[row, "key"]))
+        tested = tested.loc[sorted(drawn[: params.n_test])]
+    units = tested.groupby("pair", sort=False).ngroup()
+    own = (units >= start) & (units < start + n)
+    whole = dict.fromkeys(["token", "start", "end", "length", "fold"], "int64")
+    rows: list[dict[Any, Any]] = tested[own].astype(whole).to_dict("records") if own.any() else []
+    for _, unit in groupby(zip(units[own], rows, strict=True), key=itemgetter(0)):
+        yield [{"item": _id(cell, row), **row} for _, row in unit]
+
+
+def _id(cell: Cell, row: Mapping[Any, Any]) -> str:
+    return item_id(*cell[:2], row["source"], row["reference"], row["homograph"], row["token"])
+
+
+def source_of(row: Mapping[Any, Any], lang: str) -> Text:
+    """The parsed source of an item."""
+    return from_record(json.loads(row["parse"]), lang)

@@ -1,0 +1,115 @@
+"""How translations are judged: by the sense of the words aligned with the homograph (§2.2). None is guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nbkit.corpora.homographs import read_mucow
+from nbkit.errors import DataError
+from nbkit.files import expand_path, file_digest
+from nbkit.measure.literal import lemmas
+from nbkit.measure.senses import REACHES, mucow_verdict
+from nbkit.models.services.outputs import read_lines
+from nbkit.models.translators.texts import sentence_sums, text_pairs
+from nbkit.store import Store
+from nbkit.studies.answering import Cell
+from nbkit.studies.disambiguation.items import BIASES, source_of
+from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.senses import FOUND, PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, judged, senses_of
+from nbkit.text.parsers import parse_remembered, parser_for, parser_identity
+
+#: What outcomes hold of their items, and of the translation.
+GROUPS = ["item", "unit", "key", "corpus", "pair", "homograph", "sense", "wrong_sense", "length", *BIASES]
+VARIANTS = [*REACHES[1:], PUBLISHED_CODE]
+OUTCOMES = [*GROUPS, "bias", "words", "found", "reason", "outcome", "right", *(f"outcome_{each}" for each in VARIANTS)]
+
+
+def outcomes(
+    params: DisambiguationParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame, links: pd.DataFrame,
+    all_votes: pd.DataFrame,
+) -> pd.DataFrame:  # fmt: skip
+    """Each test pair by model: outcome is right, wrong or undecided, by the rule and (outcome_…) by its variants.
+
+    right: 1 or 0, NaN if undecided; reason: why it is not right. bias: FREQ_DIFF, how much the words of the source
+    point to a wrong sense. A voter's senses are those that it voted for.
+    """
+    if cell.model in params.voters:
+        cast = all_votes[all_votes["voter"] == params.voters.index(cell.model)].set_index("key")
+        found = cast.loc[items["key"], FOUND].set_axis(items.index)
+    else:
+        tokens = [source_of(row, cell.source).tokens for row in items.to_dict("records")]
+        found = senses_of(params, cell, tokens, items, answers["source"].tolist(), links)
+    pairs = list(zip(found["reached"], items["sense"], strict=True))
+    outcome = pd.Series(
+        [judged(reached, params.reach, sense) for reached, sense in pairs], index=items.index, dtype="str"
+    )
+    variants = {f"outcome_{name}": [judged(reached, name, sense) for reached, sense in pairs] for name in VARIANTS}
+    return items[GROUPS].assign(
+        bias=items[f"freq_wrong_{params.bias}"] - items[f"freq_right_{params.bias}"],
+        words=found["words"],
+        found=found["found"],
+        reason=reasons(outcome, found["reason"], RIGHT),
+        outcome=outcome,
+        right=outcome.map({RIGHT: 1.0, WRONG: 0.0}).astype(float),
+        **variants,
+    )
+
+
+def reasons(outcome: pd.Series, reason: pd.Series, passes: str) -> pd.Series:
+    """Why a translation does not pass: the *reason* if its sense is undecided, else the outcome."""
+    return reason.where(outcome == UNDECIDED, outcome).mask(outcome == passes, "")
+
+
+# ----------------------------------------------------------------------------
+# How good the models are: BLEU, and MuCoW's own score.
+
+
+def plain(params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
+    """The first pairs of a test corpus, for BLEU."""
+    texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
+    for pair in islice(texts, start, start + n):
+        yield [{"corpus": corpus, "source": pair.source, "reference": pair.target}]
+
+
+def quality(params: DisambiguationParams, cell: Cell, plain: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """What corpus BLEU adds up, of each pair (`nbkit.models.translators.texts.sentence_sums`)."""
+    sums = sentence_sums("bleu", answers["source"].tolist(), plain["reference"].tolist(), cell.target)
+    return plain[["item", "unit", "corpus"]].assign(bleu=pd.Series(sums, plain.index, dtype=object))
+
+
+def mucow_inputs(params: DisambiguationParams, cell: Cell) -> list[Any]:
+    """What MuCoW's score depends on, besides the translations."""
+    spec = parser_for(cell.target, params.parsers or None)
+    return [*map(file_digest, mucow_files(params)), parser_identity(spec, cell.target)]
+
+
+def mucow_items(params: DisambiguationParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
+    """The sentences of MuCoW, if the lexicon is its. Raises `DataError` if there are not as many as items."""
+    key, text = mucow_files(params)
+    sources, asked = read_lines(text), read_mucow(key)
+    if len(sources) != len(asked):
+        raise DataError(f"{len(sources)} sentences for {len(asked)} items of {key.name}", text)
+    for place, (source, item) in enumerate(zip(sources, asked, strict=True)):
+        if start <= place < start + n:
+            yield [{"place": place, "source": source, "corpus": item.corpus, "word": item.word}]
+
+
+def mucow_files(params: DisambiguationParams) -> tuple[Path, Path]:
+    """What MuCoW asks, and its sentences."""
+    key = Path(expand_path(params.lexicon, "homograph lexicon"))
+    return key, key.with_name(key.name.removesuffix(".key.txt") + ".text.txt")
+
+
+def mucow(params: DisambiguationParams, cell: Cell, mucow_items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """What MuCoW's own rule says of each translation: right, wrong or neither; words count anywhere in it."""
+    asked = read_mucow(mucow_files(params)[0])
+    spec = parser_for(cell.target, params.parsers or None)
+    parsed = parse_remembered(answers["source"].tolist(), spec, cell.target, store=Store())
+    verdicts = [mucow_verdict(asked[place], text.tokens, lemmas(text))
+                for place, text in zip(mucow_items["place"], parsed, strict=True)]  # fmt: skip
+    return mucow_items[["item", "unit", "corpus", "word"]].assign(verdict=verdicts)

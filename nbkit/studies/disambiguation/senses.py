@@ -1,0 +1,247 @@
+"""Which sense a homograph has in translations: in one system's, and by the majority of several, without a reference."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import pandas as pd
+
+from nbkit.corpora import find_corpus
+from nbkit.corpora.corpus import RawCorpus
+from nbkit.errors import NbkitError
+from nbkit.languages import base_language
+from nbkit.measure.bleu import cut
+from nbkit.measure.senses import NOT_ALIGNED, REACHES, SenseFinder, majority_sense
+from nbkit.models.translators.texts import text_pairs
+from nbkit.store import Store
+from nbkit.studies.answering import Cell, Translators
+from nbkit.studies.disambiguation.mining import corpus_identity, hypothesis_aligner, pairs_of
+from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.text.parsers import parse_remembered, parser_for, parser_identity, to_record
+from nbkit.text.phrases import english_forms
+from nbkit.text.sentences import Sentence, Text
+
+#: Why a homograph is not tested, besides the reasons of `nbkit.measure.senses`.
+SHORT, REPEATED = "shorter than min_tokens", "homograph stands there more than once"
+SEEN, NAME, NO_MAJORITY = "source seen before", "written as a name", "no majority of the other systems"
+#: What a translation made of a homograph; and the rule that judges by the whole translation, and counts a word of
+#: several senses as right if the reference's is among them.
+RIGHT, WRONG, UNDECIDED = "right", "wrong", "undecided"
+PUBLISHED_CODE = "published code"
+#: What `senses_of` finds.
+FOUND = ["words", "found", "reason", "reached", "word", "start", "end"]
+
+
+def senses_of(
+    params: DisambiguationParams, cell: Cell, sources: Sequence[Sequence[str]], rows: pd.DataFrame,
+    translations: Sequence[str], links: pd.DataFrame,
+) -> pd.DataFrame:  # fmt: skip
+    """What the homograph of each row became in its translation, with the index of *rows*.
+
+    sources: the tokens of each source; rows: with homograph and token (its place).
+    Columns: words (aligned with it), found (their sense, "" if undecided), reason (why), reached (by each `Reach` the
+    sense and the possible senses, JSON), word, start, end (the word that shows the sense, by characters; −1 if none).
+    """
+    finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
+    targets = _words(params, translations)
+    pairs = [(tuple(tokens), target.tokens if target else ()) for tokens, target in zip(sources, targets, strict=True)]
+    linked = hypothesis_aligner(params, cell, links).align(pairs, progress=False)
+    each = zip(targets, linked, pairs, rows["homograph"], rows["token"], strict=True)
+    found = [_found(params, finder, *row) for row in each]
+    return pd.DataFrame(found, columns=FOUND, index=rows.index)
+
+
+def _found(
+    params: DisambiguationParams, finder: SenseFinder, target: Text | None, links: Any, pair: Any, word: str, token: int
+) -> tuple[Any, ...]:
+    if target is None:
+        return "", "", NOT_ALIGNED, "{}", "", -1, -1
+    marked = _marked(pair[0], params.source, word, int(token))
+    reached = {reach: finder.senses(marked, target, links, reach)[0] for reach in REACHES}
+    sense = reached[params.reach]
+    senses = json.dumps({reach: [each.cluster, sorted(each.possible)] for reach, each in reached.items()})
+    shown = place_of(target, sense.indicating[0]) if sense.cluster else {"word": "", "start": -1, "end": -1}
+    words = " ".join(target.tokens[i] for i in sense.targets)
+    return words, sense.cluster or "", sense.reason or "", senses, *shown.values()
+
+
+def judged(reached: str, reach: str, sense: str) -> str:
+    """What the reference's *sense* became, by one of `REACHES` or `PUBLISHED_CODE`; an error is a different one (§2.2).
+
+    reached: as of `senses_of`.
+
+    >>> [judged('{"links": ["water", []]}', "links", sense) for sense in ("water", "season")]
+    ['right', 'wrong']
+    >>> judged("{}", "links", "water")
+    'undecided'
+    """
+    found, possible = json.loads(reached).get("translation" if reach == PUBLISHED_CODE else reach, [None, []])
+    if reach == PUBLISHED_CODE and sense in possible:
+        return RIGHT
+    return UNDECIDED if found is None else RIGHT if found == sense else WRONG
+
+
+def _words(params: DisambiguationParams, texts: Sequence[str]) -> list[Text | None]:
+    """Translations with tokens and lemmas: parsed, or cut and looked up unchanged; None for an empty one."""
+    if params.target_words == "forms":
+        cuts = [tuple(cut(text, params.target)) for text in texts]
+        return [Text((Sentence(tokens, params.target),)) if tokens else None for tokens in cuts]
+    wanted = [text for text in dict.fromkeys(texts) if text.strip()]
+    spec = parser_for(params.target, params.parsers or None)
+    parsed = dict(zip(wanted, parse_remembered(wanted, spec, params.target, store=Store()), strict=True))
+    return [parsed.get(text) for text in texts]
+
+
+def words_identity(params: DisambiguationParams) -> dict[str, Any] | None:
+    """The parser of translations; None if they are not parsed."""
+    spec = parser_for(params.target, params.parsers or None)
+    return parser_identity(spec, params.target) if params.target_words == "lemmas" else None
+
+
+def _marked(tokens: tuple[str, ...], lang: str, homograph: str, token: int) -> Text:
+    """A source in which the homograph at *token* is the only one."""
+    lemmas, tags = [""] * len(tokens), ["X"] * len(tokens)
+    lemmas[token], tags[token] = homograph, "NOUN"
+    return Text((Sentence(tokens, lang, upos=tuple(tags), lemmas=tuple(lemmas)),))
+
+
+# ----------------------------------------------------------------------------
+# Where tokens stand in running text.
+
+
+def place_of(text: Text, token: int) -> dict[str, Any]:
+    """A word of a text with its characters in running text. Raises `NbkitError` if there is none.
+
+    >>> place_of(Text((Sentence(("I", "'m", "in"), "en", (False, True, False)),)), 2)
+    {'word': 'in', 'start': 4, 'end': 6}
+    """
+    number, at = sentence_of(text, token)
+    sentence = text.sentences[number]
+    spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
+    start = sum(len(each.text) + len(each.separator) for each in text.sentences[:number])
+    start += sum(len(sentence.tokens[i]) + spaces[i] for i in range(at))
+    return {"word": text.tokens[token], "start": start, "end": start + len(text.tokens[token])}
+
+
+def sentence_of(text: Text, token: int) -> tuple[int, int]:
+    """The number of the sentence that a token of a text is in, and its place there. Raises `NbkitError`.
+
+    >>> sentence_of(Text((Sentence(("Hi", "!"), "en"), Sentence(("Well", "."), "en"))), 2)
+    (1, 0)
+    """
+    at = token
+    for number, sentence in enumerate(text.sentences):
+        if 0 <= at < len(sentence):
+            return number, at
+        at -= len(sentence)
+    raise NbkitError(f"there is no token {token} in {text.text!r}")
+
+
+def parse_of(text: Text) -> str:
+    """A parsed text as JSON."""
+    return json.dumps(to_record(text), ensure_ascii=False, separators=(",", ":"))
+
+
+# ----------------------------------------------------------------------------
+# Right senses by the majority of several systems, for corpora without references.
+
+
+def votes_inputs(params: DisambiguationParams, cell: Cell, corpus: str) -> list[Any]:
+    """What the votes on a corpus depend on."""
+    voters = [Translators.identity(params, cell._replace(model=voter)) for voter in params.voters]
+    return [corpus_identity(params, cell, corpus), params.homographs.digest, words_identity(params), voters]
+
+
+def votes(
+    params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int, links: pd.DataFrame,
+    ask_model: Callable[[str, list[str]], list[str]],
+) -> tuple[pd.DataFrame, int]:  # fmt: skip
+    """What every voter made of the homographs in a part of a test corpus, whose target side is not read.
+
+    Columns: unit, corpus, key, homograph, token, left_out ("" or why the occurrence is not tested); and of those that
+    are, a row per voter (its number) with what `senses_of` finds, hypothesis, source, length and parse (of the first
+    voter).
+    """
+    occurrences = list(_occurrences(params, cell, corpus, start, n))
+    rows = pd.DataFrame(occurrences, columns=["unit", "key", "homograph", "token", "left_out", "text"])
+    tested = rows[rows["left_out"] == ""]
+    texts, cast = [text.text for text in tested["text"]], [rows[rows["left_out"] != ""].drop(columns="text")]
+    every = pd.concat([tested.assign(voter=number) for number in range(len(params.voters))], ignore_index=True)
+    answers = [answer for voter in params.voters for answer in _answers(ask_model, voter, texts)]
+    found = senses_of(params, cell, [text.tokens for text in every["text"]], every, answers, links)
+    parses = [parse_of(text) if voter == 0 else "" for text, voter in zip(every["text"], every["voter"], strict=True)]
+    shown = {"source": [text.text for text in every["text"]], "length": list(map(len, every["text"])), "parse": parses}
+    cast.append(every.drop(columns="text").assign(hypothesis=answers, **shown).join(found))
+    units = sum(1 for _ in islice(text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error), start, start + n))
+    return pd.concat(cast, ignore_index=True).assign(corpus=corpus), units
+
+
+def _answers(ask_model: Callable[[str, list[str]], list[str]], voter: str, texts: list[str]) -> list[str]:
+    distinct = list(dict.fromkeys(texts))
+    known = dict(zip(distinct, ask_model(voter, distinct), strict=True)) if distinct else {}
+    return [known[text] for text in texts]
+
+
+def majority(cast: pd.DataFrame) -> dict[str, Any]:
+    """What the voters say of one occurrence: the sense of two thirds of the *others*, whoever is one's own; or why not.
+
+    cast: the rows of `votes`, or one row with the reason why it is not tested.
+    """
+    row = {name: cast[name].iloc[0] for name in ("key", "homograph", "token", "left_out")}
+    sense = None if row["left_out"] else majority_sense(cast["found"])
+    if sense is None:
+        return {**row, "left_out": row["left_out"] or NO_MAJORITY}
+    shown = cast[cast["found"] == sense].iloc[0]
+    given = {name: cast[name].iloc[0] for name in ("source", "length", "parse")}
+    at = {name: int(shown[name]) for name in ("start", "end")}
+    return {**row, **given, "sense": sense, "reference": shown["hypothesis"], "word": shown["word"], **at}
+
+
+def _occurrences(
+    params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int
+) -> Iterator[tuple[int, str, str, int, str, Text | None]]:
+    """Each homograph in the sources of a part, with its parsed source, or why it is not tested."""
+    finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
+    for unit, pair, text in _sources(params, cell, corpus, start, n):
+        if text is None:
+            yield unit, f"{corpus}/{pair}/", "", -1, SEEN, None
+            continue
+        found = finder.occurrences(text)
+        times = Counter(homograph for homograph, _ in found)
+        for homograph, token in found:
+            is_name = text.tokens[token][:1].isupper() and sentence_of(text, token)[1] > 0
+            why = (SHORT if len(text) < params.min_tokens else REPEATED if times[homograph] > 1 else
+                   NAME if is_name else "")  # fmt: skip
+            yield unit, f"{corpus}/{pair}/{homograph}", homograph, token, why, text
+
+
+def _sources(
+    params: DisambiguationParams, cell: Cell, corpus: str, start: int, n: int
+) -> Iterator[tuple[int, str, Text | None]]:
+    """The sources that may have a homograph, parsed, with number and name of their pairs; None for a repeated one.
+
+    Of raw text only these are parsed.
+    """
+    if not isinstance(find_corpus(corpus)[0], RawCorpus):
+        pairs = enumerate(islice(pairs_of(params, cell, corpus, n, start), n), start=start)
+        yield from ((unit, pair.id, pair.source) for unit, pair in pairs)
+        return
+    forms = {form for word in params.homographs.homographs for form in english_forms(word)}
+    lines, seen = list[tuple[int, str, str]](), set[str]()
+    texts = text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error)
+    for number, line in enumerate(islice(texts, start + n)):
+        words = re.findall(r"[^\W\d_]+", line.source.lower())
+        if number >= start and (base_language(cell.source) != "en" or not forms.isdisjoint(words)):
+            lines.append((number, line.id, "" if line.source in seen else line.source))
+        seen.add(line.source)
+    wanted = [source for _, _, source in lines if source]
+    spec = parser_for(cell.source, params.parsers or None)
+    parsed: Mapping[str, Text] = dict(
+        zip(wanted, parse_remembered(wanted, spec, cell.source, store=Store()), strict=True)
+    )
+    yield from ((number, name, parsed[source] if source else None) for number, name, source in lines)

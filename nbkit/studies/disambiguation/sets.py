@@ -1,0 +1,117 @@
+"""Challenge sets (§2.2, §3.2), of test pairs and of attacks, and the sentences that people judge (§3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbkit.seeding import address
+from nbkit.studies.disambiguation.params import DisambiguationParams
+
+#: The sets by what their members are chosen for.
+CHALLENGE, RANDOM, RARE, RANDOM_NEAR = "challenge", "random", "rare sense", "random, at the homograph"
+#: The two kinds of sentences that judges read.
+ADVERSARIAL, REGULAR = "adversarial", "regular"
+_NEAR = ["IH", "RH"]
+_TERMS = 5
+
+
+def drawn(keys: Iterable[object], *where: object) -> np.ndarray:
+    """A number by which keys are in random order: the first n are a sample, and part of that of n + 1."""
+    return np.array([address(*where, key) for key in keys], dtype=np.uint64)
+
+
+def sense_pairs(params: DisambiguationParams, senses: pd.DataFrame) -> pd.DataFrame:
+    """How many training pairs each sense of the lexicon has. senses: the study's table of that name.
+
+    Columns: homograph, sense, label, gloss, translations, pairs, share (of the homograph's; NaN without any).
+    """
+    rows = [(word, each.name, each.label, each.gloss, ", ".join(sorted(each.translations)))
+            for word, homograph in params.homographs.homographs.items() for each in homograph.clusters]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["homograph", "sense", "label", "gloss", "translations"])
+    pairs = senses[senses["kind"] == "sense"].groupby(["of", "sense"])["n"].sum().rename("pairs")
+    table = table.join(pairs.rename_axis(["homograph", "sense"]), on=["homograph", "sense"]).fillna({"pairs": 0})
+    table["pairs"] = table["pairs"].astype(int)
+    return table.assign(share=table["pairs"] / table.groupby("homograph")["pairs"].transform("sum"))
+
+
+def pair_sets(params: DisambiguationParams, pool: pd.DataFrame, senses: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The test pairs with the largest FREQ_DIFF, random ones, and those with the rarest senses of their homographs.
+
+    Sets have ``challenge_size`` pairs, or all there are. pool: the items of a run; senses: as of `sense_pairs`. Pairs
+    in a homograph's rarest sense come first, the rarest of all ahead; a sense that was never seen is the rarest there
+    is, and no sense of a homograph that was never seen is known to be rare.
+    """
+    known = sense_pairs(params, senses)
+    is_rarest = known["pairs"] == known.groupby("homograph")["pairs"].transform("min")
+    known["rare"] = (1 - known["share"]).where(is_rarest, -known["share"]).fillna(-1.0)
+    pool = pool.merge(known[["homograph", "sense", "rare"]], on=["homograph", "sense"], how="left")
+    pool["gap"] = pool[f"freq_wrong_{params.bias}"] - pool[f"freq_right_{params.bias}"]
+    pool["tie"] = drawn(pool["key"], "tie", params.seed)
+    pool["chance"] = drawn(pool["key"], "random", params.seed, "challenge")
+    found = {
+        CHALLENGE: pool.sort_values(["gap", "tie"], ascending=[False, True]),
+        RANDOM: pool.sort_values("chance"),
+        RARE: pool.sort_values(["rare", "tie"], ascending=[False, True]),
+    }
+    return {name: table.head(params.challenge_size) for name, table in found.items()}
+
+
+def attack_sets(params: DisambiguationParams, samples: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The attack challenge set, and random ones of the same size: of all samples, as in the paper, and of IH and RH.
+
+    The challenge set holds the samples at the homograph whose attractors have the largest FREQ_DIFF, at most
+    ``per_homograph`` of each homograph. samples: the fluent ones.
+    """
+    table = samples.assign(
+        gap=samples["freq_wrong"] - samples["freq_right"],
+        tie=drawn(samples["sample"], "tie", params.seed),
+        chance=drawn(samples["sample"], "random", params.seed, "attacks"),
+    )
+    near = table[table["kind"].isin(_NEAR)]
+    ranked = near.sort_values(["gap", "tie"], ascending=[False, True])
+    chosen = ranked.groupby("homograph").head(params.per_homograph).head(params.attack_size)
+    by_chance = {RANDOM: table, RANDOM_NEAR: near}
+    return {CHALLENGE: chosen, **{
+        name: each.sort_values("chance").head(len(chosen)) for name, each in by_chance.items()
+    }}  # fmt: skip
+
+
+def judgement_sample(params: DisambiguationParams, n: int = 100) -> pd.DataFrame:
+    """*n* sentences for human judges: half adversarial samples, half regular ones, of both challenge sets (§3.3).
+
+    Of an adversarial sample the other sense is the adversarial one, of a regular sentence a drawn one. Every sentence
+    once; fewer rows if there are not so many.
+
+    Columns: sentence, homograph, correct and other (the first terms of the two senses), set ("adversarial", "regular"),
+    sense, other_sense (names), key.
+    """
+    samples, pool, senses = (params.study.read(params, name) for name in ("samples", "items", "senses"))
+    attacks = attack_sets(params, samples[samples["fluent"].astype(bool)])[CHALLENGE]
+    pairs = pair_sets(params, pool, senses)[CHALLENGE]
+    rows = []
+    for name, table, text, key, size in (
+        (ADVERSARIAL, attacks, "text", "sample", n - n // 2),
+        (REGULAR, pairs, "source", "key", n // 2),
+    ):
+        chance = drawn(table[key], "random", params.seed, "judgement")
+        for row in (
+            table.assign(chance=chance).sort_values("chance").drop_duplicates(text).head(size).to_dict("records")
+        ):
+            rows.append((row[text], row["homograph"], *_terms(params, row), name, *_senses(params, row), row["key"]))
+    columns = ["sentence", "homograph", "correct", "other", "set", "sense", "other_sense", "key"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _senses(params: DisambiguationParams, row: dict[Any, Any]) -> tuple[str, str]:
+    others = sorted({each.name for each in params.homographs.homographs[row["homograph"]].clusters} - {row["sense"]})
+    by_chance = others[address(params.seed, "other sense", row["key"]) % len(others)]
+    return row["sense"], row.get("adversarial") or by_chance
+
+
+def _terms(params: DisambiguationParams, row: dict[Any, Any]) -> list[str]:
+    clusters = {each.name: each for each in params.homographs.homographs[row["homograph"]].clusters}
+    return [", ".join(sorted(clusters[sense].translations)[:_TERMS]) for sense in _senses(params, row)]

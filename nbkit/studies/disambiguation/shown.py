@@ -1,0 +1,454 @@
+"""What several pages of the study compute, draw and mark: rates, correlations, examples.
+
+Twins are attacked for `disambiguation/transferability` alone; all other pages are about the models of the run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from nbkit.figures import styles, theme
+from nbkit.figures.draw import forest
+from nbkit.figures.panels import NO_MODEL
+from nbkit.figures.theme import Look
+from nbkit.measure.senses import WINDOW
+from nbkit.measure.statistics import COHEN
+from nbkit.models import label, language_model_identity
+from nbkit.models.python import remarked
+from nbkit.studies.disambiguation import STUDY
+from nbkit.studies.disambiguation.attacks import OTHER, SEED_WRONG, SUCCESS
+from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.senses import PUBLISHED_CODE, UNDECIDED, WRONG
+from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, RANDOM_NEAR, RARE, attack_sets, drawn
+from nbkit.studies.notebook import printed, remark, show, with_intervals
+from nbkit.studies.summarise import strengths, summarise
+
+#: Biases by their names in the paper's tables, and what sets are called.
+MEASURES = {
+    "freq_correct": "FREQ✓", "ppmi_correct": "PPMI✓", "freq_wrong": "FREQ✗", "ppmi_wrong": "PPMI✗",
+    "freq_diff": "FREQ diff", "ppmi_diff": "PPMI diff", "length": "Length",
+}  # fmt: skip
+SETS = {CHALLENGE: "challenge set", RANDOM: "random set", RARE: "rare senses", RANDOM_NEAR: "random IH or RH"}
+#: Where the translation of a homograph is searched.
+REACH = {
+    "links": "linked nouns (the rule)", "window": f"else nouns within ±{WINDOW} words",
+    "translation": "else all nouns of the translation", PUBLISHED_CODE: "as the published code judges",
+}  # fmt: skip
+#: How each kind of the parameter ``ppmi`` is called in the columns of items.
+PPMI = {"pooled": "ppmi", "homograph": "ppmi_homograph", "published": "ppmi_published"}
+_SIDES = {"correct": "{0}_right_{1}", "wrong": "{0}_wrong_{1}", "diff": "{0}_wrong_{1} - {0}_right_{1}"}
+#: How a homograph and an attractor are marked, as in the paper, and a word that was replaced.
+BLUE = 'span style="color: #1f4e9e; font-weight: bold"'
+RED = 'span style="color: #b3202c; font-weight: bold"'
+_STRUCK = 'span style="color: #8a8a8a; text-decoration: line-through"'
+NO_PAIR = (
+    "No test pair of this run contains a homograph whose reference identifies its sense: read more pairs (n_pairs), "
+    "other corpora (test_corpora) or shorter sentences (min_tokens), or cross-fit over the training corpus (folds)."
+)
+NO_ERROR = (
+    "No correlation: it needs test pairs translated right and others translated wrong, and no model of this run has "
+    "both."
+)
+NO_SAMPLE = (
+    "No adversarial sample of this run passed the filters described on the page on attack samples, so there is no "
+    "attack."
+)
+NOT_ATTACKED = (
+    "No model of this run can be attacked: add names to the parameter models. Attacks are not measurable with outputs "
+    "alone, as files answer nothing new."
+)
+
+
+def read(params: DisambiguationParams, table: Literal["outcomes", "attacks"] = "outcomes") -> pd.DataFrame:
+    """A table of the models of the run, without their twins."""
+    found = STUDY.read(params, table)
+    return found[found["model"].isin(list(map(label, params.models)))].reset_index(drop=True)
+
+
+def language_models(params: DisambiguationParams) -> dict[str, str]:
+    """The language models that filter seeds and samples, with their languages."""
+    return {name: lang for name, lang in ((params.masked_lm, params.target), (params.causal_lm, params.source)) if name}
+
+
+def facts(params: DisambiguationParams) -> dict[str, str]:
+    """What the results of a page depend on besides corpora and translators, for its footer."""
+    langs = language_models(params)
+    filters = remarked(langs, lambda name: language_model_identity(name, langs[name], **params.running))
+    found = {
+        "sense clusters": f"{params.lexicon} ({params.homographs.digest[:12]})",
+        "aligners of training pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",
+        "language models": ", ".join(filters) or "none",
+    }
+    if params.voters:
+        found["right senses"] = f"of two thirds of the other systems (voters: {len(params.voters)}); no references"
+    called = {name: label(name) for name in params.translated_by}
+    if shown := [f"{short} is {name}" for name, short in called.items() if short != name]:
+        found["names in tables"] = ", ".join(shown)
+    if fixed := [called[name] for name in params.translated_by if name not in params.attackable]:
+        found["attacks"] = f"not measurable with outputs alone: {', '.join(fixed)}"
+    return found
+
+
+# ----------------------------------------------------------------------------
+# Rates.
+
+
+def error_rates(outcomes: pd.DataFrame, by: Sequence[str] = ("model",)) -> pd.DataFrame:
+    """The share of another sense than the reference's among the decided translations, clustered by pair.
+
+    Columns: *by*, value, low, high, n (decided), errors, undecided.
+    """
+    is_wrong, is_undecided = outcomes["outcome"] == WRONG, outcomes["outcome"] == UNDECIDED
+    each = outcomes.assign(errors=is_wrong, undecided=is_undecided, wrong=1 - outcomes["right"].astype(float))
+    counts = each.groupby(list(by), sort=False)[["errors", "undecided"]].sum().reset_index()
+    rates = summarise(each, "wrong", list(by), interval="share").drop(columns="units")
+    return counts.merge(rates, on=list(by), how="left").fillna({"n": 0}).astype({"n": int})
+
+
+def success_rates(attacks: pd.DataFrame, by: Sequence[str] = ("model",)) -> pd.DataFrame:
+    """The share of attacks that succeed, clustered by seed.
+
+    Columns: *by*, value, low, high, n (samples), successes, another_sense, undecided, ceiling (the share of samples
+    whose seed was translated right; only these can succeed).
+    """
+    names = {"successes": SUCCESS, "another_sense": OTHER, "undecided": UNDECIDED, "ceiling": SEED_WRONG}
+    each = attacks.assign(**{name: (attacks["outcome"] == outcome).astype(int) for name, outcome in names.items()})
+    counts = each.groupby(list(by), sort=False)[list(names)].sum().reset_index()
+    rates = summarise(each, "successes", list(by), interval="share").drop(columns="units").merge(counts, on=list(by))
+    return rates.assign(ceiling=1 - rates["ceiling"] / rates["n"])
+
+
+def kind_rates(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.DataFrame:
+    """`success_rates` of each type of perturbation, those without a sample included."""
+    rates = success_rates(attacks, ["model", "kind"])
+    every = pd.MultiIndex.from_product([dict.fromkeys(rates["model"]), params.kinds], names=["model", "kind"])
+    counts = dict.fromkeys(["n", "successes", "another_sense", "undecided"], 0)
+    found = rates.set_index(["model", "kind"]).reindex(every).reset_index()
+    return found.fillna(counts).astype(dict.fromkeys(counts, int))
+
+
+def written(table: pd.DataFrame, columns: Sequence[str], form: str = ".1f", times: float = 1) -> pd.DataFrame:
+    """*table* with the numbers of some columns as text; times: what they are multiplied by, 100 for per cent."""
+    there = [name for name in columns if name in table]
+    return table.assign(**{name: styles.cells(table, name, form=form, times=times) for name in there})
+
+
+def rates_of_sets(rates: Any, table: pd.DataFrame, sets: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """`error_rates` or `success_rates` of each set, with factor: how many times the rate of the random set."""
+    chosen = [table[table["item"].isin(members["item"])].assign(set=name) for name, members in sets.items()]
+    found = rates(pd.concat(chosen, ignore_index=True), ["model", "set"]).sort_values("model", kind="stable")
+    chance = found["model"].map(found[found["set"] == RANDOM].set_index("model")["value"])
+    return found.assign(factor=(found["value"] / chance).where((found["set"] != RANDOM) & (chance > 0)))
+
+
+def errors_figure(params: DisambiguationParams, outcomes: pd.DataFrame, rates: pd.DataFrame) -> Figure:
+    """Error rates of the sets (Figure 1), one row per model, with a bar at the rate over all test pairs."""
+    whole = rates["model"].map(error_rates(outcomes).set_index("model")["value"])
+    marks, empty = rates.assign(value=whole), NO_PAIR if params.models else NO_MODEL
+    return _sets_figure(rates, marks, "all test pairs", "WSD error rate (%)", empty)
+
+
+def success_figure(rates: pd.DataFrame, empty: str) -> Figure:
+    """Attack success of the sets (Figure 3), one row per model; each set has its own ceiling beside its rate."""
+    marks = rates.assign(value=rates["ceiling"])
+    return _sets_figure(rates, marks, "ceiling: seed translated correctly", "attack success rate (%)", empty)
+
+
+def _sets_figure(rates: pd.DataFrame, marks: pd.DataFrame, mark: str, what: str, empty: str) -> Figure:
+    return forest(
+        rates, "model", hue="set", hues=SETS, label=what, limits=(-0.02, 1.02), percent=True, marks=marks, mark=mark,
+        empty=empty,
+    )  # fmt: skip
+
+
+def show_errors(params: DisambiguationParams, outcomes: pd.DataFrame) -> None:
+    """Show the error rates of the models over all test pairs; without references, how often they dissent."""
+    rates = error_rates(outcomes)
+    caption, headings = "WSD errors over all test pairs with 95% interval", {"value": "error rate (%)"}
+    if params.voters:
+        caption = (
+            "Disagrees with the others: senses that two thirds of at least three other systems did not choose, with "
+            "95% interval. There is no reference: some of them are right"
+        )
+        headings = {"value": "disagrees (%)", "errors": "dissents"}
+    show(
+        with_intervals(rates, form=".1f", times=100), "error_rates", headings=headings,
+        caption=f"{caption}; N: translations whose sense could be identified",
+        columns=["model", "value", "errors", "n", "undecided"], empty=NO_PAIR if params.models else NO_MODEL,
+    )  # fmt: skip
+
+
+def show_kinds(rates: pd.DataFrame, name: str, empty: str) -> None:
+    """Show success rates by type of perturbation (Figure 2)."""
+    listed = written(with_intervals(rates, form=".1f", times=100), ["ceiling"], times=100)
+    show(
+        listed, name, empty=empty,
+        columns=["model", "kind", "value", "ceiling", "successes", "n", "another_sense", "undecided"],
+        caption="Attack success in percent of all samples with 95% interval; N: samples",
+        headings={
+            "value": "success (%)", "ceiling": "ceiling (%)", "kind": "type", "another_sense": "other sense",
+        },
+    )  # fmt: skip
+
+
+def show_claims(topic: str) -> None:
+    """Show what the paper's text reports on a topic, number by number."""
+    claims = STUDY.printed.texts("text")
+    columns = ["domain", "measure", "printed", "note"]
+    show(claims[claims["topic"] == topic], columns=columns, caption="What the paper's text reports",
+         headings={"note": "remark"})  # fmt: skip
+
+
+def show_agreement(found: pd.DataFrame | None, name: str) -> None:
+    """Show the agreement of judges."""
+    listed = pd.DataFrame() if found is None else with_intervals(found, form=".2f")
+    show(listed, name, columns=["measure", "weights", "annotators", "value", "n"], headings={"value": "agreement"},
+         caption="Agreement with 95% interval", empty="No agreement without completed forms.")  # fmt: skip
+
+
+# ----------------------------------------------------------------------------
+# Correlations of biases with errors, and with successes.
+
+
+def bias_strengths(params: DisambiguationParams, outcomes: pd.DataFrame) -> pd.DataFrame:
+    """Rank-biserial correlations of biases with errors (Table 3), by both aggregates and all kinds of PPMI.
+
+    Columns: those of `nbkit.studies.summarise.strengths`, measure (`MEASURES`), aggregate, space (of PPMI) and main
+    (whether both are the run's choice).
+    """
+    decided = outcomes[outcomes["outcome"] != UNDECIDED]
+    tables = []
+    for side in _SIDES:
+        for name in ("freq", "ppmi"):
+            for how in ("mean", "sum"):
+                for space in PPMI if name == "ppmi" else [params.ppmi]:
+                    score = _SIDES[side].format(PPMI[space] if name == "ppmi" else name, how)
+                    found = strengths(decided, score, "right == 0", "model")
+                    tables.append(found.assign(measure=f"{name}_{side}", aggregate=how, space=space))
+    length = strengths(decided, "length", "right == 0", "model")
+    tables.append(length.assign(measure="length", aggregate=params.bias, space=params.ppmi))
+    found = pd.concat(tables, ignore_index=True)
+    return found.assign(main=(found["aggregate"] == params.bias) & (found["space"] == params.ppmi))
+
+
+def only_model(table: pd.DataFrame) -> list[Look]:
+    """The look of the model of a table for the legend, where it is the only one."""
+    looks = list(theme.model_looks(table["model"]).values())
+    return looks if len(looks) == 1 else []
+
+
+def strengths_figure(found: pd.DataFrame, artefact: str, empty: str) -> Figure:
+    """Correlations with 95 % intervals, one row per measure; what the paper prints in *artefact* as grey crosses.
+
+    Shaded: smaller than the largest model's threshold of a large effect.
+    """
+    known = found[found["value"].notna()]
+    more = [Look("the paper", "#8A8A8A", "X"), Look("no large effect", "#D9D9D9", "s")]
+    measures = list(dict.fromkeys(found["measure"]))
+    figure = forest(
+        known.assign(n=known[["n_yes", "n_no"]].min(axis=1)), "measure", hue="model", names=MEASURES, order=measures,
+        label="rank-biserial correlation (RBC)", zero=0, limits=(-1.03, 1.03), empty=empty,
+        more=[*only_model(known), *more],
+    )  # fmt: skip
+    if len(known):
+        limit, printed = known["large"].max(), STUDY.printed.load(artefact)
+        figure.axes[0].axvspan(-limit, limit, color="#8A8A8A", alpha=0.12, linewidth=0, zorder=0)
+        printed = printed[printed["measure"].isin(known["measure"])]
+        rows = [measure for measure in measures if measure in set(known["measure"])]
+        figure.axes[0].scatter(
+            printed["rbc"], printed["measure"].map(rows.index), color="#8A8A8A", marker="X", s=20, zorder=1
+        )
+    return figure
+
+
+def strengths_table(found: pd.DataFrame, yes: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """Correlations with intervals, one row per measure and a last one with N; and where the largest of a model is."""
+    if not len(found) or found["value"].isna().all():
+        return found.head(0), None
+    cells = styles.cells(
+        found.assign(side=found[["n_yes", "n_no"]].min(axis=1)), "value", ["low", "high"], ".2f", n="side"
+    )
+    table = found.assign(cell=np.add(cells, np.where(found["p"] < 1e-5, "*", "")), size=found["value"].abs())
+    table["measure"] = table["measure"].map(MEASURES)
+    shown, sizes = (styles.wide(table, "measure", "model", name) for name in ("cell", "size"))
+    n = found.drop_duplicates("model").set_index("model")
+    shown = shown.fillna(styles.NOTHING)
+    shown.loc[len(shown)] = {"measure": f"N ({yes} / others)", **{
+        model: f"{row.n_yes} / {row.n_no}" for model, row in n.iterrows()
+    }}  # fmt: skip
+    best = styles.best(sizes.drop(columns="measure"), "column")
+    return shown, best.reindex(range(len(shown)), fill_value=False)
+
+
+def show_thresholds(found: pd.DataFrame, artefact: str, what: str) -> None:
+    """Show the thresholds of small, medium and large effects (equation 8) at each model's share of *what*.
+
+    found: one correlation per model.
+    """
+    known = found[found["value"].notna()]
+    rates = (known["n_yes"] / (known["n_yes"] + known["n_no"])).astype(float)
+    table = written(known.assign(base_rate=rates)[["model", "base_rate", *COHEN]], ["base_rate"], times=100)
+    table = written(table, list(COHEN), ".4f")
+    show(table, f"{artefact}_thresholds", headings={"base_rate": f"{what} (%)"},
+         caption=f"Thresholds for effect sizes, adjusted for the share of {what}",
+         empty=f"No threshold: it needs a share of {what} above 0 and below 1.")  # fmt: skip
+    printed(STUDY, artefact, ["model"], "size")
+    remark(STUDY, artefact)
+
+
+# ----------------------------------------------------------------------------
+# Sentences, in which homographs, attractors and what these replaced are marked; everything else is escaped.
+
+
+def error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n: int = 5) -> pd.DataFrame:
+    """The *n* errors of each model with the largest FREQ_DIFF. Columns: model, homograph, sense, found, source,
+    reference, word, hypothesis, words, freq_diff.
+    """
+    wrong = outcomes[outcomes["outcome"] == WRONG]
+    wrong = wrong.assign(tie=drawn(wrong["key"], "tie", params.seed)).sort_values(
+        ["bias", "tie"], ascending=[False, True]
+    )
+    chosen = wrong.groupby("model").head(n).sort_values("model", kind="stable", key=_as_named(outcomes))
+    shown = STUDY.with_texts(params, chosen).rename(columns={"answer_source": "hypothesis", "bias": "freq_diff"})
+    shown = labelled(params, shown, "sense", "found")
+    columns = ["model", "homograph", "sense", "found", "source", "reference", "word", "hypothesis", "words"]
+    return shown.reindex(columns=[*columns, "freq_diff"])
+
+
+def successes(params: DisambiguationParams, attacks: pd.DataFrame, n: int = 5) -> pd.DataFrame:
+    """*n* successful attacks on each model, those of the challenge set first, of as many homographs as there are.
+
+    Columns: model, kind, homograph, seed_sense, adversarial_sense, text, start, end (of the attractor), replaced,
+    homograph_start, homograph_end, seed_hypothesis, seed_words, hypothesis, words, freq_diff.
+    """
+    challenge = attack_sets(params, attacks.drop_duplicates("item"))[CHALLENGE]["item"]
+    won = attacks[attacks["outcome"] == SUCCESS]
+    won = won.assign(late=~won["item"].isin(challenge), order=drawn(won["sample"], params.seed, "success"))
+    won = won.sort_values(["late", "order"])
+    won["turn"] = won.groupby(["model", "late", "homograph"]).cumcount()
+    chosen = won.sort_values(["late", "turn"], kind="stable").groupby("model").head(n)
+    chosen = chosen.sort_values("model", kind="stable", key=_as_named(attacks))
+    shown = with_homographs(STUDY.with_texts(params, chosen, "samples"))
+    names = {"answer_source": "seed_hypothesis", "answer_text": "hypothesis", "bias": "freq_diff"}
+    shown = labelled(params, shown.rename(columns=names), "sense", "adversarial")
+    shown = shown.rename(columns={"sense": "seed_sense", "adversarial": "adversarial_sense"})
+    columns = [
+        "model", "kind", "homograph", "seed_sense", "adversarial_sense", "text", "start", "end", "replaced",
+        "homograph_start", "homograph_end", "seed_hypothesis", "seed_words", "hypothesis", "words", "freq_diff",
+    ]  # fmt: skip
+    return shown.reindex(columns=columns)
+
+
+def _as_named(table: pd.DataFrame) -> Any:
+    places = {model: place for place, model in enumerate(dict.fromkeys(table["model"]))}
+    return lambda column: column.map(places)
+
+
+def labelled(params: DisambiguationParams, rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """*rows* with the senses in some columns as tables call them."""
+    known = params.homographs.homographs
+    labels = {
+        name: [known[word].cluster(sense).label for word, sense in zip(rows["homograph"], rows[name], strict=True)]
+        for name in columns
+    }
+    return rows.assign(**labels)
+
+
+def with_homographs(samples: pd.DataFrame) -> pd.DataFrame:
+    """Samples with the characters of the homograph: homograph_start, homograph_end."""
+    places = []
+    for text, tokens, token in zip(samples["text"], samples["tokens"], samples["token"].astype(int), strict=True):
+        at = 0
+        for word in tokens[:token]:
+            at = text.index(word, at) + len(word)
+        start = text.index(tokens[token], at)
+        places.append((start, start + len(tokens[token])))
+    ends = pd.DataFrame(places, columns=["homograph_start", "homograph_end"], index=samples.index)
+    return samples.join(ends)
+
+
+def marked_word(text: str, word: str, element: str = BLUE) -> str:
+    """*text* as HTML with the first place of *word*, or of a form that begins so, marked; both escaped.
+
+    >>> marked_word("two springs", "spring", 'span style="color: blue"')
+    'two <span style="color: blue">springs</span>'
+    """
+    at = text.lower().find(word.lower()) if word else -1
+    end = at + len(word)
+    while end < len(text) and text[end].isalpha():
+        end += 1
+    return styles.marked(text, [(at, end)] if at >= 0 else [], element)
+
+
+def marked_words(rows: pd.DataFrame, text: str, word: str, element: str = BLUE) -> list[str]:
+    """`marked_word` of two columns."""
+    return [marked_word(*each, element) for each in zip(rows[text], rows[word], strict=True)]
+
+
+def marked_sample(row: Mapping[Any, Any]) -> str:
+    """A sample as HTML: homograph, attractor and, struck out before it, the adjective that it replaced."""
+    marks = [(row["start"], row["end"], RED), (row["homograph_start"], row["homograph_end"], BLUE)]
+    text, replaced = row["text"], row["replaced"]
+    if not replaced:
+        return styles.marked_by(text, marks)
+    # The replaced word is put back for show, so that what follows it moves.
+    start, by = row["start"], len(replaced) + 1
+    moved = [(a + by * (a >= start), b + by * (a >= start), element) for a, b, element in marks]
+    shown = f"{text[:start]}{replaced} {text[start:]}"
+    return styles.marked_by(shown, [(start, start + len(replaced), _STRUCK), *moved])
+
+
+def marked_print(text: str, row: Mapping[Any, Any], homograph: int = 0) -> str:
+    """A sample that the paper prints, with the word that was replaced. homograph: which of its places counts."""
+    marks = []
+    for name, element, place in (("attractor", RED, 0), ("homograph", BLUE, homograph), ("replaced", _STRUCK, 0)):
+        if row[name]:
+            found = [each.span() for each in re.finditer(rf"(?<!\w){re.escape(row[name])}(?!\w)", text)]
+            marks.append((*found[place], element))
+    return styles.marked_by(text, marks)
+
+
+def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame) -> None:
+    """Show the errors in the most biased sentences."""
+    found = error_examples(params, outcomes)
+    marked = found.assign(
+        source=marked_words(found, "source", "homograph"), reference=marked_words(found, "reference", "word"),
+        hypothesis=marked_words(found, "hypothesis", "words", RED), sense=changes(found, "sense", "found"),
+        freq_diff=styles.cells(found, "freq_diff", form=".1f"),
+    )  # fmt: skip
+    show(
+        marked, "error_examples", columns=["model", "source", "reference", "hypothesis", "sense", "freq_diff"],
+        html=["source", "reference", "hypothesis", "sense"], text=True, data=found, headings={"freq_diff": "FREQ diff"},
+        caption="Wrong senses in the sentences with the largest bias. Blue: homograph and right word; red: wrong word",
+        empty="No model of this run chose a wrong sense.",
+    )  # fmt: skip
+
+
+def show_successes(params: DisambiguationParams, attacks: pd.DataFrame, name: str, n: int = 5) -> None:
+    """Show successful attacks on each model."""
+    found = successes(params, attacks, n)
+    marked = found.assign(
+        source=list(map(marked_sample, found.to_dict("records"))),
+        original=marked_words(found, "seed_hypothesis", "seed_words"),
+        perturbed=marked_words(found, "hypothesis", "words", RED),
+        sense=changes(found, "seed_sense", "adversarial_sense"),
+    )
+    show(
+        marked, name, columns=["model", "source", "original", "perturbed", "sense"], text=True, data=found,
+        html=["source", "original", "perturbed", "sense"],
+        caption="Successful attacks. Blue: homograph and right word; red: attractor and wrong word",
+        headings={"source": "sample", "original": "seed's translation", "perturbed": "sample's translation"},
+        empty="No attack of this run succeeded, or none of its models can be attacked.",
+    )  # fmt: skip
+
+
+def changes(rows: pd.DataFrame, before: str, after: str) -> list[str]:
+    """What two columns say, as HTML with an arrow between."""
+    return [escape(f"{a} → {b}") for a, b in zip(rows[before], rows[after], strict=True)]

@@ -1,0 +1,264 @@
+"""Literal errors (LitTER), accuracy of the idiom's translation (APT-Eval), whole sentences, and the probes of §4.
+
+Beside the run's systems two controls are judged, whose scores are known in advance: the references themselves, which
+have no literal error by construction, and a copy of the source, which has a word of the target language by accident.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbkit.fingerprint import digest
+from nbkit.measure.aligners import linked_tokens
+from nbkit.measure.bleu import Chrf
+from nbkit.measure.literal import AlignedPhrase, Litter, published_litter, published_precision, score_phrases
+from nbkit.models.probes import probe_config, probe_key, probe_remembered, split_by_alignment, word_entropies
+from nbkit.models.translators.texts import score_of_sums, sentence_sums
+from nbkit.store import Store
+from nbkit.studies.answering import Cell
+from nbkit.studies.idioms.items import drawn, pair_of, two_by_two
+from nbkit.studies.idioms.links import (
+    align,
+    aligners_identity,
+    dictionaries,
+    idiom_tokens,
+    token_spans,
+    tokens,
+)
+from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams
+from nbkit.studies.study import Part, Run
+
+#: The controls, each with the column that is its answer.
+CONTROLS = dict(zip(CONTROL_NAMES, ("reference", "source"), strict=True))
+#: The settings of LitTER that each variant of nbkit changes.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "inflected": {"matching": "inflected"},
+    "compounds": {"matching": "compounds"},
+    "accents": {"accents": "ignored"},
+}
+#: Why LitTER could not find an error.
+NO_WORD = "the dictionary has none of the idiom's words"
+EVERY_WORD = "the reference has a translation of each of the idiom's words"
+#: Columns that every row about an idiom has: what was tested, and whose translation it is.
+OF = ("item", "unit", "idiom", "name", "condition")
+JUDGED = (
+    *(*OF, "aligner", "main", "verdict", "reason", "covered", "open", "published_covered", "published_open"),
+    *("triggers", "trigger_tokens", "paper", "published", "reference_words", "hypothesis_words"),
+    *("unigram_precision", "unigram_precision_published", "aligned_chrf"),
+)
+PROBED = (
+    *(*OF, "context", "hypothesis", "context_chrf", "log_probability", "subwords", "perplexity"),
+    *("entropy_idiom", "entropy_other"),
+)
+SIMILAR = ("item", "unit", "name", "condition", "of", "bleu", "bleu_sums", "chrf", "chrf_sums")
+
+
+def whose(params: IdiomsParams, cell: Cell) -> dict[str, str]:
+    """The name and the condition of a cell's model."""
+    system = params.system(cell.model)
+    return {"name": system.model, "condition": system.condition}
+
+
+def judged_by(params: IdiomsParams, cell: Cell) -> Any:
+    """What stands behind the names of the system and of the aligners."""
+    return [whose(params, cell) if cell.model else "", aligners_identity(params, cell)]
+
+
+def outcomes(
+    params: IdiomsParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame, dictionary: pd.DataFrame,
+    links: pd.DataFrame, splits: pd.DataFrame,
+) -> pd.DataFrame:  # fmt: skip
+    """LitTER and APT-Eval of each translation: a row per pair of idiom-test and aligner.
+
+    verdict and reason: LitTER is undecided where no error was possible. covered: the dictionary has a word of the
+    idiom; open: the reference leaves a blocklist (both also by the research code). paper, published and each variant:
+    whether there is a literal error. triggers: the blocklisted words of the translation. main: whether the aligner is
+    the run's first; LitTER does not depend on it but in the variant "aligned", which is the first aligner's.
+    """
+    return _judged(params, cell, items, answers["source"], dictionary, links, splits).assign(**whose(params, cell))
+
+
+def control_outcomes(
+    params: IdiomsParams, cell: Cell, items: pd.DataFrame, dictionary: pd.DataFrame, links: pd.DataFrame,
+    splits: pd.DataFrame,
+) -> pd.DataFrame:  # fmt: skip
+    """`outcomes` of the controls."""
+    tables = [
+        _judged(params, cell, items, items[column], dictionary, links, splits).assign(**_control(name))
+        for name, column in CONTROLS.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _control(name: str) -> dict[str, str]:
+    return {"name": name, "condition": "", "model": name}
+
+
+def _judged(
+    params: IdiomsParams, cell: Cell, items: pd.DataFrame, translations: pd.Series, dictionary: pd.DataFrame,
+    links: pd.DataFrame, splits: pd.DataFrame,
+) -> pd.DataFrame:  # fmt: skip
+    pairs, literal = [pair_of(row) for row in items.to_dict("records")], []
+    litters = litters_of(params.variants, cell, dictionary)
+    for pair, hypothesis in zip(pairs, translations, strict=True):
+        found = {name: each.judge_spans(pair.words, pair.target, hypothesis) for name, each in litters.items()}
+        paper, published = found["paper"], found["published"]
+        words = ", ".join(each.translation for each in paper.triggers)
+        left = bool(paper.blocklists)
+        literal.append({
+            "verdict": "fail" if words else "pass" if left else "undecided",
+            "reason": words or ("" if left else EVERY_WORD if paper.covered else NO_WORD),
+            "covered": paper.covered, "open": left,
+            "published_covered": published.covered, "published_open": bool(published.blocklists),
+            "triggers": [each.translation for each in paper.triggers],
+            "trigger_tokens": [token for each in paper.triggers for token in each.tokens],
+            **{name: each.error for name, each in found.items()},
+        })  # fmt: skip
+    shared = items[["item", "unit", "idiom"]].join(pd.DataFrame(literal, index=items.index))
+    places, tables = [idiom_tokens(pair, cell.source) for pair in pairs], []
+    for name, own in align(params, cell, splits, items["source"], translations):
+        of_references = links[links["aligner"] == name].set_index("item")["links"].loc[items["item"]]
+        both = ((items["reference"], map(two_by_two, of_references)), (translations, own))
+        sides = [[(tokens(text, cell.target), each) for text, each in zip(*side, strict=True)] for side in both]
+        phrases = [AlignedPhrase.of(*each) for each in zip(places, *sides, strict=True)]
+        if name == params.aligners[0] and "aligned" in params.variants:
+            near = [set(linked_tokens(each, place)) for each, place in zip(own, places, strict=True)]
+            both_tokens = zip(near, shared["trigger_tokens"], strict=True)
+            shared["aligned"] = [not each.isdisjoint(triggers) for each, triggers in both_tokens]
+        scores = score_phrases(phrases, cell.target)
+        tables.append(shared.assign(
+            aligner=name,
+            main=name == params.aligners[0],
+            reference_words=[" ".join(each.reference) for each in phrases],
+            hypothesis_words=[" ".join(each.hypothesis) for each in phrases],
+            unigram_precision=scores.unigram_precision,
+            unigram_precision_published=published_precision(phrases),
+            aligned_chrf=scores.chrf,
+        ))  # fmt: skip
+    return pd.concat(tables, ignore_index=True)
+
+
+def litters_of(variants: list[Any], cell: Cell, dictionary: pd.DataFrame) -> dict[str, Litter]:
+    """The paper's LitTER, that of its figures, and the variants; "aligned" judges as the paper's."""
+    forward, reverse = dictionaries(dictionary)
+    paper = Litter(forward, *cell[:2])
+    more = {name: replace(paper, **SETTINGS[name]) for name in variants if name in SETTINGS}
+    return {"paper": paper, "published": published_litter(forward, reverse, *cell[:2]), **more}
+
+
+#: What sacreBLEU's per cent are divided by: the paper prints BLEU in per cent and chrF as a share.
+UNITS: Mapping[Any, int] = {"bleu": 1, "chrf": 100}
+
+
+def similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """BLEU (per cent) and chrF (a share) of each sentence of each test set, and what corpus scores add up."""
+    return _similar(cell, plain, answers["source"]).assign(**whose(params, cell))
+
+
+def control_similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame) -> pd.DataFrame:
+    """`similar` of the controls."""
+    tables = [_similar(cell, plain, plain[column]).assign(**_control(name)) for name, column in CONTROLS.items()]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _similar(cell: Cell, plain: pd.DataFrame, translations: pd.Series) -> pd.DataFrame:
+    found = plain[["item", "unit", "of"]]
+    for measure, unit in UNITS.items():
+        sums = sentence_sums(measure, translations.tolist(), plain["reference"].tolist(), cell.target)
+        alone = [score_of_sums(measure, [each], alone=True) / unit for each in sums]
+        scored: Any = {measure: alone, f"{measure}_sums": sums}
+        found = found.assign(**scored)
+    return found
+
+
+def scored_by(params: IdiomsParams, cell: Cell) -> Any:
+    """The system, and the code of the scores, which is not part of the studies' own."""
+    code = digest("nbkit.models.translators.texts:sentence_sums", but=("nbkit/models/translators/texts.py",))
+    return [whose(params, cell) if cell.model else "", code]
+
+
+# ----------------------------------------------------------------------------
+# The probes of §4: translation, likelihood and uncertainty with the idiom encoded in less and less context.
+
+
+def probes(params: IdiomsParams, cell: Cell, model: str, items: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
+    """A row per pair and context: the translation and its chrF, how likely the reference is, how sure the model is.
+
+    log_probability and subwords: of the reference, in nats; entropy_idiom, entropy_other: means over words, in nats.
+    """
+    chosen = _probed(params, items)
+    pairs = [pair_of(row) for row in chosen.to_dict("records")]
+    found = probe_remembered(model, pairs, *cell[:2], params.decoding, store=Store(), progress=False, **params.probing)
+    linked = links[links["aligner"] == params.aligners[0]].set_index("item")["links"]
+    rows: list[Any] = []
+    for row, pair, own in zip(chosen.to_dict("records"), pairs, found, strict=True):
+        idiom, words = idiom_tokens(pair, cell.source), token_spans(pair.target, cell.target)
+        hypotheses = [own[context].hypothesis for context in params.contexts]
+        scores = Chrf().scores(hypotheses, [pair.target] * len(hypotheses), cell.target)
+        for context, hypothesis, score in zip(params.contexts, hypotheses, scores, strict=True):
+            each = own[context]
+            split = split_by_alignment(word_entropies(each, words), two_by_two(linked[row["item"]]), idiom)
+            likely = sum(each.log_probabilities), len(each.log_probabilities), each.perplexity
+            given = [row["item"], row["unit"], row["idiom"], *whose(params, cell).values()]
+            rows.append((*given, context, hypothesis, score, *likely, split.idiom, split.other))
+    return pd.DataFrame(rows, columns=list(PROBED))
+
+
+def _probed(params: IdiomsParams, items: pd.DataFrame) -> pd.DataFrame:
+    """The pairs that are probed."""
+    return items.iloc[drawn([pair_of(row) for row in items.to_dict("records")], params.n_probed, params.seed)]
+
+
+def probe_counts(params: IdiomsParams, cell: Cell, items: pd.DataFrame) -> tuple[int, int]:
+    """How many pairs are probed, and how many of them are not stored."""
+    keys = [probe_key(pair_of(row)) for row in _probed(params, items).to_dict("records")] if len(items) else []
+    return len(keys), len(list(Store().missing(_probe_config(params, cell), keys)))
+
+
+def _probe_config(params: IdiomsParams, cell: Cell) -> dict[str, Any]:
+    return probe_config(cell.model, *cell[:2], params.decoding, **params.probing)
+
+
+def probed_by(params: IdiomsParams, cell: Cell) -> Any:
+    """The system, how it is probed, and the code of that, which is not part of the studies' own."""
+    code = digest("nbkit.models.probes", but=("nbkit/models/probes.py",))
+    return [whose(params, cell), _probe_config(params, cell), code]
+
+
+# ----------------------------------------------------------------------------
+# What browsers show.
+
+
+def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of any table with their texts, and spans: the idiom in the source and what is literal in the output."""
+    items = part.of_base.rows.drop_duplicates("item").set_index("item")
+    shown = rows.join(items[["source", "reference"]], on="item")
+    if "hypothesis" in rows:
+        shown["output"] = rows["hypothesis"]
+    elif part.cell.model:
+        shown["output"] = rows["item"].map(run.answers(part.cell, items)["source"])
+    else:
+        shown["output"] = np.select(
+            [shown["model"] == name for name in CONTROLS], [shown[c] for c in CONTROLS.values()]
+        )
+    if part.table.name == "compared":  # voters take the place of references
+        shown["reference"] = ""
+    if "idiom" in rows:
+        triggers = rows["trigger_tokens"] if "trigger_tokens" in rows else [()] * len(rows)
+        each = zip(rows["item"].map(items["spans"]), shown["output"], triggers, strict=True)
+        spans: Any = [
+            _spans("source", two_by_two(idiom), "idiom")
+            + _spans("output", [token_spans(output, part.cell.target)[token] for token in literal], "trigger")
+            for idiom, output, literal in each
+        ]
+        shown["spans"] = spans
+    return shown
+
+
+def _spans(text: str, places: Any, label: str) -> list[dict[str, Any]]:
+    return [{"text": text, "start": start, "end": end, "label": label} for start, end in places]

@@ -1,0 +1,392 @@
+"""Tables, marked sentences, drawings and remarks that several pages show; names are data (``looks.yaml``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from pandas.io.formats.style import Styler
+
+from nbkit import provenance
+from nbkit.figures import draw, styles, theme
+from nbkit.measure.literal import LiteralJudgement
+from nbkit.seeding import address
+from nbkit.studies import notebook
+from nbkit.studies.idioms import STUDY, scores
+from nbkit.studies.idioms.items import two_by_two
+from nbkit.studies.idioms.links import token_spans
+from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams
+from nbkit.yaml_text import read_own
+
+IDIOM = 'mark style="background-color: #e3edf9"'
+TRIGGER = 'mark style="background-color: #fbdcd4"'
+#: Colours of what is only in the drawings of procedures and of the data.
+TRAIN, TEST = "#D55E00", "#4477AA"
+#: Columns of an example of LitTER; spans, blocklists and triggers are JSON.
+EXAMPLE = [*scores.OF, "idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "error"]
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return read_own(Path(__file__).with_name("looks.yaml"))
+
+
+def label(kind: str, name: str) -> str:
+    """A name of one kind, "measures", "variants" or "contexts", as axes and tables call it; any other stays.
+
+    >>> label("measures", "litter"), label("measures", "LitTER ↓")
+    ('LitTER ↓', 'LitTER ↓')
+    """
+    return _data()[kind].get(name, name)
+
+
+def footer(params: IdiomsParams) -> provenance.Footer:
+    """Where the page's results come from: parameters, what is measured by what, models, versions."""
+    by = {"aligners": ", ".join(params.aligners), "dictionary": params.dictionary}
+    if params.voters:
+        by["references"] = f"a third of the other systems (voters: {len(params.voters)})"
+    return notebook.footer(params, by)
+
+
+# ----------------------------------------------------------------------------
+# Figures.
+
+
+def systems_figure(
+    table: pd.DataFrame, params: IdiomsParams, axis: str, *, unit: bool = True, empty: str = ""
+) -> Figure:
+    """A row per system and control, a panel per measure (its name in the column panel) and language."""
+    named = [scores.system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
+    several = len(params.languages) > 1
+    panels = table["panel"].astype(str) + (", " + table["language"].astype(str) if several else "")
+    shown = table.assign(system=named, panel=panels, n=table.get("idioms", table.get("n", np.nan)))
+    return draw.forest(
+        scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, unit=unit,
+        empty=empty or scores.why_empty(params),
+    )  # fmt: skip
+
+
+def contexts_figure(effects: pd.DataFrame, params: IdiomsParams, measures: Sequence[str], axis: str) -> Figure:
+    """A line per model from the idiom in its sentence to its words alone; a panel per condition and language."""
+    own = effects[effects["measure"].isin(list(measures))]
+    conditions = own["condition"].map(scores.condition_name).where(own["condition"] != AS_IT_IS, "")
+    parts = [[label("measures", each) for each in own["measure"]], conditions]
+    parts += [own["language"]] if len(params.languages) > 1 else []
+    shown = [(each if len(measures) > 1 else "", ", ".join(filter(None, of))) for each, *of in zip(*parts, strict=True)]
+    titles = ["\n".join(filter(None, each)) for each in shown]
+    return draw.curves(
+        own.assign(panel=titles), "context", hue="model", panel="panel", label=axis, across="the idiom is encoded",
+        names=_data()["contexts"], empty=scores.why_empty(params, "probed"),
+    )  # fmt: skip
+
+
+def procedure(measure: str) -> Figure:
+    """How states of an idiom come from three contexts, and what is measured with them (Figures 4, 17, 19 and 21).
+
+    measure: "chrf" (Figures 4 and 17), "perplexity" (Figure 19) or "entropy" (Figure 21).
+    """
+    drawn = _data()["illustration"]
+    words, (start, end), step = drawn["source"].split(), drawn["idiom"], drawn["steps"][measure]
+    # Which words the encoder reads together, by context.
+    together = {"full": [(0, len(words))], "phrase": [(start, end)], "word": [(i, i + 1) for i in range(start, end)]}
+    shades = {"full": "#4477AA", "phrase": "#98B4D0", "word": "#D0DDEA"}
+    arrow = {"arrowstyle": "->", "color": "#555555"}
+    figure, ((panel,),) = draw.figure(height=4.2)
+    with theme.style():
+        for row, (context, reads) in enumerate(together.items()):
+            panel.text(-0.75, row, f"{label('contexts', context)} ({context})", ha="right", va="center", fontsize=9)
+            for first, last in reads:
+                for place in range(first, last):
+                    _box(panel, place, row, words[place], shades[context] if start <= place < end else "white")
+                panel.plot([first - 0.42, last - 0.58], [row + 0.33] * 2, color="#555555", linewidth=1.4)
+        panel.text(len(words) - 0.45, 1, "a line: what the\nencoder reads at once", ha="left", va="center", fontsize=8)
+        for place, word in enumerate(words):
+            _box(panel, place, 3.2, word, shades["phrase"] if start <= place < end else "white")
+        panel.text(-0.75, 3.2, "states given to\nthe decoder", ha="right", va="center", fontsize=9)
+        panel.annotate("", (2, 2.85), (2, 2.45), arrowprops=arrow)
+        panel.text(2.15, 2.65, "the idiom's states come from one of the three", va="center", fontsize=8)
+        panel.annotate("", (2, 4.05), (2, 3.6), arrowprops=arrow)
+        panel.text(2.15, 3.82, step["decoder"], va="center", fontsize=8)
+        for place, word in enumerate(drawn["reference"].split()):
+            is_marked = step["marked"] and drawn["translated"][0] <= place < drawn["translated"][1]
+            _box(panel, place, 4.4, word, "#E8A27A" if is_marked else "white")
+        panel.text(-0.5, 4.95, step["below"], ha="left", va="center", fontsize=9)
+        panel.set(xlim=(-2.9, len(words) + 1.3), ylim=(5.2, -0.5))
+        panel.set_axis_off()
+    return figure
+
+
+def _box(panel: Axes, x: float, y: float, word: str, colour: str) -> None:
+    box = {"boxstyle": "round,pad=0.3", "facecolor": colour, "edgecolor": "#8A8A8A", "linewidth": 0.8}
+    panel.text(x, y, word, ha="center", va="center", fontsize=9, bbox=box)
+
+
+# ----------------------------------------------------------------------------
+# Tables of systems: the language where there are several, condition, model, then what is measured.
+
+
+def called(table: pd.DataFrame) -> pd.DataFrame:
+    """Conditions and measures as tables call them; the language only where it distinguishes rows."""
+    names = {"condition": lambda name: scores.condition_name(name) or styles.NOTHING}
+    names["measure"] = lambda name: label("measures", name)
+    shown = table.assign(**{name: table[name].map(read) for name, read in names.items() if name in table})
+    return shown.drop(columns=[] if table["language"].nunique() > 1 else "language")
+
+
+def counts(table: pd.DataFrame) -> list[str]:
+    """Pairs, and idioms in brackets."""
+    each: Any = zip(table["n"], table["idioms"], strict=True)
+    return [f"{n:,} ({idioms:,}){styles.dagger(idioms)}" for n, idioms in each]
+
+
+def best(table: pd.DataFrame, value: str, *, lower: bool) -> pd.Series:
+    """Which rows of systems hold the best number of their language; none if there is one system."""
+    numbers = table[value].astype(float).where(~table["model"].isin(CONTROL_NAMES))
+    by_language = numbers.groupby(table["language"])
+    return numbers.eq(by_language.transform("min" if lower else "max")) & (by_language.transform("count") > 1)
+
+
+def litter_table(found: pd.DataFrame, params: IdiomsParams, name: str) -> None:
+    """Show LitTER as the paper's text and as its figures have it, over idioms, over pairs, and of covered pairs."""
+    main = found[found["main"].astype(bool)]
+    covered = main.assign(paper=main["paper"].astype(float).where(main["covered"].astype(bool)))
+    text, figures, reached = (
+        scores.mean_over_idioms(rows, value, interval="share")
+        for rows, value in ((main, "paper"), (main, "published"), (covered, "paper"))
+    )
+    ends = ("low", "high")
+    shown = text[scores.OF].assign(
+        all=styles.cells(text, "value", ends), published=styles.cells(figures, "value", ends),
+        micro=styles.cells(text, "micro", ("micro_low", "micro_high")), covered=styles.cells(reached, "value", ends),
+        n=counts(text),
+    )  # fmt: skip
+    marks = pd.DataFrame({"all": best(text, "value", lower=True), "published": best(figures, "value", lower=True)})
+    notebook.show(
+        called(shown), name, best=marks, empty=scores.why_empty(params),
+        caption="LitTER: share of translations with a literal error, mean over idioms with 95% interval. Text: as the "
+        "paper defines it; published figures: as its research code computes it; micro: mean over pairs; covered: only "
+        "pairs with a word in the dictionary. N: pairs (idioms)",
+        headings={"all": "text, all pairs", "published": "published figures", "covered": "covered pairs"},
+    )  # fmt: skip
+
+
+def accuracy_table(accuracy: pd.DataFrame, params: IdiomsParams, name: str) -> None:
+    """Show APT-Eval by every aligner. accuracy: `scores.apt_eval`."""
+    keys = [*scores.OF, "aligner"]
+    cells = accuracy.assign(cell=styles.cells(accuracy, "value", ("low", "high")),
+                            column=[label("measures", each) for each in accuracy["measure"]])  # fmt: skip
+    first = accuracy.drop_duplicates(keys).reset_index(drop=True)
+    empty = {f"empty_{side}": styles.cells(first, f"empty_{side}", (), ".1%") for side in ("reference", "hypothesis")}
+    notebook.show(
+        called(styles.wide(cells, keys, "column", "cell").assign(n=counts(first), **empty)), name,
+        empty=scores.why_empty(params),
+        caption="APT-Eval: mean over idioms with 95% interval. N: pairs (idioms). Empty: share of pairs whose idiom is "
+        "not aligned to any word of the reference, and of the translation",
+        headings={"empty_reference": "empty", "empty_hypothesis": "in transl."},
+    )  # fmt: skip
+
+
+def scores_table(table: pd.DataFrame, params: IdiomsParams, name: str) -> None:
+    """Show BLEU and chrF on every test set. table: `scores.global_scores`."""
+    names = [
+        f"{label('measures', measure).removesuffix(' ↑')}, {of}"
+        for measure, of in zip(table["measure"], table["of"], strict=True)
+    ]
+    cells = table.assign(cell=numbers(table, "value", ("low", "high"), n="n"), column=names)
+    order = sorted(dict.fromkeys(names), key=lambda each: each.partition(",")[0])
+    sizes = ", ".join(f"{of} {n:,}" for of, n in table.groupby("of", sort=False)["n"].max().items())
+    notebook.show(
+        called(styles.wide(cells, scores.OF, "column", "cell", order)), name, empty=scores.why_empty(params),
+        caption=f"Corpus BLEU (per cent) and chrF (a share) with 95% intervals over sentences. Sentences: {sizes}",
+    )  # fmt: skip
+
+
+def contexts_table(effects: pd.DataFrame, params: IdiomsParams, measures: Sequence[str], name: str) -> None:
+    """Show each measure in each context, and what the loss of context changes. effects: `scores.context_effects`."""
+    own = effects[effects["measure"].isin(list(measures))].reset_index(drop=True)
+    form, heading = (".2f", "perplexity") if "perplexity" in measures else (".3f", "mean")
+    change = styles.cells(own, "change", ("change_low", "change_high"), f"+{form}")
+    shown = own.assign(value=styles.cells(own, "value", ("low", "high"), form), change=change)
+    columns = [*scores.OF, *(["measure"] if len(measures) > 1 else []), "context", "value", "change", "n"]
+    notebook.show(
+        called(shown[columns]), name, headings={"value": heading}, empty=scores.why_empty(params, "probed"),
+        caption="By context of the idiom, with 95% intervals over idioms; change: difference from the row above. "
+        "N: pairs",
+    )  # fmt: skip
+
+
+def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> None:
+    """Show this run and the paper for the same condition and kind of model, if the paper prints a number.
+
+    results: `scores.results`.
+    """
+    own = results[results["measure"].isin(list(measures)) & results["published"].notna()].reset_index(drop=True)
+    own = own.assign(from_code=own["as_computed"] - own["published"])
+    shown = own.assign(
+        measure=[column(*each) for each in zip(own["measure"], own["of"], strict=True)],
+        value=numbers(own, "value", ("low", "high"), n="n"), as_computed=numbers(own, "as_computed"),
+        difference=numbers(own, "difference", sign="+"), from_code=numbers(own, "from_code", sign="+"),
+    )  # fmt: skip
+    columns = [*scores.OF, "measure", "value", "as_computed", "printed", "difference", "from_code"]
+    notebook.show(
+        called(shown[columns]), name,
+        empty="The paper does not print a number for any model and condition of this run.",
+        caption="This run and the paper. Data, models and dictionary differ: compare which condition and model is "
+        "better, not the values. A dash: the research code computes what the paper defines",
+        headings={
+            "value": "this run, as defined", "as_computed": "as their code computes it",
+            "difference": "as defined − printed", "from_code": "as computed − printed",
+        },
+    )  # fmt: skip
+
+
+def column(measure: str, of: str) -> str:
+    """A measure and what it is of, as the head of a column."""
+    return f"{label('measures', measure)} ({of})" if of else label("measures", measure)
+
+
+def numbers(table: pd.DataFrame, of: str, ends: Sequence[str] = (), sign: str = "", n: str | None = None) -> np.ndarray:
+    """The cells of a column: BLEU, in per cent, with one digit, other measures with three."""
+    of_bleu, others = (styles.cells(table, of, ends, f"{sign}{form}", n=n) for form in (".1f", ".3f"))
+    return np.where(table["measure"] == "bleu", of_bleu, others)
+
+
+# ----------------------------------------------------------------------------
+# Remarks.
+
+
+def signatures(table: pd.DataFrame) -> None:
+    """Show the signature of every score of *table*, once each; with the variant's name if it has one."""
+    if table.empty:
+        return
+    signed = table["signature"]
+    if "variant" in table:
+        signed = table["variant"].map(lambda name: label("variants", str(name))) + ": " + signed
+    notebook.note("Signatures: " + " · ".join(dict.fromkeys(signed)))
+
+
+def replaced_states(params: IdiomsParams, probed: pd.DataFrame) -> None:
+    """Show which encoder states the probes replace, and which systems have none to look into."""
+    there = set(probed["system"])
+    unseen = [each for each in (scores.system_label(*system[:2]) for system in params.systems) if each not in there]
+    more = f" Not measurable with outputs alone: {', '.join(unseen)}." if unseen and params.contexts else ""
+    notebook.note(_data()["replaced_states"][params.end_state] + more)
+
+
+# ----------------------------------------------------------------------------
+# Sentences as HTML, with idioms, triggers and blocklists marked; everything else is escaped.
+
+
+def examples(params: IdiomsParams, k: int = 3) -> pd.DataFrame:
+    """*k* pairs of each system with a literal error, and as many without one though a blocklist was left: `EXAMPLE`.
+
+    Idioms take turns; which are drawn depends on the run's seed and the sentences.
+    """
+    found = STUDY.read(params)
+    found = STUDY.with_texts(params, found[found["main"].astype(bool)])
+    pairs = zip(found["source"], found["idiom"], strict=True)
+    found = found.assign(rank=[address(params.seed, "litter sample", *pair) for pair in pairs]).sort_values("rank")
+    found["turn"] = found.groupby(["target_language", "model", "idiom", "paper"]).cumcount()
+    found = found[found["open"].astype(bool)].sort_values(["turn", "rank"])
+    litters, tables = scores.litters(params), [pd.DataFrame(columns=EXAMPLE)]
+    for language in params.languages:
+        for system in params.systems:
+            own = found[(found["target_language"] == language) & (found["model"] == system.label)]
+            chosen = pd.concat([own[own["paper"].astype(bool) == error].head(k) for error in (True, False)])
+            rows = []
+            for row in chosen.to_dict("records"):
+                spans = two_by_two(row["spans"])
+                words = [row["source"][start:end] for start, end in spans]
+                judgement = litters[language]["paper"].judge_spans(words, row["reference"], row["answer_source"])
+                texts = (row["idiom"], row["source"], json.dumps(spans), row["reference"], row["answer_source"])
+                rows.append((language, system.condition, system.model, *texts, *lists(judgement), judgement.error))
+            tables.append(pd.DataFrame(rows, columns=EXAMPLE))
+    return pd.concat([each for each in tables if len(each)] or tables, ignore_index=True)
+
+
+def lists(judgement: LiteralJudgement) -> tuple[str, str]:
+    """Word, translations, and whether the blocklist is left, of each candidate; and the triggers; both as JSON."""
+    left = set(judgement.blocklists)
+    blocklists = [[each.word, list(each.translations), each in left] for each in judgement.candidates]
+    triggers = [list(each) for each in judgement.triggers]
+    return json.dumps(blocklists, ensure_ascii=False), json.dumps(triggers, ensure_ascii=False)
+
+
+def examples_table(shown: pd.DataFrame, name: str, empty: str = "", language: str = "fr") -> None:
+    """Show worked examples of LitTER (Figures 14 and 15): texts, blocklists, the verdict; the trigger is marked.
+
+    language: of the translations, if the table has no such column.
+    """
+    rows = []
+    for row in shown.to_dict("records"):
+        triggers = json.loads(row["triggers"])
+        names = list(dict.fromkeys(name for name, _ in triggers))
+        places = token_spans(row["hypothesis"], row.get("language", language))
+        hit = [places[token] for _, tokens in triggers for token in tokens]
+        idiom = f"<br><i>{escape(row['idiom'])}</i>" if row["spans"] == "[]" else ""
+        texts = {"source": marked_source(row) + idiom, "reference": styles.breakable(row["reference"])}
+        texts["translation"] = styles.marked(row["hypothesis"], hit, TRIGGER)
+        verdict = f"literal error: {escape(', '.join(names))}" if row["error"] else "no error"
+        if "agrees" in row:
+            verdict += "<br>" + ("as printed" if row["agrees"] else "not as printed")
+        blocklists = _blocklists(json.loads(row["blocklists"]), names)
+        of = row["figure"] if "figure" in row else whose(row, shown)
+        rows.append({"whose": escape(of), "texts": lines(texts), "blocklists": blocklists, "verdict": verdict})
+    texts_table(
+        rows, shown, name, {"whose": "figure" if "figure" in shown else "model"}, empty,
+        "A blocklist is struck through if the reference contains one of its words; the trigger is marked",
+    )  # fmt: skip
+
+
+def _blocklists(blocklists: Iterable[Sequence[Any]], triggers: Sequence[str]) -> str:
+    """Each word with its translations: struck through if the reference has one, triggers marked."""
+    rows = []
+    for word, translations, left in blocklists:
+        hit = triggers if left else ()
+        shown = [styles.marked(each, [(0, len(each))] if each in hit else [], TRIGGER) for each in translations]
+        line = f"{escape(word)} → {', '.join(shown)}"
+        rows.append(line if left else f"<s>{line}</s>")
+    return "<br>".join(rows) or "none of its words is in the dictionary"
+
+
+def texts_table(
+    rows: list[dict[str, str]], data: pd.DataFrame | None, name: str, headings: Mapping[str, str], empty: str,
+    caption: str,
+) -> None:  # fmt: skip
+    """Show rows of HTML, every column of them; data: what is kept as CSV under *name*, if anything is."""
+    if not rows:
+        notebook.note(f"{caption}: {empty}")
+        return
+    table: Styler = styles.styled(pd.DataFrame(rows), caption=caption, headings=headings).format(str)
+    widths = {"texts": 26, "text": 24, "blocklists": 13}
+    rules = [
+        {"selector": f"td.col{place}", "props": f"min-width: {widths[name]}em; white-space: normal"}
+        for place, name in enumerate(rows[0])
+        if name in widths
+    ]
+    table.set_table_styles(rules, overwrite=False)  # type: ignore[arg-type]
+    notebook.show(table, name, data=data, text=True)
+
+
+def marked_source(row: Mapping[Any, Any]) -> str:
+    """A source with its idiom marked; the spans are JSON."""
+    return styles.marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], IDIOM)
+
+
+def lines(texts: Mapping[str, str]) -> str:
+    """Texts, as HTML, one below the other behind their names."""
+    return "<br>".join(f"<b>{name}</b> {text}" for name, text in texts.items())
+
+
+def whose(row: Mapping[Any, Any], table: pd.DataFrame) -> str:
+    """The system of a row; with its language if there are several."""
+    of = f"{row['language']}: " if table["language"].nunique() > 1 else ""
+    return f"{of}{scores.system_label(row['model'], row['condition'])}"

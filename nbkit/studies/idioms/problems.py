@@ -1,0 +1,64 @@
+"""What is wrong with a run before it starts; small files are read, no corpus is parsed and no model is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from nbkit.corpora.idioms import read_idiom_pairs
+from nbkit.errors import NbkitError
+from nbkit.measure.aligners import check_aligner
+from nbkit.measure.literal import muse_problem, read_dictionary
+from nbkit.models.probes import has_states, probe_problem
+from nbkit.models.translators.texts import corpus_texts_problems
+from nbkit.studies.answering import Cell
+from nbkit.studies.idioms.items import files, phrases, sandbox_identity
+from nbkit.studies.idioms.links import MUSE, dictionary_files
+from nbkit.studies.idioms.params import IdiomsParams
+
+
+def problems(params: IdiomsParams, cell: Cell) -> Iterator[str | None]:
+    """Problems of texts, aligners, dictionary and probes, beside those of translators."""
+    yield from _as_messages(_data, params, cell)
+    for name in params.corpora.values():
+        yield from corpus_texts_problems(name, *cell[:2], None)
+    for name in params.generic.values():
+        yield from corpus_texts_problems(name, *cell[:2], params.n_generic, "n_generic")
+    yield from (check_aligner(name, *cell[:2]) for name in params.aligners)
+    for name in params.aligned_corpora:
+        yield from corpus_texts_problems(name, *cell[:2], params.n_aligned, "n_aligned")
+    yield from _as_messages(_dictionary, params, cell)
+    for system in params.systems if params.contexts else ():
+        yield probe_problem(system.name, *cell[:2]) if has_states(system.name, *cell[:2]) else None
+
+
+def _as_messages(
+    check: Callable[[IdiomsParams, Cell], Iterator[str]], params: IdiomsParams, cell: Cell
+) -> Iterator[str]:
+    try:
+        yield from check(params, cell)
+    except NbkitError as error:
+        yield str(error)
+
+
+def _data(params: IdiomsParams, cell: Cell) -> Iterator[str]:
+    if params.data == "sandbox-idioms":
+        sandbox_identity(cell)
+    elif params.data == "mined":
+        phrases(params)
+    else:
+        for path in files(params, cell):
+            if not path.is_file():
+                raise NbkitError(f"data '{params.data}': there is no file {path}")
+        list(read_idiom_pairs(*files(params, cell)))
+    yield from ()
+
+
+def _dictionary(params: IdiomsParams, cell: Cell) -> Iterator[str]:
+    if params.dictionary == "sandbox":
+        sandbox_identity(cell)
+    elif params.dictionary.startswith(MUSE):
+        folder = dictionary_files(params, cell)[0].parent
+        yield from filter(None, (muse_problem(*pair, folder) for pair in (cell[:2], cell[1::-1])))
+    elif params.dictionary != "induced":
+        for path in filter(None, dictionary_files(params, cell)):
+            read_dictionary(path)

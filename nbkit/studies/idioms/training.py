@@ -1,0 +1,147 @@
+"""What models of this study are trained on: idiom-train beside regular pairs, and no sentence of idiom-test (§3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbkit.corpora.idioms import check_leaks, fits, without_leaks, write_idiom_pairs
+from nbkit.errors import NbkitError
+from nbkit.files import atomic_write
+from nbkit.models.recipes import TranslatorRecipe
+from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
+from nbkit.studies.answering import Cell
+from nbkit.studies.base import trained_by
+from nbkit.studies.idioms.items import pair_of, source_texts
+from nbkit.studies.idioms.judge import whose
+from nbkit.studies.idioms.params import IdiomsParams
+from nbkit.text.phrases import PhraseMatcher
+
+LEAKS = ("name", "condition", "pairs", "regular")
+RECALL = ("found", "exact", "pairs", "extra")
+
+
+def leaks(params: IdiomsParams, cell: Cell, model: str, splits: pd.DataFrame) -> pd.DataFrame:
+    """How many training pairs of a system were searched for sentences of idiom-test; none is among them.
+
+    pairs: regular ones and idiom-train, each once; NaN of a model that nbkit did not train, or whose training data is
+    not here. regular: how many regular pairs it was trained on. Raises `NbkitError` if a sentence is there, with how
+    many and the first.
+    """
+    recipe, pairs = trained_by(model, *cell[:2]), np.nan
+    wanted = trained_on(recipe)
+    if wanted and not any(corpus_texts_problems(corpus, *cell[:2], n) for corpus, n in wanted):
+        test = [pair_of(row) for row in splits[splits["split"] == "test"].to_dict("records")]
+        pairs = sum(_searched(cell, corpus, n, test) for corpus, n in wanted)
+    regular = recipe.pairs if recipe else None
+    return pd.DataFrame([{**whose(params, cell), "pairs": float(pairs), "regular": regular}]).astype({"regular": float})
+
+
+def _searched(cell: Cell, corpus: str, n: int | None, test: Iterable[Any]) -> int:
+    count = 0
+
+    def counted() -> Iterator[tuple[str, str]]:
+        nonlocal count
+        for pair in text_pairs(corpus, *cell[:2], n):
+            count += 1
+            yield pair.source, pair.target
+
+    check_leaks(counted(), list(test))
+    return count
+
+
+def trained_on(recipe: TranslatorRecipe | None) -> list[tuple[str, int | None]]:
+    """The corpora that a model was trained on, with how many pairs of each."""
+    if recipe is None:
+        return []
+    idioms = [(recipe.idioms, recipe.idiom_pairs)] if recipe.idioms is not None and recipe.copies else []
+    return [(recipe.train, recipe.pairs), *idioms]
+
+
+def leaks_identity(params: IdiomsParams, cell: Cell) -> Any:
+    """The training data of a model, as far as it is here."""
+    found = []
+    for corpus, n in trained_on(trained_by(cell.model, *cell[:2])):
+        problems = corpus_texts_problems(corpus, *cell[:2], n)
+        found.append(problems or corpus_texts_identity(corpus, *cell[:2], n))
+    return [whose(params, cell), found]
+
+
+def recall(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.DataFrame:
+    """Whether the matcher finds the idioms of the data where the data says they are, by rules made from their names.
+
+    A row per place: found (a match of the same idiom shares a word with it), exact (a match has exactly its words); and
+    in every row pairs (of all splits) and extra (matches of an idiom of the list at no place that the data gives).
+    """
+    if splits.empty:
+        return pd.DataFrame(columns=list(RECALL))
+    pairs = [pair_of(row) for row in splits.to_dict("records")]
+    matcher = PhraseMatcher(sorted({pair.idiom for pair in pairs}))
+    sources = list(dict.fromkeys(pair.source for pair in pairs))
+    matches = {
+        source: [(each.phrase, text.text[slice(*each.span)]) for each in matcher.find_all(text)]
+        for source, text in zip(sources, source_texts(params, sources), strict=True)
+    }
+    rows = []
+    for pair in pairs:
+        own = [text for name, text in matches[pair.source] if name == pair.idiom]
+        for words in pair.words:
+            shared = any(set(text.casefold().split()) & set(words.casefold().split()) for text in own)
+            rows.append((shared, words in own))
+    known = {(pair.source, pair.idiom) for pair in pairs}
+    extra = sum((source, name) not in known for source, own in matches.items() for name, _ in own)
+    return pd.DataFrame(rows, columns=list(RECALL[:2])).assign(pairs=len(pairs), extra=extra)
+
+
+def write_training_data(params: IdiomsParams, language: str, folder: Path) -> dict[str, int]:
+    """Write the splits of one language pair to *folder*, line-aligned; returns how many pairs each file has.
+
+    ``regular.{en,fr}`` (mined corpora only) and ``idiom-train.{en,fr}`` are what ``nbkit train translator`` takes as
+    ``--train`` and ``--idioms``; ``idiom-train.spans.en`` and ``idiom-test.*`` say where the idioms are. A file appears
+    when it is complete. No sentence of idiom-test, and no idiom that was discarded, is in ``regular``.
+    Source: idioms paper, §3.1.
+    """
+    cell, of_one = Cell(params.source, language), params.model_copy(update={"languages": [language]})
+    splits = params.study.read(of_one, "splits")
+    parts = {
+        name: [pair_of(row) for row in splits[splits["split"] == name].to_dict("records")] for name in ("train", "test")
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    counts = {"regular": 0}
+    if params.corpora:
+        regular = without_leaks(_regular(params, cell, params.study.read(of_one, "mined")), parts["test"])
+        counts["regular"] = _write(regular, folder / f"regular.{params.source}", folder / f"regular.{language}")
+    for name, pairs in parts.items():
+        ends = (params.source, language, f"spans.{params.source}")
+        write_idiom_pairs(pairs, *(folder / f"idiom-{name}.{end}" for end in ends))
+        counts[f"idiom-{name}"] = len(pairs)
+    return counts
+
+
+def _regular(params: IdiomsParams, cell: Cell, mined: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """The pairs of all corpora that pass the length filters and have no idiom."""
+    for corpus in params.corpora.values():
+        with_idioms = set(mined.loc[mined["corpus"] == corpus, "id"].dropna())
+        for pair in text_pairs(corpus, *cell[:2]):
+            if pair.id not in with_idioms and fits(pair.source, pair.target, src=cell.source, tgt=cell.target):
+                yield pair.source, pair.target
+
+
+def _write(pairs: Iterable[tuple[str, str]], *paths: Path) -> int:
+    """One file a side, one line per pair; each under a temporary name until all is there."""
+    count = 0
+    with ExitStack() as stack:
+        unfinished = [stack.enter_context(atomic_write(path)) for path in paths]
+        files = [stack.enter_context(path.open("w", encoding="utf-8")) for path in unfinished]
+        for texts in pairs:
+            count += 1
+            for file, text in zip(files, texts, strict=True):
+                file.write(" ".join(text.split()) + "\n")
+        if not count:
+            raise NbkitError(f"{paths[0]}: there is no regular pair to write")
+    return count

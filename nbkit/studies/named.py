@@ -1,0 +1,56 @@
+"""What parameters name outside the code: their corpora, with domains and licences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nbkit.corpora import CORPORA
+from nbkit.corpora.corpus import declared
+from nbkit.corpora.nli import NLI_CORPORA
+from nbkit.models.catalogue import weights_licence
+
+#: The domain of nbkit's templates.
+_WRITTEN = "sentences written for tests"
+#: How the names of parameters that hold corpora end.
+_CORPORA = ("corpus", "corpora", "templates")
+
+
+def licences(params: Any, models: Iterable[str]) -> dict[str, str]:
+    """The licences of the named corpora that *params* hold and of the weights of *models*, where they are from the hub.
+
+    >>> from nbkit.studies.word_order import WordOrderParams
+    >>> licences(WordOrderParams(corpus="multi30k:val"), ["nllb-600m", "sandbox-marian"])
+    {'multi30k': 'CC BY-NC-SA 4.0', 'nllb-600m': 'CC BY-NC 4.0'}
+    """
+    found = {each["name"]: each["licence"] for each in corpora(params)}
+    found |= {name: weights_licence(name) for name in models}
+    return {name: licence for name, licence in found.items() if licence}
+
+
+def corpora(params: Any) -> list[dict[str, str]]:
+    """The corpora that *params* hold: name, summary, domain and licence, empty for those that are not declared.
+
+    >>> from nbkit.studies.word_order import WordOrderParams
+    >>> found = corpora(WordOrderParams(corpus="multi30k:val"))[0]
+    >>> found["domain"], found["licence"]
+    ('image captions', 'CC BY-NC-SA 4.0')
+    """
+    specs = [each for name, value in params if name.endswith(_CORPORA) for each in _texts(value)]
+    return list({facts["name"]: facts for facts in map(corpus_facts, specs)}.values())
+
+
+def corpus_facts(spec: str) -> dict[str, str]:
+    """What is declared of a corpus: name, summary, domain and licence; of others the start of *spec* as their name."""
+    spec = spec.removeprefix("corpus:")
+    name = declared(spec) or spec.partition(":")[0]
+    known = NLI_CORPORA if name in NLI_CORPORA else CORPORA
+    domain = _WRITTEN if name == "own" else known.domain(name)
+    return {"name": name, "summary": known.summary(name), "domain": domain, "licence": known.licence(name)}
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts of a parameter that is one, a list of them or a mapping to them; of any other, none."""
+    if isinstance(value, str):
+        return [value]
+    return list(value.values() if isinstance(value, Mapping) else value) if isinstance(value, Mapping | list) else []

@@ -1,0 +1,281 @@
+"""What several pages compute alike: the measures of Tables 2 to 4, their floors, and pairs to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from statistics import fmean, harmonic_mean
+
+import numpy as np
+import pandas as pd
+
+from nbkit.corpora.nli import LABELS
+from nbkit.errors import NbkitError
+from nbkit.measure.acceptance import CORRECT, FLIPPED, RANDOM, floors
+from nbkit.measure.statistics import DIFFERENCE, share_interval
+from nbkit.models import classifier_label
+from nbkit.seeding import address
+from nbkit.studies.nli_permutation.params import CONTROL, HYPOTHESIS, ORIGINAL, PERMUTED, NliPermutationParams, clumped
+from nbkit.studies.summarise import summarise
+
+#: What rows that average over the sets have as their corpus.
+AVERAGES = {"Mean": fmean, "Harmonic Mean": harmonic_mean}
+OF = ["model", "corpus"]
+
+
+def measures(pairs: pd.DataFrame, by: Sequence[str] = OF) -> pd.DataFrame:
+    """𝒜, Ω_max, 𝒫^c, 𝒫^f and Ω_rand in each group of *by*, with intervals over pairs, a row per measure.
+
+    p_correct_coded is 𝒫^c as the research code computes it: over the pairs of D^c with an accepted permutation;
+    acceptance is M_cor over all pairs; refused, the share of permutations without an answer, is there where any is.
+    All are shares of each pair, with Wilson's interval: Hall's is too narrow for the few pairs of D^f. Columns: *by*,
+    measure, value, low, high, n (pairs); value is NaN where n is 0.
+    """
+    share, refused = pairs["share"], 1 - pairs["answered"].astype(float)
+    correct, flipped = pairs["right"] == 1, (pairs["right"] == 0) & (share > 0)
+    values = {
+        "accuracy": pairs["right"],
+        "omega_max": share > 0,
+        "p_correct": share.where(correct),
+        "p_flipped": share.where(flipped),
+        "omega_rand": share > RANDOM,
+        "p_correct_coded": share.where(correct & (share > 0)),
+        "acceptance": share,
+        "refused": refused.where(refused.groupby([pairs[name] for name in by]).transform("max") > 0),
+    }
+    rows = pairs.assign(**{name: column.astype(float) for name, column in values.items()})
+    groups = pairs[list(by)].drop_duplicates()
+    tables = []
+    for name in values:
+        found = groups.merge(
+            summarise(rows, name, by, interval="mean" if name == "p_correct_coded" else "share"), "left"
+        )
+        tables.append(found.fillna({"n": 0}).astype({"n": int}).assign(measure=name))
+    table = pd.concat(tables).sort_index(kind="stable")  # the rows of a group together
+    table = table[(table["measure"] != "refused") | (table["n"] > 0)].reset_index(drop=True)
+    return table[[*by, "measure", "value", "low", "high", "n"]]
+
+
+def results(pairs: pd.DataFrame) -> pd.DataFrame:
+    """`measures` of each model and set (Tables 2 to 4); with several sets also means over them, n of which are sets."""
+    table = measures(pairs).query("measure != 'acceptance'")
+    tables = []
+    for model, own in table.groupby("model", sort=False):
+        by_measure = own[own["measure"] != "refused"].groupby("measure", sort=False)["value"]
+        known = {name: values.dropna().tolist() for name, values in by_measure if len(values) > 1}
+        rows = [
+            (model, label, name, mean(values) if values else np.nan, np.nan, np.nan, len(values))
+            for (label, mean), (name, values) in product(AVERAGES.items(), known.items())
+        ]
+        tables += [own, pd.DataFrame(rows, columns=table.columns)] if rows else [own]
+    return pd.concat(tables, ignore_index=True) if tables else table
+
+
+def floors_of(pairs: pd.DataFrame, permutations: int) -> pd.DataFrame:
+    """What predictors that cannot read word order get on the same pairs: model, corpus, predictor, measure, value."""
+    tables = []
+    for (model, corpus), own in pairs.groupby(OF, sort=False):
+        table = floors(own["label"].to_numpy(str), own["right"].to_numpy(), permutations).rename_axis("predictor")
+        long = table.reset_index().melt("predictor", var_name="measure")
+        tables.append(long.assign(model=str(model), corpus=str(corpus)))
+    columns = [*OF, "predictor", "measure", "value"]
+    return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+
+def control(pairs: pd.DataFrame) -> pd.DataFrame:
+    """What re-joining a pair from its own words, in their own order, does to accuracy: nothing, ideally.
+
+    Columns: model, corpus, accuracy, control, difference (control − accuracy), low, high (of the difference), n (pairs
+    of which the classifier answered both).
+    """
+    both = pairs.dropna(subset=["right", "control"]).groupby(OF, sort=False)[["right", "control"]].mean().reset_index()
+    shift = summarise(pairs, "control - right", OF, within=DIFFERENCE).rename(columns={"value": "difference"})
+    table = pairs[OF].drop_duplicates().merge(both, how="left").merge(shift, how="left").fillna({"n": 0})
+    columns = [*OF, "accuracy", "control", "difference", "low", "high", "n"]
+    return table.rename(columns={"right": "accuracy"})[columns].astype({"n": int})
+
+
+def omega_curve(pairs: pd.DataFrame, permutations: int) -> pd.DataFrame:
+    """Ω_x with its interval at every threshold at which it can change (Figure 7): threshold, omega, low, high, n."""
+    rows = [
+        (*of, x, *share_interval(own["share"].to_numpy() > x))
+        for of, own in pairs.groupby(OF, sort=False)
+        for x in np.arange(permutations) / permutations
+    ]
+    return pd.DataFrame(rows, columns=[*OF, "threshold", "omega", "low", "high", "n"])
+
+
+def permutations_of(
+    params: NliPermutationParams, model: str, *columns: str, tables: Sequence[str] = ("outcomes",)
+) -> pd.DataFrame:
+    """The permutations of both sides with one model's answers, and more *columns*; those of all models may be many."""
+    own = params.model_copy(update={"models": [model], "max_entropy": {}})
+    names, skipped = [*OF, "unit", "scheme", "draw", "accepted", *columns], (ORIGINAL, CONTROL, HYPOTHESIS)
+    read = [params.study.read(own, each, lambda rows: ~rows["scheme"].isin(skipped), names) for each in tables]
+    return pd.concat(read, ignore_index=True)
+
+
+def acceptance_by(
+    rows: pd.DataFrame, column: str, edges: Sequence[float], by: Sequence[str] = ("model",)
+) -> pd.DataFrame:
+    """The share of *accepted* permutations by a *column*, in bins from each of *edges* to the next, over all sets.
+
+    A bin includes its left edge, the last one also its right. Columns: *by*, left, right, rate, low, high, permutations
+    and examples (pairs); bins without permutations are not there.
+    """
+    bounds, values = np.asarray(edges, dtype=float), rows[column].to_numpy(float)
+    bins = np.where(values == bounds[-1], len(bounds) - 2, np.searchsorted(bounds, values, side="right") - 1)
+    inside = (bins >= 0) & (bins < len(bounds) - 1)  # NaN is sorted behind the last edge
+    rows = rows[inside].assign(bin=bins[inside], hit=(rows["accepted"] == 1).to_numpy(float)[inside])
+    table = summarise(rows, "hit", [*by, "bin"], interval="share", cluster=["corpus", "unit"])
+    places = table.pop("bin").to_numpy(int)
+    table = table.rename(columns={"value": "rate", "n": "permutations", "units": "examples"})
+    table = table.assign(left=bounds[places], right=bounds[places + 1]).sort_values([*by, "left"], ignore_index=True)
+    return table[[*by, "left", "right", "rate", "low", "high", "permutations", "examples"]]
+
+
+def kept(params: NliPermutationParams) -> pd.DataFrame:
+    """How many pairs each scheme keeps: corpus, scheme, n, of (pairs that it could have kept), share."""
+    first = [_first(params, table) for table in ("items", "variants")]
+    counts = pd.concat(first).groupby(["corpus", "scheme"]).size()
+    read = params.study.read(params, "extent").set_index("corpus")["read"]
+    rows = []
+    for corpus, scheme in product(params.corpora, (PERMUTED, *map(clumped, params.clumps))):
+        of = int(read[corpus] if scheme == PERMUTED else counts.get((corpus, PERMUTED), 0))
+        n = int(counts.get((corpus, scheme), 0))
+        rows.append((corpus, scheme, n, of, n / of if of else np.nan))
+    return pd.DataFrame(rows, columns=["corpus", "scheme", "n", "of", "share"])
+
+
+def _first(params: NliPermutationParams, table: str) -> pd.DataFrame:
+    """The first item of each pair under each scheme."""
+    return params.study.read(params, table, lambda rows: rows["draw"] == 0)
+
+
+def left_out(params: NliPermutationParams) -> pd.DataFrame:
+    """What was not used and why, as far as there is any: corpus, reason, n, example."""
+    skipped = params.study.read(params, "extent").rename(columns={"skipped": "n"})
+    lost = kept(params).assign(example="")
+    lost["n"] = lost["of"] - lost["n"]
+    few = f"a side has no {params.clumped_permutations} derangements with {{:.0%}} of its words kept together"
+    reasons = {PERMUTED: f"a side has no {params.permutations} derangements"}
+    reasons |= {clumped(share): few.format(share) for share in params.clumps}
+    lost["reason"] = lost["scheme"].map(reasons)
+    table = pd.concat([skipped.assign(reason="no gold label, or malformed"), lost])
+    return table.loc[table["n"] > 0, ["corpus", "reason", "n", "example"]]
+
+
+# ----------------------------------------------------------------------------
+# Pairs to read: accepted nonsense (Table 1), and what human annotators are asked (Table 6).
+
+
+def accepted_examples(params: NliPermutationParams, k: int = 1) -> pd.DataFrame:
+    """*k* pairs of each gold label, model and set of which the original and a permutation get that label (Table 1).
+
+    Drawn with addressed randomness among D^c. Columns: model, corpus, label, pair, premise, hypothesis,
+    permuted_premise, permuted_hypothesis, accepted (the share of the pair's permutations that get the label).
+    """
+    chosen = []
+    for model, corpus, own in _by_cell(params):
+        right = (own["right"] == 1) & (own["share"] > 0)
+        for label in LABELS:
+            places = np.flatnonzero((own["label"] == label) & right)
+            chosen.append(own.iloc[_drawn(places, k, params.seed, "accepted examples", corpus, model)])
+    picked = (
+        pd.concat(chosen, ignore_index=True)
+        if chosen
+        else pd.DataFrame(columns=[*OF, "unit", "pair", "label", "share"])
+    )
+    draws = _accepted_draws(params, picked).groupby([*OF, "unit"], as_index=False)["draw"].first()
+    columns = [*OF, "label", "pair", *_TEXTS, "accepted"]
+    return _with_texts(params, picked.merge(draws, on=[*OF, "unit"])).rename(columns={"share": "accepted"})[columns]
+
+
+def annotation_sample(
+    params: NliPermutationParams, n: int = 200, *, model: str | None = None, corpus: str | None = None
+) -> pd.DataFrame:
+    """*n* permuted pairs that *model* accepts, for human annotators (§8): what `nbkit.measure.forms.make_form` takes.
+
+    Half of them short, half long (below or above the median length of the accepted pairs); half of each from D^c and
+    half from D^f, as far as there are so many; one permutation a pair, drawn with addressed randomness.
+    model, corpus: by default the first of the run.
+
+    Columns: premise, hypothesis (permuted), label (gold), stratum ("D^c", "D^f"), length_group ("short", "long"),
+    length, pair, permutation (its number), original_premise, original_hypothesis, corpus, model.
+    Raises `NbkitError` where the run has no model, or fewer than *n* pairs have an accepted permutation.
+    """
+    if model is None and not params.models:
+        raise NbkitError("an annotation sample is of permutations that a model accepts: name one in models")
+    model, corpus = model or params.models[0], corpus or params.corpora[0]
+    narrowed = params.model_copy(update={"models": [model], "corpora": [corpus], "max_entropy": {}})
+    own = next((pairs for _, _, pairs in _by_cell(narrowed)), pd.DataFrame(columns=["share", "group", "length"]))
+    accepted = own[(own["share"] > 0) & own["group"].isin([CORRECT, FLIPPED])]
+    if len(accepted) < n:
+        raise NbkitError(
+            f"an annotation sample of {n} pairs: '{model}' accepts a permutation of only {len(accepted)} pairs of "
+            f"{corpus}; ask for fewer, or read more pairs (n_pairs)"
+        )
+    accepted = accepted.assign(length_group=np.where(accepted["length"] > accepted["length"].median(), "long", "short"))
+    where, strata = (params.seed, corpus, model), [("short", "long"), (CORRECT, FLIPPED)]
+    members = {
+        key: accepted.index[(accepted[["length_group", "group"]] == list(key)).all(axis=1)] for key in product(*strata)
+    }
+    chosen = accepted.loc[
+        _balanced([_drawn(each, len(each), params.seed, "annotation", corpus, model) for each in members.values()], n)
+    ]
+    draws = _accepted_draws(narrowed, chosen).groupby("unit")["draw"].apply(list)
+    numbers = [_drawn(draws[unit], 1, *where, place)[0] for place, unit in chosen["unit"].items()]
+    sides = {"permuted_premise": "premise", "permuted_hypothesis": "hypothesis", "premise": "original_premise",
+             "hypothesis": "original_hypothesis", "group": "stratum", "draw": "permutation"}  # fmt: skip
+    columns = ["premise", "hypothesis", "label", "stratum", "length_group", "length", "pair", "permutation",
+               "original_premise", "original_hypothesis", "corpus", "model"]  # fmt: skip
+    return _with_texts(narrowed, chosen.assign(draw=numbers)).rename(columns=sides)[columns]
+
+
+_TEXTS = ["premise", "hypothesis", "permuted_premise", "permuted_hypothesis"]
+
+
+def _by_cell(params: NliPermutationParams) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Each model and set with its pairs, numbered from 0."""
+    pairs = params.study.read(params, "pairs")
+    for model, corpus in product(params.models, params.corpora):
+        own = pairs[(pairs["model"] == classifier_label(model)) & (pairs["corpus"] == corpus)]
+        if len(own):
+            yield model, corpus, own.reset_index(drop=True)
+
+
+def _drawn(members: Iterable[int], k: int, *where: object) -> list[int]:
+    """*k* of *members*, drawn with addressed randomness."""
+    return sorted(map(int, members), key=lambda i: address(*where, i))[:k]
+
+
+def _balanced(ranked: Sequence[Sequence[int]], n: int) -> list[int]:
+    """*n* members of several strata, as equally many of each as there are; what one lacks the others give."""
+    quota = [0] * len(ranked)
+    for _ in range(n):
+        free = [i for i, members in enumerate(ranked) if quota[i] < len(members)]
+        quota[min(free, key=lambda i: quota[i])] += 1
+    return [place for members, some in zip(ranked, quota, strict=True) for place in members[:some]]
+
+
+def _accepted_draws(params: NliPermutationParams, chosen: pd.DataFrame) -> pd.DataFrame:
+    """The numbers of the accepted permutations of *chosen* pairs."""
+    units = set(chosen["unit"])
+    wanted = lambda rows: (rows["accepted"] == 1) & (rows["scheme"] == PERMUTED) & rows["unit"].isin(units)  # noqa: E731
+    found = params.study.read(params, "outcomes", wanted, [*OF, "unit", "draw"])
+    return chosen[[*OF, "unit"]].merge(found, on=[*OF, "unit"])
+
+
+def _with_texts(params: NliPermutationParams, chosen: pd.DataFrame) -> pd.DataFrame:
+    """*chosen* pairs with the id that the set gives them, their texts, and those of the permutation *draw*."""
+    units = set(chosen["unit"])
+    items = params.study.read(params, "items", lambda rows: rows["unit"].isin(units))
+    columns = ["corpus", "unit", "id", "draw", "text"]
+    original, permuted = (items.loc[items["scheme"] == name, columns] for name in (ORIGINAL, PERMUTED))
+    found = chosen.drop(columns="pair").merge(original.drop(columns="draw"), on=["corpus", "unit"], how="left")
+    found = found.merge(permuted.drop(columns="id"), on=["corpus", "unit", "draw"], how="left", suffixes=("", "_moved"))
+    lines = [
+        [*one.split("\n"), *other.split("\n")] for one, other in zip(found["text"], found["text_moved"], strict=True)
+    ]
+    texts = pd.DataFrame(lines, columns=_TEXTS, index=found.index)
+    return pd.concat([found.rename(columns={"id": "pair"}), texts], axis=1)

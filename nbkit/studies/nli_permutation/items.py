@@ -1,0 +1,168 @@
+"""What is done to text: each pair as written, re-joined in its own order, and in n orders in which no word stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbkit.corpora.nli import NliPair, check_nli, load_nli, nli_identity, raw_nli
+from nbkit.measure.acceptance import MiniTrees, count_mini_trees, signature_ratios
+from nbkit.measure.bleu import permutation_bleu
+from nbkit.perturb.derangements import DerangedPair, derange_pair, in_units
+from nbkit.studies.answering import Cell
+from nbkit.studies.nli_permutation.params import (
+    CONTROL,
+    HYPOTHESIS,
+    ORIGINAL,
+    PERMUTED,
+    NliPermutationParams,
+    clumped,
+)
+from nbkit.studies.study import item_id
+from nbkit.text.parsers import Skipped
+
+#: Pairs that are permuted, and judged, at a time.
+UNIT = 200
+#: The n-gram orders of BLEU in Figures 2 and 9, and the columns with them.
+BLEU_ORDERS = (2, 3, 4)
+BLEU = tuple(f"bleu{order}" for order in BLEU_ORDERS)
+COLUMNS = ("unit", "item", "pair", "id", "scheme", "draw", "label", "length", "text", *BLEU)
+
+
+def inputs(params: NliPermutationParams, cell: Cell) -> Any:
+    """The identity of a set and of its tokenizer."""
+    return nli_identity(cell.target, params.language, parsers=params.parsers or None)
+
+
+def training_inputs(params: NliPermutationParams, cell: Cell) -> Any:
+    """The identity of the training corpus and of its tokenizer."""
+    return nli_identity(params.training_corpus, params.language, parsers=params.parsers or None)
+
+
+def size(params: NliPermutationParams, cell: Cell) -> int | None:
+    """How many pairs of a set are read at most."""
+    return params.n_pairs
+
+
+def problems(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
+    """Problems of the sets, their tokenizers and the filled forms; parses nothing."""
+    how: dict[str, Any] = {"parsers": params.parsers or None, "on_error": params.on_error}
+    yield from check_nli(cell.target, params.language, n=params.n_pairs, **how)
+    if params.language == "zh" and params.unit == "word" and params.tokenizer(cell.target)[0] == "tokenizer":
+        yield (
+            "unit 'word': without a Chinese pipeline or jieba, texts are cut into characters; name one "
+            "(parsers: {zh: jieba}) or choose unit: character"
+        )
+    if all(params.tokenizer(corpus)[1] for corpus in params.corpora):  # else there are no mini-trees
+        yield from check_nli(params.training_corpus, params.language, n=params.training_pairs, **how)
+    yield from params.form_problems()
+
+
+def pairs_of(params: NliPermutationParams, corpus: str, n: int | None, start: int = 0) -> Iterator[NliPair]:
+    """The labelled pairs ``start … start + n - 1`` of a set; malformed ones are skipped or raise, as *params* say."""
+    return load_nli(
+        corpus, params.language, n=n, start=start, parsers=params.parsers or None, on_error=params.on_error,
+        skipped=Skipped(),
+    )  # fmt: skip
+
+
+def permute(params: NliPermutationParams, pair: NliPair, share: float | None = None) -> DerangedPair | None:
+    """The permutations of both sides, None where one has too few. share: of the words that stay together."""
+    return derange_pair(
+        pair.premise, pair.hypothesis, params.permutations if share is None else params.clumped_permutations,
+        share=share, seed=params.seed, unit=params.unit, punctuation=params.punctuation,
+    )  # fmt: skip
+
+
+def extent(params: NliPermutationParams, cell: Cell) -> pd.DataFrame:
+    """How many labelled pairs a set has, and how many rows were skipped, with an example."""
+    skipped = Skipped()
+    rows = raw_nli(cell.target, params.language, n=params.n_pairs, on_error=params.on_error, skipped=skipped)
+    read, example = sum(1 for _ in rows), skipped.summary(3) if len(skipped) else ""
+    return pd.DataFrame({"read": [read], "skipped": [len(skipped)], "example": [example]})
+
+
+def items(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tuple[pd.DataFrame, int]:
+    """Of each pair that has all permutations on both sides: the original, the control and the permutations.
+
+    pair: the id of the original item, the same in every run; id: that of the set. draw: the number of a permutation.
+    text: premise and hypothesis, a line each. length: units of both sides. bleu2, bleu3, bleu4: against the control,
+    the mean of both sides without smoothing, as in the paper: 0 if no n-gram is left.
+    """
+    rows, read = list[tuple[Any, ...]](), 0
+    for read, pair in enumerate(pairs_of(params, cell.target, n, start), 1):
+        if (both := permute(params, pair)) is not None:
+            of = (start + read - 1, pair, both)
+            rows += _rows(*of, ORIGINAL, [(pair.premise.text, pair.hypothesis.text)], _NO_BLEU)
+            rows += _rows(*of, CONTROL, [both.control], _NO_BLEU)
+            rows += _rows(*of, PERMUTED, both.texts(), _bleu(both))
+    return _table(rows), read
+
+
+def variants(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tuple[pd.DataFrame, int]:
+    """Of the same pairs: the hypothesis alone permuted (Appendix C), and a share of the words kept together (D).
+
+    Hypotheses are in the orders that they have where both sides are permuted.
+    """
+    rows, read = list[tuple[Any, ...]](), 0
+    for read, pair in enumerate(pairs_of(params, cell.target, n, start), 1):
+        if (both := permute(params, pair)) is not None:
+            of = (start + read - 1, pair, both)
+            if params.hypothesis_only:
+                texts = [(both.control[0], hypothesis) for _, hypothesis in both.texts()]
+                rows += _rows(*of, HYPOTHESIS, texts, _NO_BLEU)
+            for share in params.clumps:
+                if (together := permute(params, pair, share)) is not None:
+                    rows += _rows(*of, clumped(share), together.texts(), _bleu(together))
+    return _table(rows), read
+
+
+_NO_BLEU = (np.nan,) * len(BLEU)
+
+
+def _rows(
+    unit: int, pair: NliPair, both: DerangedPair, scheme: str, texts: Sequence[tuple[str, str]], bleu: Any
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of one pair under one scheme; *bleu* of each text, or one for all."""
+    original = item_id(pair.premise.lang, pair.premise.text, pair.hypothesis.text, pair.label)
+    length = len(both.premise) + len(both.hypothesis)
+    scores = np.broadcast_to(bleu, (len(texts), len(BLEU))).tolist()
+    for draw, (lines, own) in enumerate(zip(texts, scores, strict=True)):
+        text = "\n".join(lines)
+        item = original if scheme == ORIGINAL else item_id(original, scheme, text)
+        yield unit, item, original, pair.id, scheme, draw, pair.label, length, text, *own
+
+
+def _table(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(BLEU, np.float32))
+
+
+def _sides(both: DerangedPair, measured: Any) -> np.ndarray:
+    """The mean of what ``measured(sentence, orders)`` gives for premise and hypothesis, a row per permutation."""
+    sides = ((both.premise, both.premise_orders), (both.hypothesis, both.hypothesis_orders))
+    return np.mean([measured(*side) for side in sides], axis=0).astype(np.float32)
+
+
+def _bleu(both: DerangedPair) -> np.ndarray:
+    return _sides(both, lambda side, orders: permutation_bleu(side, orders, BLEU_ORDERS, smoothing="none"))
+
+
+def trees(params: NliPermutationParams) -> pd.DataFrame:
+    """The POS mini-trees of the training corpus, both sides of its pairs: what `MiniTrees.from_frame` takes."""
+    pairs = pairs_of(params, params.training_corpus, params.training_pairs)
+    sides = (in_units(text, params.unit) for pair in pairs for text in (pair.premise, pair.hypothesis))
+    return count_mini_trees(sides, params.radius).to_frame()
+
+
+def ratios(params: NliPermutationParams, cell: Cell, start: int, n: int, trees: pd.DataFrame) -> tuple[Any, int]:
+    """β_Ŝ / β_S of the permutations of both sides (§6): the mean of premise and hypothesis, by unit and draw."""
+    found, read = [pd.DataFrame(columns=["unit", "draw", "ratio"])], 0
+    known = MiniTrees.from_frame(trees) if len(trees) else MiniTrees(params.radius, [], np.zeros(0), np.zeros(0))
+    for read, pair in enumerate(pairs_of(params, cell.target, n, start), 1):
+        if (both := permute(params, pair)) is not None:
+            ratio = _sides(both, lambda side, orders: signature_ratios(side, orders, known, k=params.top_k))
+            found.append(pd.DataFrame({"unit": start + read - 1, "draw": np.arange(len(ratio)), "ratio": ratio}))
+    return pd.concat(found[1:] or found, ignore_index=True), read

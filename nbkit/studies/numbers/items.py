@@ -1,0 +1,140 @@
+"""The test cases: every drawn number in every template of its capability (§2 and A.1 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from nbkit.corpora.templates import Template, load_templates
+from nbkit.errors import NbkitError
+from nbkit.files import file_digest
+from nbkit.measure.numbers import template_numbers
+from nbkit.models.catalogue import BY_RULE
+from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
+from nbkit.numbers import forms
+from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format
+from nbkit.seeding import address
+from nbkit.studies.answering import Cell
+from nbkit.studies.numbers.harvest import harvest
+from nbkit.studies.numbers.params import NumbersParams
+from nbkit.studies.numbers.running import has_quantities
+
+#: The columns of a case.
+CASE = ("capability", "format", "digits", "fraction_digits", "template", "value", "written", "source")
+_draw = cache(draw_numbers)
+
+
+def template_inputs(params: NumbersParams, cell: Cell) -> Any:
+    """The identity of the file or corpus of the templates."""
+    if params.template_corpus is None:
+        return file_digest(params.template_file(cell.source))
+    return corpus_texts_identity(params.template_corpus, cell.source, cell.target, params.harvest_pairs)
+
+
+def problems(params: NumbersParams, cell: Cell) -> Iterator[str]:
+    """Problems of texts and formats; translates nothing."""
+    if params.templates is None and params.sentences is None:
+        yield "templates and sentences are both null: there is nothing to ask for"
+    if params.sentences is not None:
+        found = corpus_texts_problems(params.sentences, *cell[:2], params.n_sentences, "n_sentences")
+        if not found and not has_quantities(params, cell):
+            found = [
+                f"corpus {params.sentences}: no text in '{cell.source}' states a quantity: there is nothing to judge"
+            ]
+        yield from found
+    if params.templates is None:
+        return
+    if params.template_corpus is not None:
+        yield from corpus_texts_problems(params.template_corpus, *cell[:2], params.harvest_pairs, "harvest_pairs")
+    else:
+        yield from _file_problems(params, cell.source)
+    known = forms(cell.source)
+    for pattern in (pattern for patterns in params.patterns(cell.source).values() for pattern in patterns):
+        if (form := parse_format(pattern).form) not in known:
+            yield f"format '{pattern}': '{cell.source}' has no form '{form}'; it has {', '.join(known)}"
+
+
+def _file_problems(params: NumbersParams, lang: str) -> Iterator[str]:
+    try:
+        file = params.template_file(lang)
+        found = {each.capability for each in load_templates(lang, file, placeholders=params.placeholders)}
+    except NbkitError as error:
+        yield str(error)
+        return
+    if absent := [name for name in params.patterns(lang) if name not in found]:
+        yield f"templates {file}: none for {', '.join(absent)}"
+
+
+def templates(
+    params: NumbersParams, cell: Cell, model: str, ask_model: Callable[[str, list[str]], list[str]]
+) -> pd.DataFrame:
+    """Of each capability ``n_templates`` sentences with [NUM], and the place that they are from.
+
+    Of a file, the first ones. Of a corpus, drawn ones, those without other numbers first, and before them those whose
+    own number was of the capability: where one number stood, any can stand. Behind the placeholder step a model has the
+    templates that it has without it. Raises `NbkitError` if there is none for a capability.
+    """
+    wanted, corpus = params.patterns(cell.source), params.template_corpus
+    if corpus is None:
+        found = load_templates(cell.source, params.template_file(cell.source), placeholders=params.placeholders)
+        chosen = {name: [each for each in found if each.capability == name] for name in wanted}
+    else:
+        references: dict[str, str] = {}
+        for pair in text_pairs(corpus, *cell[:2], params.harvest_pairs):
+            references.setdefault(pair.source, pair.target)
+
+        def translate(texts: list[str]) -> list[str]:
+            if params.asks_for_templates:
+                return ask_model(model.removeprefix(BY_RULE), texts)
+            return [references[text] for text in texts]
+
+        distinct: dict[str, Template] = {}  # two often differ by their number alone
+        for each in harvest(references, *cell[:2], translate, places=corpus):
+            distinct.setdefault(each.text, each)
+        found = sorted(distinct.values(), key=_drawn(params.seed))
+        chosen = {name: sorted(found, key=lambda each: each.capability != name) for name in wanted}
+    if absent := next((name for name, each in chosen.items() if not each), None):
+        raise NbkitError(f"templates '{params.templates}' hold none for {absent} in '{cell.source}': add one")
+    rows = [(name, each.text, each.place) for name, own in chosen.items() for each in own[: params.n_templates]]
+    return pd.DataFrame(rows, columns=["capability", "template", "place"])
+
+
+def _drawn(seed: int) -> Callable[[Template], tuple[bool, int]]:
+    return lambda each: (bool(template_numbers(each.around, each.lang)), address(seed, "templates", each.text))
+
+
+def drawn(params: NumbersParams, cell: Cell) -> list[tuple[str, str, DrawnNumber]]:
+    """Capability, format and number of each draw: ``n_numbers`` of a format, or all that it holds."""
+    return [
+        (name, pattern, number)
+        for name, patterns in params.patterns(cell.source).items()
+        for pattern in patterns
+        for number in _draw(
+            pattern, cell.source, min(params.n_numbers, parse_format(pattern).size(cell.source)), params.seed
+        )
+    ]
+
+
+def items(
+    params: NumbersParams, cell: Cell, templates: pd.DataFrame, start: int, n: int
+) -> Iterator[list[dict[str, Any]]]:
+    """Of each drawn number a sentence for each template of its capability."""
+    of_capability = templates.groupby("capability")["template"].agg(list)
+    for name, pattern, number in drawn(params, cell)[start : start + n]:
+        parsed = parse_format(pattern)
+        yield [
+            {
+                "capability": name,
+                "format": pattern,
+                "digits": parsed.digits,
+                "fraction_digits": len(parsed.fraction),
+                "template": text,
+                "value": f"{number.value:f}",
+                "written": number.written,
+                "source": Template(text, cell.source, name).fill(number.written),
+            }
+            for text in of_capability[name]
+        ]

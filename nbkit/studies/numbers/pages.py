@@ -1,0 +1,285 @@
+"""What several pages of the numbers study show alike: both pass rates, figures, sentences with marked numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from nbkit import provenance
+from nbkit.corpora.templates import PLACEHOLDER
+from nbkit.figures import draw, panels, styles, theme
+from nbkit.figures.theme import Look
+from nbkit.measure.numbers import error_types
+from nbkit.numbers import find_numbers, forms, write_number
+from nbkit.numbers.formats import DrawnNumber, parse_format
+from nbkit.perturb.shrink_numbers import is_simplest
+from nbkit.seeding import address
+from nbkit.studies.notebook import show
+from nbkit.studies.numbers.params import NumbersParams
+from nbkit.studies.summarise import summarise
+
+#: What a row of several pairs and models begins with.
+OF = ["language", "direction", "pair", "model"]
+#: Drawn numbers are what is independent: templates are given.
+SHARE: dict[str, Any] = {"interval": "share", "cluster": "value"}
+NO_FAILURE = "Every number of this run was carried over: there is nothing that goes wrong."
+NO_SENTENCES = "No sentences are judged in this run: the parameter sentences names no corpus."
+#: Colours of error types: Paul Tol's muted scheme, distinguishable with any common colour vision.
+_ERRORS = {
+    "numeral left untranslated": "#AA4499", "script mixed": "#882255", "separator not localised": "#A09354",
+    "scale word wrong": "#CC6677", "repeated digits miscounted": "#332288", "digit dropped": "#117733",
+    "digit added": "#40A292", "digit substituted": "#6297B2", "number missing": "#555555", "extra number": "#939393",
+}  # fmt: skip
+
+
+def rules() -> dict[str, str]:
+    """The libraries that read and write numbers beside nbkit's own rules, for the footer."""
+    known = provenance.versions(("Babel", "num2words", "cn2an"))
+    return {"number rules": ", ".join(f"{name} {version}" for name, version in known.items())}
+
+
+def rates(found: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Strict and lenient pass rates side by side: *by*, n and, of each verdict, the rate, ``…_low`` and ``…_high``."""
+    both = [summarise(found, verdict, by, **SHARE) for verdict in ("strict", "lenient")]
+    named = [
+        each[[*by, "n", "value", "low", "high"]].rename(
+            columns={"value": verdict, "low": f"{verdict}_low", "high": f"{verdict}_high"}
+        )
+        for verdict, each in zip(("strict", "lenient"), both, strict=True)
+    ]
+    return named[0].merge(named[1], on=[*by, "n"])
+
+
+def per_cent(table: pd.DataFrame, *values: str, n: str | None = None) -> pd.DataFrame:
+    """*table* with each of *values* in percent, with its interval where the table has one. n: see `styles.cells`."""
+    written = {}
+    for value in values:
+        ends = [f"{value}_low", f"{value}_high"]
+        written[value] = styles.cells(table, value, ends if ends[0] in table else [], ".1f", 100, n)
+    return table.assign(**written)
+
+
+def in_per_cent(figure: Figure, label: str = "pass rate (%)") -> Figure:
+    """*figure* with shares from 0 to 100% on the horizontal axis of all panels."""
+    for axis in figure.axes if not theme.said(figure) else ():
+        panels.share_axis(axis, label)
+    return figure
+
+
+def show_notation(found: pd.DataFrame, name: str) -> None:
+    """Show strict and lenient pass rates, and how far they are apart."""
+    rows = rates(found, [*OF, "capability"])
+    shown = per_cent(rows.assign(apart=100 * (rows["lenient"] - rows["strict"]).round(12)), "strict", "lenient")
+    shown["apart"] = styles.cells(shown, "apart", form=".1f")
+    caption = (
+        "Pass rates in percent with 95% intervals; lenient − strict: what fails by its notation alone, in percentage "
+        "points"
+    )
+    columns = ("pair?", "model?", "capability", "strict", "lenient", "apart", "n")
+    show(shown, name, caption=caption, columns=columns, headings={"apart": "lenient − strict"})
+
+
+# ----------------------------------------------------------------------------
+# Figures.
+
+
+def rates_figure(found: pd.DataFrame, copies: pd.DataFrame) -> Figure:
+    """Strict pass rates by capability, language pair and model (Table 3); bars: copies of the source's numbers."""
+    strict = summarise(found, "strict", [*OF, "capability"], **SHARE)
+    floor = copies.groupby(["pair", "capability"], sort=False)["strict"].mean().rename("value").reset_index()
+    mark = "the source's number copied as it is"
+    return in_per_cent(draw.forest(strict, "pair", hue="model", panel="capability", marks=floor, mark=mark, per_line=4))
+
+
+def lengths_figure(found: pd.DataFrame, column: str, seen: pd.DataFrame, across: str) -> Figure:
+    """Strict pass rates by a length, a panel for each language pair; for each model, too, where these are many.
+
+    found: the cases of one capability. column: their length. seen: lengths in training (`judge.in_training`); the
+    longest of a model is a dashed line in its colour, and what is longer than anything in known training data is
+    shaded.
+    """
+    strict = summarise(found, "strict", [*OF, column], **SHARE)
+    if not len(strict):
+        return theme.message("No number of this kind among the formats of this run, or no model in it.")
+    strict = strict.astype({column: int})
+    panel = "pair" if strict["model"].nunique() <= panels.MANY else ["pair", "model"]
+    looks = draw.looks("model", draw.ordered(strict["model"]))
+    beside = dict(zip(looks, 0.6 * panels.dodge(len(looks)), strict=True))
+    placed = strict.assign(at=strict[column] + strict["model"].map(beside).astype(float))
+    figure = draw.curves(placed, "at", hue="model", panel=panel, across=across, label="pass rate (%)")
+    longest = seen.groupby(["pair", "model"])["length"].max()
+    keys: Any = strict.groupby(panel, sort=False).groups
+    for key, axis in zip(keys, figure.axes, strict=False):
+        pair, *models = [key] if isinstance(key, str) else key
+        limits = {model: longest[pair, model] for model in models or looks if (pair, model) in longest.index}
+        axis.set(xlim=(strict[column].min() - 0.6, strict[column].max() + 0.6), ylim=(-0.04, 1.04))
+        axis.set_xticks(sorted(strict[column].unique()))
+        axis.yaxis.set_major_formatter(panels.PER_CENT)
+        for limit, colour in {(limit, looks[model].colour) for model, limit in limits.items()}:
+            axis.axvline(limit + 0.5, color=colour, zorder=1, linewidth=1, linestyle=(0, (4, 3)))
+        if limits:
+            axis.axvspan(max(limits.values()) + 0.5, axis.get_xlim()[1], color="#8A8A8A", alpha=0.1, linewidth=0)
+    if len(longest):
+        for legend in [each for each in figure.legends if each.get_gid() is None]:
+            legend.remove()
+        entries = list(looks.values()) if panel == "pair" else []
+        with theme.style():
+            panels.legend(figure, [*entries, Look("the longest of its training", "#555555", "", "--")])
+    return figure
+
+
+def errors_figure(found: pd.DataFrame) -> Figure:
+    """The share of all cases that fail by each type of error, a panel for each capability (Table 4)."""
+    if found.empty or found["strict"].all():
+        return theme.message(NO_FAILURE if len(found) else panels.NO_MODEL)
+    keys = list(dict.fromkeys(zip(found["pair"], found["model"], strict=True)))
+    several = len({model for _, model in keys}) > 1
+    names = [f"{pair}  {theme.short_name(model)}" if several else pair for pair, model in keys]
+    failed = found[~found["strict"].astype(bool)]
+    types = [name for name in _ERRORS if name in set(failed["error"])]
+    capabilities = list(dict.fromkeys(found["capability"]))
+    figure, axes = draw.figure(1, len(capabilities), 1.6 + 0.3 * len(keys), sharey=True)
+    with theme.style():
+        for name, axis in zip(capabilities, axes[0], strict=True):
+            here = found[found["capability"] == name].assign(error=lambda rows: rows["error"].where(~rows["strict"]))
+            n = here.groupby(["pair", "model"]).size().reindex(keys, fill_value=0)
+            start = np.zeros(len(keys))
+            for error in types:
+                share = (
+                    here[here["error"] == error].groupby(["pair", "model"]).size().reindex(keys, fill_value=0) / n
+                ).fillna(0)
+                bars = axis.barh(range(len(keys)), share, 0.66, left=start, color=_ERRORS[error])
+                panels.lead(bars, share.index.to_frame(index=False).assign(capability=name, reason=error))
+                start += share.to_numpy()
+            panels.rows_axis(axis, names)
+            panels.share_axis(axis, "of all cases (%)")
+            axis.set_title(name.capitalize())
+        panels.legend(figure, [Look(error, _ERRORS[error], "s") for error in types], columns=4)
+    return figure
+
+
+# ----------------------------------------------------------------------------
+# Sentences, in which the number of a row is marked and all else is escaped.
+
+
+def _marked(text: str, number: str) -> str:
+    """*text* as HTML with *number* marked where it stands for itself.
+
+    >>> _marked("11 of 1 <b>", "1").count("<mark"), "11 of <mark" in _marked("11 of 1 <b>", "1")
+    (1, True)
+    """
+    alone = re.search(rf"(?<!\d){re.escape(number)}(?!\d)", text) if number else None
+    start = alone.start() if alone else text.find(number) if number else -1
+    return styles.marked(text, [(start, start + len(number))] if start >= 0 else [])
+
+
+def marked_source(row: Any) -> str:
+    """The source of a row as HTML, the number that was filled in marked."""
+    before, _, after = row["template"].partition(PLACEHOLDER)
+    return styles.marked(row["source"], [(len(before), len(row["source"]) - len(after))])
+
+
+def with_marks(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the columns source_marked, hypothesis_marked, report (both of them) and whose (pair, model) as HTML.
+
+    whose is empty if all rows share them. Their column found holds what stands in the number's place.
+    """
+    cells = rows.to_dict("records")
+    sources = [marked_source(row) for row in cells]
+    outputs = [_marked(row["hypothesis"], row.get("found", "")) for row in cells]
+    varying = styles.varying(rows, ["pair", "model"])
+    return rows.assign(
+        source_marked=sources,
+        hypothesis_marked=outputs,
+        report=[f"{source}<br>{output}" for source, output in zip(sources, outputs, strict=True)],
+        whose=["<br>".join(escape(row[name]) for name in varying) for row in cells],
+    )
+
+
+def drawn(params: NumbersParams, rows: pd.DataFrame, purpose: str, columns: Sequence[str]) -> list[int]:
+    """An addressed random rank of each row, by what it is of."""
+    return [address(params.seed, purpose, *row) for row in rows[list(columns)].itertuples(index=False, name=None)]
+
+
+def with_texts(params: NumbersParams, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
+    """Rows with the columns of their *items*, and as hypothesis the translations."""
+    known = params.study.table(items).columns
+    if not len(rows):
+        return rows.reindex(columns=list(dict.fromkeys([*rows, *known, "hypothesis"])))
+    return params.study.with_texts(params, rows, items).rename(columns={"answer_source": "hypothesis"})
+
+
+def errors_found(params: NumbersParams, found: pd.DataFrame, k: int) -> pd.DataFrame:
+    """*k* failures of each pair and model, as many types of errors among them as there are (Table 1).
+
+    correct: how the number is written in the target language.
+    """
+    failed = with_texts(params, found[~found["strict"].astype(bool)])
+    failed = failed.assign(rank=drawn(params, failed, "errors", [*OF, "source"]))
+    failed = failed.assign(at=failed.groupby(OF, sort=False).ngroup()).sort_values("rank")
+    failed = failed.assign(turn=failed.groupby([*OF, "error"]).cumcount()).sort_values(["turn", "rank"])
+    chosen = failed.groupby(OF, sort=False).head(k).sort_values(["at", "rank"]).reset_index(drop=True)
+    chosen["correct"] = [
+        _correct(*row) for row in chosen[["value", "format", "target_language"]].itertuples(index=False)
+    ]
+    return chosen[[*OF, "capability", "template", "error", "source", "hypothesis", "found", "correct"]]
+
+
+def _correct(value: str, pattern: str, lang: str) -> str:
+    """The number in the form of its format, or in digits if the language has no such form."""
+    form = parse_format(pattern).form
+    return write_number(Decimal(value), lang, form if form in forms(lang) else "digits")
+
+
+def show_errors(rows: pd.DataFrame, name: str) -> None:
+    """Show `errors_found`: source, output and the correct number side by side."""
+    shown = with_marks(rows).assign(correct=rows["correct"].map(escape))
+    headings = {"whose": "pair and model", "source_marked": "source", "hypothesis_marked": "hypothesis"}
+    columns = ("whose?", "capability", "error", "source_marked", "hypothesis_marked", "correct")
+    html = ("whose", "source_marked", "hypothesis_marked", "correct")
+    show(shown, name, caption="Errors of this run; numbers are marked", columns=columns, headings=headings, html=html,
+         data=rows, text=True, empty=NO_FAILURE)  # fmt: skip
+
+
+def smallest_failures(params: NumbersParams, rows: pd.DataFrame) -> pd.DataFrame:
+    """The smallest failing numbers, rows of the table smallest, with the templates that they stand in."""
+    rows = params.study.with_texts(params, rows) if len(rows) else rows.assign(template="")
+    columns = ["capability", "format", "template", "written", "smallest", "smallest_format", "source", "hypothesis",
+               "error", "found", "asked", "proved"]  # fmt: skip
+    return rows.rename(columns={"output": "hypothesis"})[[*OF, *columns]]
+
+
+def show_smallest(rows: pd.DataFrame, name: str) -> None:
+    """Show `smallest_failures`, each in its sentence."""
+    simpler = [
+        _of_simpler(*row) for row in rows[["proved", "smallest", "smallest_format", "pair"]].itertuples(index=False)
+    ]
+    written = {each: rows[each].map(escape) for each in ("written", "smallest")}
+    shown = with_marks(rows).assign(**written, simpler=simpler)
+    headings = {"whose": "pair and model", "written": "failed with", "report": "sentence and translation",
+                "asked": "tried", "simpler": "simpler pass"}  # fmt: skip
+    columns = ("whose?", "capability", "written", "smallest", "error", "report", "asked", "simpler")
+    empty = "No failure of this run was shrunk: there is none, or the parameter n_shrunk is 0."
+    show(shown, name, caption="The smallest number that fails, from each failure", columns=columns, headings=headings,
+         html=("whose", "written", "smallest", "report"), data=rows, text=True, empty=empty)  # fmt: skip
+
+
+def _of_simpler(proved: bool, smallest: str, pattern: str, pair: str) -> str:
+    """What is known of numbers simpler than the smallest that fails."""
+    lang = pair.partition("→")[0]
+    found = find_numbers(smallest, lang)
+    if len(found) == 1 and is_simplest(DrawnNumber(found[0].value, smallest), pattern, lang):
+        return "nothing simpler"
+    return "yes" if proved else "neighbours"
+
+
+def meanings() -> dict[str, str]:
+    """What each type of error means, in the order in which they are decided."""
+    return {kind["name"]: kind["meaning"] for kind in error_types()}

@@ -1,0 +1,142 @@
+"""Running text: the quantities of a corpus's own sentences.
+
+No number is put into them, so that files of translations (`outputs:`) can be judged. What more than two outputs of a
+sentence get wrong at the same quantity is everyone's: its source is unclear, or nbkit misreads it; such a sentence is
+undecided for these systems.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import pandas as pd
+
+from nbkit.measure.health import MOST_OWN, quantity_of, wrong_quantities
+from nbkit.measure.quantities import Verdict, compare_quantities
+from nbkit.models.translators.texts import corpus_texts_identity, score_of_sums, sentence_sums, text_pairs
+from nbkit.numbers.quantity import Quantity, find_quantities, with_ends
+from nbkit.studies.answering import Cell
+from nbkit.studies.numbers.params import NumbersParams
+from nbkit.studies.study import item_id
+
+#: What the corpus's own translations are called, which are judged like a system.
+REFERENCE = "reference"
+#: All quantities of a sentence, whatever their kind.
+ALL_KINDS = "all"
+#: Kinds of quantities as tables show them.
+KINDS = {
+    "cardinal": "numbers", "approximate": "numbers", "power": "numbers", "always": "numbers", "measure": "measures",
+    "money": "money", "date": "dates", "decade": "dates", "clock": "times", "percent": "shares", "permille": "shares",
+    "fraction": "shares", "ordinal": "ordinals", "roman": "ordinals", "identifier": "codes",
+}  # fmt: skip
+
+
+def required(text: str, lang: str) -> list[Quantity]:
+    """The quantities of *text* that a translation has to carry over, both ends of a range.
+
+    >>> [each.surface for each in required("One of them paid 3 to 5 euros.", "en")]
+    ['3', '5']
+    """
+    return [each for each in with_ends(find_quantities(text, lang)) if each.certainty == 1]
+
+
+def has_quantities(params: NumbersParams, cell: Cell) -> bool:
+    """Whether any sentence of the corpus has a quantity that has to be carried over."""
+    texts = text_pairs(params.sentences or "", *cell[:2], params.n_sentences)
+    return any(required(each.source, cell.source) for each in texts)
+
+
+def sentence_inputs(params: NumbersParams, cell: Cell) -> Any:
+    """The identity of the corpus."""
+    return corpus_texts_identity(params.sentences or "", *cell[:2], params.n_sentences)
+
+
+def sentences(params: NumbersParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
+    """The sentences with quantities, with the kinds of these; a unit is a line."""
+    texts = text_pairs(params.sentences or "", *cell[:2], params.n_sentences)
+    for each in islice(texts, start, start + n):
+        kinds = sorted({KINDS[quantity.kind] for quantity in required(each.source, cell.source)})
+        yield [{"source": each.source, "reference": each.target, "kinds": kinds}] if kinds else []
+
+
+def flags(params: NumbersParams, cell: Cell, sentences: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """What is wrong with the quantities of each sentence's translation, and its chrF against the reference.
+
+    flags: a list of place (equal for the same quantity of a source), kind, verdict in words, and spans in source and
+    output, [] where it is not there.
+    """
+    return _flagged(cell, sentences, answers["source"].tolist())
+
+
+def _flagged(cell: Cell, sentences: pd.DataFrame, outputs: list[str]) -> pd.DataFrame:
+    sums = sentence_sums("chrf", outputs, sentences["reference"].tolist(), cell.target)
+    pairs = zip(sentences["source"], outputs, strict=True)
+    columns: dict[str, Any] = {
+        "flags": [[_flag(each) for each in wrong_quantities(compare_quantities(*pair, *cell[:2]))] for pair in pairs],
+        "chrf": [score_of_sums("chrf", [own]) / 100 for own in sums],
+        "chrf_sums": sums,
+    }
+    return sentences[["item", "unit"]].assign(**columns)
+
+
+def _flag(verdict: Verdict) -> dict[str, Any]:
+    quantity = verdict.source or verdict.target
+    assert quantity is not None
+    sides = {"source": verdict.source, "output": verdict.target}
+    spans = {side: list(each.span) if each else [] for side, each in sides.items()}
+    return {"place": str(quantity_of(verdict)), "kind": KINDS[quantity.kind], "verdict": str(verdict), **spans}
+
+
+def running_text(params: NumbersParams, cell: Cell, sentences: pd.DataFrame, each_flags: pd.DataFrame) -> pd.DataFrame:
+    """Whether each system, and the reference, carries over the quantities of each sentence.
+
+    A row for all its quantities (kind `ALL_KINDS`), with the chrF of its translation, and one for each kind. verdict:
+    fail with a flag that at most one other output of the sentence has (own), undecided with other ones alone (shared).
+    carried: 1, 0 or NaN. sentence: its item, which its rows share.
+    """
+    references = _flagged(cell, sentences, sentences["reference"].tolist()).assign(model=REFERENCE)
+    found = pd.concat([each_flags, references], ignore_index=True)
+    having = Counter(
+        (unit, place)
+        for unit, flags in zip(found["unit"], found["flags"], strict=True)
+        for place in {flag["place"] for flag in flags}
+    )
+    kinds = dict(zip(sentences["unit"], sentences["kinds"], strict=True))
+    rows = []
+    for row in found.to_dict("records"):
+        for kind in (ALL_KINDS, *kinds[row["unit"]]):
+            flags = [flag for flag in row["flags"] if kind in (ALL_KINDS, flag["kind"])]
+            own, shared = ([flag for flag in flags if (having[row["unit"], flag["place"]] <= MOST_OWN) is wanted]
+                           for wanted in (True, False))  # fmt: skip
+            rows.append({
+                "item": row["item"] if kind == ALL_KINDS else item_id(row["item"], kind),
+                "unit": row["unit"], "sentence": row["item"], "model": row["model"], "kind": kind,
+                **_verdict(own, shared),
+                **({"chrf": row["chrf"], "chrf_sums": row["chrf_sums"]} if kind == ALL_KINDS else {}),
+            })  # fmt: skip
+    return pd.DataFrame(rows).assign(**params.names(cell))
+
+
+def _verdict(own: Sequence[Any], shared: Sequence[Any]) -> dict[str, Any]:
+    verdict, carried = ("fail", 0.0) if own else ("undecided", float("nan")) if shared else ("pass", 1.0)
+    reason = "; ".join(flag["verdict"] for flag in (*own, *shared))
+    reason = f"everyone's: {reason}" if verdict == "undecided" else reason
+    return {"verdict": verdict, "carried": carried, "reason": reason, "own": list(own), "shared": list(shared)}
+
+
+def spans(own: Sequence[Any], shared: Sequence[Any], source: str, lang: str, kind: str) -> list[dict[str, Any]]:
+    """What to mark in a sentence and its translation: what is wrong, or else its quantities."""
+    wrong = [
+        {"text": side, "start": int(flag[side][0]), "end": int(flag[side][1]), "label": "wrong"}
+        for flag in (*own, *shared)
+        for side in ("source", "output")
+        if len(flag[side])
+    ]
+    return wrong or [
+        {"text": "source", "start": each.span[0], "end": each.span[1], "label": "quantity"}
+        for each in required(source, lang)
+        if kind in (ALL_KINDS, KINDS[each.kind])
+    ]

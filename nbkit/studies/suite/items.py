@@ -1,0 +1,55 @@
+"""The tests of a suite as items: all texts that a system is to translate for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nbkit.models.services.outputs import OutputsModel
+from nbkit.models.translators.lifecycle import resolve
+from nbkit.studies.answering import Cell
+from nbkit.studies.suite.params import SuiteParams
+from nbkit.suites import Test
+
+#: What distinguishes tests.
+GROUPS = ("test", "cluster", "category", "phenomenon")
+COLUMNS = ("item", *GROUPS, "line", "role", "source")
+
+
+def size(params: SuiteParams, cell: Cell) -> int:
+    """The number of tests."""
+    return len(params.read)
+
+
+def inputs(params: SuiteParams, cell: Cell) -> dict[str, Any]:
+    """The suite, and with `only_answered` the systems of files, whose translations decide which tests there are."""
+    pair = cell.source, cell.target
+    answered = [params.translator_key(model, *pair) for model, _ in _files(params, cell)]
+    return {"suite": params.read.identity, "answered": answered}
+
+
+def items(params: SuiteParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
+    """The texts of each test: the one that is judged (role "test"), and those that it is compared with ("other").
+
+    unit: the number of the test in the suite. cluster: its entry in the file, such as a template.
+    """
+    tests = list(params.read.tests(start, start + n))
+    unanswered = _unanswered(params, cell, tests)
+    for test in tests:
+        is_tested = test.labels["category"] not in params.without and unanswered.isdisjoint(test.sources)
+        about = {"test": test.id, "cluster": test.cluster, **test.labels, "line": test.line}
+        texts = enumerate(test.sources if is_tested else ())
+        yield [{**about, "role": "other" if place else "test", "source": text} for place, text in texts]
+
+
+def _files(params: SuiteParams, cell: Cell) -> list[tuple[str, OutputsModel]]:
+    """The systems of files (`outputs:`), if these decide which tests there are."""
+    systems = {model: resolve(model, cell.source, cell.target).remote for model in params.models}
+    files = ((model, remote) for model, remote in systems.items() if isinstance(remote, OutputsModel))
+    return list(files) if params.only_answered else []
+
+
+def _unanswered(params: SuiteParams, cell: Cell, tests: Sequence[Test]) -> set[str]:
+    """The texts that some system of files has no translation of."""
+    texts = [text for test in tests for text in test.sources]
+    return {text for _, files in _files(params, cell) for text in files.missing(texts, cell.source, cell.target)}

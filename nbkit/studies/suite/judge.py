@@ -1,0 +1,101 @@
+"""How the translations of tests are judged: by the suite's expectations, and by people where these cannot say."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, cast
+
+from nbkit.studies.answering import Cell
+from nbkit.studies.suite.items import GROUPS
+from nbkit.studies.suite.params import SuiteParams, custom
+from nbkit.suites import Test, decide, suspects
+from nbkit.suites.expectations import matches_words
+from nbkit.text.parsers import load_parser, parser_identity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ASIDE = ("item", "unit", "aside")
+OUTCOMES = ("item", "unit", *GROUPS, "verdict", "reason", "by", "passed", "aside", "spans")
+#: What annotators choose from, with the verdict that follows.
+LABELS = {"right": "pass", "wrong": "fail", "unclear": "undecided"}
+
+
+def aside_inputs(params: SuiteParams, cell: Cell) -> dict[str, str]:
+    """The code of custom expectations, which linting asks, too."""
+    return custom()
+
+
+def aside(params: SuiteParams, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
+    """Why each test is in quarantine: linted as faulty, or set aside by the suite's file; "" for one that counts."""
+    tests = items[items["role"] == "test"]
+    reasons = suspects(params.read, _tests(params, tests).values()) if params.quarantine else {}
+    return tests[["item", "unit"]].assign(aside=[reasons.get(test, "") for test in tests["test"]])
+
+
+def inputs(params: SuiteParams, cell: Cell) -> dict[str, Any]:
+    """What can change a verdict beside the suite and nbkit's code: custom expectations, lemmas, lingua, people."""
+    parser = params.pipeline and parser_identity(params.pipeline, cell.target)
+    forms = sorted(params.form_digests().values())
+    return {"custom": custom(), "parser": parser, "lingua": find_spec("lingua") is not None, "forms": forms}
+
+
+def outcomes(
+    params: SuiteParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame, aside: pd.DataFrame
+) -> pd.DataFrame:
+    """The verdict on the translation of each test, by people where they judged one that the suite leaves undecided.
+
+    by: the expectations that decided. passed: 1, 0, or NaN where the test is undecided or in quarantine. aside: why it
+    is in quarantine. spans: what decided, as JSON.
+    """
+    rows = items[items["role"] == "test"]
+    tests, said = _tests(params, rows), dict(zip(items["source"], answers["source"], strict=True))
+    lemmas = _lemmas(params, [said[test.source] for test in tests.values() if matches_words(test.wanted)])
+    judgements, suite, found = people(params), params.read, []
+    set_aside = aside.set_index("unit")["aside"]
+    for unit, test in tests.items():
+        output, why = said[test.source], set_aside[unit]
+        decision = decide(test, output, suite, {text: said[text] for text in test.sources[1:]}, lemmas.get(output))
+        verdict, reason, by = str(decision.verdict), decision.reason, ", ".join(decision.by)
+        if verdict == "undecided" and not why and (test.source, output) in judgements:
+            verdict = judgements[test.source, output]
+            reason, by = "" if verdict == "pass" else "judged by people", "people"
+        passed = float("nan") if why or verdict == "undecided" else float(verdict == "pass")
+        marks = [{"text": "output", "start": start, "end": end, "label": name}
+                 for name, (start, end) in decision.spans]  # fmt: skip
+        found.append((verdict, reason, by, passed, why, json.dumps(marks)))
+    names = OUTCOMES[-6:]
+    return rows[["item", "unit", *GROUPS]].assign(**dict(zip(names, map(list, zip(*found, strict=True)), strict=True)))
+
+
+def _tests(params: SuiteParams, rows: pd.DataFrame) -> dict[int, Test]:
+    """The tests of *rows*, by their number."""
+    first, last = int(rows["unit"].min()), int(rows["unit"].max())
+    numbered = dict(enumerate(params.read.tests(first, last + 1), first))
+    return {unit: numbered[unit] for unit in rows["unit"]}
+
+
+def _lemmas(params: SuiteParams, texts: Sequence[str]) -> dict[str, Mapping[str, str]]:
+    """The lemmas of the words of each text, if there is a parser of the target language."""
+    distinct = list(dict.fromkeys(text for text in texts if text.strip()))
+    if not distinct or not (pipeline := params.pipeline):
+        return {}
+    found: dict[str, Mapping[str, str]] = {}
+    for text, parsed in zip(distinct, load_parser(pipeline, params.target).parse(distinct), strict=True):
+        pairs = (zip(sentence.tokens, sentence.lemmas or (), strict=False) for sentence in parsed.sentences)
+        found[text] = {token: lemma for sentence in pairs for token, lemma in sentence}
+    return found
+
+
+def people(params: SuiteParams) -> dict[tuple[str, str], str]:
+    """The verdict of most annotators on each translation that they judged, by source and translation."""
+    given = params.judgements()
+    votes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in cast(Iterator[Any], given.itertuples(index=False)) if given is not None else ():
+        votes[row.source, row.translation].append(LABELS[row.judgement])
+    return {
+        text: next((each for each in own if 2 * own.count(each) > len(own)), "undecided") for text, own in votes.items()
+    }

@@ -1,0 +1,76 @@
+"""Items of any study as tests of a suite."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from nbkit.errors import NbkitError
+from nbkit.suites.expectations import EXPECTATIONS
+from nbkit.suites.suite import Suite, write_suite
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The measure of tests in quarantine, in outcomes of suites.
+ASIDE = "quarantined"
+
+
+class Outcomes(NamedTuple):
+    """Outcomes of a study with texts, one row per item, system and measure (`nbkit.studies.results`).
+
+    expects: what the study expects of a translation, by expectation (`nbkit.studies.behaviours.Behaviour.expects`).
+    suite: the one whose tests the items are, if the study is that of suites.
+    """
+
+    study: str
+    rows: pd.DataFrame
+    expects: Mapping[str, str]
+    suite: Suite | None = None
+
+
+def suites_of(found: Iterable[Outcomes], path: Path, every: bool = False) -> Iterator[tuple[Path, int]]:
+    """Write the items of outcomes with texts as suites, one per direction; yields each file with its number of tests.
+
+    Tests of a suite are written as they are, templates filled in. Of other studies, the source is the text that systems
+    were given; the reference is a known right translation, and outputs that fail are known wrong ones. every: also
+    items at which nothing failed. With several directions, ``-SRC-TGT`` is put into the file's name. Raises
+    `NbkitError` if there is no item to write.
+    """
+    tests: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    data: dict[str, dict[str, str]] = defaultdict(dict)
+    written: dict[str, dict[str, dict[str, Any]]] = {}  # the tests of each suite, by its path
+    for study, table, expects, suite in found:
+        if suite is not None and suite.path not in written:
+            written[suite.path] = {row["id"]: row for row in suite.rows()}
+            data[f"{suite.src}-{suite.tgt}"] |= suite.data
+        for row in cast(Iterator[Any], table.itertuples(index=False)):
+            source = row.changed if isinstance(row.changed, str) else row.source
+            if not row.target_language or not isinstance(source, str) or not (every or row.verdict == "fail"):
+                continue
+            groups: Mapping[str, Any] = defaultdict(str, row.groups)
+            known, own = [("right", row.reference)] + [("wrong", row.output)] * (row.verdict == "fail"), row.item
+            if suite is None:
+                test: dict[str, Any] = {
+                    "id": row.item, "source": " ".join(source.split()), "category": study,
+                    "phenomenon": next((str(value) for value in groups.values() if value), study),
+                    **{name: text.format_map(groups) for name, text in expects.items()},
+                }  # fmt: skip
+            else:  # what rules say need not be said again; what people said has to be
+                own, known = groups["test"], known[1:] if groups["by"] == "people" else []
+                test = {**written[suite.path][own], **({"quarantine": row.reason} if row.measure == ASIDE else {})}
+            test = tests[f"{row.source_language}-{row.target_language}"].setdefault(own, test)
+            for name, text in known:
+                given = test.get(name, [])
+                given = [given] if isinstance(given, str) else given
+                if isinstance(text, str) and text.strip() and text not in given:
+                    test[name] = [*given, text]
+    places = {pair: path if len(tests) == 1 else path.with_stem(f"{path.stem}-{pair}") for pair in tests}
+    suites = {pair: [test for test in own.values() if any(map(EXPECTATIONS.__contains__, test))]
+              for pair, own in tests.items()}  # fmt: skip
+    if not any(suites.values()):
+        raise NbkitError("no item to write: nothing failed (--all also writes what passed), or its study has no texts")
+    for pair, rows in suites.items():
+        yield places[pair], write_suite(rows, places[pair], pair=pair, data=data[pair])
