@@ -80,8 +80,7 @@ def run_page(name: str, parameters: Mapping[str, Any], output: Path, patch: pyte
     def display(*things: Any, metadata: Any = None) -> None:
         shown.setdefault(cells[-1], []).extend(things)
 
-    for module in ("page", "notebook"):
-        patch.setattr(f"nbkit.studies.{module}.display", display)
+    patch.setattr("nbkit.studies.notebook.display", display)
     values: dict[str, Any] = {"__name__": "__main__", "display": display}
     file = FOLDER / f"{name}.ipynb"
     with ran_is_reached(fingerprint([], read_source(file).code)):
