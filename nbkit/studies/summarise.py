@@ -96,7 +96,7 @@ def summarise(
     -------
     DataFrame
         The columns *by*; value, low, high; n (values) and units (clusters). Groups of a DataFrame come in the order
-        of their first value, those of a relation sorted. Ends are NaN where nothing bounds the mean: a single unit, or
+        of their first rows, those of a relation sorted. Ends are NaN where nothing bounds the mean: a single unit, or
         equal ones, without a range.
 
     Raises
@@ -164,13 +164,14 @@ def _sums_of_frame(
     frame: pd.DataFrame, value: str, by: list[str], cells: list[str], cluster: list[str], min_n: int
 ) -> _Sums:
     rows = _columns(frame, {_VALUE: value}, [*cells, *cluster])
-    rows = rows[rows[_VALUE].notna()]
-    size = rows[_VALUE].groupby(_codes(rows, cells)).transform("size")
-    rows = rows[size >= min_n]
+    places = _codes(rows, by)  # also of groups whose first value is missing
+    size = rows[_VALUE].groupby(_codes(rows, cells)).transform("count")
+    counts = (rows[_VALUE].notna() & (size >= min_n)).to_numpy()
+    rows, places = rows[counts], places[counts]
     values, cell, unit = rows[_VALUE].to_numpy(float), _codes(rows, cells), _codes(rows, [*by, *cluster])
     first = _first(cell)
     keys, n = rows.iloc[first], np.bincount(cell)
-    group = _codes(keys, by)
+    _, group = np.unique(places[first], return_inverse=True)
     groups = _per_group(group, n, np.bincount(cell, values), np.bincount(cell, values != values.round()) > 0)
     each = groups.each[cell]
     added = (np.bincount(unit, part * each) for part in (values - groups.means[cell], np.ones(len(values)), values))

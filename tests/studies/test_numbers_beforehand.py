@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from nbkit.models import TranslatorRecipe
-from nbkit.studies import numbers
-from nbkit.studies.numbers import NumbersParams
-from nbkit.studies.numbers import tables as beforehand
+from nbkit.studies.answering import Cell
+from nbkit.studies.numbers import STUDY, NumbersParams, judge
 
 #: Sources with the lengths that they add: whole numbers of 1, 2 and 5 digits, fractions of 2.
 SENTENCES = ["It took 7 days.", "Some 42 of 86 came.", "It cost 3.25 euros.", "In all 12345 votes.",
@@ -23,7 +23,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def lengths(params: NumbersParams) -> dict[tuple[str, int], int]:
-    table = numbers.lengths_in_training(params)
+    cells = [Cell("en", "de", model) for model in params.models]
+    table = pd.concat([judge.in_training(params, cell, cell.model) for cell in cells])
     return {(places, length): n for places, length, n in table[["places", "length", "n"]].itertuples(index=False)}
 
 
@@ -54,7 +55,7 @@ def test_other_peoples_models_have_no_lengths(tmp_path: Path) -> None:
 
 
 def test_the_sandbox_has_seen_five_digits_and_two_of_a_fraction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beforehand, "TRAINING_SENTENCES", 200)
+    monkeypatch.setattr(judge, "TRAINING_SENTENCES", 200)
     found = lengths(NumbersParams(models=["sandbox-numbers"]))
     assert max(length for places, length in found if places == "digits") == 5
     assert max(length for places, length in found if places == "fraction") == 2
@@ -62,11 +63,12 @@ def test_the_sandbox_has_seen_five_digits_and_two_of_a_fraction(monkeypatch: pyt
 
 def test_copying_passes_where_both_languages_write_alike() -> None:
     params = NumbersParams(languages=["de", "zh"], models=[], n_numbers=3)
-    table = numbers.copy_rates(params).set_index(["pair", "capability"])
+    table = STUDY.read(params, "copies").groupby(["pair", "capability"], sort=False)[["strict", "lenient"]]
+    sizes, table = table.size(), table.mean()
     strict, lenient = table["strict"], table["lenient"]
     assert (strict["en→zh"][["integers", "decimals", "separators"]] == 1).all()
     assert strict["en→zh", "numerals"] == 0  # million is no Chinese word
     assert strict["en→de", "integers"] == 1
     # A fraction of three digits reads as thousands in German: two of the six formats are another number.
     assert strict["en→de", "decimals"] == 0 and lenient["en→de", "decimals"] == pytest.approx(4 / 6)
-    assert (table["n"] == [10 * 3, 6 * 3, 5 * 3, 4 * 3] * 2).all()
+    assert (sizes == [10 * 3, 6 * 3, 5 * 3, 4 * 3] * 2).all()

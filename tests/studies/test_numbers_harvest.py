@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
-from nbkit.studies.numbers.steps import harvest, harvest_corpus, harvest_with
+from nbkit.studies.answering import Cell
+from nbkit.studies.numbers import NumbersParams
+from nbkit.studies.numbers.harvest import harvest
+from nbkit.studies.numbers.items import templates
 
 
 def texts(sentences: list[str], src: str = "en", tgt: str = "zh", translate=list) -> list[str]:
     """The templates of sentences under a translator; Chinese has English separators, so that a copy is correct."""
     return [template.text for template in harvest(sentences, src, tgt, translate)]
+
+
+def of_corpus(corpus: str, n: int, model: str = "", ask_model=None, **how: str) -> pd.DataFrame:
+    """The templates of the integers of an English-German corpus."""
+    params = NumbersParams(templates=f"corpus:{corpus}", harvest_pairs=n, formats=["d"], n_templates=100, **how)
+    return templates(params, Cell("en", "de"), model, ask_model)
 
 
 @pytest.mark.parametrize(
@@ -102,15 +112,22 @@ def test_a_parallel_corpus_and_its_references(tmp_path):
         ("It cost 2.5 euros.", "Es kostete 2,5 Euro."),
     ]
     path.write_text("".join(f"{source}\t{target}\n" for source, target in rows), encoding="utf-8")
-    corpus = f"{path}"
-    found = harvest_corpus(corpus, "en", "de", 10)
-    assert [each.capability for each in found] == ["integers"]  # both are the same sentence but for the number
-    by_system = harvest_with(corpus, "en", "de", 10, lambda batch: [text.replace(".5", ",5") for text in batch])
-    assert {each.text for each in by_system} == {"It cost [NUM] euros."}
+    found = of_corpus(str(path), 10)
+    assert list(found["template"]) == ["It cost [NUM] euros."]  # both are the same sentence but for the number
+    assert list(found["place"]) == [f"{path}:1"]
+    asked = []
+
+    def ask_model(name: str, batch: list[str]) -> list[str]:
+        asked.append(name)
+        return [text.replace(".5", ",5") for text in batch]
+
+    by_system = of_corpus(str(path), 10, harvest_by="system", model="placeholder:mine", ask_model=ask_model)
+    assert list(by_system["template"]) == ["It cost [NUM] euros."]
+    assert asked == ["mine"], "a model behind the placeholder step has the templates of the model"
 
 
 @pytest.mark.parametrize("corpus", ["multi30k:test_2016_flickr", "tatoeba"])
 def test_real_corpora_hold_templates(data_folder, corpus):
-    found = harvest_corpus(corpus, "en", "de", 10_000)
+    found = of_corpus(corpus, 10_000)
     assert len(found) > 20
-    assert all(each.text.count("[NUM]") == 1 for each in found)
+    assert all(each.count("[NUM]") == 1 for each in found["template"])

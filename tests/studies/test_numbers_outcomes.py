@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from nbkit.store import Store
-from nbkit.studies import headline, numbers, outcomes
+from nbkit.studies import exports, outcomes
+from nbkit.studies.numbers import STUDY, pages
 
 from .test_numbers import params  # noqa: F401 - a fixture
 
@@ -19,27 +21,39 @@ def whole(run) -> pd.DataFrame:
 def test_the_smallest_failures_are_outcomes_too(params, translator):  # noqa: F811
     translator(lambda text: text.replace("1", "7"))
     found = pd.concat(list(outcomes(params, texts=True)), ignore_index=True).query("measure == 'smallest failure'")
-    table = numbers.shrunk_failures(params)
-    assert found["count"].sum() == len(table) > 0
+    table = STUDY.read(params, "smallest")
+    assert len(found) == len(table) > 0
     assert set(zip(found["source"], found["output"], strict=True)) == set(
-        zip(table["source"], table["hypothesis"], strict=True)
+        zip(table["source"], table["output"], strict=True)
     )
     assert set(found["verdict"]) == {"fail"} and found["reason"].all()
     assert 1.0 in set(found["value"])  # nothing but the digit 1 goes wrong
     assert outcomes_of(params.model_copy(update={"n_shrunk": 0})) == {"strict", "lenient"}
 
 
+def test_no_sentence_is_in_outcomes_without_texts(params, translator):  # noqa: F811
+    translator(str)
+    without = pd.concat(list(outcomes(params, texts=False)), ignore_index=True)
+    assert not {"source", "output", "reference", "changed", "spans"} & {*without}
+    for part in exports.parts(params, texts=False):
+        assert not {"source", "output", "template"} & {*part}
+
+
 def outcomes_of(run) -> set[str]:
     return {measure for table in outcomes(run) for measure in table["measure"]}
 
 
-def test_the_headline_follows_from_outcomes_alone(params, translator):  # noqa: F811
+def test_the_share_of_outcomes_is_that_of_the_pages(params, translator):  # noqa: F811
     translator(lambda text: text.replace("1", "7"))
-    assert numbers.STUDY.used(params, Store()) == {"n_cases": []}  # nothing is judged yet
+    assert STUDY.used(params, Store()) == {"n_cases": []}  # nothing is judged yet
     found = whole(params)
-    pd.testing.assert_frame_equal(headline(params, [found]), numbers.pass_rates(params))
-    sizes = found.groupby(["system", "source_language", "target_language", "measure"])["count"].sum()
-    assert numbers.STUDY.used(params, Store()) == {"n_cases": sorted(set(sizes))}
+    strict = found[found["measure"] == "strict"].assign(
+        capability=lambda rows: [groups["capability"] for groups in rows["groups"]]
+    )
+    shown = pages.rates(STUDY.read(params), ["capability"]).set_index("capability")["strict"]
+    assert strict.groupby("capability")["value"].mean().to_dict() == pytest.approx(shown.to_dict())
+    sizes = found.groupby(["system", "source_language", "target_language", "measure"]).size()
+    assert STUDY.used(params, Store()) == {"n_cases": sorted(set(sizes))}
 
 
 def test_verdicts_reasons_and_spans(params, translator):  # noqa: F811

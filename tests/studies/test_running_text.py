@@ -9,10 +9,14 @@ import pandas as pd
 import pytest
 
 from nbkit.batch import params as run_files
-from nbkit.studies import numbers, outcomes
+from nbkit.store import Store
+from nbkit.studies import outcomes
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.comparison import ranked
-from nbkit.studies.numbers import NumbersParams, steps, styled
+from nbkit.studies.numbers import STUDY, NumbersParams, running
+from nbkit.studies.numbers.running import ALL_KINDS
+from nbkit.studies.study import Run
+from tests.pages import run_page
 
 SOURCE = ["We met 12 men on 3 May.", "No numbers here.", "It weighs 6 kg.", "They paid €500."]
 REFERENCE = ["Wir trafen am 3. Mai 12 Männer.", "Hier nicht.", "Es wiegt 6 kg.", "Sie zahlten 500 €."]
@@ -40,34 +44,52 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NumbersParams:
 
 def test_a_corpus_without_quantities_is_named_beforehand(params, tmp_path):
     """Only once it can be read: a file that is not there is another problem."""
-    assert numbers.STUDY.problems(params) == []
+    assert STUDY.problems(params) == []
     (tmp_path / "none.tsv").write_text("A man sleeps.\tEin Mann schläft.\n", encoding="utf-8")
     for file, said in (("none", "no text in 'en' states a quantity"), ("gone", "no such file")):
-        [problem] = numbers.STUDY.problems(params.model_copy(update={"sentences": f"tsv:{tmp_path}/{file}.tsv"}))
+        [problem] = STUDY.problems(params.model_copy(update={"sentences": f"tsv:{tmp_path}/{file}.tsv"}))
         assert said in problem
 
 
 def test_only_what_has_to_be_carried_is_counted(params):
-    [pair] = params.pairs
-    given = numbers.steps.sentences(params, pair)
-    assert list(given["line"]) == [1, 3, 4]
+    given = STUDY.read(params, "sentences")
+    assert list(given["unit"]) == [0, 2, 3]
     assert [list(kinds) for kinds in given["kinds"]] == [["dates", "numbers"], ["measures"], ["money"]]
 
 
 def test_an_error_of_many_is_everyones_and_undecided(params):
-    rates = numbers.running_rates(params)
-    whole = rates[rates["kind"] == "all"].set_index("model")
+    found = STUDY.read(params, "running_text")
+    assert list(found["model"].unique()) == [*sorted(SYSTEMS), running.REFERENCE]
+    whole = found[found["kind"] == ALL_KINDS].groupby("model")
     # Six kilograms are lost by three systems: nobody is blamed, and for these the sentence does not count.
-    assert whole["undecided"].to_dict() == {"good": 0, "reference": 0, "two": 1, "three": 1, "one": 1}
-    assert whole["carried"].to_dict() == {"good": 1, "reference": 1, "two": 1, "three": 1, "one": 0}
-    one = rates[rates["model"] == "one"].set_index("kind")
-    assert one.loc["dates", "carried"] == 1 and one.loc["numbers", "carried"] == 0 == one.loc["money", "carried"]
-    assert np.isnan(one.loc["measures", "carried"])
-    errors = numbers.running_errors(params)
+    undecided = whole["verdict"].agg(lambda verdicts: int((verdicts == "undecided").sum()))
+    assert undecided.to_dict() == {"good": 0, "reference": 0, "two": 1, "three": 1, "one": 1}
+    assert whole["carried"].mean().to_dict() == {"good": 1, "reference": 1, "two": 1, "three": 1, "one": 0}
+    one = found[found["model"] == "one"].groupby("kind")["carried"].mean()
+    assert one["dates"] == 1 and one["numbers"] == 0 == one["money"] and np.isnan(one["measures"])
+
+
+def test_a_system_more_changes_only_whose_an_error_is(params, tmp_path):
+    """The flags of the others are not computed again; with fewer systems an error of three is that of two."""
+    two = params.model_copy(update={"models": [name for name in params.models if "three" not in name]})
+    own = STUDY.read(two, "running_text").query("model == 'two' and kind == 'all'")
+    assert set(own["verdict"]) == {"pass", "fail"}
+    kept = {part.key["cell"][-1]: part.config for part in Run(STUDY, two).parts(STUDY.table("flags"))}
+    assert all(Store().has_table(config) for config in kept.values())
+    again = {part.key["cell"][-1]: part.config for part in Run(STUDY, params).parts(STUDY.table("flags"))}
+    assert {name: again[name] for name in kept} == kept
+    assert "undecided" in set(STUDY.read(params, "running_text").query("model == 'two'")["verdict"])
+
+
+def test_the_page_shows_the_errors_of_single_systems(params, tmp_path, monkeypatch):
+    page = run_page("numbers/running_text", params.model_dump(), tmp_path / "page", monkeypatch)
+    errors = pd.read_csv(page.kept["tables/running_text_errors.texts.csv"])
     assert set(errors["model"]) == {"one"} and list(errors["line"]) == [1, 4]
-    assert set(errors["shown"]) == {"2 of 2"} and set(numbers.running_errors(params, k=1)["shown"]) == {"1 of 2"}
-    assert "1 of 2" in styled.show("running_errors", numbers.running_errors(params, k=1)).to_html()
+    assert set(errors["shown"]) == {"2 of 2"}
     assert errors["said"].iloc[0] == "12 ≠ 13 (value)" and "500" in errors["said"].iloc[1]
+    assert "<mark" in page.shown["errors-table"].to_html()
+    rates = page.frame("running_text")
+    assert rates["kind"].iloc[0] == ALL_KINDS and set(rates["undecided"]) == {0, 1}
 
 
 def test_outcomes_say_the_same_and_mark_what_is_wrong(params):
@@ -81,12 +103,12 @@ def test_outcomes_say_the_same_and_mark_what_is_wrong(params):
     texts = {"source": SOURCE[0], "output": row["output"]}
     assert [texts[span["text"]][span["start"] : span["end"]] for span in row["spans"]] == ["12", "13"]
     chrf = found[found["measure"] == "chrf"]
-    assert (chrf[chrf["system"] == steps.REFERENCE]["value"] == 1).all() and chrf["sums"].map(len).eq(18).all()
+    assert (chrf[chrf["system"] == running.REFERENCE]["value"] == 1).all() and chrf["sums"].map(len).eq(18).all()
 
 
 def test_ranks_of_running_text(params):
     found = pd.concat(list(outcomes(params)), ignore_index=True)
-    measure = behaviour_of(numbers.STUDY).measures["carried"]
+    measure = behaviour_of(STUDY).measures["carried"]
     board = ranked(found, measure)
     assert board["system"].iloc[-1] == "one" and set(board["first"]) == {1}  # three sentences show nothing
     assert set(board["last"]) == {5} and board["tied"].all()
@@ -109,4 +131,4 @@ def test_pages_that_have_nothing_to_show_are_omitted(params, tmp_path):
 
 def test_a_run_that_asks_for_nothing_is_refused(params):
     nothing = params.model_copy(update={"sentences": None})
-    assert any("templates and sentences" in problem for problem in numbers.STUDY.problems(nothing))
+    assert any("templates and sentences" in problem for problem in STUDY.problems(nothing))

@@ -149,7 +149,7 @@ def test_the_control_scores_as_the_original_whatever_the_spacing(params, faithfu
 
 
 def test_tables_are_the_same_whatever_the_parts(params, faithful, monkeypatch):
-    names = ("items", "outcomes", "difficulty", "similarity", "as_coded", "correlations")
+    names = ("items", "outcomes", "difficulty", "similarity", "as_coded")
     whole = {name: STUDY.read(params, name) for name in names}
     cut_into(5, monkeypatch)
     for name, before in whole.items():  # rows stand by metric within each part
@@ -227,16 +227,6 @@ def test_similarity_is_kappa_of_each_two_perturbed_forms(alone):
     assert own.index.tolist() == pairs.index.tolist() and own.to_numpy() == pytest.approx(expected)
     rank = {name: place for place, name in enumerate(NAMES)}
     assert (table["perturbation_a"].map(rank) < table["perturbation_b"].map(rank)).all()
-
-
-def test_correlations_are_of_ranks_over_perturbed_sentences(params, translator):
-    translator(lambda text: " ".join(text.split()[2:]))
-    own = STUDY.read(params).query("perturbation != 'control' and metric == 'bleu'")
-    found = STUDY.read(params, "correlations").set_index(["score", "of"])
-    assert len(found) == 5 and (found["n"] == len(own)).all()
-    for score, of in found.index:
-        assert found.loc[(score, of), "value"] == pytest.approx(own[score].rank().corr(own[of].rank()))
-        assert found.loc[(score, of), "low"] <= found.loc[(score, of), "value"] <= found.loc[(score, of), "high"]
 
 
 def test_limited_to_the_first_pairs_is_a_part_of_the_whole(params, faithful):
@@ -389,11 +379,11 @@ def test_a_perturbation_of_ones_own_that_changes_is_computed_again(params, monke
 @pytest.mark.parametrize(
     ("field", "value", "changed"),
     [
-        ("metrics", ["bleu"], {"outcomes", "difficulty", "similarity", "correlations"}),
-        ("kappa", "chrf", {"correlations"}),
+        ("metrics", ["bleu"], {"outcomes", "difficulty", "similarity"}),
+        ("kappa", "chrf", set()),
         ("min_n", 3, set()),
-        ("unit", "token", {"items", "outcomes", "difficulty", "similarity", "as_coded", "correlations"}),
-        ("n_pairs", 9, {"items", "left_out", "outcomes", "difficulty", "similarity", "as_coded", "correlations"}),
+        ("unit", "token", {"items", "outcomes", "difficulty", "similarity", "as_coded"}),
+        ("n_pairs", 9, {"items", "left_out", "outcomes", "difficulty", "similarity", "as_coded"}),
     ],
 )
 def test_a_parameter_changes_the_tables_that_depend_on_it_and_no_other(params, faithful, field, value, changed):

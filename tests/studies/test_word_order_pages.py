@@ -181,3 +181,13 @@ def test_a_page_names_the_settings_of_metrics_and_their_languages():
     assert list(found) == ["BLEU (en, de)", "BLEU (ja)"]
     assert all(signature.startswith("BLEU|") for signature in found.values())
     assert pages.signature(params) == f"BLEU-4, {' and '.join(found.values())}"
+
+
+def test_correlations_are_of_ranks_over_perturbed_sentences(run, page):  # noqa: F811
+    own = STUDY.read(run).query("perturbation != 'control' and metric == 'bleu' and spacing == 'original'")
+    own = own[own["model"] == "dummy"]
+    shown = page("correlations").frame("fig7_correlations").set_index(["model", "score"]).loc["dummy"]
+    for name, score in (("β₁ robustness", "beta1"), ("β₂ faithfulness", "beta2")):
+        assert shown.loc[name, "n"] == len(own)
+        assert shown.loc[name, "rho"] == pytest.approx(own[score].rank().corr(own["beta"].rank()))
+        assert shown.loc[name, "low"] <= shown.loc[name, "rho"] <= shown.loc[name, "high"]

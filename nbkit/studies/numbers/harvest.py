@@ -34,8 +34,7 @@ def harvest(
     A sentence becomes a template if one of its numbers can be exchanged (a cardinal number or a percentage that is
     no part of a date, time, name or range, no year by its looks, not *one*, and not there twice) and its translation
     carries all numbers and no other, by the paper's rules and with kinds and units. Its first such number becomes
-    [NUM]; its capability is that of the number's writing. Of sentences that differ by this number alone the first
-    counts.
+    [NUM]; its capability is that of the number's writing.
 
     Parameters
     ----------
@@ -51,20 +50,18 @@ def harvest(
     >>> copy = list
     >>> [template.text for template in harvest(["It weighs 12.5 kg.", "It is heavy."], "en", "de", copy)]
     []
-    >>> [template.text for template in harvest(["It weighs 12 kg.", "It weighs 6 kg."], "en", "de", copy)]
+    >>> [template.text for template in harvest(["It weighs 12 kg.", "It is heavy."], "en", "de", copy)]
     ['It weighs [NUM] kg.']
     """
     numbered = ((line, text, _exchangeable(text, src)) for line, text in enumerate(texts, start=1))
     usable = ((line, text, number) for line, text, number in numbered if number is not None)
-    known = set()
     while batch := list(islice(usable, _BATCH)):
         hypotheses = translate([text for _, text, _ in batch])
         for (line, text, number), hypothesis in zip(batch, hypotheses, strict=True):
             start, end = number.span
-            sentence = text[:start] + PLACEHOLDER + text[end:]
             carried = passes(compare_quantities(text, hypothesis, src, tgt))
-            if sentence not in known and carried and not compare_numbers(text, hypothesis, src, tgt):
-                known.add(sentence)
+            if carried and not compare_numbers(text, hypothesis, src, tgt):
+                sentence = text[:start] + PLACEHOLDER + text[end:]
                 yield Template(sentence, src, _capability(number), f"{places}:{line}")
 
 

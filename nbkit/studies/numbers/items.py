@@ -91,7 +91,10 @@ def templates(
                 return ask_model(model.removeprefix(BY_RULE), texts)
             return [references[text] for text in texts]
 
-        found = sorted(harvest(references, *cell[:2], translate, places=corpus), key=_drawn(params.seed))
+        distinct: dict[str, Template] = {}  # two often differ by their number alone
+        for each in harvest(references, *cell[:2], translate, places=corpus):
+            distinct.setdefault(each.text, each)
+        found = sorted(distinct.values(), key=_drawn(params.seed))
         chosen = {name: sorted(found, key=lambda each: each.capability != name) for name in wanted}
     if absent := next((name for name, each in chosen.items() if not each), None):
         raise NbkitError(f"templates '{params.templates}' hold none for {absent} in '{cell.source}': add one")

@@ -106,15 +106,14 @@ def lengths_figure(found: pd.DataFrame, column: str, seen: pd.DataFrame, across:
     shaded.
     """
     strict = summarise(found, "strict", [*OF, column], **SHARE)
+    if not len(strict):
+        return theme.message("No number of this kind among the formats of this run, or no model in it.")
     strict = strict.astype({column: int})
     panel = "pair" if strict["model"].nunique() <= panels.MANY else ["pair", "model"]
-    empty = "No number of this kind among the formats of this run, or no model in it."
     looks = draw.looks("model", draw.ordered(strict["model"]))
     beside = dict(zip(looks, 0.6 * panels.dodge(len(looks)), strict=True))
     placed = strict.assign(at=strict[column] + strict["model"].map(beside).astype(float))
-    figure = draw.curves(placed, "at", hue="model", panel=panel, across=across, label="pass rate (%)", empty=empty)
-    if not len(strict):
-        return figure
+    figure = draw.curves(placed, "at", hue="model", panel=panel, across=across, label="pass rate (%)")
     longest = seen.groupby(["pair", "model"])["length"].max()
     keys: Any = strict.groupby(panel, sort=False).groups
     for key, axis in zip(keys, figure.axes, strict=False):

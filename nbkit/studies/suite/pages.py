@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import pandas as pd
@@ -13,7 +12,6 @@ from nbkit.figures.panels import NO_MODEL
 from nbkit.studies import notebook
 from nbkit.studies.notebook import show
 from nbkit.studies.suite.params import SuiteParams
-from nbkit.suites import lint
 
 #: What stands in place of a table if every test is skipped or in quarantine.
 NO_TEST = "No test counts: all are in quarantine, in a category of the parameter without, or not translated by all."
@@ -49,14 +47,3 @@ def show_rates(
 def footer(params: SuiteParams) -> provenance.Footer:
     """Where a page's results come from: the suite, parameters, models, versions."""
     return notebook.footer(params, {"suite": f"{params.read.name} ({len(params.read):,} tests)"})
-
-
-def marked(output: str, spans: str) -> str:
-    """A translation as HTML, with what decided (column spans of outcomes) marked unless it is all of it."""
-    places = [(each["start"], each["end"]) for each in json.loads(spans)]
-    return styles.marked(output, [] if places == [(0, len(output))] else places)
-
-
-def faults(params: SuiteParams) -> pd.DataFrame:
-    """What is wrong in the suite's file (`nbkit.suites.lint`)."""
-    return pd.DataFrame(list(lint(params.read)), columns=["test", "line", "kind", "text", "entry"])

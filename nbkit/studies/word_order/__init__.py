@@ -1,8 +1,8 @@
 """*Sometimes We Want Ungrammatical Translations* (Parthasarathi et al., 2021): robust or faithful to word order?
 
-`STUDY` has the tables ``items`` (perturbed pairs), ``outcomes`` (scores of translations), ``correlations`` (of these
-scores), ``difficulty`` and ``similarity`` (of perturbations), ``as_coded`` (β as the research code computes it) and
-``left_out`` (why pairs were excluded).
+`STUDY` has the tables ``items`` (perturbed pairs), ``outcomes`` (scores of translations), ``difficulty`` and
+``similarity`` (of perturbations), ``as_coded`` (β as the research code computes it) and ``left_out`` (why pairs were
+excluded).
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ STUDY = Study(
         Table(judge.difficulty, inputs=judge.inputs, columns=judge.DIFFICULTY),
         Table(judge.similarity, inputs=judge.inputs, columns=judge.SIMILARITY),
         Table(judge.outcomes, inputs=judge.inputs, columns=judge.OUTCOMES),
-        Table(judge.correlations, columns=judge.CORRELATIONS),
         Table(judge.as_coded, columns=("unit", "beta")),
     ),
     asks=("source", "changed"),

@@ -13,7 +13,6 @@ from nbkit.measure.displacement import carried_displacement, displacement
 from nbkit.perturb import CONTROL
 from nbkit.studies.answering import Cell
 from nbkit.studies.study import Part, Run
-from nbkit.studies.summarise import correlate
 from nbkit.studies.word_order.params import WordOrderParams
 
 #: What distinguishes rows.
@@ -24,7 +23,6 @@ OUTCOMES = (
     *("carried", "arrives_by_chance", "arrived", "not_arrived"),
 )
 DIFFICULTY = (*GROUPS, "metric", "alpha_source", "alpha_target", "chance")
-CORRELATIONS = ("score", "of", "value", "low", "high", "p", "n")
 SIMILARITY = ("unit", "perturbation_a", "perturbation_b", "side", "metric", "kappa")
 #: The threshold of the criterion of flips that is inferred from the printed samples.
 INFERRED = 0.5
@@ -47,7 +45,8 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
     perturbed = (items["perturbation"] != CONTROL).to_numpy()
     undecided = perturbed & np.isnan(carried)
     once = ~items.duplicated("unit")
-    tables = []
+    tables: list[pd.DataFrame] = []
+    nothing: Any = None
     for kappa in params.kappas():
         plain = _scores(kappa, answers["source"][once], items["reference"][once], cell.target)
         beta = items["unit"].map(dict(zip(items["unit"][once], plain, strict=True))).to_numpy(float)
@@ -59,11 +58,11 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
             beta=beta,
             beta1=beta1,
             beta2=_scores(kappa, answers["changed"], items["changed_reference"], cell.target),
-            verdict=np.where(perturbed, np.where(flips, "fail", "pass"), None),
+            verdict=np.where(perturbed, np.where(flips, "fail", "pass"), nothing),
             reason=np.select([certain, flips], ["flip, β ≤ ½ < β₁", "flip, β₁ > β"], ""),
             carried=np.nan if tables else carried,
             arrives_by_chance=np.nan if tables else chance,
-            arrived=None if tables else np.where(undecided, "undecided", None),
+            arrived=None if tables else np.where(undecided, "undecided", nothing),
             not_arrived="" if tables else np.where(undecided, "moved too little, or reworded", ""),
         ))  # fmt: skip
     return pd.concat(tables, ignore_index=True)
@@ -114,17 +113,6 @@ def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(SIMILARITY))
 
 
-def correlations(params: WordOrderParams, cell: Cell, all_outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Spearman's ρ of β₁ and β₂ with β, with the length of the source, and with each other, by the run's κ (§6.2).
-
-    Over perturbed sentences in the first spacing; the perturbed forms of a pair are resampled together.
-    """
-    rows = all_outcomes[(all_outcomes["metric"] == params.kappa) & (all_outcomes["spacing"] == params.spacings[0])]
-    rows = rows[rows["perturbation"] != CONTROL]
-    pairs = [(score, of) for of in ("beta", "length") for score in ("beta1", "beta2")] + [("beta1", "beta2")]
-    return pd.concat([correlate(rows, *pair, seed=params.seed).assign(score=pair[0], of=pair[1]) for pair in pairs])
-
-
 def as_coded(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """β as the paper's research code computes it (Table 2), one row per pair."""
     once = ~items.duplicated("unit")
@@ -139,11 +127,12 @@ def texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
                     for each in items[column]]
              for side, column in (("changed", "moved"), ("reference", "moved_reference"))}  # fmt: skip
     answers = run.answers(part.cell, items)
+    both = [a + b for a, b in zip(spans["changed"], spans["reference"], strict=True)]
+    marks: Any = {"spans": spans["changed"], "both_spans": both}
     shown = items[["source", "changed", "reference", "changed_reference"]].assign(
         output=answers["changed"],
         plain_output=answers["source"],
-        spans=spans["changed"],
-        both_spans=[a + b for a, b in zip(spans["changed"], spans["reference"], strict=True)],
+        **marks,
     )
     return rows.join(shown, on="item")
 

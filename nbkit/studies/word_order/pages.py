@@ -18,7 +18,7 @@ from nbkit.perturb import CONTROL, PERTURBATIONS, label
 from nbkit.seeding import address
 from nbkit.studies import notebook
 from nbkit.studies.exports import outcomes, where
-from nbkit.studies.summarise import summarise
+from nbkit.studies.summarise import correlate, summarise
 from nbkit.studies.word_order import STUDY, WordOrderParams
 
 #: The scores of a translation, and the expression of each on outcomes.
@@ -34,6 +34,10 @@ _TEXTS = {
     "answer_source": "translation",
     "answer_changed": "translation of the perturbed",
 }
+
+
+#: What copies of tables with sentences hold.
+_KEPT = [*_CELL, "unit", "perturbation", *_TEXTS, "moved", "beta", "beta1", "beta2"]
 
 
 def perturbed(params: WordOrderParams, metric: str = "") -> Any:
@@ -87,7 +91,7 @@ def few_pairs(params: WordOrderParams) -> None:
     table = counts(params)
     small = table[table["n"].gt(0) & table["n"].lt(params.min_n)]
     named = ", ".join(
-        f"{label(row.perturbation)} ({row.target_language}, N = {row.n})" for row in small.itertuples(index=False)
+        f"{label(str(row.perturbation))} ({row.target_language}, N = {row.n})" for row in small.itertuples(index=False)
     )
     if named:
         notebook.note(
@@ -154,6 +158,13 @@ def show_scores(params: WordOrderParams, scores: pd.DataFrame, metric: str, name
     )  # fmt: skip
 
 
+def correlations(params: WordOrderParams, rows: pd.DataFrame, of: str, scores: Sequence[str]) -> pd.DataFrame:
+    """Spearman's ρ of *scores* with the column *of* over perturbed sentences, by language and model (§6.2)."""
+    tables = [correlate(rows, score, of, _CELL, seed=params.seed).assign(score=score) for score in scores]
+    table = in_paper_order(pd.concat(tables, ignore_index=True))
+    return table[table["value"].notna()]
+
+
 def correlation_figure(params: WordOrderParams, rows: pd.DataFrame, of: str) -> Figure:
     """Spearman's ρ of scores with the score *of*, a panel per model (Figures 6a and 7)."""
     names = {score: panels.score_legend(score, params.kappa).label for score in ("beta1", "beta2")}
@@ -188,8 +199,11 @@ def drawn(params: WordOrderParams, purpose: str, by: Sequence[str], k: int, cond
         return rows.drop_duplicates([*by, "unit"]).groupby(by, sort=False).head(k)
 
     found = STUDY.read(params, where=lambda rows: first(rows).index)  # of each part a few: constant memory
-    rows = in_paper_order(first(found)) if len(found) else found
-    return STUDY.with_texts(params, rows) if len(rows) else rows
+    if not len(found):
+        return found
+    models = list(dict.fromkeys(found["model"]))
+    rows = first(found).sort_values("model", key=lambda column: column.map(models.index), kind="stable")
+    return STUDY.with_texts(params, in_paper_order(rows, ["target_language", "model", *by]))
 
 
 def sentences(rows: pd.DataFrame, name: str, caption: str, fold: str = "") -> None:
@@ -197,7 +211,7 @@ def sentences(rows: pd.DataFrame, name: str, caption: str, fold: str = "") -> No
     table = rows.assign(sentence=[_sentence(row) for row in rows.to_dict("records")])
     columns = ["target_language?", "language?", "model?", "perturbation", "sentence", "beta", "beta1", "beta2", "note"]
     notebook.show(
-        table, name, caption=caption, columns=columns, html=["sentence"], text=True, data=rows, fold=fold,
+        table, name, caption=caption, columns=columns, html=["sentence"], text=True, data=rows.filter(_KEPT), fold=fold,
         empty="No such sentence in this run.",
     )  # fmt: skip
 
@@ -227,7 +241,7 @@ def printed_flips() -> pd.DataFrame:
     return STUDY.printed.load("samples").rename(columns=names)
 
 
-def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
+def in_paper_order(table: pd.DataFrame, by: Sequence[str] = (*_CELL, "perturbation")) -> pd.DataFrame:
     """*table* with languages, then models as they come, then perturbations in the paper's order."""
     orders = {"target_language": in_order, "model": lambda names: list(dict.fromkeys(names)),
               "perturbation": panels.in_paper_order}  # fmt: skip
@@ -235,7 +249,9 @@ def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
     def rank(column: pd.Series) -> pd.Series:
         return column.map({name: i for i, name in enumerate(orders[str(column.name)](column))})
 
-    return table.sort_values([name for name in orders if name in table], key=rank, kind="stable", ignore_index=True)
+    return table.sort_values(
+        [name for name in orders if name in table and name in by], key=rank, kind="stable", ignore_index=True
+    )
 
 
 def signature(params: WordOrderParams) -> str:
@@ -252,4 +268,4 @@ def footer(params: WordOrderParams) -> provenance.Footer:
         for language in (params.source, *params.languages):
             found.setdefault(kappa.signature(language), []).append(language)
     facts = {f"{each.partition('|')[0]} ({', '.join(languages)})": each for each, languages in found.items()}
-    return notebook.footer(params, facts)
+    return notebook.footer(params.model_copy(update={"perturbations": params.perturbations or ["all"]}), facts)

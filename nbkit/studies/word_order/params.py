@@ -62,7 +62,7 @@ class WordOrderParams(TranslatorParams):
     metric_options: Annotated[dict[str, dict[str, str | int | float]], _JUDGING] = Field(
         default={}, description='Options by metric, such as a folder of weights: {"bertscore": {"model": "…"}}.'
     )
-    kappa: Annotated[str, only("correlations")] = Field(
+    kappa: Annotated[str, NOT_IN_KEYS] = Field(
         default="bleu", description="The metric of the main figures and of the flips."
     )
     parsers: Annotated[Parsers, NOT_IN_KEYS] = Field(

@@ -6,32 +6,53 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated, Any
 
+import pandas as pd
 from pydantic import Field
 from toy_letters import count
 
-from nbkit.store import Store
-from nbkit.studies.base import Notebook, StudyParams
-from nbkit.studies.engine import Axis, Study, asked
-
-if TYPE_CHECKING:
-    import pandas as pd
+from nbkit.studies import base
+from nbkit.studies.answering import Cell
+from nbkit.studies.base import NOT_IN_KEYS, Notebook, StudyParams
+from nbkit.studies.study import Study, Table
 
 SHARD = 10
 
 
 class ToyParams(StudyParams):
-    """words: the grid. n: texts a word. bad, dumb: words whose notebook, outcomes fail."""
+    """words: the grid. n: texts a word. bad: words whose notebook fails. killer: words whose unit of work is killed."""
 
-    words: list[str] = Field(default=["eins"])
-    n: int = 20
-    delay: float = 0.0
-    bad: list[str] = Field(default=[])
-    killer: list[str] = Field(default=[])
+    words: Annotated[list[str], NOT_IN_KEYS] = Field(default=["eins"])
+    n: Annotated[int, NOT_IN_KEYS] = 20
+    delay: Annotated[float, NOT_IN_KEYS] = 0.0
+    bad: Annotated[list[str], NOT_IN_KEYS] = Field(default=[])
+    killer: Annotated[list[str], NOT_IN_KEYS] = Field(default=[])
 
     def narrowed(self, word: str) -> ToyParams:
         return self.model_copy(update={"words": [word]})
+
+
+def prepare(params: ToyParams) -> pd.DataFrame:
+    _log("prepare")
+    return pd.DataFrame({"ready": [True]})
+
+
+def letters(params: ToyParams, cell: Cell, prepare: pd.DataFrame, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
+    """The number of letters of each text."""
+    if cell.source in params.killer and "NBKIT_OUTPUT" not in os.environ:  # as if memory had run out
+        os.kill(os.getpid(), 9)
+    for number in range(start, min(start + n, params.n)):
+        text = f"{cell.source} {number}"
+        time.sleep(params.delay)
+        _log(text)
+        yield [{"item": text, "source": text, "letters": count(text)}]
+
+
+def outcomes(params: ToyParams, cell: Cell, letters: pd.DataFrame) -> pd.DataFrame:
+    if cell.source == os.environ.get("TOY_DUMB"):
+        raise ValueError(f"{cell.source} is a dumb word")
+    return letters[["item", "unit", "letters"]]
 
 
 STUDY = Study(
@@ -39,71 +60,26 @@ STUDY = Study(
     title="How many letters?",
     paper="none",
     params=ToyParams,
-    axes={"word": Axis(lambda params: params.words)},
+    tables=(
+        Table(prepare),
+        Table(
+            letters,
+            inputs=lambda params, cell: os.environ.get("TOY_ALPHABET", "latin"),
+            size=lambda params, cell: params.n,
+            unit=SHARD,
+        ),
+        Table(outcomes),
+    ),
     grid=("word",),
-    check=lambda params: [f"no such word: {word}" for word in params.words if word == "nix"],
-    inputs=lambda params: {"alphabet": os.environ.get("TOY_ALPHABET", "latin")},
+    points=lambda params: [Cell(word, "") for word in params.words],
+    pages=lambda params: [base.Cell(word, params.narrowed(word), {"word": word}) for word in params.words],
+    check=lambda params, cell: [f"no such word: {cell.source}"] if cell.source == "nix" else [],
     notebooks=(
         Notebook("toy/letters", "Letters of a word", "cell"),
         Notebook("toy/summary", "Letters of all words", "grid"),
     ),
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
 )
-
-
-@STUDY.work("prepare")
-def prepare(params: ToyParams, store: Store) -> None:
-    _log("prepare")
-
-
-@STUDY.work(
-    "letters of {word}",
-    per=["word"],
-    after=[prepare],
-    counts=lambda params, word, store: asked(_config(), _inputs(word, params.n), store),
-)
-def fill(params: ToyParams, word: str, store: Store) -> None:
-    if word in params.killer:
-        os.kill(os.getpid(), 9)
-    lengths(word, params.n, params.delay)
-
-
-@STUDY.outcomes(headline="toy_study:lengths")
-def found(params: ToyParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
-    import pandas as pd
-
-    for word in params.words:
-        if word == os.environ.get("TOY_DUMB"):
-            raise ValueError(f"{word} is a dumb word")
-        values = lengths(word, params.n, params.delay)
-        names = [f"{word} {number}" for number in range(params.n)]
-        table = pd.DataFrame({"item": names, "value": [float(value) for value in values], "cluster": names})
-        table = table.assign(system="counter", source_language="de", measure="letters", groups=[{}] * len(names))
-        yield table.assign(source=names, output=[str(value) for value in values]) if texts else table
-
-
-@found.table
-def again(found: pd.DataFrame) -> pd.DataFrame:
-    return found.groupby("system")["value"].sum().reset_index()
-
-
-def lengths(word: str, n: int, delay: float = 0.0) -> list[int]:
-    """What the notebook shows: computed where it is not remembered."""
-
-    def compute(inputs: list[tuple[str, ...]]) -> Iterator[dict]:
-        for (text,) in inputs:
-            time.sleep(delay)
-            _log(text)
-            yield {"letters": count(text)}
-
-    return [row["letters"] for row in Store().records(_config(), _inputs(word, n), compute, shard=SHARD)]
-
-
-def _inputs(word: str, n: int) -> list[tuple[str]]:
-    return [(f"{word} {number}",) for number in range(n)]
-
-
-def _config() -> dict:
-    return {"kind": "letters", "version": 1}
 
 
 def _log(line: str) -> None:
