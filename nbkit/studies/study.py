@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
@@ -245,9 +246,11 @@ class Study:
             asked = [self.base_of(table) for table in self.tables if "answers" in table.needs]
             run.fill([each.name for each in asked if each and each.most is None and not run.asks_model(each)])
         parts = [part for table in self.tables for part in run.parts(table) if not part.is_there]
+        counted: dict[Cell, set[str]] = defaultdict(set)
         for part in sorted(parts, key=lambda part: (self.depth(part.table), part.cell.model)):
             asks = run.asks_model(part.table)
-            texts = run.texts(part) if count else []
+            texts = [text for text in (run.texts(part) if count else []) if text not in counted[part.cell]]
+            counted[part.cell].update(texts)  # several tables may ask the same
             most = run.most(part) if count else 0
             n, left = len(texts) + most, len(self.models.unanswered(params, part.cell, texts)) if texts else most
             if count and part.table.counts is not None:
