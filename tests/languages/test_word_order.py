@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,13 +21,11 @@ from nbkit.cli import main
 from nbkit.corpora import check_corpus, load_pairs
 from nbkit.errors import DataError
 from nbkit.figures import theme
-from nbkit.figures.draw import forest
 from nbkit.languages import LanguageDataError, is_unspaced
 from nbkit.measure import load_metric
 from nbkit.measure.bleu import cut
-from nbkit.models.translators.lifecycle import TRANSLATOR
+from nbkit.models import MODELS
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, perturb_all
-from nbkit.studies.summarise import summarise
 from nbkit.studies.word_order import STUDY, WordOrderParams, pages
 from nbkit.text.parsers import check_parser, parser_for, read_conllu, to_text
 from nbkit.text.sentences import Sentence, Text
@@ -54,6 +53,8 @@ def texts(folder: Path, lang: str) -> list[Text]:
 
 
 class Translator:
+    identity = "a test's own"
+
     def __init__(self, translate: Callable[[str], str]):
         self._translate = translate
 
@@ -63,20 +64,9 @@ class Translator:
 
 @pytest.fixture
 def translating(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[str], str]], None]:
-    """Makes every model translate by a function."""
-    monkeypatch.setattr(TRANSLATOR, "check", lambda *_, **__: None)  # there are no weights
-    return lambda function: monkeypatch.setattr(TRANSLATOR, "kept", lambda *_, **__: Translator(function))
-
-
-def scores(params: WordOrderParams) -> pd.DataFrame:
-    """β, β₁, β₂ of translations and α of references, a row per item and metric."""
-    alpha = STUDY.read(params, "difficulty")[["item", "metric", "alpha_target"]]
-    return STUDY.read(params).merge(alpha.drop_duplicates(["item", "metric"]), on=["item", "metric"])
-
-
-def preferences(params: WordOrderParams) -> pd.DataFrame:
-    rows = STUDY.read(params).query("perturbation != 'control'")
-    return summarise(rows, "beta1 - beta2", "target_language", average_over="perturbation", within=(-1, 1))
+    """Makes the model "dummy" translate by a function."""
+    monkeypatch.setattr(MODELS, "_entries", dict(MODELS._entries))
+    return lambda function: MODELS.register("dummy", Translator(function), replace=True)
 
 
 def bag(text: str) -> tuple[str, ...]:
@@ -176,13 +166,21 @@ def characters_of(text: str) -> list[str]:
     return found
 
 
+def scores(params: WordOrderParams) -> pd.DataFrame:
+    """Every score of a run, α beside β, β1 and β2."""
+    keys = ["target_language", "item", "unit", "metric", "perturbation"]
+    return STUDY.read(params).merge(
+        STUDY.read(params, "difficulty")[[*keys, "alpha_source", "alpha_target"]], on=keys, validate="many_to_one"
+    )
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_robust_translator_has_full_robustness(lang: str, tmp_path: Path, translating):
     """It knows every English sentence by its words and says it in the language's ordinary order."""
     corpus = treebank(tmp_path, lang)
     known = {bag(pair.source.text): pair.target.text for pair in load_pairs(corpus, "en", lang)}
     translating(lambda text: known[bag(text)])
-    table = scores(WordOrderParams(corpus=corpus, languages=[lang], models=["./dummy"], n_pairs=None))
+    table = scores(WordOrderParams(corpus=corpus, languages=[lang], models=["dummy"], n_pairs=None))
     assert set(table["metric"]) == set(METRICS) and set(table["target_language"]) == {lang}
     assert np.allclose(table["beta"], 1) and np.allclose(table["beta1"], 1)
     assert np.allclose(table["beta2"], table["alpha_target"])
@@ -194,7 +192,7 @@ def test_a_faithful_translator_has_full_faithfulness(lang: str, tmp_path: Path, 
     """Both sides say the same words, which it says one by one."""
     translating(lambda text: text)
     corpus = treebank(tmp_path, lang, source=lang)
-    params = WordOrderParams(corpus=corpus, languages=[lang], models=["./dummy"], n_pairs=None)
+    params = WordOrderParams(corpus=corpus, languages=[lang], models=["dummy"], n_pairs=None)
     table = scores(params)
     assert np.allclose(table["beta"], 1)
     control = table[table["perturbation"] == CONTROL]
@@ -202,7 +200,8 @@ def test_a_faithful_translator_has_full_faithfulness(lang: str, tmp_path: Path, 
     fixed = table[table["perturbation"].isin(DETERMINISTIC)]
     assert np.allclose(fixed["beta2"], 1) and np.allclose(fixed["beta1"], fixed["alpha_target"])
     assert (fixed["beta1"] < 1).mean() > 0.9
-    assert (preferences(params)["value"] < 0).all()
+    perturbed = table[table["perturbation"] != CONTROL]
+    assert (perturbed["beta1"] - perturbed["beta2"]).groupby(perturbed["metric"]).mean().lt(0).all()
 
 
 NAMED = {
@@ -218,18 +217,24 @@ def all_at_once(tmp_path: Path) -> WordOrderParams:
         text = as_conllu(code.partition("-")[0], numbers("th"))
         (tmp_path / f"{code}.conllu").write_text(text, encoding="utf-8")
     corpus = f"conllu:{tmp_path}/{{lang}}.conllu"
-    return WordOrderParams(corpus=corpus, languages=list(NAMED), models=["./dummy"], n_pairs=None, min_n=1)
+    return WordOrderParams(corpus=corpus, languages=list(NAMED), models=["dummy"], n_pairs=None, min_n=1)
 
 
-def test_figures_and_tables_call_the_languages_by_name(all_at_once: WordOrderParams, translating):
+def test_figures_and_tables_call_the_languages_by_name(all_at_once: WordOrderParams, translating, monkeypatch):
     translating(lambda text: text)
+    shown: list[Any] = []
+    monkeypatch.setattr("nbkit.studies.notebook.display", lambda thing, **_: shown.append(thing))
     names = [NAMED[code] for code in all_at_once.languages]
     assert all_at_once.languages == sorted(NAMED)
-    ticks = forest(preferences(all_at_once), "target_language").axes[0].get_yticklabels()
+    preference = pages.means(all_at_once, pages.perturbed(all_at_once), "beta1 - beta2", ["target_language", "model"],
+                             (-1, 1), average_over="perturbation")  # fmt: skip
+    ticks = pages.preference_figure(all_at_once, preference, "target_language", "model").axes[0].get_yticklabels()
     assert {tick.get_text() for tick in ticks} == set(names)
     assert (pages.counts(all_at_once)["total"] == 5).all()
-    sources = set(STUDY.read(all_at_once, "items")["reference"])
-    assert any("หนังสือ" in each for each in sources) and any("يقرأ" in each for each in sources)
+    samples = pages.drawn(all_at_once, "samples", ["target_language", "model", "perturbation"], 1)
+    pages.sentences(samples, "", "samples")
+    html = shown[0].to_html()
+    assert "หนังสือ" in html and "<bdi>يقرأ" in html
 
 
 def test_eight_languages_without_a_look_of_their_own_look_different():
@@ -288,7 +293,7 @@ def test_text_is_parsed_by_the_pipeline_that_is_named(tmp_path: Path, translatin
     assert check_corpus(corpus, "en", "pt-BR", parsers) == []
     known = dict(zip(map(bag, as_written("en", which)), as_written("pt", which), strict=True))
     translating(lambda text: known[bag(text)])
-    params = WordOrderParams(corpus=corpus, languages=["pt", "pt-BR"], models=["./d"], n_pairs=None, parsers=parsers)
+    params = WordOrderParams(corpus=corpus, languages=["pt", "pt-BR"], models=["dummy"], n_pairs=None, parsers=parsers)
     table = scores(params)
     assert np.allclose(table["beta1"], 1) and np.allclose(table["beta2"], table["alpha_target"])
     sizes = table.groupby("target_language").size()
