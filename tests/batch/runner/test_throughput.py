@@ -8,7 +8,7 @@ from nbkit.batch import duration
 from nbkit.batch.duration import Stopwatch, Work, estimate, recall, remember
 from nbkit.batch.workers import run_unit
 from nbkit.studies.base import Unit
-from nbkit.studies.numbers.steps import STUDY as NUMBERS
+from nbkit.studies.numbers import STUDY as NUMBERS
 
 
 def unit(model: str = "m", texts: int = 0, left: int = 0, stage: int = 0, label: str = "translate") -> Work:
@@ -68,7 +68,7 @@ def test_translations_in_files_are_stored_but_still_have_to_be_judged(tmp_path):
     )  # fmt: skip
 
     def judging() -> Unit:
-        (found,) = (each for each in NUMBERS.units(params, count=True) if each.label.startswith("judge quantities"))
+        (found,) = (each for each in NUMBERS.units(params, count=True) if each.label.startswith("numbers flags"))
         return found
 
     before = judging()
