@@ -3,10 +3,9 @@
     NBKIT_DATA=… python benchmarks/classify.py [--examples 50] [--permutations 20] [--threads 1] [--repeat 3] [--quick]
 
 A RoBERTa of the base size with random weights classifies permuted pairs of SICK's test set in shuffled order, turn by
-turn: with a plain loop over padded batches of 32, with nbkit on torch in float32 and in bfloat16, and on CTranslate2
-in float32 and with 8-bit weights. Beside the ratio of the medians stands how many labels are the loop's, and how near
-to a tie those are that differ. Random weights magnify what rounding does; where a classifier that was trained is on
-this machine (``--trained``), its labels are counted, too.
+turn: with a plain loop over padded batches of 32, with nbkit on torch in float32 and in bfloat16. Beside the ratio of
+the medians stands how many labels are the loop's, and how near to a tie those are that differ. Random weights magnify
+what rounding does; where a classifier that was trained is on this machine (``--trained``), its labels are counted, too.
 
 Two rows say what there is to gain at all: tokens of the loop's batches against tokens of the pairs, and the time of the
 products of matrices alone, as one large product takes it in torch.
@@ -30,8 +29,6 @@ LOOP_BATCH = 32
 SYSTEMS = {
     "torch, float32": ("", "float32", "≥ 1.4"),
     "torch, bfloat16": ("", "bfloat16", "≥ 5"),
-    "@ct2": ("@ct2", "float32", "≥ 3.5"),
-    "@ct2-int8": ("@ct2-int8", "float32", "≥ 8"),
 }
 Pair = tuple[str, str]
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 from reporting import Report, parse, parser
 
 from nbkit.models import label
-from nbkit.studies import disambiguation as study
+from nbkit.studies.disambiguation import DisambiguationParams, shown
+from nbkit.studies.disambiguation.sets import attack_sets
 
 MODELS = ["sandbox-wsd-marian", "sandbox-wsd-lstm", "sandbox-wsd-convs2s"]
 
@@ -25,19 +26,21 @@ def main() -> None:
     made.add_argument("--seeds", type=int, default=150, help="seed sentences that are attacked")
     options = parse(made, models=MODELS[:1], pairs=600, seeds=80)
     report = Report(__file__, "Disambiguation on the sandbox: bias goes with errors, informed attacks win", options)
-    params = study.DisambiguationParams(
+    params = DisambiguationParams(
         models=options.models, n_pairs=options.pairs, n_seeds=options.seeds, n_samples=20, attack_size=200, bleu_pairs=0
     )
-    errors = study.errors(params).set_index("model")
-    found = study.correlations(params)
+    outcomes, attacks = shown.read(params), shown.read(params, "attacks")
+    errors = shown.error_rates(outcomes).set_index("model")
+    found = shown.bias_strengths(params, outcomes)
     biases = found[found["main"] & (found["measure"] == "freq_diff")].set_index("model")
-    attacks = study.attack_challenge(params).set_index(["model", "set"])["rate"]
+    sets = attack_sets(params, attacks.drop_duplicates("item"))
+    rates = shown.rates_of_sets(shown.success_rates, attacks, sets).set_index(["model", "set"])["value"]
     for name in map(label, options.models):
-        informed, random = attacks[name, "challenge"], attacks[name, "random"]
+        informed, random = rates[name, "challenge"], rates[name, "random"]
         bias = biases.loc[name]
-        rate = errors.loc[name, "rate"]
+        rate = errors.loc[name, "value"]
         report.add(f"{name}: wrong senses", 100 * rate, "%")
-        report.add(f"{name}: RBC of the difference of FREQ", bias["rbc"], "", bar="≥ 0")
+        report.add(f"{name}: RBC of the difference of FREQ", bias["value"], "", bar="≥ 0")
         report.add(f"{name}: p of that", bias["p"], "", bar="≤ 1e-5")
         report.add(f"{name}: attacks that win", 100 * informed, "%", against="random ones", bar=f"≥ {100 * random:.3g}")
     report.write()

@@ -95,9 +95,10 @@ class PapersWay:
 
 def ours(params: Any, model: str) -> Outcome:
     """The study's own functions, stage by stage, into an empty store."""
+    from nbkit.studies.word_order.steps import chunk_starts, read_chunk
+
     from nbkit.store import Store
     from nbkit.studies.word_order import steps as per_sentence
-    from nbkit.studies.word_order.steps import chunk_starts, read_chunk
 
     outcome = Outcome()
     with tempfile.TemporaryDirectory() as folder:

@@ -51,10 +51,13 @@ os.environ["NBKIT_CACHE"] = sys.argv[3]
 WORK = {
     "mined": """
 import sys
-from nbkit.store import Store
-from nbkit.studies.disambiguation.mining import Mining, mine
-n = int(sys.argv[1])
-assert mine(Mining("sandbox-homographs", n=n, lexicon="own", shard=2500), Store()).read == n
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams
+params = DisambiguationParams(
+    models=[], masked_lm=None, causal_lm=None, training_corpus="sandbox-homographs", training_pairs=int(sys.argv[1]),
+    lexicon="own",
+)
+senses = STUDY.read(params, "senses")
+assert senses.loc[senses["kind"] == "pairs read", "n"].sum() == params.training_pairs
 """,
     "scored": """
 import sys

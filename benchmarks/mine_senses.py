@@ -20,8 +20,9 @@ from reporting import Report, cpu_seconds, parse, parser
 
 from nbkit.corpora import load_pairs
 from nbkit.corpora.homographs import HomographLexicon, load_homographs
+from nbkit.measure.aligners import load_aligner
 from nbkit.store import Store
-from nbkit.studies.disambiguation.mining import Mining, aligned_pairs, count_senses, shard_starts
+from nbkit.studies.disambiguation.mining import count_senses
 from nbkit.text.sentences import Text
 
 BAR = 20_000  # parsed pairs a second and core
@@ -59,17 +60,13 @@ def corpus(n: int) -> tuple[Triples, HomographLexicon, str]:
     if not folder:
         pairs = load_pairs("sandbox", "en", "de", n=n)
         return [(pair.source, pair.target, pair.alignment) for pair in pairs], load_homographs("own"), "sandbox"
-    mining = Mining(
-        "multi30k:train",
-        n=n,
-        parsers={lang: str(Path(folder) / "models" / f"{lang}_ud_sm") for lang in ("en", "de")},
-        lexicon=str(Path(folder) / "homographs" / "en-de.sense_clusters.json"),
-        aligner="eflomal",
-    )
-    store = Store()
-    starts = shard_starts(mining, store)
-    pairs = ((pair, links) for start in starts for pair, links in aligned_pairs(mining, start, store))
-    return [(pair.source, pair.target, links) for pair, links in pairs], mining.homographs(), "Multi30k train"
+    parsers = {lang: str(Path(folder) / "models" / f"{lang}_ud_sm") for lang in ("en", "de")}
+    pairs = list(load_pairs("multi30k:train", "en", "de", n=n, parsers=parsers, store=Store()))
+    aligner = load_aligner("eflomal", "en", "de", store=Store())
+    links = aligner.align([(pair.source.tokens, pair.target.tokens) for pair in pairs])
+    lexicon = load_homographs(str(Path(folder) / "homographs" / "en-de.sense_clusters.json"))
+    triples = [(pair.source, pair.target, own) for pair, own in zip(pairs, links, strict=True)]
+    return triples, lexicon, "Multi30k train"
 
 
 def fresh(triples: Triples) -> Triples:

@@ -3,8 +3,8 @@
     NBKIT_DATA=… python benchmarks/perplexity.py [--texts 200] [--shape gpt2] [--threads 1] [--repeat 3] [--quick]
 
 Captions of Multi30k, in corpus order, are scored by a GPT-2 with random weights turn by turn: by a plain loop over
-padded batches of 32, which takes all logits and their log-softmax; by nbkit on torch, on CTranslate2 in float32 and
-with 8-bit weights. Beside the ratio of the medians stands by how much perplexities differ from the loop's.
+padded batches of 32, which takes all logits and their log-softmax; by nbkit on torch. Beside the
+ratio of the medians stands by how much perplexities differ from the loop's.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reporting import Report, data_folder, in_turn, need, parse, parser
+from reporting import Report, data_folder, in_turn, parse, parser
 
 LOOP = "batches of 32, in order"
 LOOP_BATCH = 32
 #: By the suffix of the name.
-SYSTEMS = {"nbkit, torch": "", "nbkit, @ct2": "@ct2", "nbkit, @ct2-int8": "@ct2-int8"}
+SYSTEMS = {"nbkit, torch": ""}
 
 
 def plain_loop(model: Any, tokenizer: Any, texts: list[str]) -> np.ndarray:
@@ -45,7 +45,6 @@ def main() -> None:
     made.add_argument("--threads", type=int, default=1)
     options = parse(made, texts=64, shape="gpt2-3")
     folder = data_folder()
-    need("ctranslate2")
     import torch
     from random_models import SHAPES, random_language_model
     from transformers import AutoModelForCausalLM, AutoTokenizer

@@ -4,8 +4,8 @@
 
 The units are those that `nbkit run` would send out, in their stages. A free worker takes the next one, as Dask has it,
 and loads the model unless it is one of the last that it used; a stage begins when the one before has ended. Notebooks
-come last, in eight processes of one machine. Costs are options. A model's rate is the one that this cache measured,
-unless --rates gives another; --measure takes the costs of reading, scoring and summing from that many sandbox pairs.
+come last, in eight processes of one machine. Costs are options. Models' rates are assumed unless --rates gives others;
+--measure takes the costs of reading, scoring and summing from that many sandbox pairs.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from typing import NamedTuple
 
 from reporting import Report, parse, parser
 
-from nbkit.batch.duration import Work, recall
 from nbkit.languages import TARGETS
 from nbkit.models.catalogue import resolve
 from nbkit.models.lifecycle import KEPT
-from nbkit.studies.base import Unit
 from nbkit.studies.word_order import STUDY, WordOrderParams, steps
 
 #: Texts a second on one GPU of today, for each model: stated, not measured.
@@ -221,11 +219,6 @@ def measured(pairs: int) -> dict[str, float]:
 
 def _rates(stated: str) -> dict[str, float]:
     rates = dict(RATES)
-    for model in rates:
-        unit = Unit("", "nbkit.studies.word_order.steps:translate_texts", {"model": model})
-        speed = recall(Work.unit(unit).kind)
-        if speed is not None and speed.per_text:
-            rates[model] = 1 / speed.per_text
     for item in filter(None, stated.split(",")):
         model, _, rate = item.partition("=")
         rates[model] = float(rate)

@@ -35,7 +35,8 @@ from nbkit.measure.bleu import cut
 from nbkit.measure.senses import BY_GENDER, DECIDED, NO_NOUN, OUTSIDE, REACHES, Sense, SenseFinder
 from nbkit.measure.statistics import share_interval
 from nbkit.store import Store
-from nbkit.studies.disambiguation.mining import Mining, mine
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams
+from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.text.parsers import parse_remembered
 from nbkit.text.sentences import Text
 
@@ -96,8 +97,11 @@ def add_corpus(report: Report, folder: Path) -> None:
     """What the rule and its variants decide on Multi30k's training set."""
     parsers = {lang: str(folder / "models" / f"{lang}_ud_sm") for lang in ("en", "de")}
     lexicon = str(folder / "homographs" / "en-de.sense_clusters.json")
-    mined = Mining("multi30k:train", parsers=parsers, lexicon=lexicon, aligner="eflomal")
-    reached = mine(mined).reached
+    params = DisambiguationParams(
+        models=[], masked_lm=None, causal_lm=None, training_corpus="multi30k:train", training_pairs=None,
+        parsers=parsers, lexicon=lexicon, aligner="eflomal", hypothesis_aligner="eflomal",
+    )  # fmt: skip
+    reached = fold_counts(STUDY.read(params, "senses"))(-1).reached
     for reach in REACHES:
         own = Counter({reason: n for (name, reason), n in reached.items() if name == reach})
         decided, counted = own[DECIDED] + own[BY_GENDER], own.total() - sum(own[reason] for reason in OUTSIDE)

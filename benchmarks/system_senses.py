@@ -11,13 +11,14 @@ rows whose word is still found.
 from __future__ import annotations
 
 import csv
+import os
 import resource
 import tempfile
 import time
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,10 @@ from reporting import Report, child_seconds, cpu_seconds, data_folder, need, par
 
 from nbkit.measure.senses import OUTSIDE, majority_sense
 from nbkit.models.services.outputs import read_lines
-from nbkit.store import Store
-from nbkit.studies.disambiguation import DisambiguationParams
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams
 
 GOLD = Path(__file__).with_name("gold") / "systems.tsv"
 RUNS = Path(__file__).parent.parent / "params" / "disambiguation_wmt.yaml"
-#: The name of the package is that of the function.
-pool = import_module("nbkit.studies.disambiguation.pool")
 
 
 def main() -> None:
@@ -48,13 +46,15 @@ def main() -> None:
     verdicts: dict[str, list[bool]] = defaultdict(list)
     lines, began, cpu = 0, time.perf_counter(), cpu_seconds() + child_seconds()
     with tempfile.TemporaryDirectory(prefix="nbkit-senses-") as folder:
-        store = Store() if options.kept else Store(folder)
+        if not options.kept:
+            os.environ["NBKIT_CACHE"] = folder
         for entry in yaml.safe_load(RUNS.read_text(encoding="utf-8"))["runs"]:
             if entry["name"].startswith("suites"):
                 params = DisambiguationParams(**entry["params"], **({"n_pairs": 2000} if options.quick else {}))
-                for cast, n in shards(params, store):
-                    lines += n * len(params.voters)
-                    count(cast, data / "wmt" / f"wmt{entry['name'][-2:]}-suites/en-de", gold, counts, verdicts)
+                votes, sizes = STUDY.read(params, "votes"), STUDY.read(params, "sizes")
+                lines += int(sizes.loc[sizes["used"] == "test", "pairs"].sum()) * len(params.voters)
+                suites = data / "wmt" / f"wmt{entry['name'][-2:]}-suites/en-de"
+                count(votes[votes["left_out"] == ""], params.voters, suites, gold, counts, verdicts)
     seconds = time.perf_counter() - began
     if not options.kept:
         note = (
@@ -75,16 +75,9 @@ def main() -> None:
     report.write()
 
 
-def shards(params: DisambiguationParams, store: Store) -> Any:
-    """The votes of each shard, and how many sources it has."""
-    for corpus in params.corpora:
-        for start in pool.pool_starts(params, corpus, store):
-            cast = pool.votes(params, corpus, start, store=store)
-            yield cast[cast["left_out"] == ""], int(cast.loc[cast["left_out"] == "pairs read", "n"].sum())
-
-
 def count(
     cast: pd.DataFrame,
+    voters: Sequence[str],
     folder: Path,
     gold: dict[Any, dict[str, str]],
     counts: Counter[str],
@@ -100,11 +93,12 @@ def count(
                 if row.found != majority:
                     counts["dissent"] += 1
                     kinds.append("dissent")
-            file = Path(row.model.partition(":")[2]).name.replace("{tgt}", "de")
+            file = Path(voters[int(row.voter)].partition(":")[2]).name.replace("{tgt}", "de")
+            pair = int(row.key.split("/")[-2])
             for kind in kinds:
-                read = gold.get((folder.parent.name, file, int(row.pair), row.homograph, kind))
+                read = gold.get((folder.parent.name, file, pair, row.homograph, kind))
                 if read and read["word"] == row.word:
-                    texts = (lines_of(folder / place)[int(row.pair) - 1] for place in ("source.en", f"systems/{file}"))
+                    texts = (lines_of(folder / place)[pair - 1] for place in ("source.en", f"systems/{file}"))
                     if blake2b("\t".join(texts).encode(), digest_size=6).hexdigest() == read["digest"]:
                         verdicts[kind].append(read["verdict"] == "right")
 

@@ -7,10 +7,7 @@ when something in them is used.
 from importlib import import_module
 from typing import Any
 
-from nbkit.deprecation import explain_moved_modules
-
 __version__ = "0.1.0"
-explain_moved_modules()
 
 #: What a notebook begins with, and its module, without ``nbkit.`` (a digest of code follows names in full).
 _FRONT = {"card": "batch.card", "compare": "report.compare", "sentences": "report.browse"}

@@ -6,11 +6,11 @@ import json
 
 import pandas as pd
 from click.testing import CliRunner
-from openpyxl import load_workbook
 
 from nbkit.cli import main
 from nbkit.corpora.nli import LABELS
 from nbkit.measure.forms import key_path, make_form
+from tests.annotate.filling import fill
 
 
 def nbkit(*arguments: object):
@@ -19,23 +19,18 @@ def nbkit(*arguments: object):
 
 def filled(tmp_path, name: str, answer):
     """A form, made once, with *answer* of each item's label in every row."""
-    form = tmp_path / "form.xlsx"
+    form = tmp_path / "form.csv"
     if not form.exists():
         rows = [(f"p {i}", f"h {i}", LABELS[i % 3], "D^c", "short") for i in range(9)]
         columns = ["premise", "hypothesis", "label", "stratum", "length_group"]
         make_form(pd.DataFrame(rows, columns=columns), form, labels=LABELS, instructions="")
     items = {item["item"]: item for item in json.loads(key_path(form).read_text("utf-8"))["items"]}
-    book = load_workbook(form)
-    sheet = book["judgements"]
-    for row in range(2, sheet.max_row + 1):
-        sheet.cell(row, 4).value = answer(items[sheet.cell(row, 1).value]["label"])
-    book.save(tmp_path / name)
-    return tmp_path / name
+    return fill(form, tmp_path / name, lambda row: answer(items[row["item"]]["label"]))
 
 
 def test_filled_forms_give_accuracy_and_agreement(tmp_path):
-    x = filled(tmp_path, "x.xlsx", lambda label: label)
-    y = filled(tmp_path, "y.xlsx", lambda label: "neutral")
+    x = filled(tmp_path, "x.csv", lambda label: label)
+    y = filled(tmp_path, "y.csv", lambda label: "neutral")
     out = tmp_path / "all.csv"
     result = nbkit("annotate", "read", f"X={x}", y, "--key", tmp_path / "form.key.json", "--output", out)
     assert result.exit_code == 0, result.output
@@ -47,7 +42,7 @@ def test_filled_forms_give_accuracy_and_agreement(tmp_path):
 
 
 def test_a_bad_form_is_one_message_with_the_row(tmp_path):
-    bad = filled(tmp_path, "bad.xlsx", lambda label: "maybe")
+    bad = filled(tmp_path, "bad.csv", lambda label: "maybe")
     result = nbkit("annotate", "read", bad, "--key", tmp_path / "form.key.json")
     assert result.exit_code == 2 and f"{bad}:2: unknown label 'maybe'" in result.output
     twice = nbkit("annotate", "read", f"X={bad}", f"X={bad}", "--key", tmp_path / "form.key.json")
@@ -57,12 +52,12 @@ def test_a_bad_form_is_one_message_with_the_row(tmp_path):
 def test_make_says_what_the_run_file_lacks(tmp_path):
     run = tmp_path / "run.yaml"
     run.write_text("name: mine\nruns:\n  - study: word_order\n")
-    result = nbkit("annotate", "make", run, tmp_path / "form.xlsx")
+    result = nbkit("annotate", "make", run, tmp_path / "form.csv")
     assert result.exit_code == 2 and "has no entry of the study nli_permutation" in result.output
     entry = "  - study: nli_permutation\n    name: {}\n    params: {{models: []}}\n"
     run.write_text("name: mine\nruns:\n" + entry.format("one") + entry.format("two"))
-    several = nbkit("annotate", "make", run, tmp_path / "form.xlsx")
+    several = nbkit("annotate", "make", run, tmp_path / "form.csv")
     assert several.exit_code == 2 and "--entry one or two" in several.output
-    none = nbkit("annotate", "make", run, tmp_path / "form.xlsx", "--entry", "one")
+    none = nbkit("annotate", "make", run, tmp_path / "form.csv", "--entry", "one")
     assert none.exit_code == 2 and "name one in models" in none.output
-    assert not (tmp_path / "form.xlsx").exists()
+    assert not (tmp_path / "form.csv").exists()

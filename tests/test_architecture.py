@@ -13,7 +13,7 @@ import nbkit
 PACKAGE = Path(nbkit.__file__).parent
 GROUND = (
     *("errors", "languages", "registry", "seeding", "progress", "files", "yaml_text"),
-    *("store", "fingerprint", "provenance", "deprecation", "metrics"),
+    *("store", "fingerprint", "provenance"),
 )
 ROOMS = (
     *("numbers", "text", "sandbox", "corpora", "perturb", "models", "measure", "suites"),
@@ -46,7 +46,7 @@ def imported_rooms(path: Path) -> set[str]:
 
 
 def test_imports_point_one_way():
-    """No file imports a room that stands after its own in ARCHITECTURE.md; the package itself only `deprecation`."""
+    """No file imports a room that stands after its own in ARCHITECTURE.md; the package itself imports none."""
     upwards = [
         f"{path.relative_to(PACKAGE)} imports {other}, which stands after it in ARCHITECTURE.md"
         for path in SOURCES
@@ -54,7 +54,7 @@ def test_imports_point_one_way():
         if LEVEL[other] > LEVEL[room_of(path)]
     ]
     assert not upwards, "\n" + "\n".join(upwards)
-    assert imported_rooms(PACKAGE / "__init__.py") == {"deprecation"}
+    assert imported_rooms(PACKAGE / "__init__.py") == set()
 
 
 def module_of(path: Path) -> str:

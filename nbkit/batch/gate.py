@@ -1,158 +1,101 @@
-"""Gates: conditions that a comparison must satisfy for a build to pass, as a file; JUnit XML and GitHub annotations."""
+"""Gates: conditions that a comparison must satisfy for a build to pass; JUnit XML and GitHub annotations."""
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-
-from nbkit.batch.params import Location, explained, lines_of, listing
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
-from nbkit.files import read_text
-from nbkit.report.compare import Check, Comparison, apart, verdict_of
-from nbkit.studies.behaviours import Measure
+from nbkit.report.compare import Check, Comparison
 
+_CONDITION = re.compile(r"(\w+)(?:\.(\w+))?(?:\[([^]]+)\])?(?:\.(\w+))?\s*(?=[<>=!])(.*)")
+_TERM = re.compile(r"(\w+)\s*(<=|>=|==|!=|<|>)\s*(.*?)")
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+#: Columns that select rows: a gate about a system or language that is not there would never break.
+_SELECTING = ("system_a", "system_b", "source_language", "target_language")
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class Bounds(BaseModel):
-    """What a number may be; None: as much as it likes."""
+def check(conditions: Iterable[str], comparison: Comparison) -> list[Check]:
+    """Check each condition in each row of *comparison* that it is about; where it is true, the gate is broken.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    conditions: ``STUDY[.MEASURE][[GROUP]][.COLUMN] < NUMBER``, and more terms after "and" (docs/ci.md).
 
-    at_least: float | None = None
-    at_most: float | None = None
-
-    def broken_by(self, low: float, high: float) -> bool:
-        """Whether everything from *low* to *high* is outside."""
-        return (self.at_least is not None and high < self.at_least) or (self.at_most is not None and low > self.at_most)
-
-
-class Gate(BaseModel):
-    """One gate. Shares are from 0 to 1, differences those of B from A."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    behaviour: str = Field(description="The study.")
-    measure: str = Field("", description="One of its measures; by default its headline.")
-    group: str = Field("", description="One group of the measure, or * for each; by default all items.")
-    direction: str = Field("", description="Such as en-de; by default each.")
-    system: str = Field("", description="Label of a system of A or B; by default each.")
-    worse_by: float | None = Field(None, ge=0, description="B may be worse than A by this much.")
-    difference: Bounds | None = Field(None, description="What B − A may be.")
-    value: Bounds | None = Field(None, description="What B may be.")
-    only_if_significant: bool = Field(
-        False, description="Whether a difference must also be significant, and a value's whole interval outside."
-    )
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Gate:
-        if self.worse_by is None and self.difference is None and self.value is None:
-            raise ValueError("says nothing: give worse_by, difference or value")
-        return self
-
-
-class _GateFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    gates: list[Gate] = Field(min_length=1)
-
-
-def read_gates(path: Path) -> list[tuple[Gate, str]]:
-    """The gates in a YAML file, each with its file and line. Raises `ParamsError` or `DataError` with file and line."""
-    lines, values = lines_of(read_text(path, "gate file"), str(path))
-    if not isinstance(values, dict):
-        raise ParamsError(f"{path}: a mapping with the key gates is expected")
-    try:
-        gates = _GateFile(**{str(key): value for key, value in values.items()}).gates
-    except ValidationError as error:
-        raise ParamsError(listing(explained(error, lines, (), _fields))) from None
-    return [(gate, lines.place(("gates", number))) for number, gate in enumerate(gates)]
-
-
-def _fields(location: Location) -> list[str]:
-    if len(location) == 1:
-        return list(_GateFile.model_fields)
-    return list(Gate.model_fields if len(location) == 3 else Bounds.model_fields)
-
-
-def check(gates: Sequence[tuple[Gate, str]], comparison: Comparison) -> list[Check]:
-    """Whether each gate holds for each row of *comparison* that it is about.
-
-    Raises `NbkitError` with file and line for a gate that is about nothing there: it would never break.
+    Raises `ParamsError` for a condition that cannot be read, or is about nothing there: it would never be true.
     """
     checks: list[Check] = []
-    for gate, place in gates:
+    for condition in conditions:
         try:
-            checks += _checked(gate, place, comparison)
+            checks += _checked(condition, comparison)
         except NbkitError as error:
-            raise ParamsError(f"{place}: {error}") from None
+            raise ParamsError(f"--fail-if '{condition}': {error}") from None
     return checks
 
 
-def _checked(gate: Gate, place: str, comparison: Comparison) -> Iterator[Check]:
-    rows = comparison.differences
-    rows = rows[rows["study"] == _known("behaviour", gate.behaviour, rows["study"])]
-    name = gate.measure or next(iter(comparison.declared[gate.behaviour].measures))
-    rows = rows[rows["measure"] == _known("measure", name, rows["measure"])]
-    measure = comparison.declared[gate.behaviour].measures[name]
-    if gate.worse_by is not None and measure.better is None:
-        raise NbkitError(f"worse_by: neither more nor less {measure.label} is better; give difference instead")
-    if gate.direction:
-        directions = rows["source_language"] + rows["target_language"].map(lambda to: to and f"-{to}")
-        rows = rows[directions == _known("direction", gate.direction, directions)]
-    if gate.system:
-        of = [*rows["system_a"], *rows["system_b"]]
-        rows = rows[(rows[["system_a", "system_b"]] == _known("system", gate.system, of)).any(axis=1)]
-    groups = rows["group"][rows["group"] != ""]
-    if gate.group == "*" and groups.empty:
-        raise NbkitError(f"group: {measure.label} has no groups here")
-    wanted = rows["group"] != "" if gate.group == "*" else rows["group"] == _known("group", gate.group, ["", *groups])
-    by_key = {_key(row): row for row in comparison.rows()}
-    for row in rows[wanted].to_dict("records"):
-        said = by_key[_key(row)]
-        title = ", ".join(filter(None, (measure.label, row["group"], said["pair"], said["systems"])))
-        found = f"{said['a_text']} → {said['b_text']}, {said['apart']} {said['interval']}, {said['p_said']}"
-        broken = list(_broken(gate, row, measure))
-        yield Check(title, bool(broken), f"{found}; {'; '.join(broken)}" if broken else found, place)
+def _checked(condition: str, comparison: Comparison) -> Iterator[Check]:
+    parts = _CONDITION.fullmatch(condition.strip())
+    if parts is None:
+        raise NbkitError("not a condition; write it like numbers.strict < -0.01")
+    study, name, group, column, rest = parts.groups()
+    rows = [{**row, "verdict": row["verdict"] or "none"} for row in comparison.rows()]
+    rows = _with(rows, "behaviour", "study", study)
+    declared = comparison.declared[study].measures
+    name = name or next(iter(declared))
+    rows = _with(rows, "measure", "measure", name)
+    compared = []
+    for text in re.split(r"\s+and\s+", f"{column or 'difference'} {rest}"):
+        key, sign, value = _term(text, rows[0])
+        if key in _SELECTING and sign == "==":
+            rows = _with(rows, key.replace("_", " "), key, value)
+        else:
+            compared.append((key, _OPERATORS[sign], value))
+    if group == "*":
+        rows = [row for row in rows if row["group"]]
+        if not rows:
+            raise NbkitError(f"{declared[name].label} has no groups here")
+    else:
+        rows = _with(rows, "group", "group", group or "")
+    for row in rows:
+        title = ", ".join(filter(None, (declared[name].label, row["group"], row["pair"], row["systems"])))
+        message = f"{row['a_text']} → {row['b_text']}, {row['apart']} {row['interval']}, {row['p_said']}"
+        if not row["n"]:
+            message += "; there is no item to measure"
+        broken = not row["n"] or all(holds(row[key], value) for key, holds, value in compared)
+        yield Check(title, broken, message, condition)
 
 
-def _key(row: Mapping[Any, Any]) -> tuple[str, ...]:
-    names = ("study", "system_a", "system_b", "source_language", "target_language", "measure", "group")
-    return tuple(row[name] for name in names)
+def _with(rows: list[dict[str, Any]], kind: str, key: str, value: str) -> list[dict[str, Any]]:
+    """The rows with this *value*. Raises `UnknownNameError` if there are none."""
+    if found := [row for row in rows if row[key] == value]:
+        return found
+    raise UnknownNameError(kind, value, {row[key] for row in rows if row[key]}, way_out=" (in this comparison)")
 
 
-def _known(kind: str, name: str, known: Any) -> str:
-    if name not in set(known):
-        raise UnknownNameError(kind, name, {each for each in known if each}, way_out=" (in this comparison)")
-    return name
-
-
-def _broken(gate: Gate, row: Mapping[Any, Any], measure: Measure) -> Iterator[str]:
-    """What of a gate a row breaks."""
-    if not row["n"]:
-        yield "there is no item to measure"
-        return
-    verdict = verdict_of(row, measure)
-    may = bool(verdict) or not gate.only_if_significant
-    if gate.worse_by is not None and may:
-        worse = row["difference"] * (-1 if measure.better == "higher" else 1)
-        if worse > gate.worse_by:
-            yield f"allowed: worse by {apart(gate.worse_by, measure).lstrip('+')}"
-    if gate.difference is not None and may and gate.difference.broken_by(row["difference"], row["difference"]):
-        yield f"allowed: a difference {_words(gate.difference, lambda value: apart(value, measure))}"
-    ends = ("b_low", "b_high") if gate.only_if_significant else ("b", "b")
-    if gate.value is not None and gate.value.broken_by(row[ends[0]], row[ends[1]]):
-        yield f"allowed: a value {_words(gate.value, measure.written)}"
-
-
-def _words(bounds: Bounds, written: Any) -> str:
-    said = (("of at least", bounds.at_least), ("of at most", bounds.at_most))
-    return " and ".join(f"{words} {written(bound)}" for words, bound in said if bound is not None)
+def _term(text: str, row: Mapping[str, Any]) -> tuple[str, str, Any]:
+    """The column, sign and value of one comparison of a condition, such as ``p_holm < 0.05``."""
+    parts = _TERM.fullmatch(text.strip())
+    if parts is None:
+        raise NbkitError(f"'{text}' is not a comparison; write it like p_holm < 0.05")
+    key, sign, value = parts.groups()
+    if key not in row:
+        numbers = {name for name, value in row.items() if isinstance(value, (int, float)) and name != "few"}
+        raise UnknownNameError("column", key, {*numbers, *_SELECTING, "verdict"})
+    if not isinstance(row[key], (int, float)):
+        return key, sign, value
+    try:
+        return key, sign, float(value)
+    except ValueError:
+        raise NbkitError(f"{key} {sign}: expected a number, found '{value}'") from None
 
 
 # ----------------------------------------------------------------------------
@@ -167,7 +110,7 @@ def junit(checks: Sequence[Check], title: str) -> bytes:
         case = ElementTree.SubElement(suite, "testcase", classname="nbkit compare", name=_xml(each.name))
         if each.broken:
             failure = ElementTree.SubElement(case, "failure", message=_xml(each.message))
-            failure.text = _xml(f"{each.place}: {each.message}")
+            failure.text = _xml(f"{each.condition}: {each.message}")
     return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
 
 
@@ -176,15 +119,12 @@ def _xml(text: str) -> str:
 
 
 def annotation(check: Check) -> str:
-    """A broken gate as a command of GitHub's workflows, which shows it at the gate's line.
+    """A broken gate as a command of GitHub's workflows, which shows it beside the build.
 
-    >>> annotation(Check("numbers, en→de", True, "93% → 81%", "gate.yaml:4"))
-    '::error file=gate.yaml,line=4,title=numbers%2C en→de::93%25 → 81%25'
+    >>> annotation(Check("numbers, en→de", True, "93% → 81%", "numbers < -0.1"))
+    '::error title=numbers%2C en→de::93%25 → 81%25 (numbers < -0.1)'
     """
-    file, _, line = check.place.rpartition(":")
-    values = {"file": file, "line": line, "title": check.name}
-    said = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in values.items() if value)
-    return f"::error {said}::{_escaped(check.message)}"
+    return f"::error title={_escaped(check.name, ':,')}::{_escaped(f'{check.message} ({check.condition})')}"
 
 
 def _escaped(text: str, more: str = "") -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import dropwhile, takewhile
 from pathlib import Path
+from string import Template
 from typing import Annotated, Any
 
 import yaml
@@ -136,16 +137,12 @@ class RunEntry(BaseModel):
 
 
 class RunFile(BaseModel):
-    """A run: its name (the folder under ``outputs/``), its title, and the studies in it.
-
-    variables: values of ``${NAME}`` in the file, besides `nbkit.batch.params.FROM_ENVIRONMENT`.
-    """
+    """A run: its name (the folder under ``outputs/``), its title, and the studies in it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Name
     title: str = ""
-    variables: dict[str, str] = {}
     runs: list[RunEntry] = Field(min_length=1)
 
     _written: Lines = PrivateAttr(default=Lines("run"))
@@ -202,7 +199,7 @@ def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile
     """The run file at *path*. Raises `ParamsError` or `DataError` with file and line.
 
     path: your own file, or a bundled one (`nbkit.batch.find_params`).
-    settings: values that replace those of variables declared in the file (``--set NAME=VALUE``).
+    settings: values of ``${NAME}`` in its parameters (``--set NAME=VALUE``).
     """
     path = find_params(Path(path))
     try:
@@ -449,83 +446,46 @@ def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Lo
 
 
 # ----------------------------------------------------------------------------
-# The values of ``${NAME}``: a few folders from the environment, and what the file itself declares. A run file may come
-# from anybody, and its values are sent to servers, stored and shown; so it can read nothing else of the environment.
+# The values of ``${NAME}`` in parameters: a few folders from the environment, and what the command line sets. A run
+# file may come from anybody, and its values are sent to servers, stored and shown; so it can read nothing else of the
+# environment.
 
 #: The variables whose values come from the environment.
 FROM_ENVIRONMENT = ("NBKIT_DATA", "NBKIT_CACHE", "HOME", "HF_HOME")
-
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-_BRACED = re.compile(rf"\$\{{({_NAME.pattern})\}}")
-
-
-#: In parameters ``$NAME`` counts, too: paths and names of models are filled in with it where they are used.
-_USED = re.compile(rf"{_BRACED.pattern}|\$({_NAME.pattern})")
-
-
-_LEFT = re.compile(r"\$[\w{]")
-
-
+# Paths and names of models are filled in where they are used, too: no variable may be left over for that.
+_LEFT = re.compile(r"\$\{?(\w+|\{)")
 _NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
 
 
 def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -> Any:
-    """The content of a run file with its variables filled in, also under its key ``variables``.
+    """The content of a run file with ``${NAME}`` and ``$NAME`` filled in under its key ``runs``.
 
-    settings: values that override the declared ones. lines: where each value stands in the file.
+    settings: values by name (``--set NAME=VALUE``). lines: where each value stands in the file.
 
-    Raises `ParamsError` with file and line for a variable that is neither declared nor in `FROM_ENVIRONMENT`, has no
-    value or looks like a key, and for text that no file can hold (NUL, half a surrogate pair).
+    Raises `ParamsError` with file and line for a variable that is neither in *settings* nor in `FROM_ENVIRONMENT`, or
+    has no value, for a setting that no text uses, and for text that no file can hold (NUL, half a surrogate pair).
 
-    >>> fill({"variables": {"MINE": "/data"}, "runs": ["${MINE}/a"]}, {}, Lines("demo.yaml"))["runs"]
+    >>> fill({"runs": ["${MINE}/a"]}, {"MINE": "/data"}, Lines("demo.yaml"))["runs"]
     ['/data/a']
-    >>> fill({"title": "${OPENAI_API_KEY}"}, {}, Lines("demo.yaml", {("title",): 2}))
+    >>> fill({"runs": ["${OPENAI_API_KEY}"]}, {}, Lines("demo.yaml", {("runs", 0): 2}))
     Traceback (most recent call last):
     nbkit.errors.ParamsError: demo.yaml:2: ${OPENAI_API_KEY} looks like a key or a password, ...
     """
-    declared = _declared(values.get("variables"), settings, lines)
-    known = {**{name: os.environ.get(name) or None for name in FROM_ENVIRONMENT}, **declared}
-    filled = {key: _filled(value, (key,), known, lines) for key, value in values.items() if key != "variables"}
-    if declared:
-        filled["variables"] = {name: value for name, value in declared.items() if value is not None}
-    return filled
-
-
-def _declared(values: Any, settings: Mapping[str, str], lines: Lines) -> dict[str, str | None]:
-    """The variables that the file declares, with their values; None for a variable without one."""
-    if values is None:
-        values = {}
-    if not isinstance(values, dict):
-        raise lines.error(("variables",), "variables: a mapping of names to values is expected")
-    for name, value in values.items():
-        here = ("variables", name)
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise lines.error(here, f"variables: {name!r:.80} is not a name: use letters, digits and _, no digit first")
+    for name, value in settings.items():
+        _check_text(value, (), lines)
         if looks_secret(name):
-            raise lines.error(here, _secret(name))
-        if name in FROM_ENVIRONMENT:
-            raise lines.error(here, f"variables: {name} comes from the environment; choose another name")
-        if not isinstance(value, str | None):
-            raise lines.error(here, f"variables.{name}: text is expected (in quotes), found {value!r:.80}")
-    if unknown := next((name for name in settings if name not in values), None):
-        there_are = ", ".join(values) or "none"
-        raise lines.error(
-            (), f"--set {unknown}: the file declares no such variable (variables: …); it has: {there_are}"
-        )
-    written: list[tuple[Location, str, str | None]] = [
-        (("variables", name), f"variables.{name}", value) for name, value in values.items()
-    ]
-    for place, shown, value in [*written, *(((), f"--set {name}", value) for name, value in settings.items())]:
-        _check_text(value or "", place, lines)
-        if "$" in (value or ""):
-            raise lines.error(place, f"{shown}: a value must not contain another variable or $")
-    return {**values, **settings}
+            raise lines.error((), _secret(name))
+        if "$" in value:
+            raise lines.error((), f"--set {name}: a value must not contain another variable or $")
+        if not re.search(rf"\$(\{{{re.escape(name)}\}}|{re.escape(name)}\b)", str(values.get("runs"))):
+            raise lines.error((), f"--set {name}: no parameter of the file contains ${{{name}}}")
+    environment = {name: os.environ[name] for name in FROM_ENVIRONMENT if os.environ.get(name)}
+    known = {**environment, **settings}
+    return {key: _filled(value, (key,), known if key == "runs" else None, lines) for key, value in values.items()}
 
 
-def _filled(value: Any, location: Location, known: Mapping[str, str | None], lines: Lines) -> Any:
+def _filled(value: Any, location: Location, known: Mapping[str, str] | None, lines: Lines) -> Any:
+    """*value* with variables filled in; None: texts are only checked."""
     if isinstance(value, dict):
         for key in value:
             if isinstance(key, str):
@@ -536,33 +496,23 @@ def _filled(value: Any, location: Location, known: Mapping[str, str | None], lin
     if not isinstance(value, str):
         return value
     _check_text(value, location, lines)
-
-    def lookup(match: re.Match[str]) -> str:
-        name = next(filter(None, match.groups()))
-        setting = known.get(name)
-        if setting is None:
-            raise lines.error(location, _way_out(name, known))
-        return setting
-
-    if location[0] != "runs":  # a title is shown, and filled in nowhere else
-        return _BRACED.sub(lookup, value)
-    filled = _USED.sub(lookup, value)
-    if _LEFT.search(filled):
-        raise lines.error(location, f"{value!r:.80}: only the name of a variable may stand in ${{…}}")
+    if known is None:
+        return value
+    filled = Template(value).safe_substitute(known)
+    if left := _LEFT.search(filled):
+        raise lines.error(location, _way_out(left[1], value))
     return filled
 
 
-def _way_out(name: str, known: Mapping[str, str | None]) -> str:
+def _way_out(name: str, value: str) -> str:
     if looks_secret(name):
         return _secret(name)
     if name in FROM_ENVIRONMENT:
         return f"${{{name}}} is not set in the environment: export {name}=…"
-    if name in known:
-        return f"${{{name}}} has no value: write one under variables, or give it with --set {name}=…"
-    return (
-        f"${{{name}}} is not a variable of this file: declare it (variables: {{{name}: …}}); "
-        f"only {', '.join(FROM_ENVIRONMENT)} come from the environment"
-    )
+    if not name.isidentifier() or "$$" in value or "${$" in value:
+        return f"{value!r:.80}: only the name of a variable may stand in ${{…}}"
+    known = ", ".join(FROM_ENVIRONMENT)
+    return f"${{{name}}} has no value: give it with --set {name}=…; only {known} come from the environment"
 
 
 def _secret(name: str) -> str:

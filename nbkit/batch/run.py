@@ -20,7 +20,6 @@ import nbkit
 from nbkit import provenance
 from nbkit.batch import cluster
 from nbkit.batch.cluster import KEPT
-from nbkit.batch.duration import Stopwatch, Work, estimate
 from nbkit.batch.folder import OutputFolder, run_folder
 from nbkit.batch.health import health_of
 from nbkit.batch.params import Entry, RunFile, listing, read, refuse_programs, validate
@@ -63,9 +62,8 @@ class RunSummary:
     """What a run did, or what a dry run would do.
 
     cells: points of the grid. units: units of work. executed, skipped: labels of notebooks.
-    texts, stored, estimate, assumed: of a dry run: texts to handle, how many of them are stored, seconds it will take,
-    and what is assumed of the parts that were never timed. not_remembered: models that are asked anew by
-    each notebook. report: the path of ``index.html``.
+    texts, stored: of a dry run: texts to handle, and how many of them are stored. not_remembered: models that are
+    asked anew by each notebook. report: the path of ``index.html``.
     """
 
     name: str
@@ -79,8 +77,6 @@ class RunSummary:
     report: Path | None = None
     texts: int = 0
     stored: int = 0
-    estimate: float | None = None
-    assumed: tuple[str, ...] = ()
     not_remembered: tuple[str, ...] = ()
 
     @property
@@ -122,7 +118,7 @@ def run(
         refuse_programs(entry.params for entry in job.plan.entries)
     with job.folder.claimed(job.plan.run.owner), run_folder() as runtime, ExitStack() as hired:
         units = _units(job, count=False)
-        # Before anything is changed: the cluster may be missing or unfit.
+        # Before anything is changed: the cluster may be missing.
         runner = hired.enter_context(_runner(executor, address, units, workers or job.workers, runtime))
         job.folder.remove_all_but(execution.label for execution in job.plan.executions)
         job.folder.remove_outcomes_but(job.plan.outcomes)
@@ -132,17 +128,16 @@ def run(
         incomplete = job.folder.incomplete()
         job.folder.write_run({**record, "status": "running", "incomplete": sorted(incomplete)})
         failures: list[Failure] = []
-        stopwatch = Stopwatch()
         status = "interrupted"
         try:
-            failures += _run_units(units, runner, stopwatch)
+            failures += _run_units(units, runner)
             incomplete = _incomplete(job.plan, {failure.label for failure in failures})
             hired.close()
             job = _planned_again(job) if units else job  # without units, nothing was downloaded
             with _runner("processes", None, (), job.workers, runtime) as processes:  # fresh ones, which hold no models
-                failures += _write_outcomes(job, processes, incomplete, stopwatch)
+                failures += _write_outcomes(job, processes, incomplete)
                 fresh = _Fresh(job.folder.path, watch)
-                failures += _run_notebooks(job, processes, runtime, fresh, stopwatch)
+                failures += _run_notebooks(job, processes, runtime, fresh)
             status = "failed" if failures else "done"
         finally:
             end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
@@ -151,8 +146,6 @@ def run(
             )
         index = report.build(job.folder.path)
         fresh.shown(index)
-    if executor == "processes" and not failures:
-        stopwatch.stop(time.time() - began, job.workers)
     return job.summary(units=len(units), failures=tuple(failures), seconds=time.time() - began, report=index)
 
 
@@ -163,19 +156,13 @@ def dry_run(
     workers: int | None = None,
     force: bool = False,
 ) -> RunSummary:
-    """What `run` would do with the same arguments, and for how long. Writes no results and loads no model."""
+    """What `run` would do with the same arguments. Writes no results and loads no model."""
     job = _job(run_file, output, workers, force)
     units = _units(job, count=True)
-    works = [Work.unit(unit) for unit in units]
-    works += [Work.outcomes(entry.study.name) for entry in _without_outcomes(job)]
-    works += [Work.page(execution.notebook) for execution in job.waiting]
-    seconds, assumed = estimate(works, job.workers)
     return job.summary(
         units=len(units),
         texts=sum(unit.texts for unit in units),
         stored=sum(unit.stored for unit in units),
-        estimate=seconds,
-        assumed=assumed,
     )
 
 
@@ -273,25 +260,20 @@ def _runner(
     environment = worker_environment(max(1, provenance.cores() // workers))
     if (executor == "processes" and address is None) or not units:
         return local_processes(workers, environment | {"TMPDIR": runtime}, units)
-    auto = any(unit.device == "auto" and unit.runs_models for unit in units)
-    return cluster.hired(executor, address=address, workers=workers, environment=environment, auto_device=auto)
+    return cluster.hired(executor, address=address, workers=workers, environment=environment)
 
 
-def _run_units(units: Sequence[Unit], runner: Runner, stopwatch: Stopwatch) -> Iterator[Failure]:
+def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     where = places()
     for stage, (_, group) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
         members = list(group)
         tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
-        by_task = dict(zip(map(id, tasks), members, strict=True))
         for done in _logged(runner(tasks), len(tasks), f"stage {stage}"):
-            unit = by_task[id(done.task)]
-            if done.error is not None:
-                if done.error.name == StoreError.__name__:  # the others would end alike, after all their work
-                    raise NbkitError(f"{unit.label}: {done.error.message}; {KEPT}")
-                yield Failure(unit.label, str(done.error), done.error.details)
+            if done.error is None:
                 continue
-            texts, seconds = done.value
-            stopwatch.add(Work.unit(unit), seconds, texts)
+            if done.error.name == StoreError.__name__:  # the others would end alike, after all their work
+                raise NbkitError(f"{done.task.label}: {done.error.message}; {KEPT}")
+            yield Failure(done.task.label, str(done.error), done.error.details)
 
 
 class _Fresh:
@@ -319,7 +301,7 @@ class _Fresh:
             watch(index)
 
 
-def _run_notebooks(job: _Job, runner: Runner, runtime: str, fresh: _Fresh, stopwatch: Stopwatch) -> Iterator[Failure]:
+def _run_notebooks(job: _Job, runner: Runner, runtime: str, fresh: _Fresh) -> Iterator[Failure]:
     tasks = [
         Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
         for e in job.waiting
@@ -330,8 +312,6 @@ def _run_notebooks(job: _Job, runner: Runner, runtime: str, fresh: _Fresh, stopw
                 execution = done.task.arguments[0]
                 job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
             yield Failure(done.task.label, str(done.error), done.error.details)
-        else:
-            stopwatch.add(Work.page(done.task.arguments[0].notebook), done.value)
         fresh.build()
 
 
@@ -341,26 +321,23 @@ def _without_outcomes(job: _Job) -> list[Entry]:
     return [e for e in job.plan.entries if e.name in keys and written_key(job.folder.outcomes(e.name)) != keys[e.name]]
 
 
-def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str], stopwatch: Stopwatch) -> Iterator[Failure]:
+def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> Iterator[Failure]:
     """Write the outcomes of each entry, unless they are there; those that would ask models again are skipped."""
     keys = {name: key for name, key in job.plan.outcomes.items() if name not in incomplete}
     job.folder.remove_outcomes_but(keys)
     for entry in job.plan.entries:
         if entry.name not in keys:
             tqdm.write(f"no outcomes of {entry.name}: {_without(entry, incomplete)}", file=sys.stderr)
-    tasks, works = [], {}
+    tasks = []
     for entry in _without_outcomes(job):
         if entry.name in keys:
             schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
             path = str(job.folder.outcomes(entry.name))
             arguments = (schema, entry.params.model_dump(mode="json"), path, keys[entry.name], places())
             tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
-            works[tasks[-1].label] = Work.outcomes(entry.study.name)
     for done in _logged(runner(tasks), len(tasks), "outcomes"):
         if done.error is not None:
             yield Failure(done.task.label, str(done.error), done.error.details)
-        else:
-            stopwatch.add(works[done.task.label], done.value)
 
 
 def _without(entry: Entry, incomplete: Collection[str]) -> str:

@@ -316,38 +316,31 @@ def end_with_parent() -> None:
         threading.Thread(target=wait_and_end, args=(parent,), daemon=True).start()
 
 
-def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> tuple[int | None, float]:
-    """Call ``"package.module:function"`` with *arguments*; return its result, if an int, and the seconds it took.
-
-    The int is the number of texts that it computed (not found in the store), for estimates of later runs.
-    """
+def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> Any:
+    """Call ``"package.module:function"`` with *arguments* and return its result."""
     os.environ.update(where)
     load_plugins()
-    started = time.perf_counter()
     module, _, name = function.partition(":")
     try:
         unit = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise NbkitError(f"unit of work '{function}' cannot be found: {error}") from error
-    result = unit(**arguments)
-    return result if isinstance(result, int) else None, time.perf_counter() - started
+    return unit(**arguments)
 
 
-def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str, where: Mapping[str, str]) -> float:
-    """Write the outcomes of an entry of a run, with their texts, and return the seconds it took.
+def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str, where: Mapping[str, str]) -> None:
+    """Write the outcomes of an entry of a run, with their texts.
 
     schema: ``"package.module:class"`` of *params*.
     """
     os.environ.update(where)
     load_plugins()
-    started = time.perf_counter()
     module, _, name = schema.partition(":")
     checked = getattr(import_module(module), name)(**params)
     path = Path(file)
     with writable(path.parent.parent):
         path.parent.mkdir(exist_ok=True)
         write_outcomes([checked], path, "parquet", key=key)
-    return time.perf_counter() - started
 
 
 # ----------------------------------------------------------------------------
@@ -360,8 +353,8 @@ class NotebookFailed(TaskError):
     """What a notebook raised; its record is written already."""
 
 
-def run_notebook(execution: Execution, output: str, runtime: str, provenance: Mapping[str, Any]) -> float:
-    """Execute one notebook and write its record last, so that a killed one is executed again; return its seconds.
+def run_notebook(execution: Execution, output: str, runtime: str, provenance: Mapping[str, Any]) -> None:
+    """Execute one notebook and write its record last, so that a killed one is executed again.
 
     output: the run's folder. runtime: a short-named folder for connection files and sockets (the name of a
     socket may have 107 characters). A notebook that fails keeps its traceback and what it had saved; then
@@ -400,11 +393,9 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
             )
         except PapermillExecutionError as raised:
             error = NotebookFailed(raised.ename, raised.evalue)
-        seconds = time.time() - started
-        folder.publish(execution, started, seconds, error, provenance)
+        folder.publish(execution, started, time.time() - started, error, provenance)
     if error is not None:
         raise error
-    return seconds
 
 
 def _braces_kept(path: Path) -> str:

@@ -33,17 +33,17 @@ def _settings(context: click.Context, parameter: click.Parameter, given: tuple[s
     """Names and values of ``NAME=VALUE``."""
     for each in given:
         if "=" not in each:
-            raise ParamsError(f"--set {each}: write --set NAME=VALUE, with a NAME of the run file (variables: …)")
+            raise ParamsError(f"--set {each}: write --set NAME=VALUE, where the run file says ${{NAME}}")
     return {name: value for name, _, value in (each.partition("=") for each in given)}
 
 
 RUN_FILE = click.argument("run_file", metavar="RUN.YAML", type=click.Path(path_type=Path))
 
 
-#: The values of a run file's variables.
+#: The values of ``${NAME}`` in a run file.
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
-    help="Value of a variable declared under `variables` in the run file (repeatable).",
+    help="Value of ${NAME} in the run file (repeatable).",
 )  # fmt: skip
 
 
@@ -245,7 +245,7 @@ def main(context: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None
     A run file names studies, systems and corpora; an outcome is one measured item of one system.
 
     \b
-    Start with:  nbkit doctor                          what is installed, and what is missing
+    Start with:  nbkit doctor                          what is installed, and which run files are ready
                  nbkit card sandbox --pair en-de       one system on one page
     """
     before = os.environ.get(VARIABLE)

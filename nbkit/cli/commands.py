@@ -480,7 +480,7 @@ def annotate() -> None:
 @allow_commands_option
 @offline_option
 def make(params: NliPermutationParams, form: Path, n: int, system: str | None, corpus: str | None) -> None:
-    """Draw permuted pairs that a model accepts and write the FORM (.xlsx) and its key (.key.json).
+    """Draw permuted pairs that a model accepts and write the FORM (.csv) and its key (.key.json).
 
     The run file has the NLI permutation study; missing results are computed. Half of the pairs are short and half
     long, half from originally correct pairs and half from flipped ones, as far as there are enough.
@@ -577,7 +577,7 @@ def _instructions() -> str:
 @allow_commands_option
 @offline_option
 def senses(params: DisambiguationParams, form: Path, n: int) -> None:
-    """Draw sentences of both challenge sets and write two forms: FORM-senses.xlsx and FORM-naturalness.xlsx.
+    """Draw sentences of both challenge sets and write two forms: FORM-senses.csv and FORM-naturalness.csv.
 
     The run file has the disambiguation study; missing results are computed. Each form has a key
     (.key.json), which annotators do not get. Filled forms and keys go into the parameters annotations, annotation_key,
@@ -588,9 +588,9 @@ def senses(params: DisambiguationParams, form: Path, n: int) -> None:
     refuse_programs([params])
     sample = judgement_sample(params, n)
     provenance = {"study": "disambiguation", "params": params.model_dump(mode="json")}
-    stem = form.with_suffix("") if form.suffix == ".xlsx" else form
+    stem = form.with_suffix("") if form.suffix == ".csv" else form
     for task, make in (("senses", make_sense_form), ("naturalness", make_naturalness_form)):
-        written, key = make(sample, stem.with_name(f"{stem.name}-{task}.xlsx"), seed=params.seed, provenance=provenance)
+        written, key = make(sample, stem.with_name(f"{stem.name}-{task}.csv"), seed=params.seed, provenance=provenance)
         click.echo(f"Form: {written}\nKey:  {key} (not for annotators)")
     counts = Counter(sample["set"])
     click.echo(", ".join(f"{count} {name} sentences" for name, count in sorted(counts.items())))

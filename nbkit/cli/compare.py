@@ -21,32 +21,37 @@ from nbkit.cli import allow_commands_option, offline_option
     type=click.Path(path_type=Path),
     help="Folder for compare.html and compare.json; by default outputs/compare-A-vs-B.",
 )
-@click.option("--gate", type=click.Path(path_type=Path), help="Gates that must hold (docs/ci.md); exit code 1 if not.")
+@click.option(
+    "--fail-if",
+    "conditions",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit with 1 if this is true, such as 'numbers.strict < -0.01' (repeatable; docs/ci.md).",
+)
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Also write the gates as JUnit XML.")
 @allow_commands_option
 @offline_option
 @click.pass_context
 def compare(
-    context: click.Context, a: str, b: str, run: Path | None, output: Path | None, gate: Path | None,
-    junit_file: Path | None,
+    context: click.Context, a: str, b: str, run: Path | None, output: Path | None,
+    conditions: tuple[str, ...], junit_file: Path | None,
 ) -> None:  # fmt: skip
     """Compare two systems item by item: what changed, and how sure is that?
 
     A and B are output folders of runs, cards, or files of outcomes. Items are paired by id; items that only one side
     has are excluded.
     """
-    from nbkit.batch.gate import annotation, check, junit, read_gates
+    from nbkit.batch.gate import annotation, check, junit
     from nbkit.files import atomic_write, check_folder
     from nbkit.report.compare import compare as comparison_of
     from nbkit.report.compare import default_folder
 
-    if junit_file is not None and gate is None:
-        raise click.UsageError("--junit requires --gate")
-    gates = read_gates(gate) if gate is not None else []
+    if junit_file is not None and not conditions:
+        raise click.UsageError("--junit requires --fail-if")
     output = output or default_folder(a, b, run)
     check_folder(output, "compare.html")
     found = comparison_of(a, b, run=run)
-    checks = check(gates, found)
+    checks = check(conditions, found)
     page = found.write(output, checks)
     if junit_file is not None:
         with atomic_write(junit_file) as unfinished:
@@ -60,7 +65,7 @@ def compare(
         click.echo(f"  not compared: {alone}")
     for each in checks:
         if each.broken:
-            click.echo(f"gate broken ({each.place}): {each.name}: {each.message}", err=True)
+            click.echo(f"gate broken ({each.condition}): {each.name}: {each.message}", err=True)
             if os.environ.get("GITHUB_ACTIONS") == "true":
                 click.echo(annotation(each))
     if checks:

@@ -1,15 +1,13 @@
-"""`nbkit list`: what can be named; `nbkit doctor`: versions, device, caches, and what is missing."""
+"""`nbkit list`: what can be named; `nbkit doctor`: versions, device, caches, ready run files; `nbkit store`."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -27,28 +25,21 @@ from nbkit.cli import aligned, offline_option, size_text
 from nbkit.corpora import CORPORA
 from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.errors import NbkitError
-from nbkit.languages import TARGETS
-from nbkit.measure import METRICS, check_metric
+from nbkit.measure import METRICS
 from nbkit.models import (
     CLASSIFIERS,
     LANGUAGE_MODELS,
     MODELS,
-    check_classifier,
-    check_language_model,
-    is_classifier_here,
-    is_language_model_here,
 )
 from nbkit.models.backends import BACKENDS
 from nbkit.models.catalogue import weights_licence
-from nbkit.models.services.names import PACKAGE, ServerModel, WebModel, offered, parse_remote, services
+from nbkit.models.services.names import offered
 from nbkit.models.weights import hub_cache, is_offline
 from nbkit.perturb import PERTURBATIONS
 from nbkit.registry import Registry
 from nbkit.store import Store, cache_folder, cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.study import outdated
-from nbkit.text.parsers import check_parser, parser_for
-from nbkit.yaml_text import load
 
 #: What stands in a list where there is nothing to say.
 NOTHING = "–"
@@ -74,7 +65,7 @@ def _models() -> Iterator[Sequence[Any]]:
         for name in registry:
             yield name, task, _origin(registry, name), _licence(registry, name), registry.summary(name)
     for suffix, backend in BACKENDS.items():
-        kinds = "translators, BERT-like classifiers, GPT-2"
+        kinds = "translators"
         yield f"MODEL@{suffix}", "any", kinds, "the model's", backend.summary
     for name, place, summary in offered():
         yield name, "translation", place, "the service's terms", summary
@@ -177,30 +168,15 @@ def listing(kind: str, form: str, wants_params: bool) -> None:
 # ----------------------------------------------------------------------------
 # `nbkit doctor`.
 
-_SHOWN_PROBLEMS = 4
 _NO_DATA = "not set; required for tests and runs on real data: export NBKIT_DATA=FOLDER"
-#: What a problem says of a variable of the environment.
-_UNSET = re.compile(r"(?:environment variable (\w+)|\$\{(\w+)\}) is not set")
-
-
 Row = tuple[str, str]
 
 
 @click.command()
 @offline_option
 def doctor() -> None:
-    """Show versions, device and caches, and what each study lacks and how to get it."""
-    for title, rows in (
-        ("nbkit", _software()),
-        ("Folders", _folders()),
-        ("Backends", _backends()),
-        ("Parsers", _parsers()),
-        ("Classifiers", _trained(CLASSIFIERS, check_classifier, is_classifier_here)),
-        ("Language models", _trained(LANGUAGE_MODELS, check_language_model, is_language_model_here)),
-        ("Translation services", _services()),
-        ("Metrics", _metrics()),
-        ("Run files", _run_files()),
-    ):
+    """Show versions, device and caches, and which run files are ready to run."""
+    for title, rows in (("nbkit", _software()), ("Folders", _folders()), ("Run files", _run_files())):
         click.echo(f"{title}\n{aligned(list(rows), indent='  ')}\n")
 
 
@@ -222,10 +198,6 @@ def _folders() -> Iterator[Row]:
     hub = hub_cache()
     read_only = ", read-only: no weights can be downloaded" if hub.is_dir() and not os.access(hub, os.W_OK) else ""
     yield "model hub ($HF_HOME)", _described(hub) + (", offline" if is_offline() else read_only)
-    old = outdated(map(STUDIES.get, STUDIES))
-    if old:
-        size = size_text(sum(block.size for block in old))
-        yield "", f"{size} of it in {len(old)} outdated tables; remove them: nbkit store --clear"
     data = os.environ.get("NBKIT_DATA")
     yield "data ($NBKIT_DATA)", _described(Path(data)) if data else _NO_DATA
     yield "disk", f"{shutil.disk_usage(Path.cwd()).free / 2**30:.1f} GiB free here"
@@ -238,127 +210,16 @@ def _described(folder: Path) -> str:
     return f"{folder} ({len(files)} files, {size_text(sum(files))})"
 
 
-def _backends() -> Iterator[Row]:
-    for suffix, backend in BACKENDS.items():
-        yield f"MODEL@{suffix}", backend.problem or f"ready ({backend.package} {backend.version})"
-
-
-def _parsers() -> Iterator[Row]:
-    missing = False
-    for lang in ("en", *TARGETS):
-        spec = parser_for(lang)
-        problem = check_parser(spec, lang)
-        missing |= problem is not None
-        yield lang, problem.partition(";")[0] if problem else spec
-    if missing:
-        yield "", "python -m spacy download NAME, or conda install -c conda-forge spacy-model-NAME, or name a"
-        yield "", "folder in the run file (parsers: {de: FOLDER}); the sandbox and treebanks need no parser"
-
-
-def _trained(
-    registry: Registry[Any], check: Callable[[str, str], str | None], is_here: Callable[[str, str], bool]
-) -> Iterator[Row]:
-    """For each model whether it is available, or will be trained here; last what helps.
-
-    One line for all that lack the same variable of the environment.
-    """
-    helps: dict[str, None] = {}
-    unset: dict[str, list[str]] = {}
-    for name in registry:
-        entry = registry.get(name)
-        lang = (entry.languages or ("en",))[0]
-        # First, as a recipe without its training data cannot say which model it makes.
-        problem = check(name, lang)
-        ready = "ready" if entry.recipe is None or problem or is_here(name, lang) else "will be trained on first use"
-        helps |= dict.fromkeys((problem or "").splitlines()[1:])
-        said = _gist(problem or ready)
-        if said.startswith(_NEEDS):
-            unset.setdefault(said, []).append(name)
-        else:
-            yield name, said
-    yield from ((said, ", ".join(names)) for said, names in unset.items())
-    yield from (("", line.strip()) for line in helps)
-
-
-def _services() -> Iterator[Row]:
-    for name, place, summary in offered():
-        if name.startswith(ServerModel.prefix):
-            yield name, _first_line(parse_remote(name).problem("en", "de") or f"ready: {place}")
-        elif not name.startswith(WebModel.prefix):
-            yield name, f"ready: {summary}"
-    yield _web_services()
-
-
-def _web_services() -> Row:
-    """All services of deep-translator in one line: those that are ready, and the keys that others need."""
-    row = f"{WebModel.prefix}NAME"
-    if find_spec(PACKAGE) is None:
-        return row, f'pip install "nbkit[deep-translator]", for {", ".join(services())}'
-    ready = [name for name in services() if WebModel.parsed(WebModel.prefix + name).problem("en", "de") is None]
-    keys = (key for each in services().values() for key in each.keys.values())
-    unset = dict.fromkeys(key for key in keys if not os.environ.get(key))
-    parts = {"ready": ready, "not set": unset}
-    return row, "; ".join(f"{what}: {', '.join(names)}" for what, names in parts.items() if names)
-
-
-def _metrics() -> Iterator[Row]:
-    for name in METRICS:
-        yield name, _first_line(check_metric(name, lang="en") or "ready")
-
-
 def _run_files() -> Iterator[Row]:
-    """By study, which run files, of this folder or bundled, could be run now, and what the others lack."""
+    """Each run file of this folder, or else bundled, and whether it could be run now."""
     here = Path("params")
     folder = here if here.is_dir() else bundled("params")
-    states: dict[str, dict[str, list[str]]] = {study: {} for study in (*STUDIES, _NO_STUDY)}
-    lacking: dict[str, list[str]] = {}
     for path in sorted(folder.glob("*.yaml")):
         try:
-            problems = [_NO_CACHE if one.place == "NBKIT_CACHE" else one.message for one in validate(read(path))]
+            n = len(validate(read(path)))
         except NbkitError as error:
-            problems = str(error).splitlines()
-        messages = list(dict.fromkeys(map(_gist, problems)))
-        state, *more = messages or ["ready to run"]
-        said = path.stem
-        if more or (messages and not state.startswith(_NEEDS)):
-            state, said = path.stem, f"{len(problems)} problem{'s' * (len(problems) > 1)}"
-            lacking[state] = messages[:_SHOWN_PROBLEMS]
-            if len(messages) > _SHOWN_PROBLEMS:
-                lacking[state].append(f"… and more: nbkit validate {path}")
-        for study in _studies(path):
-            states[study].setdefault(state, []).append(said)
-    for study, of_state in states.items():
-        for number, (state, names) in enumerate(of_state.items()):
-            yield "" if number else study, f"{state}: {', '.join(names)}"
-            yield from (("", f"  {message}") for message in lacking.pop(state, []))  # of several studies, once
-
-
-#: Where run files stand whose studies cannot be read.
-_NO_STUDY = "no study"
-
-
-def _studies(path: Path) -> list[str]:
-    """The studies of a run file, also of one whose variables have no value."""
-    try:
-        said = [each["study"] for each in load(path.read_text(encoding="utf-8"), path)[1]["runs"]]
-    except (NbkitError, OSError, ValueError, TypeError, KeyError):
-        said = []
-    return [study for study in STUDIES if study in said] or [_NO_STUDY]
-
-
-#: What a line begins with that says only what is needed: `_folders` says how to get it.
-_NEEDS = "needs "
-_NO_CACHE = f"{_NEEDS}a cache that can be written to"
-
-
-def _gist(problem: str) -> str:
-    """The first line; of a variable that is not set, its name alone."""
-    unset = _UNSET.search(problem)
-    return f"{_NEEDS}${unset[1] or unset[2]}" if unset else _first_line(problem)
-
-
-def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0]
+            n = len(str(error).splitlines())
+        yield path.stem, f"{n} problem{'s' * (n > 1)}: nbkit validate {path}" if n else "ready to run"
 
 
 # ----------------------------------------------------------------------------
@@ -366,28 +227,20 @@ def _first_line(text: str) -> str:
 
 
 @click.command()
-@click.option("--clear", is_flag=True, help="Remove tables computed by earlier versions of the code.")
-@click.option("--clear-kind", "kinds", multiple=True, metavar="KIND", help="Remove all of this kind (repeatable).")
-def store(clear: bool, kinds: tuple[str, ...]) -> None:
-    """Show what the store holds, by kind, and remove what is outdated.
+@click.option("--clear", is_flag=True, help="Remove tables computed by other versions of the code.")
+def store(clear: bool) -> None:
+    """Show what the store holds, by kind, and how much of it other versions of the code made.
 
-    When the code behind a stored table changes, the table is recomputed, and the old one stays until it is removed.
-    Removed results are recomputed when they are needed.
+    Such tables are computed again, and the old ones stay until they are removed. Answers of models are never outdated.
     """
-    blocks = list(Store().blocks())
-    there = dict.fromkeys(block.kind for block in blocks)
-    for kind in kinds:
-        if kind not in there:
-            raise NbkitError(f"the store has nothing of kind '{kind}'; it has: {', '.join(there) or 'none'}")
-    old = outdated(map(STUDIES.get, STUDIES))
-    if clear or kinds:
-        removed = {block.folder: block for block in blocks if block.kind in kinds or (clear and block in old)}
-        for block in removed.values():
+    blocks, old = list(Store().blocks()), outdated(map(STUDIES.get, STUDIES))
+    if clear:
+        for block in old:
             block.remove()
-        click.echo(f"{len(removed)} blocks removed, {size_text(sum(block.size for block in removed.values()))}")
+        click.echo(f"{len(old)} tables removed, {size_text(sum(block.size for block in old))}")
         return
     rows = [("kind", "blocks", "size", "outdated")]
-    for kind in there:
-        own, stale = ([block.size for block in among if block.kind == kind] for among in (blocks, old))
-        rows.append((kind, str(len(own)), size_text(sum(own)), size_text(sum(stale)) if stale else ""))
+    for kind in dict.fromkeys(block.kind for block in blocks):
+        sizes, stale = ([block.size for block in among if block.kind == kind] for among in (blocks, old))
+        rows.append((kind, str(len(sizes)), size_text(sum(sizes)), size_text(sum(stale)) if stale else ""))
     click.echo(aligned(rows))

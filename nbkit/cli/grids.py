@@ -14,20 +14,16 @@ from nbkit import studies
 from nbkit.batch import lay_out
 from nbkit.batch.params import RunFile, entries, listing, not_remembered, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
-from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option, size_text
+from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option
 from nbkit.errors import NbkitError
 from nbkit.studies.base import StudyParams
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.exports import FORMATS, write_outcomes
-from nbkit.studies.study import outdated
 from nbkit.studies.suite import SuiteParams
 from nbkit.suites.from_outcomes import Outcomes, suites_of
 
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
-
-_SHOWN = 4  # assumptions of an estimate
-_MUCH = 10 * 2**20  # bytes in the store that nothing reads: worth a line
 
 
 @click.command()
@@ -75,7 +71,7 @@ def _show_notes(grid: RunFile) -> None:
 )
 @click.option("--force", is_flag=True, help="Also execute notebooks that are finished and unchanged.")
 @click.option("--open", "opened", is_flag=True, help="Open the report in a browser as soon as it has a page.")
-@click.option("--dry-run", is_flag=True, help="Show what would be done and how long it would take.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done.")
 @click.option("--output", type=click.Path(path_type=Path), help="Output folder; by default outputs/<name>.")
 @set_option
 @allow_commands_option
@@ -100,9 +96,6 @@ def run(
     if dry_run:
         _show_plan(plan(grid, **options), programs(entry.params for entry in entries(grid)))
         return
-    old = sum(block.size for block in outdated(entry.study for entry in entries(grid)))
-    if old > _MUCH:
-        click.echo(f"The store holds {size_text(old)} of outdated tables; remove them: nbkit store --clear", err=True)
     # Schedulers send SIGTERM before they kill: it ends a run in order, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -126,21 +119,7 @@ def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
     if summary.not_remembered:
         rows.append(("not stored", f"{', '.join(summary.not_remembered)}: register an identity"))
     rows += [("program", program) for program in started]
-    if summary.estimate is not None:
-        rows.append(("time", f"about {_minutes(summary.estimate)}{_basis(summary)}"))
     click.echo(aligned(rows))
-
-
-def _basis(summary: RunSummary) -> str:
-    """What an estimate rests on."""
-    if not summary.estimate:
-        return ""
-    known = "if this machine is as busy as it was in earlier runs"
-    if not summary.assumed:
-        return f", {known}"
-    more = len(summary.assumed) - _SHOWN
-    shown = "; ".join([*summary.assumed[:_SHOWN], *[f"{more} more"] * (more > 0)])
-    return f", {known}; assumed, as it has not been timed here yet: {shown}"
 
 
 def _show_summary(summary: RunSummary) -> None:

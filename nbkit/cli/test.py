@@ -44,7 +44,7 @@ Leave no row empty."""
 @click.option("--parser", metavar="PIPELINE", help="spaCy pipeline of the target language; by default a known one.")
 @click.option("--show", default=5, show_default=True, type=click.IntRange(0), help="Failures shown per system.")
 @click.option("--output", type=click.Path(path_type=Path), help="Outcomes with texts (.parquet, .jsonl, .csv).")
-@click.option("--form", type=click.Path(path_type=Path), help="Write what people have to judge to this form (.xlsx).")
+@click.option("--form", type=click.Path(path_type=Path), help="Write what people have to judge to this form (.csv).")
 @click.option("--judged", multiple=True, metavar="[NAME=]FORM", help="A filled form (repeatable).")
 @click.option("--key", type=click.Path(path_type=Path), help="Its key; by default the one beside the first form.")
 @allow_commands_option

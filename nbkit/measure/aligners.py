@@ -1,7 +1,6 @@
-"""Word alignments behind one interface: gold, a word list, Pharaoh files, eflomal; embeddings are in `learned`.
+"""Word alignments behind one interface: a word list, Pharaoh files, eflomal; embeddings are in `learned`.
 
-In the order of the file: alignments, their projection and file format; symmetrisation; scores against gold links;
-aligners.
+In the order of the file: alignments, their projection and file format; symmetrisation; aligners.
 
 >>> aligner = load_aligner("lexicon", "en", "de")
 >>> list(aligner.align([(("the", "old", "dog", "sleeps"), ("der", "alte", "Hund", "schläft"))], progress=False))
@@ -21,17 +20,15 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
-from operator import and_, or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from nbkit import sandbox
 from nbkit.corpora.corpus import read_word_pairs
-from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError, as_problem
+from nbkit.errors import DataError, MissingExtraError, NbkitError, as_problem
 from nbkit.registry import Registry, check_options
 from nbkit.sandbox.stream import mixtures
 from nbkit.store import Store
-from nbkit.text.sentences import Pair
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,26 +154,27 @@ Links = set[tuple[int, int]]
 _BESIDE = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
-def symmetrise(
-    forward: Iterable[tuple[int, int]], backward: Iterable[tuple[int, int]], heuristic: str = "grow-diag-final-and"
-) -> Alignment:
-    """Combine the links of both directions into one alignment by a heuristic of `SYMMETRISATIONS`.
+def symmetrise(forward: Iterable[tuple[int, int]], backward: Iterable[tuple[int, int]]) -> Alignment:
+    """Combine the links of both directions into one alignment by grow-diag-final-and.
 
     forward: links of the direction that gives each target token at most one source token.
-    backward: of the other direction; both as (source, target). ``grow-diag``: starting from the intersection, adds
-    links of the union that are adjacent to a link, also diagonally, if one of their words is unlinked; ``-final``: then
-    adds the other links of each direction if one word is unlinked; ``-final-and``: if both are.
-    Raises `UnknownNameError`. Source: Koehn, Och and Marcu 2003; Koehn et al. 2005, as in Moses' manual.
+    backward: of the other direction; both as (source, target). Starting from the intersection, adds links of the union
+    that are adjacent to a link, also diagonally, if one of their words is unlinked; then the other links of each
+    direction if both are. Source: Koehn, Och and Marcu 2003; Koehn et al. 2005, as in Moses' manual.
 
-    >>> forward, backward = [(0, 0), (1, 1), (3, 3)], [(0, 0), (4, 3)]
-    >>> symmetrise(forward, backward, "intersection"), symmetrise(forward, backward, "union")
-    (((0, 0),), ((0, 0), (1, 1), (3, 3), (4, 3)))
-    >>> symmetrise(forward, backward)
+    >>> symmetrise([(0, 0), (1, 1), (3, 3)], [(0, 0), (4, 3)])
     ((0, 0), (1, 1), (3, 3))
     """
-    if heuristic not in SYMMETRISATIONS:
-        raise UnknownNameError("symmetrisation", heuristic, SYMMETRISATIONS)
-    return tuple(sorted(SYMMETRISATIONS[heuristic](set(forward), set(backward))))
+    directions = set(forward), set(backward)
+    links = _grow_diag(*directions)
+    sources, targets = {source for source, _ in links}, {target for _, target in links}
+    for direction in directions:
+        for source, target in sorted(direction - links):
+            if source not in sources and target not in targets:
+                links.add((source, target))
+                sources.add(source)
+                targets.add(target)
+    return tuple(sorted(links))
 
 
 def _grow_diag(forward: Links, backward: Links) -> Links:
@@ -197,80 +195,6 @@ def _grow_diag(forward: Links, backward: Links) -> Links:
                     targets.add(near[1])
                     grows = True
     return links
-
-
-def _final(links: Links, *directions: Links, free: Callable[[bool, bool], bool]) -> Links:
-    """*links* plus those of each direction whose source and target words are *free*."""
-    links = set(links)
-    sources, targets = {source for source, _ in links}, {target for _, target in links}
-    for direction in directions:
-        for source, target in sorted(direction - links):
-            if free(source not in sources, target not in targets):
-                links.add((source, target))
-                sources.add(source)
-                targets.add(target)
-    return links
-
-
-#: Heuristics by name, each a function of the links of the two directions.
-SYMMETRISATIONS: dict[str, Callable[[Links, Links], Links]] = {
-    "grow-diag-final-and": lambda f, b: _final(_grow_diag(f, b), f, b, free=and_),
-    "grow-diag-final": lambda f, b: _final(_grow_diag(f, b), f, b, free=or_),
-    "grow-diag": _grow_diag,
-    "intersection": lambda f, b: f & b,
-    "union": lambda f, b: f | b,
-    "forward": lambda f, b: f,
-    "backward": lambda f, b: b,
-}
-
-
-# ----------------------------------------------------------------------------
-# Scores of an alignment against gold links: precision, recall, alignment error rate.
-
-
-class AlignmentScores(NamedTuple):
-    """precision, recall, aer: in [0, 1]. links, sure: numbers of links found and of sure gold links."""
-
-    precision: float
-    recall: float
-    aer: float
-    links: int
-    sure: int
-
-
-def score_alignments(
-    alignments: Sequence[Iterable[tuple[int, int]]],
-    gold: Sequence[Iterable[tuple[int, int]]],
-    possible: Sequence[Iterable[tuple[int, int]]] | None = None,
-) -> AlignmentScores:
-    """Scores of a corpus over all its links A; S are the *gold* links, P ⊇ S these and the *possible* ones.
-
-    precision = |A ∩ P| / |A|, recall = |A ∩ S| / |S|, AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|).
-    Without possible links AER is 1 − F1. Precision is 1 if A is empty, recall is 1 if S is empty, AER is 0 if both are.
-    Raises `NbkitError` if the lists differ in length. Source: Och and Ney 2003, §6.
-
-    >>> score_alignments([[(0, 0), (1, 1), (2, 1)]], [[(0, 0), (1, 2)]], [[(1, 1)]])
-    AlignmentScores(precision=0.666..., recall=0.5, aer=0.4, links=3, sure=2)
-    """
-    extra: Sequence[Iterable[tuple[int, int]]] = [()] * len(gold) if possible is None else possible
-    if not len(alignments) == len(gold) == len(extra):
-        raise NbkitError(
-            f"{len(alignments)} alignments, {len(gold)} gold ones and {len(extra)} possible ones: "
-            "one of each per pair expected"
-        )
-    links = sure = hits = allowed = 0
-    for found, wanted, also in zip(map(set, alignments), map(set, gold), extra, strict=True):
-        links += len(found)
-        sure += len(wanted)
-        hits += len(found & wanted)
-        allowed += len(found & (wanted | set(also)))
-    return AlignmentScores(
-        precision=allowed / links if links else 1.0,
-        recall=hits / sure if sure else 1.0,
-        aer=1 - (hits + allowed) / (links + sure) if links + sure else 0.0,
-        links=links,
-        sure=sure,
-    )
 
 
 # ----------------------------------------------------------------------------
@@ -301,7 +225,6 @@ class Aligner(Protocol):
 #: Names to factories ``(src, tgt, argument, **options) -> Aligner``; *argument* is the part of a name after its
 #: colon (None without one).
 ALIGNERS: Registry[Callable[..., Aligner]] = Registry("aligner")
-ALIGNERS.register("gold", "nbkit.measure.aligners:GoldAligner", summary="the links of the corpus: pairs=")
 ALIGNERS.register(
     "lexicon",
     "nbkit.measure.aligners:LexiconAligner",
@@ -319,7 +242,7 @@ ALIGNERS.register(
 def load_aligner(name: str, src: str, tgt: str, **options: Any) -> Aligner:
     """Create the aligner called *name*, for texts in *src* and their translations into *tgt*.
 
-    name: one of `ALIGNERS`, with its argument after a colon: ``gold``, ``lexicon``, ``lexicon:words.tsv``,
+    name: one of `ALIGNERS`, with its argument after a colon: ``lexicon``, ``lexicon:words.tsv``,
     ``eflomal``, ``pharaoh:corpus.align``, ``embeddings:google-bert/bert-base-multilingual-cased``.
     options: of the aligner; with ``store=`` (a `nbkit.store.Store`) eflomal and embeddings store their links.
 
@@ -344,7 +267,7 @@ def check_aligner(name: str, src: str, tgt: str, **options: Any) -> str | None:
 
     >>> check_aligner("lexicon", "en", "de")
     >>> check_aligner("eflomall", "en", "de")
-    "unknown aligner 'eflomall'; did you mean 'eflomal'? There are: eflomal, embeddings, gold, lexicon, pharaoh"
+    "unknown aligner 'eflomall'; did you mean 'eflomal'? There are: eflomal, embeddings, lexicon, pharaoh"
     """
     problem = getattr(load_aligner(name, src, tgt, **options), "problem", None)
     return problem() if problem else None
@@ -364,53 +287,9 @@ def an_argument(aligner: str, argument: str | None, what: str) -> str:
 
 
 # ----------------------------------------------------------------------------
-# Existing links: of a corpus, a word list, a file.
+# Existing links: of a word list, a file.
 
 
-class GoldAligner:
-    """The links of `Pair.alignment`, only for the given pairs: hypotheses have no gold links.
-
-    pairs: of a corpus with links, such as the sandbox.
-
-    >>> from nbkit.sandbox import pairs
-    >>> pair = next(pairs("en", "de", n=1))
-    >>> gold = GoldAligner("en", "de", None, pairs=[pair])
-    >>> next(gold.align([(pair.source.tokens, pair.target.tokens)])) == pair.alignment
-    True
-    """
-
-    def __init__(self, src: str, tgt: str, argument: str | None = None, *, pairs: Iterable[Pair]):
-        no_argument("gold", argument)
-        self._links: dict[TokenPair, Alignment] = {}
-        for pair in pairs:
-            if pair.alignment is None:
-                raise NbkitError(f"aligner 'gold': the corpus has no gold links for the pair '{pair.id}'; {_WAY_OUT}")
-            key = (pair.source.tokens, pair.target.tokens)
-            links = check_links(pair.alignment, key)
-            if self._links.setdefault(key, links) != links:
-                raise NbkitError(
-                    f"aligner 'gold': the pair '{pair.id}' has the same tokens as another pair, but other links: "
-                    f"{' '.join(key[0])!r}, {' '.join(key[1])!r}"
-                )
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """Digests of the pairs and of their links."""
-        order = sorted(self._links)
-        links = [((to_pharaoh(self._links[key]),), ()) for key in order]
-        return {"aligner": "gold", "pairs": pairs_digest(order), "links": pairs_digest(links)}
-
-    def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
-        """See `Aligner.align`. Raises `NbkitError` for a pair without gold links."""
-        for pair in token_pairs(pairs):
-            if pair not in self._links:
-                raise NbkitError(
-                    f"aligner 'gold': no gold links for {' '.join(pair[0])!r}, {' '.join(pair[1])!r}; {_WAY_OUT}"
-                )
-            yield self._links[pair]
-
-
-_WAY_OUT = "use another aligner (lexicon for hypotheses of the sandbox, eflomal for other corpora)"
 #: Gold-aligned pairs of the sandbox from which its word list is counted.
 SANDBOX_PAIRS = 4000
 #: Links weaker than this are not considered.
@@ -675,7 +554,7 @@ class EflomalAligner:
     training: pairs of (source tokens, target tokens) to learn from first. Other pairs are then aligned with priors
     counted from their links, so that a few test sentences benefit from a corpus; the training pairs themselves get the
     links of that first run. Without it, `align` learns only from the pairs passed to it.
-    symmetrisation: one of `SYMMETRISATIONS`. model: 1 (IBM 1), 2 (and HMM) or 3 (and fertility). samplers: independent
+    model: 1 (IBM 1), 2 (and HMM) or 3 (and fertility). samplers: independent
     chains whose expectations are averaged. iterations: relative to eflomal's default, 5,000/√n of n pairs; with
     training pairs at most 64, as small test sets need less where priors say much. null_prior: probability of a
     word without a link. store: stores links and priors.
@@ -694,7 +573,6 @@ class EflomalAligner:
         argument: str | None = None,
         *,
         training: Iterable[tuple[Sequence[str], Sequence[str]]] | None = None,
-        symmetrisation: str = "grow-diag-final-and",
         model: int = 3,
         samplers: int = 3,
         iterations: float = 1.0,
@@ -702,8 +580,6 @@ class EflomalAligner:
         store: Store | None = None,
     ):
         no_argument("eflomal", argument)
-        if symmetrisation not in SYMMETRISATIONS:
-            raise UnknownNameError("symmetrisation", symmetrisation, SYMMETRISATIONS)
         if model not in (1, 2, 3) or samplers < 1 or iterations <= 0 or not 0 < null_prior < 1:
             raise NbkitError(
                 f"aligner 'eflomal': model={model} (1, 2 or 3 expected), samplers={samplers} (1 or more), "
@@ -711,7 +587,6 @@ class EflomalAligner:
             )
         chains = {"n_samplers": samplers, "rel_iterations": iterations}
         self._settings = {"model": model, "null_prior": null_prior, **chains}
-        self._symmetrisation = symmetrisation
         self._training = None if training is None else _usable(token_pairs(training))
         if self._training == []:
             raise NbkitError("aligner 'eflomal': training contains no pair with words on both sides")
@@ -721,7 +596,7 @@ class EflomalAligner:
     def identity(self) -> dict[str, Any]:
         """The package's version, the settings, and the digest of the training pairs. eflomal cannot be seeded."""
         known = {} if self._training is None else _KNOWN
-        return {**self._sampling, "training": _digest(self._training), "symmetrisation": self._symmetrisation, **known}
+        return {**self._sampling, "training": _digest(self._training), "symmetrisation": "grow-diag-final-and", **known}
 
     def problem(self) -> str | None:
         """The install command if the package is missing, else None."""
@@ -739,7 +614,7 @@ class EflomalAligner:
         for pair in checked:
             if pair in directions:
                 forward, backward = map(from_pharaoh, directions[pair])
-                yield symmetrise(forward, backward, self._symmetrisation)
+                yield symmetrise(forward, backward)
             else:
                 yield ()
 

@@ -6,15 +6,14 @@ The unit of resampling and pairing is the sentence pair: perturbations of one se
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Hashable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 
 from nbkit.errors import NbkitError
-from nbkit.seeding import generator
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,23 +101,6 @@ def share_of_sums(totals: np.ndarray, counts: np.ndarray, *, level: float = 0.95
     most = values if (totals == totals.round()).all() else np.inf
     variance = ((totals - share * counts) ** 2).sum() / values**2 * units / max(units - 1, 1)
     return Interval(share, *share_bounds(share, float(variance), fewest=fewest, most=most, level=level), units)
-
-
-def share_of_draws(
-    share: float, draws: np.ndarray, *, units: int, values: float | None, level: float = 0.95
-) -> tuple[float, float]:
-    """The interval of a share with bootstrap *draws*, whose variance gives the design effect.
-
-    units: number of resampled units. values: number of zeros and ones; None if values are shares themselves, which
-    carry more information than as many zeros and ones.
-
-    >>> share_of_draws(0.0, np.zeros(999), units=80, values=80) == share_interval([0] * 80)[1:3]
-    True
-    """
-    known = draws[~np.isnan(draws)]
-    variance = float(known.var()) * units / max(units - 1, 1) if len(known) else float("nan")
-    most = np.inf if values is None else values
-    return share_bounds(share, variance, fewest=min(units, most), most=most, level=level)
 
 
 def share_bounds(
@@ -322,35 +304,6 @@ def _length(one: float, other: float, correlation: float) -> float:
     return float(max(one**2 + other**2 - 2 * correlation * one * other, 0.0) ** 0.5)
 
 
-def mean_of_draws(
-    mean: float,
-    draws: np.ndarray,
-    *,
-    units: float,
-    within: tuple[float, float] | None = None,
-    level: float = 0.95,
-) -> tuple[float, float]:
-    """The interval of a mean, or of a function of means, from the spread and skewness of its bootstrap *draws*.
-
-    units: number of resampled units. within: as for `mean_interval`.
-
-    >>> low, high = mean_of_draws(0.5, np.random.default_rng(0).normal(0.5, 0.1, 999), units=500)
-    >>> round(low, 1), round(high, 1)
-    (0.3, 0.7)
-    """
-    check_level(level)
-    known = draws[~np.isnan(draws)]
-    if np.isnan(mean) or not units or not len(known):
-        return float("nan"), float("nan")
-    deviations = known - known.mean()
-    spread = float(deviations.std())
-    # Stored draws are in single precision: smaller differences are ignored.
-    if units <= 1 or spread <= 1e-6 * abs(mean):
-        return _unvaried(mean, units, within, level)
-    skewness = float((deviations**3).mean()) / spread**3
-    return _skewed(mean, spread * (units / (units - 1)) ** 0.5, skewness, units, within, level)
-
-
 _NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
 
 
@@ -473,9 +426,6 @@ def phrase_means(values: Sequence[float] | np.ndarray, phrases: Sequence[Hashabl
 # ----------------------------------------------------------------------------
 # Resamples, rank correlations and paired tests.
 
-#: Entries per block of resampling weights (8 MB).
-_BLOCK = 1 << 20
-
 
 class Correlation(NamedTuple):
     """Spearman's ρ with its interval and two-sided p; all NaN if undefined. n: number of complete rows."""
@@ -485,30 +435,6 @@ class Correlation(NamedTuple):
     high: float
     p: float
     n: int
-
-
-def bootstrap_draws(table: np.ndarray, *, resamples: int = 999, seed: int = 0) -> np.ndarray:
-    """The mean of every column in every resample of the rows: resamples × quantities, NaN if a column has no value.
-
-    Rows of *table* (units × quantities, NaN if a unit has no value) are drawn together, so that quantities
-    of the same units remain dependent. `mean_of_draws` computes the interval of a column, or of a function of columns.
-    The draws depend on the number and order of the rows: keep the order fixed.
-
-    >>> draws = bootstrap_draws(np.array([[0.0, 1.0], [0.5, np.nan], [1.0, 2.0]]))
-    >>> draws.shape, percentile_interval(np.nanmean(draws, axis=1))
-    ((999, 2), (..., ...))
-    """
-    table = np.asarray(table, dtype=np.float64)
-    if table.ndim != 2:
-        raise NbkitError(f"bootstrap: a table of units × quantities expected, not an array of shape {table.shape}")
-    present = ~np.isnan(table)
-    filled = np.where(present, table, 0.0)
-    complete = bool(present.all())  # then every resample has as many values as the table
-    parts = [np.empty((0, table.shape[1]))]
-    for weights in _weights(len(table), resamples, seed):
-        sums = weights @ filled
-        parts.append(ratio(sums, np.full_like(sums, len(table)) if complete else weights @ present))
-    return np.concatenate(parts)
 
 
 def ratio(totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -779,29 +705,6 @@ def _fisher(rho: float, n: int, level: float = 0.95) -> tuple[float, float]:
     return (-1.0 if inside > rho else float(low)), (1.0 if inside < rho else float(high))
 
 
-def _weights(n: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
-    """How often each of *n* units is drawn in each resample, in blocks of resamples × units."""
-    check_resamples(resamples)
-    rows = max(1, _BLOCK // max(1, n))
-    for start in range(0, resamples, rows):
-        yield _weight_block(n, start, min(rows, resamples - start), seed)
-
-
-@lru_cache(maxsize=8)
-def _weight_block(n: int, start: int, rows: int, seed: int) -> np.ndarray:
-    if n == 0:
-        return np.zeros((rows, 0))
-    drawn = generator(seed, "bootstrap", n, start).integers(n, size=(rows, n))
-    drawn += np.arange(rows)[:, None] * n
-    return np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
-
-
-def check_resamples(resamples: int) -> None:
-    """Raise `NbkitError` for fewer than one resample."""
-    if resamples < 1:
-        raise NbkitError(f"bootstrap: at least 1 resample expected, not {resamples}")
-
-
 # ----------------------------------------------------------------------------
 # The association of a score with a yes or no: rank-biserial correlation, Mann–Whitney U, and thresholds of effects.
 #
@@ -910,76 +813,3 @@ def _scores(values: Sequence[float] | np.ndarray) -> np.ndarray:
     if array.ndim != 1:
         raise NbkitError(f"rank_biserial: one-dimensional scores expected, not an array of shape {array.shape}")
     return array[~np.isnan(array)]
-
-
-# ----------------------------------------------------------------------------
-# Bootstrap intervals in constant memory: the units, sentence pairs, arrive in parts.
-
-#: Units whose weights are drawn and cached together (1 byte per unit and resample).
-_UNITS = 1024
-
-
-class StreamedBootstrap:
-    """Sums of many quantities in every resample of the units, for units that arrive in parts.
-
-    A Poisson bootstrap: in a resample, unit i counts wᵢ ~ Poisson(1) times, and the mean of a quantity is
-    Σ wᵢ sᵢ / Σ wᵢ cᵢ with the sum sᵢ and the number cᵢ of the unit's values. The weights depend only on seed and
-    unit number, not on the parts or their order, and units with the same number (a sentence pair under two models) have
-    the same weights in all streams, so that sums of different streams can be added.
-    Memory: resamples × quantities, whatever the number of units. Intervals are those of `mean_of_draws` and
-    `share_of_draws`, which need no other sums.
-
-    totals, counts: quantities. total_draws, count_draws: quantities × resamples.
-
-    Source: Chamandy, Muralidharan, Najmi & Naidu 2012, *Estimating uncertainty for massive data streams*.
-
-    >>> from nbkit.measure.statistics import mean_of_draws
-    >>> from nbkit.measure.statistics import ratio
-    >>> stream = StreamedBootstrap(1)
-    >>> stream.add(units=[0, 0, 1], quantities=[0, 0, 0], values=[0.0, 0.5, float("nan")])
-    >>> stream.add(units=[2], quantities=[0], values=[1.0])
-    >>> stream.totals / stream.counts
-    array([0.5])
-    >>> mean_of_draws(0.5, ratio(stream.total_draws[0], stream.count_draws[0]), units=3, within=(0, 1))
-    (0.0, 1.0)
-    """
-
-    def __init__(self, quantities: int, *, resamples: int = 999, seed: int = 0):
-        check_resamples(resamples)
-        self._resamples, self._seed = resamples, seed
-        self.totals, self.counts = np.zeros(quantities), np.zeros(quantities)
-        self.total_draws, self.count_draws = np.zeros((2, quantities, resamples))
-
-    def add(
-        self,
-        units: Sequence[int] | np.ndarray,
-        quantities: Sequence[int] | np.ndarray,
-        values: Sequence[float] | np.ndarray,
-    ) -> None:
-        """Add *values*, each with its unit (a number from 0) and its quantity; ignores NaN."""
-        values = np.asarray(values, dtype=np.float64)
-        known = ~np.isnan(values)
-        present, rows = np.unique(np.asarray(units, dtype=np.int64)[known], return_inverse=True)
-        shape = (len(present), len(self.totals))
-        cells = rows * shape[1] + np.asarray(quantities, dtype=np.int64)[known]
-        totals = np.bincount(cells, values[known], shape[0] * shape[1]).reshape(shape)
-        counts = np.bincount(cells, minlength=shape[0] * shape[1]).astype(np.float64).reshape(shape)
-        weights = _poisson_weights(present, self._resamples, self._seed)
-        self.totals += totals.sum(axis=0)
-        self.counts += counts.sum(axis=0)
-        self.total_draws += totals.T @ weights
-        self.count_draws += counts.T @ weights
-
-
-def _poisson_weights(units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """The weight of each of *units* in each resample: units × resamples."""
-    weights = np.empty((len(units), resamples))
-    for block in np.unique(units // _UNITS):
-        inside = units // _UNITS == block
-        weights[inside] = _poisson_block(int(block), resamples, seed)[units[inside] % _UNITS]
-    return weights
-
-
-@lru_cache(maxsize=8)
-def _poisson_block(block: int, resamples: int, seed: int) -> np.ndarray:
-    return generator(seed, "poisson bootstrap", block).poisson(1.0, (_UNITS, resamples)).astype(np.uint8)

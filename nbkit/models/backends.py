@@ -1,10 +1,11 @@
 """How a model is run: its backend, the device and dtype, and the settings of beam search; parts of every store key.
 
 A backend is the library that runs a model, chosen by a suffix of its name, as two backends are two systems:
-transformers runs ``opus-mt``; CTranslate2 runs ``opus-mt@ct2`` and ``opus-mt@ct2-int8``. The suffixes are a closed set
-and come last, so they cannot be confused with a hub revision: ``org/model@v2@ct2`` is revision v2 run by CTranslate2,
-and a branch called ct2 is ``org/model@refs/heads/ct2``. A folder whose name ends in such a suffix is written with a
-trailing slash. A device and a dtype (``auto``, for example) determine the hardware and the precision.
+transformers runs ``opus-mt``; CTranslate2, which runs translators alone, runs ``opus-mt@ct2`` and ``opus-mt@ct2-int8``.
+The suffixes are a closed set and come last, so they cannot be confused with a hub revision: ``org/model@v2@ct2`` is
+revision v2 run by CTranslate2, and a branch called ct2 is ``org/model@refs/heads/ct2``. A folder whose name ends in
+such a suffix is written with a trailing slash. A device and a dtype (``auto``, for example) determine the hardware and
+the precision.
 """
 
 from __future__ import annotations
@@ -27,9 +28,6 @@ Model = TypeVar("Model")
 version = cache(metadata.version)
 #: Incremented when the conversion of checkpoints, or the search with given settings, changes.
 CONVERSION = 1
-#: Architectures that CTranslate2 runs, as named in ``config.json``: encoders of classifiers, language models.
-ENCODERS = ("bert", "camembert", "distilbert", "roberta", "xlm-roberta")
-DECODERS = ("gpt2",)
 _DEVICE = re.compile(r"auto|cpu|mps|(cuda|xpu)(:\d{1,3})?")
 
 

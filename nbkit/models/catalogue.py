@@ -353,8 +353,8 @@ def label(name: str) -> str:
     ('Sandbox-Marian (seed 2)', 'random zero')
     >>> label("opus-mt@ct2"), label("placeholder:./models/{src}-{tgt}@ct2-int8")
     ('Helsinki-OPUS CT2', 'models CT2 int8 + placeholder')
-    >>> label("openai:Qwen/Qwen3-8B@http://localhost:8000/v1"), label("deep-translator:google")
-    ('Qwen3-8B', 'Google')
+    >>> label("openai:Qwen/Qwen3-8B@http://localhost:8000/v1")
+    'Qwen3-8B'
     """
     if name.startswith(BY_RULE):
         return f"{label(name.removeprefix(BY_RULE))} + placeholder"
@@ -372,8 +372,7 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     The suffix ``#2`` selects the same model trained with that seed; a condition replaces the catalogue's
     ``{condition}`` (`nbkit.models.recipes`). ``placeholder:NAME`` is the same model with another input: the reference
     is that of *NAME*. ``NAME@ct2`` and ``NAME@ct2-int8`` are the same weights run by another backend
-    (`nbkit.models.backends`). ``openai:MODEL`` and ``deep-translator:SERVICE`` are models behind a service
-    (`nbkit.models.services.names`).
+    (`nbkit.models.backends`). ``openai:MODEL`` is a model behind a service (`nbkit.models.services.names`).
 
     Raises `UnknownNameError`, with the closest match, for a name that is none of these, and `ModelError` for a
     placeholder (including ``{condition}``) or an environment variable that cannot be filled in.
@@ -594,29 +593,23 @@ def classifier_label(name: str) -> str:
 
     >>> classifier_label("bart-large-mnli"), classifier_label("models/mine?labels=neutral,entailment,contradiction")
     ('BART (large)', 'mine')
-    >>> classifier_label("roberta-large-mnli@ct2"), classifier_label("models/mine@ct2-int8")
-    ('RoBERTa (large) CT2', 'mine CT2 int8')
     """
     if name.startswith(_CLASSIFYING):
         return parse_remote(name).label
-    name, backend = split_backend(name)
-    return f"{CLASSIFIERS.label(name.partition(_OPTION)[0])} {backend.label}".rstrip()
+    return CLASSIFIERS.label(name.partition(_OPTION)[0])
 
 
 def resolve_classifier(name: str, lang: str) -> ClassifierReference:
     """Resolve *name*: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
     After any of these, ``?labels=contradiction,neutral,entailment`` states the meaning of the outputs, in their order,
-    for a checkpoint whose settings do not state it, or state it wrongly. The suffix ``@ct2`` or ``@ct2-int8``, always
-    last, selects CTranslate2 (`nbkit.models.backends`).
+    for a checkpoint whose settings do not state it, or state it wrongly.
 
     Raises `UnknownNameError`, with the closest match, for a name that is none of these, and `ModelError` for an
     unsupported language, for labels other than the three, or a placeholder that cannot be filled in.
 
     >>> resolve_classifier("roberta-large-mnli", "en").hub
     'FacebookAI/roberta-large-mnli'
-    >>> resolve_classifier("roberta-large-mnli@ct2", "en").backend.package
-    'ctranslate2'
     >>> resolve_classifier("roberta-large-mnli", "zh")
     Traceback (most recent call last):
     nbkit.errors.ModelError: classifier 'roberta-large-mnli' does not support 'zh'; it supports: en
@@ -626,21 +619,27 @@ def resolve_classifier(name: str, lang: str) -> ClassifierReference:
         if isinstance(remote, ServerModel) and "prompt=" not in name:
             remote = replace(remote, prompt=_PROMPT)
         return ClassifierReference(name, ClassifierEntry(), lang, remote=remote)
-    name, backend = split_backend(name)
     place, option, given = name.partition(_OPTION)
-    if backend == TRANSFORMERS and split_backend(place)[1] != TRANSFORMERS:
-        weights, backend = split_backend(place)
-        right = f"{weights}{option}{given}@{backend.suffix}"
-        raise ModelError(f"classifier '{name}': the backend suffix must come last: '{right}'")
+    _refuse_backend("classifier", name, place)
     entry = CLASSIFIERS.find(place)
     check_made_for(f"classifier '{place}'", entry.languages, lang)
     labels = tuple(map(str.strip, given.split(","))) if option else entry.labels
     if labels is not None:
         order_of(labels, name)
-    origin = CLASSIFIERS.origin(name, entry, backend, {"lang": lang}, place)
+    origin = CLASSIFIERS.origin(name, entry, TRANSFORMERS, {"lang": lang}, place)
     if option and not origin:
         raise ModelError(f"classifier '{place}' is custom Python code, to which {_OPTION}… does not apply; drop it")
     return ClassifierReference(name, entry, lang, labels if origin else None, **origin)
+
+
+def _refuse_backend(noun: str, *names: str) -> None:
+    """Raises `ModelError` if one of *names* ends in the suffix of a backend, which runs translators alone."""
+    for name in names:
+        plain, backend = split_backend(name)
+        if backend != TRANSFORMERS:
+            raise ModelError(
+                f"{noun} '{name}': {backend.package} runs translators alone; drop the backend suffix: '{plain}'"
+            )
 
 
 def order_of(labels: Sequence[str], place: str) -> list[int]:
@@ -775,17 +774,13 @@ def language_model_label(name: str) -> str:
 
     >>> language_model_label("gpt2"), language_model_label("models/mine-{lang}")
     ('GPT-2', 'mine')
-    >>> language_model_label("gpt2@ct2")
-    'GPT-2 CT2'
     """
-    name, backend = split_backend(name)
-    return f"{LANGUAGE_MODELS.label(name)} {backend.label}".rstrip()
+    return LANGUAGE_MODELS.label(name)
 
 
 def resolve_language_model(name: str, lang: str | None = None) -> LanguageModelReference:
     """Resolve *name*: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
-    The suffix ``@ct2`` or ``@ct2-int8`` selects CTranslate2 (`nbkit.models.backends`), for GPT-2 only.
     lang: the language of the texts; the entry's first language by default.
 
     Raises `UnknownNameError`, with the closest match, for a name that is none of these, and `ModelError` for an
@@ -797,13 +792,13 @@ def resolve_language_model(name: str, lang: str | None = None) -> LanguageModelR
     Traceback (most recent call last):
     nbkit.errors.ModelError: language model 'gpt2' does not support 'de'; it supports: en
     """
-    name, backend = split_backend(name)
+    _refuse_backend("language model", name, name)
     entry = LANGUAGE_MODELS.find(name)
     if entry.languages is not None:
         lang = lang or entry.languages[0]
     check_made_for(f"language model '{name}'", entry.languages, lang)
     values = {} if lang is None else {"lang": lang}
-    return LanguageModelReference(name, entry, lang, **LANGUAGE_MODELS.origin(name, entry, backend, values))
+    return LanguageModelReference(name, entry, lang, **LANGUAGE_MODELS.origin(name, entry, TRANSFORMERS, values))
 
 
 def kind_of(reference: LanguageModelReference, folder: Path) -> Kind:

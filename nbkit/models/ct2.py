@@ -1,5 +1,4 @@
-"""Models that CTranslate2 runs: checkpoints in its format, converted once, and translators, classifiers and language
-models over them, with the checkpoint's own tokenizer.
+"""Translators that CTranslate2 runs: checkpoints in its format, converted once, with the checkpoint's own tokenizer.
 
 Conversions are cached under the digest of their files. The converted vocabulary consists of the ids ("0", "1", …), as
 the checkpoint's tokenizer processes the texts in any case. So no token can be missing from a list of names, which
@@ -8,9 +7,6 @@ differs between tokenizers and releases.
 For a translator, the embedding of ``<pad>``, with which Marian's decoder starts, is converted like any other. Published
 Marian models have zeros there, as the stock converter assumes; checkpoints trained in transformers do not, and two
 thirds of their hypotheses would differ.
-
-For a classifier only the encoder is converted. Its head, one or two matrices over one position of each text, is stored
-beside it in float32 and runs in torch, so that rounding the weights of the encoder does not round the logits.
 """
 
 from __future__ import annotations
@@ -23,34 +19,23 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import ctranslate2
-import numpy as np
 import torch
 from ctranslate2.converters import transformers as stock
 from ctranslate2.specs.model_spec import SequenceToSequenceModelSpec
 from filelock import FileLock
-from safetensors.torch import load_file, save_file
-from torch import Tensor
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification
-from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from nbkit.errors import ModelError
-from nbkit.models.backends import CONVERSION, Decoding, Origin
-from nbkit.models.catalogue import ClassifierReference, LanguageModelReference, Reference, check_backend, family_of
-from nbkit.models.classifiers.classifier import INPUTS, Encoded, PairClassifier
-from nbkit.models.classifiers.lifecycle import Row
-from nbkit.models.language_models.language_model import NextTokenModel
-from nbkit.models.language_models.lifecycle import Likelihood
-from nbkit.models.lifecycle import positions
-from nbkit.models.loading import attention_mask, load_trained, padded, quiet, torch_device
+from nbkit.models.backends import CONVERSION, Decoding
+from nbkit.models.catalogue import Reference, check_backend, family_of
+from nbkit.models.loading import torch_device
 from nbkit.models.translators.seq2seq import Ids, TokenizedTranslator, load_seq2seq
 from nbkit.models.weights import DIGESTS, check_bytes, folder_digest, models_folder, read_json, write_digests
 
 # ----------------------------------------------------------------------------
 # Conversion.
 
-#: What a translator's generation settings say about the search, in CTranslate2's words; how long a text of a language
-#: model can be; a classifier without its encoder.
-SEARCH_FILE, SETTINGS_FILE, HEAD_FILE = "search.json", "language_model.json", "head.safetensors"
+#: What a checkpoint's generation settings say about the search, in CTranslate2's words.
+SEARCH_FILE = "search.json"
 #: Generation settings that would change a beam search, and that CTranslate2 has no counterpart of; each with the value
 #: that says nothing.
 _UNKNOWN_SETTINGS = {
@@ -65,22 +50,19 @@ _UNKNOWN_SETTINGS = {
     "sequence_bias": None,
     "stop_strings": None,
 }
-#: Settings of GPT-2 that change its results but are ignored by CTranslate2, each with the value that it assumes.
-_EXPECTED = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False}
 
 
-def ensure_converted(reference: Origin, folder: Path) -> Path:
+def ensure_converted(reference: Reference, folder: Path) -> Path:
     """The folder of the converted model; converts it if it is missing.
 
-    folder: the checkpoint's files, of an architecture in `nbkit.models.backends` or ``families.yaml``. If several
+    folder: the checkpoint's files, of an architecture in ``families.yaml``. If several
     processes call this, one converts and the others wait; an interrupted conversion leaves nothing that could be taken
     for a model.
 
     Raises `ModelError` for an unsupported architecture or setting, and if files cannot be read or written.
     """
     reference.backend.require()
-    if isinstance(reference, Reference):
-        check_backend(reference, family_of(reference, folder))
+    check_backend(reference, family_of(reference, folder))
     name = f"{folder_digest(folder)}-{reference.backend.version}-{CONVERSION}"
     target = models_folder() / reference.backend.package / name
     if (target / DIGESTS).is_file():
@@ -106,31 +88,11 @@ def ensure_converted(reference: Origin, folder: Path) -> Path:
     return target
 
 
-def _convert(reference: Origin, folder: Path, target: Path) -> None:
-    cpu = torch.device("cpu")
-    if isinstance(reference, Reference):
-        model = load_seq2seq(reference, folder, torch.float32)
-        search = _search_settings(reference, model)
-        save_spec(model, model, target)
-        (target / SEARCH_FILE).write_text(json.dumps(search), encoding="utf-8")
-    elif isinstance(reference, ClassifierReference):
-        auto: Any = AutoModelForSequenceClassification
-        model = load_trained(auto, folder, cpu, torch.float32, reference.called, "classifier")
-        _refuse(reference, "settings", _unlike_encoders(model.config))
-        body = f"{model.base_model_prefix}."
-        head = {
-            name: tensor.contiguous()
-            for name, tensor in model.state_dict().items()
-            if not name.startswith(body) or name.startswith(f"{body}pooler.")
-        }
-        save_spec(model, model.base_model, target)
-        save_file(head, target / HEAD_FILE)
-    else:
-        model = load_trained(AutoModelForCausalLM, folder, cpu, torch.float32, reference.called, "causal model")
-        _refuse(reference, "settings", _unlike_gpt2(model.config))
-        save_spec(model, model, target)
-        settings = {"positions": model.config.max_position_embeddings}
-        (target / SETTINGS_FILE).write_text(json.dumps(settings), encoding="utf-8")
+def _convert(reference: Reference, folder: Path, target: Path) -> None:
+    model = load_seq2seq(reference, folder, torch.float32)
+    search = _search_settings(reference, model)
+    save_spec(model, model, target)
+    (target / SEARCH_FILE).write_text(json.dumps(search), encoding="utf-8")
 
 
 def save_spec(model: Any, part: Any, target: Path) -> None:
@@ -142,7 +104,7 @@ def save_spec(model: Any, part: Any, target: Path) -> None:
     converted.save(str(target))
 
 
-def _refuse(reference: Origin, settings: str, unknown: Sequence[str]) -> None:
+def _refuse(reference: Reference, settings: str, unknown: Sequence[str]) -> None:
     """Raises `ModelError` for *settings* of a checkpoint that the engine does not support."""
     if unknown:
         raise ModelError(
@@ -166,26 +128,6 @@ def _search_settings(reference: Reference, model: Any) -> dict[str, Any]:
         "forced_end": settings.forced_eos_token_id is not None,
         "positions": model.config.max_position_embeddings,
     }
-
-
-def _unlike_encoders(config: Any) -> list[str]:
-    """Settings that CTranslate2's encoders do not support."""
-    activation = getattr(config, "hidden_act", None) or config.activation
-    kind = getattr(config, "position_embedding_type", "absolute")
-    found = {
-        f"the activation '{activation}'": activation not in stock._SUPPORTED_ACTIVATIONS,
-        f"'{kind}' positions": kind != "absolute",
-        "a causal encoder (is_decoder)": getattr(config, "is_decoder", False),
-    }
-    return [setting for setting, is_unlike in found.items() if is_unlike]
-
-
-def _unlike_gpt2(config: Any) -> list[str]:
-    """Settings that CTranslate2's GPT-2 does not support."""
-    odd = [f"{name}: {getattr(config, name)}" for name, value in _EXPECTED.items() if getattr(config, name) != value]
-    if config.activation_function not in stock._SUPPORTED_ACTIVATIONS:
-        odd.append(f"activation_function: {config.activation_function}")
-    return odd
 
 
 class _ById(stock.ModelLoader):
@@ -228,41 +170,9 @@ class _M2M100(_Translator, stock.M2M100Loader):
     """M2M-100 and NLLB."""
 
 
-class _BertLike(_ById, stock.RobertaLoader):
-    """BERT, and RoBERTa and its kin, whose positions are counted from after the padding id."""
-
-    settings: ClassVar = {"position_embedding_type": "absolute"}
-
-    def get_model_spec(self, model: Any) -> Any:
-        model.pooler = None  # is the head's
-        return super().get_model_spec(model)
-
-    def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
-        config.unk_token = "0"  # never needed: no id is out of the vocabulary
-        config.layer_norm_epsilon = model.config.layer_norm_eps
-
-    def set_position_encodings(self, spec: Any, module: Any) -> None:
-        spec.encodings = module.weight if module.padding_idx is None else module.weight[module.padding_idx + 1 :]
-
-
-class _DistilBert(_ById, stock.DistilBertLoader):
-    def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
-        config.unk_token = "0"
-        config.layer_norm_epsilon = model.transformer.layer[0].sa_layer_norm.eps
-
-
-class _GPT2(_ById, stock.GPT2Loader):
-    def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
-        config.bos_token = config.eos_token = config.unk_token = "0"
-        config.layer_norm_epsilon = model.config.layer_norm_epsilon
-
-
 #: What converts each model type.
 LOADERS: dict[str, type[stock.ModelLoader]] = {
     **{"marian": _Marian, "mbart": _MBart, "m2m_100": _M2M100},
-    **dict.fromkeys(("bert", "camembert", "roberta", "xlm-roberta"), _BertLike),
-    "distilbert": _DistilBert,
-    "gpt2": _GPT2,
 }
 
 
@@ -274,8 +184,8 @@ LOADERS: dict[str, type[stock.ModelLoader]] = {
 _EXAMPLES, _MOST_TOKENS = 64, 16384
 
 
-def load_engine(engine: Any, reference: Origin, folder: Path, device: torch.device, dtype: str) -> tuple[Any, Path]:
-    """An *engine* (``ctranslate2.Translator``, ``Encoder``, ``Generator``) of a checkpoint, and the converted folder.
+def load_engine(engine: Any, reference: Reference, folder: Path, device: torch.device, dtype: str) -> tuple[Any, Path]:
+    """An *engine* (``ctranslate2.Translator``) of a checkpoint, and the converted folder.
 
     folder: the checkpoint's files, converted now where they are not yet (`ensure_converted`). dtype: what is computed
     in; weights are rounded further where the backend of the model's name says so.
@@ -383,81 +293,3 @@ def _examples(batch: Sequence[Ids], beams: int) -> int:
 
 def _names(ids: Iterable[int]) -> list[str]:
     return list(map(str, ids))
-
-
-class ConvertedClassifier(PairClassifier):
-    """`PairClassifier` on a converted encoder: the same pairs, cut as there, and the same head.
-
-    The engine omits padding from all products but attention's, so that batches are of like lengths, not of one.
-    """
-
-    budgets: ClassVar = {"cpu": 2048, "cuda": 131072}
-
-    def __init__(self, reference: ClassifierReference, folder: Path, device: str, dtype: str):
-        place = torch_device(device)
-        engine, converted = load_engine(ctranslate2.Encoder, reference, folder, place, dtype)
-        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        with torch.device("meta"), quiet():  # weights of the encoder are never made
-            model = AutoModelForSequenceClassification.from_config(config)
-        most = positions(model)
-        body = ConvertedEncoder(engine, place, getattr(model.base_model, "pooler", None))
-        setattr(model, model.base_model_prefix, body)
-        model.load_state_dict(load_file(converted / HEAD_FILE, device=str(place)), assign=True)
-        super().__init__(reference, folder, model.eval(), positions=most)
-
-    def _group(self, item: Encoded) -> None:
-        return None
-
-    def _classify(self, batch: list[Encoded]) -> list[Row]:
-        rows = [padded(column, 0).to(self.device) for column in zip(*batch, strict=True)]
-        mask = attention_mask([item[0] for item in batch])
-        with torch.inference_mode():
-            return self._as_rows(self.model(**dict(zip(INPUTS, rows, strict=False)), attention_mask=mask).logits)
-
-
-class ConvertedEncoder(torch.nn.Module):
-    """A CTranslate2 encoder instead of transformers'; returns the input of classifiers' heads.
-
-    That is the state of the first position, after the *pooler* if the architecture has one (BERT).
-    """
-
-    def __init__(self, engine: Any, device: torch.device, pooler: torch.nn.Module | None):
-        super().__init__()
-        self.engine, self.place, self.pooler = engine, device, pooler
-
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None, **_: Any) -> Any:
-        rows = np.ascontiguousarray(input_ids.cpu().numpy(), dtype=np.int32)
-        lengths = attention_mask.sum(1).cpu().numpy().astype(np.int32)
-        found = self.engine.forward_batch(
-            ctranslate2.StorageView.from_array(rows),
-            ctranslate2.StorageView.from_array(lengths),
-            token_type_ids=None if token_type_ids is None else token_type_ids.tolist(),
-        )
-        view = found.last_hidden_state.to(ctranslate2.DataType.float32)
-        states = torch.as_tensor(np.asarray(view) if self.place.type == "cpu" else view, device=self.place)
-        first = states[:, :1].clone()
-        return BaseModelOutputWithPooling(
-            last_hidden_state=first, pooler_output=None if self.pooler is None else self.pooler(first)
-        )
-
-
-class ConvertedLanguageModel(NextTokenModel):
-    """A converted GPT-2 with the checkpoint's own tokenizer. The engine looks the tokens' log-probabilities up itself.
-
-    The tokens that are scored, and what stands before them, are those of transformers' GPT-2 here.
-    """
-
-    #: All logits of a batch are in memory: half a gigabyte for 2048 tokens of GPT-2.
-    budgets: ClassVar = {"cpu": 1024, "cuda": 16384}
-
-    def __init__(self, reference: LanguageModelReference, folder: Path, device: str, dtype: str):
-        place = torch_device(device)
-        engine, converted = load_engine(ctranslate2.Generator, reference, folder, place, dtype)
-        super().__init__(reference, folder, place, read_json(converted / SETTINGS_FILE)["positions"])
-        self.model = engine
-
-    def _score(self, batch: list[Ids]) -> list[Likelihood]:
-        filled = [_names(ids) for ids in batch if len(ids) > 1]
-        scored = iter(self.model.score_batch(filled, max_input_length=0))
-        found = [next(scored).log_probs if len(ids) > 1 else () for ids in batch]
-        return [Likelihood(math.fsum(log_p), len(log_p)) for log_p in found]

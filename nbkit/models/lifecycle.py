@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, TypeVar
@@ -248,18 +248,6 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     def shard(self, device: str) -> int:
         """Number of results computed and written together on *device*."""
         return self.shards.get(resolve_device(device).partition(":")[0], self.shards["cpu"])
-
-    def check_architecture(self, reference: ReferenceT, architecture: str | None, known: Sequence[str]) -> None:
-        """Raises `ModelError` if the backend, which supports only the *known* architectures, does not support this one.
-
-        architecture: as named in ``config.json``, None if that does not name one.
-        """
-        if reference.backend != TRANSFORMERS and architecture not in known:
-            raise ModelError(
-                f"{reference.noun} '{reference.full_name}': {reference.backend.package} does not support its "
-                f"architecture ({architecture or 'not stated'}); it supports: {', '.join(known)}. "
-                f"Drop the backend suffix to run it with transformers: '{reference.name}'"
-            )
 
     def check_tokenizer(self, reference: ReferenceT, folder: Path) -> None:
         """Raises `ModelError` if *folder* holds no tokenizer: transformers would make an empty one."""

@@ -54,12 +54,12 @@ _WIDE, _HIGH = 130, 16
 
 @dataclass(frozen=True)
 class Check:
-    """Whether one gate held for one row of a comparison. place: file and line of the gate."""
+    """Whether one gate is broken in one row of a comparison. condition: what breaks it."""
 
     name: str
     broken: bool
     message: str
-    place: str = ""
+    condition: str = ""
 
 
 @dataclass(frozen=True)

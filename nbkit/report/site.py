@@ -45,7 +45,7 @@ from nbkit.report.page import (
     svg_uri,
 )
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import BAR, behaviour_of
+from nbkit.studies.behaviours import behaviour_of
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -431,7 +431,6 @@ _THUMBNAIL_BYTES = 600_000
 
 
 SENTENCES = "sentences.html"
-LEADERBOARD = "leaderboard.html"
 
 
 def build(output_folder: Path) -> Path:
@@ -450,10 +449,6 @@ def build(output_folder: Path) -> Path:
         if _recorded_digest(pages / entry.file) != digest:
             _write(pages / entry.file, site.page(entry, before, after, digest).encode())
     site.write_sentences()
-    if site.boards:
-        _write(site.run.folder / LEADERBOARD, site.leaderboard().encode())
-    else:
-        (site.run.folder / LEADERBOARD).unlink(missing_ok=True)
     index = site.run.folder / "index.html"
     _write(index, site.index().encode())
     return index
@@ -465,7 +460,6 @@ def archive(output_folder: Path) -> Path:
     site = _site(output_folder)
     pages = ["index.html", *(f"html/{entry.file}" for entry in site.run.entries)]
     pages += [SENTENCES] if site.has_sentences else []
-    pages += [LEADERBOARD] if site.boards else []
     return _zipped(site.run.folder, "", {name: (site.run.folder / name).read_bytes() for name in pages + site.files})
 
 
@@ -479,7 +473,6 @@ def archive_without_text(output_folder: Path) -> Path:
     files = [name for name in full.files if ".texts." not in Path(name).name]
     site = _Site(full.run.without_messages(), files, with_text=False)
     members = {"index.html": site.index().encode()}
-    members |= {LEADERBOARD: site.leaderboard().encode()} if site.boards else {}
     members |= {f"html/{spread[0].file}": site.page(*spread).encode() for spread in site.spreads()}
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
 
@@ -541,16 +534,9 @@ class _Site:
 
     @cached_property
     def boards(self) -> list[leaderboard.Board]:
-        """The leaderboards of the run."""
+        """The ranks of the systems of the run."""
         studies = {grid.name or grid.study: grid.study for grid in self.run.runs}
         return leaderboard.boards(self.run.outcomes, studies, self.run.health)
-
-    def leaderboard(self) -> str:
-        """The page with all leaderboards."""
-        return rendered(
-            "leaderboard.html.j2", run=self.run, boards=self.boards, bar=BAR, outlying=leaderboard.OUTLYING, digest="",
-            provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
-        )  # fmt: skip
 
     def spreads(self) -> Iterator[tuple[Entry, Entry | None, Entry | None]]:
         """Each entry with the one before and the one after it."""
@@ -620,7 +606,7 @@ class _Site:
             surprises=[(each, surprise) for each in known for surprise in each.surprises()],
             failures=[(entry, glance) for entry, glance in listed if entry.failed],
             columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
-            has_sentences=self.has_sentences, has_boards=bool(self.boards), kinds=kinds(),
+            has_sentences=self.has_sentences, boards=self.boards, kinds=kinds(),
             provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
         )  # fmt: skip
 

@@ -275,8 +275,8 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any] | None
         own = measure.get("groups")
         wanted = declared["groups"] if own is None else own
         of_groups = wanted if isinstance(wanted, dict) else {each: each for each in wanted}
-        named: Any = pd.DataFrame({key: chosen[each].astype(object) for key, each in of_groups.items() if each in chosen},
-                                  index=chosen.index)  # fmt: skip
+        columns = {key: chosen[each].astype(object) for key, each in of_groups.items() if each in chosen}
+        named: Any = pd.DataFrame(columns, index=chosen.index)
         columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
         texts_of: Any = {each: chosen.get(column) for each, column in columns_of.items()}
         if texts_of.get("spans") is not None:
@@ -297,8 +297,8 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any] | None
                 }
             )
         )  # fmt: skip
-    columns = [*COLUMNS, *texts]
-    return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+    every = [*COLUMNS, *texts]
+    return pd.concat(tables, ignore_index=True)[every] if tables else pd.DataFrame(columns=every)
 
 
 def _lists(column: pd.Series) -> list[Any]:

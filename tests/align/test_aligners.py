@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
 
 import pytest
 
 from nbkit.errors import DataError, NbkitError, UnknownNameError
-from nbkit.measure.aligners import ALIGNERS, Aligner, check_aligner, load_aligner, score_alignments
+from nbkit.measure.aligners import ALIGNERS, Aligner, check_aligner, load_aligner
 from nbkit.sandbox import LANGUAGES
 from nbkit.sandbox import pairs as sandbox_pairs
-from nbkit.text.sentences import Pair, Sentence, Text
 from tests.align.pharaoh import write_pharaoh
+from tests.align.scores import score_alignments
 
 
 def tokens_of(pairs):
@@ -25,9 +24,8 @@ def german():
     return list(sandbox_pairs("en", "de", n=200))
 
 
-def test_every_aligner_is_an_aligner(german, tmp_path):
+def test_every_aligner_is_an_aligner(tmp_path):
     given = {
-        "gold": load_aligner("gold", "en", "de", pairs=german),
         "lexicon": load_aligner("lexicon", "en", "de", pairs=10),
         "eflomal": load_aligner("eflomal", "en", "de"),
         "pharaoh": load_aligner(f"pharaoh:{write_pharaoh([], tmp_path / 'no.align')}", "en", "de"),
@@ -44,18 +42,16 @@ def test_every_aligner_is_an_aligner(german, tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("gould", {}, "unknown aligner 'gould'; did you mean 'gold'"),
+        ("eflomel", {}, "unknown aligner 'eflomel'; did you mean 'eflomal'"),
         ("pharaoh", {}, "file missing; write pharaoh:FILE"),
         ("embeddings:", {}, "model missing; write embeddings:MODEL"),
-        ("gold:x", {"pairs": []}, "'gold' takes no argument"),
         ("eflomal:x", {}, "'eflomal' takes no argument"),
         ("eflomal", {"trainign": []}, "unknown option 'trainign'; did you mean 'training'"),
-        ("eflomal", {"symmetrisation": "grow"}, "unknown symmetrisation 'grow'"),
+        ("gold", {}, "unknown aligner 'gold'"),
         ("eflomal", {"model": 4}, "model=4"),
         ("eflomal", {"training": [([], ["a"])]}, "training contains no pair with words on both sides"),
         ("embeddings:x/y", {"method": "match"}, "unknown method of alignment 'match'"),
         ("embeddings:x/y", {"layer": -1}, "expected, -1 given"),
-        ("gold", {}, "aligner 'gold' needs the option 'pairs'"),
         ("lexicon:nowhere.tsv", {}, "nowhere.tsv"),
     ],
 )
@@ -65,41 +61,10 @@ def test_what_cannot_be_loaded_says_why(name, options, message):
     assert check_aligner(name, "en", "de", **options) is not None
 
 
-def test_texts_in_place_of_tokens(german):
+def test_texts_in_place_of_tokens():
     for aligner in (load_aligner("lexicon", "en", "de"), load_aligner("eflomal", "en", "de")):
         with pytest.raises(NbkitError, match="not the text 'the dog'"):
             list(aligner.align([("the dog", "der Hund")]))
-
-
-# ---- gold
-
-
-def test_gold_gives_back_the_corpus_links_in_any_order(german):
-    gold = load_aligner("gold", "en", "de", pairs=german)
-    shuffled = random.Random(1).sample(german, len(german)) + german[:3]
-    assert list(gold.align(tokens_of(shuffled))) == [pair.alignment for pair in shuffled]
-    assert gold.identity == load_aligner("gold", "en", "de", pairs=shuffled).identity
-    assert gold.identity != load_aligner("gold", "en", "de", pairs=german[1:]).identity
-
-
-def test_gold_has_no_links_for_other_texts(german):
-    gold = load_aligner("gold", "en", "de", pairs=german)
-    with pytest.raises(NbkitError, match="no gold links for 'A hypothesis', 'Eine Hypothese'; use another aligner"):
-        list(gold.align([(("A", "hypothesis"), ("Eine", "Hypothese"))]))
-
-
-def pair_with(alignment, name="7"):
-    text = Text((Sentence(("a", "b"), "en"),))
-    return Pair(name, text, Text((Sentence(("c", "d"), "de"),)), alignment)
-
-
-def test_gold_refuses_what_is_no_gold():
-    with pytest.raises(NbkitError, match="no gold links for the pair '7'"):
-        load_aligner("gold", "en", "de", pairs=[pair_with(None)])
-    with pytest.raises(NbkitError, match="link 2-0 points outside"):
-        load_aligner("gold", "en", "de", pairs=[pair_with(((2, 0),))])
-    with pytest.raises(NbkitError, match="'8' has the same tokens as another pair, but other links"):
-        load_aligner("gold", "en", "de", pairs=[pair_with(((0, 0),)), pair_with(((0, 1),), "8")])
 
 
 # ---- word lists
@@ -200,7 +165,7 @@ def test_a_pharaoh_file_of_another_corpus(german, tmp_path):
 def test_checking_aligners_imports_no_torch():
     code = (
         "import sys; from nbkit.measure.aligners import ALIGNERS, check_aligner\n"
-        "[check_aligner(f'{name}:x', 'en', 'de') for name in ALIGNERS if name != 'gold']\n"
+        "[check_aligner(f'{name}:x', 'en', 'de') for name in ALIGNERS]\n"
         "print([name for name in ('torch', 'transformers', 'pandas', 'spacy') if name in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

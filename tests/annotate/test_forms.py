@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
+import csv
 import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from openpyxl import load_workbook
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, NbkitError
 from nbkit.measure.forms import key_path, make_form, read_form, read_forms
+from tests.annotate.filling import fill, rows_of
 
 N = 12
 
@@ -32,54 +34,42 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture
 def form(tmp_path) -> Path:
-    path, key = make_form(table(), tmp_path / "form.xlsx", labels=LABELS, instructions="Choose.\nGuess.", seed=3)
+    path, key = make_form(table(), tmp_path / "form.csv", labels=LABELS, instructions="Choose.\nGuess.", seed=3)
     assert key == key_path(path)
     return path
 
 
-def fill(form: Path, target: Path, answer=lambda row, gold: gold, edit=lambda sheet: None) -> Path:
-    """A filled copy: *answer* of each row, then *edit* of the sheet."""
+def gold(form: Path):
+    """The answer of the key to a row."""
     items = {item["item"]: item for item in json.loads(key_path(form).read_text("utf-8"))["items"]}
-    book = load_workbook(form)
-    sheet = book["judgements"]
-    header = [cell.value for cell in sheet[1]]
-    for row in range(2, sheet.max_row + 1):
-        gold = items[sheet.cell(row, 1).value]["label"]
-        sheet.cell(row, header.index("label") + 1).value = answer(row, gold)
-    edit(sheet)
-    book.save(target)
-    return target
+    return lambda row: items[row["item"]]["label"]
 
 
-def test_the_form_tells_nothing(form):
-    book = load_workbook(form)
-    sheet = book["judgements"]
-    assert [cell.value for cell in sheet[1]] == ["item", "premise", "hypothesis", "label", "remark"]
-    assert sheet.max_row == N + 1
-    assert all(sheet.cell(row, 4).value is None for row in range(2, N + 2))
-    shown = "\n".join(str(cell) for each in book for row in each.iter_rows(values_only=True) for cell in row)
+def test_the_form_shows_the_texts_alone(form):
+    rows = rows_of(form)
+    assert list(rows[0]) == ["item", "premise", "hypothesis", "label", "remark"] and len(rows) == N
+    assert {row["label"] + row["remark"] for row in rows} == {""}
+    shown = form.read_text("utf-8")
     assert "original" not in shown and "D^" not in shown and not any(label in shown for label in LABELS)
-    assert book["instructions"]["A2"].value == "Guess."
+    assert form.read_bytes().startswith(codecs.BOM_UTF8)
+    guide = form.with_suffix(".instructions.txt").read_text("utf-8")
+    assert guide == "Choose.\nGuess.\n\nLabels: entailment, neutral, contradiction\n"
 
 
-def test_every_row_has_the_drop_down(form):
-    sheet = load_workbook(form)["judgements"]
-    (choice,) = sheet.data_validations.dataValidation
-    assert choice.type == "list" and choice.formula1 == '"entailment,neutral,contradiction"'
-    assert all(f"D{row}" in choice.sqref for row in range(2, N + 2))
-    assert sheet.protection.sheet and not sheet["D2"].protection.locked and sheet["B2"].protection.locked
+def test_no_program_reads_the_name_of_an_item_as_a_number(form):
+    assert all(row["item"].startswith("i") for row in rows_of(form))
 
 
 def test_the_order_is_drawn_and_the_same_again(form, tmp_path):
-    again, _ = make_form(table()[::-1], tmp_path / "again.xlsx", labels=LABELS, instructions="", seed=3)
-    other, _ = make_form(table(), tmp_path / "other.xlsx", labels=LABELS, instructions="", seed=4)
-    order = [[cell.value for cell in load_workbook(path)["judgements"]["B"]][1:] for path in (form, again, other)]
+    again, _ = make_form(table()[::-1], tmp_path / "again.csv", labels=LABELS, instructions="", seed=3)
+    other, _ = make_form(table(), tmp_path / "other.csv", labels=LABELS, instructions="", seed=4)
+    order = [[row["premise"] for row in rows_of(path)] for path in (form, again, other)]
     assert order[0] == order[1] != order[2]
     assert order[0] != sorted(order[0], key=lambda text: int(text.split()[1]))
 
 
 def test_a_filled_form_comes_back_with_all_that_the_key_knows(form, tmp_path):
-    filled = fill(form, tmp_path / "ann.xlsx", lambda row, gold: f" {gold.upper()} ")  # typed by hand
+    filled = fill(form, tmp_path / "ann.csv", lambda row: f" {gold(form)(row).upper()} ")  # typed by hand
     judgements = read_form(filled, key_path(form))
     assert len(judgements) == N and set(judgements["annotator"]) == {"ann"}
     assert (judgements["judgement"] == judgements["label"]).all()
@@ -89,36 +79,53 @@ def test_a_filled_form_comes_back_with_all_that_the_key_knows(form, tmp_path):
         assert (merged[column] == merged[f"{column}_made"]).all()
 
 
-def test_moved_columns_and_rows_are_no_harm(form, tmp_path):
-    def turned(sheet):
-        rows = list(sheet.iter_rows(min_row=2, values_only=True))
-        for place, row in enumerate(reversed(rows), start=2):
-            for column, value in enumerate(row, start=1):
-                sheet.cell(place, column).value = value
-        sheet.move_range(f"E1:E{N + 1}", cols=2)
-        sheet.insert_cols(1)
+def test_moved_columns_and_rows_do_no_harm(form, tmp_path):
+    def turned(cells):
+        cells[1:] = [[], *reversed(cells[1:])]
+        for row in cells:
+            row[:] = ["", *row[:4], "", *row[4:]]
 
-    filled = fill(form, tmp_path / "turned.xlsx", edit=turned)
-    judgements = read_form(filled, key_path(form), annotator="X")
+    judgements = read_form(fill(form, tmp_path / "turned.csv", gold(form), turned), key_path(form), annotator="X")
     assert len(judgements) == N and (judgements["judgement"] == judgements["label"]).all()
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators_as_programs_of_some_countries_write_them(form, tmp_path, separator):
+    target = tmp_path / "excel.csv"
+    cells = [row | {"label": gold(form)(row), "remark": "so, so\nor not"} for row in rows_of(form)]
+    with target.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, list(cells[0]), delimiter=separator)
+        writer.writeheader()
+        writer.writerows(cells)
+    judgements = read_form(target, key_path(form))
+    assert (judgements["judgement"] == judgements["label"]).all() and set(judgements["remark"]) == {"so, so or not"}
+
+
+def cell(row: int, column: int, value: str):
+    def edit(cells):
+        cells[row - 1][column] = value
+
+    return edit
+
+
 REFUSED = {
-    "unknown label": (lambda sheet: setattr(sheet["D5"], "value", "maybe"), 5, "unknown label 'maybe'"),
-    "no label": (lambda sheet: setattr(sheet["D7"], "value", None), 7, "no label; choose one of entailment"),
-    "missing row": (lambda sheet: sheet.delete_rows(4), 4, "is missing"),
-    "last row missing": (lambda sheet: sheet.delete_rows(N + 1), N + 1, "is missing"),
-    "twice": (lambda sheet: setattr(sheet["A6"], "value", sheet["A3"].value), 6, "occurs twice"),
-    "changed text": (lambda sheet: setattr(sheet["B6"], "value", "something else"), 6, "the premise of item"),
-    "not in the key": (lambda sheet: setattr(sheet["A9"], "value", "0123456789"), 9, "is not in the key"),
-    "no column": (lambda sheet: setattr(sheet["D1"], "value", "answer"), 1, "one column 'label' expected, 0 found"),
+    "unknown label": (cell(5, 3, "maybe"), 5, "unknown label 'maybe'"),
+    "no label": (cell(7, 3, ""), 7, "no label; choose one of entailment"),
+    "missing row": (lambda cells: cells.pop(3), 4, "is missing"),
+    "last row missing": (lambda cells: cells.pop(N), N + 1, "is missing"),
+    "twice": (lambda cells: cell(6, 0, cells[2][0])(cells), 6, "occurs twice"),
+    "changed text": (cell(6, 1, "something else"), 6, "the premise of item"),
+    "not in the key": (cell(9, 0, "0123456789"), 9, "is not in the key"),
+    "no column": (cell(1, 3, "answer"), 1, "one column 'label' expected, 0 found"),
+    "nothing": (lambda cells: cells.clear(), 1, "one column 'item' expected, 0 found"),
+    "no end": (cell(8, 4, "x" * 200_000), 8, r"not a CSV file \(field larger than field limit"),
 }
 
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_form_that_does_not_fit_is_refused_with_its_row(form, tmp_path, kind):
     edit, row, reason = REFUSED[kind]
-    filled = fill(form, tmp_path / "bad.xlsx", edit=edit)
+    filled = fill(form, tmp_path / "bad.csv", gold(form), edit)
     with pytest.raises(DataError, match=reason) as caught:
         read_form(filled, key_path(form))
     assert caught.value.line == row and caught.value.path == str(filled)
@@ -126,32 +133,76 @@ def test_a_form_that_does_not_fit_is_refused_with_its_row(form, tmp_path, kind):
 
 def test_the_key_of_another_form_is_refused_with_the_row(form, tmp_path):
     others = table().assign(premise=lambda t: t["premise"] + " too")
-    _, key = make_form(others, tmp_path / "other.xlsx", labels=LABELS, instructions="", seed=3)
-    with pytest.raises(DataError, match=r"\.xlsx:2: item '.*' is not in the key other.key.json"):
-        read_form(fill(form, tmp_path / "x.xlsx"), key)
+    _, key = make_form(others, tmp_path / "other.csv", labels=LABELS, instructions="", seed=3)
+    with pytest.raises(DataError, match=r"\.csv:2: item '.*' is not in the key other.key.json"):
+        read_form(fill(form, tmp_path / "x.csv", gold(form)), key)
 
 
-def test_what_is_no_form_or_no_key(form, tmp_path):
-    (tmp_path / "no.xlsx").write_text("hello")
-    with pytest.raises(NbkitError, match=r"is not an \.xlsx spreadsheet"):
-        read_form(tmp_path / "no.xlsx", key_path(form))
-    (tmp_path / "no.key.json").write_text("[]")
-    with pytest.raises(NbkitError, match="is not an annotation key"):
-        read_form(form, tmp_path / "no.key.json")
-    (tmp_path / "no.key.json").write_text('{"kind": "nbkit annotation key"}')
-    with pytest.raises(NbkitError, match="lacks items, labels, texts, version"):
-        read_form(form, tmp_path / "no.key.json")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("latin", "is not a CSV file in UTF-8; save it as one"),
+        ("packed", "is not a CSV file in UTF-8; save it as one"),
+        ("large", "20,971,521 bytes exceed the limit of 20,971,520"),
+        ("folder", "cannot be read: Is a directory"),
+        ("none", "cannot be read: No such file"),
+    ],
+)
+def test_files_that_are_no_forms(form, tmp_path, name, message):
+    (tmp_path / "latin.csv").write_bytes("item,prämisse".encode("latin-1"))
+    (tmp_path / "packed.csv").write_bytes(b"PK\x03\x04\x14\xff\xfe")
+    (tmp_path / "large.csv").write_bytes(bytes(20 * 2**20 + 1))
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(NbkitError, match=message):
+        read_form(tmp_path / f"{name}.csv", key_path(form))
+
+
+def test_a_device_is_no_form(form):
+    with pytest.raises(NbkitError, match="not a regular file but a device or a pipe"):
+        read_form("/dev/zero", key_path(form))
+
+
+def test_what_is_no_key(form, tmp_path):
+    for text, message in {
+        "[]": "is not an annotation key, or damaged",
+        '{"kind": "nbkit annotation key"}': r"or damaged \(version: Field required\); restore",
+        "[" * 100_000: "is not an annotation key, or damaged",
+    }.items():
+        (tmp_path / "no.key.json").write_text(text)
+        with pytest.raises(NbkitError, match=message):
+            read_form(form, tmp_path / "no.key.json")
     with pytest.raises(NbkitError, match="there is no annotation key"):
         read_form(form, tmp_path / "none.key.json")
+    with pytest.raises(NbkitError, match="cannot be read: Is a directory"):
+        read_form(form, tmp_path)
+
+
+DAMAGES = [{"items": 5}, {"items": [5]}, {"items": [{}]}, {"items": [{"item": "a", "row": "1"}]}, {"texts": "premise"}]
+
+
+@pytest.mark.parametrize("change", [*DAMAGES, {"labels": [1]}, {"version": 2}])
+def test_a_damaged_key(form, change):
+    key = json.loads(key_path(form).read_text())
+    damaged = form.with_name("damaged.key.json")
+    damaged.write_text(json.dumps({**key, **change}))
+    with pytest.raises(NbkitError, match=r"damaged.key.json is .*damaged"):
+        read_form(form, damaged)
 
 
 def test_texts_that_a_spreadsheet_would_take_for_something_else(tmp_path):
-    odd = pd.DataFrame({"premise": ["=1+1", "bell \a rings"], "hypothesis": ["-5", "+3"], "label": ["neutral"] * 2})
-    form, key = make_form(odd, tmp_path / "odd.xlsx", labels=LABELS, instructions="")
-    cells = [cell for row in load_workbook(form)["judgements"].iter_rows(min_row=2, max_col=3) for cell in row]
-    assert {cell.data_type for cell in cells} == {"s"}
-    judgements = read_form(fill(form, tmp_path / "filled.xlsx"), key)
-    assert set(judgements["premise"]) == set(odd["premise"])
+    texts = ["=1+1", "bell \a rings", "two\nlines"]
+    odd = pd.DataFrame({"premise": texts, "hypothesis": ["-5", "+x", "a,b"], "label": ["neutral"] * 3})
+    form, key = make_form(odd, tmp_path / "odd.csv", labels=LABELS, instructions="")
+    shown = {value for row in rows_of(form) for value in row.values()}
+    assert {"'=1+1", "bell rings", "two lines", "-5", "'+x", "a,b"} <= shown
+    judgements = read_form(fill(form, tmp_path / "filled.csv", gold(form)), key)
+    assert set(judgements["premise"]) == set(texts)
+
+    def without_apostrophes(cells):
+        cells[:] = [[value.lstrip("'") for value in row] for row in cells]
+
+    bare = fill(form, tmp_path / "bare.csv", gold(form), without_apostrophes)
+    assert len(read_form(bare, key)) == 3
 
 
 def test_what_makes_no_form(form, tmp_path):
@@ -163,16 +214,16 @@ def test_what_makes_no_form(form, tmp_path):
         "twice": (pd.concat([made, made.iloc[:1]]), "occur twice"),
     }.values():
         with pytest.raises(NbkitError, match=reason):
-            make_form(bad, tmp_path / "bad.xlsx", labels=LABELS, instructions="")
-    assert not (tmp_path / "bad.xlsx").exists() and not key_path(tmp_path / "bad.xlsx").exists()
+            make_form(bad, tmp_path / "bad.csv", labels=LABELS, instructions="")
+    assert not (tmp_path / "bad.csv").exists() and not key_path(tmp_path / "bad.csv").exists()
     with pytest.raises(NbkitError, match="exists already"):
         make_form(made, form, labels=LABELS, instructions="")
-    with pytest.raises(NbkitError, match=r"must end in \.xlsx"):
-        make_form(made, tmp_path / "form.csv", labels=LABELS, instructions="")
+    with pytest.raises(NbkitError, match=r"must end in \.csv"):
+        make_form(made, tmp_path / "form.xlsx", labels=LABELS, instructions="")
 
 
 def test_several_annotators_stand_one_below_the_other(form, tmp_path):
-    x = fill(form, tmp_path / "x.xlsx")
-    y = fill(form, tmp_path / "y.xlsx", lambda row, gold: "neutral")
+    x = fill(form, tmp_path / "x.csv", gold(form))
+    y = fill(form, tmp_path / "y.csv", lambda row: "neutral")
     both = read_forms({"X": x, "Y": y}, key_path(form))
     assert both.groupby("annotator").size().to_dict() == {"X": N, "Y": N}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from openpyxl import load_workbook
 from sklearn.metrics import cohen_kappa_score
 
 from nbkit.errors import NbkitError
@@ -19,8 +18,8 @@ from nbkit.measure.forms import (
     naturalness,
     read_forms,
     weighted_agreement,
-    weighted_kappa,
 )
+from tests.annotate.filling import fill, rows_of
 
 SENTENCES = pd.DataFrame(
     [
@@ -31,34 +30,12 @@ SENTENCES = pd.DataFrame(
 )
 
 
-def filled(path, copy, answer):
-    """*path* with ``answer(row of the sheet by header)`` in every row, saved as *copy*."""
-    book = load_workbook(path)
-    sheet = book["judgements"]
-    header = [cell.value for cell in sheet[1]]
-    for row in sheet.iter_rows(min_row=2):
-        shown = {name: cell.value for name, cell in zip(header, row, strict=True)}
-        row[header.index("label")].value = answer(shown)
-    book.save(copy)
-    return copy
-
-
 def test_sense_forms_hide_the_answer_and_come_back(tmp_path):
-    form, key = make_sense_form(SENTENCES, tmp_path / "senses.xlsx", seed=3)
-    sheet = load_workbook(form)["judgements"]
-    assert [cell.value for cell in sheet[1]] == [
-        "item",
-        "sentence",
-        "homograph",
-        "SENSE 1",
-        "SENSE 2",
-        "label",
-        "remark",
-    ]
-    firsts = [row[3].value for row in sheet.iter_rows(min_row=2)]
-    assert {"Schläger, Keule", "Fledermaus"} == set(firsts)  # the right one is not always first
-    instructions = load_workbook(form)["instructions"]
-    assert any("equally interpreted" in str(row[0].value) for row in instructions.iter_rows())
+    form, key = make_sense_form(SENTENCES, tmp_path / "senses.csv", seed=3)
+    rows = rows_of(form)
+    assert list(rows[0]) == ["item", "sentence", "homograph", "SENSE 1", "SENSE 2", "label", "remark"]
+    assert {row["SENSE 1"] for row in rows} == {"Schläger, Keule", "Fledermaus"}  # the right one is not always first
+    assert "equally interpreted" in form.with_suffix(".instructions.txt").read_text("utf-8")
 
     def knows(row):
         return "SENSE 1" if row["SENSE 1"].startswith("Schl") else "SENSE 2"
@@ -66,7 +43,7 @@ def test_sense_forms_hide_the_answer_and_come_back(tmp_path):
     def guesses(row):
         return "BOTH" if row["sentence"].startswith("Sentence 1 ") else knows(row)
 
-    forms = {"A": filled(form, tmp_path / "a.xlsx", knows), "B": filled(form, tmp_path / "b.xlsx", guesses)}
+    forms = {"A": fill(form, tmp_path / "a.csv", knows), "B": fill(form, tmp_path / "b.csv", guesses)}
     judged = read_forms(forms, key)
     rates = error_rates(judged).set_index(["set", "annotator"])
     assert rates.loc[("adversarial", "B"), "error_rate"] == pytest.approx(1 / 6)
@@ -78,9 +55,8 @@ def test_sense_forms_hide_the_answer_and_come_back(tmp_path):
 
 
 def test_naturalness_has_no_right_answer_but_means_and_weights(tmp_path):
-    form, key = make_naturalness_form(SENTENCES, tmp_path / "natural.xlsx")
-    texts = [str(row[0].value) for row in load_workbook(form)["instructions"].iter_rows()]
-    assert any(text.startswith("1 = Completely unnatural") for text in texts)
+    form, key = make_naturalness_form(SENTENCES, tmp_path / "natural.csv")
+    assert "\n1 = Completely unnatural" in form.with_suffix(".instructions.txt").read_text("utf-8")
 
     def low(row):
         return NATURALNESS[len(row["sentence"]) % 3]
@@ -88,9 +64,7 @@ def test_naturalness_has_no_right_answer_but_means_and_weights(tmp_path):
     def high(row):
         return NATURALNESS[len(row["sentence"]) % 3 + 1]
 
-    judged = read_forms(
-        {"A": filled(form, tmp_path / "a.xlsx", low), "B": filled(form, tmp_path / "b.xlsx", high)}, key
-    )
+    judged = read_forms({"A": fill(form, tmp_path / "a.csv", low), "B": fill(form, tmp_path / "b.csv", high)}, key)
     means = naturalness(judged).set_index(["set", "annotator"])["mean"]
     assert means["adversarial", "B"] == pytest.approx(means["adversarial", "A"] + 1)
     weighted = weighted_agreement(judged, resamples=20).set_index("weights")["value"]
@@ -99,17 +73,20 @@ def test_naturalness_has_no_right_answer_but_means_and_weights(tmp_path):
         assert weighted[weights] == pytest.approx(cohen_kappa_score(wide["A"], wide["B"], weights=weights))
 
 
-def test_weighted_kappa_is_scikit_learns():
-    random = np.random.default_rng(1)
-    for _ in range(20):
-        a, b = random.integers(1, 6, size=(2, 30))
-        for weights in ("linear", "quadratic"):
-            assert weighted_kappa(np.array([a, b]), weights) == pytest.approx(cohen_kappa_score(a, b, weights=weights))
-    assert np.isnan(weighted_kappa(np.array([[3, 3], [3, 3]])))
+@pytest.mark.parametrize(("weights", "power"), [("linear", 1), ("quadratic", 2)])
+def test_weights_are_of_the_scale_also_where_a_score_was_never_given(weights, power):
+    """1 − Σ w o / Σ w e by its definition; the score 3 occurs nowhere."""
+    a, b = np.random.default_rng(1).choice([1, 2, 4, 5], size=(2, 30))
+    rows = [(who, n, str(score)) for who, scores in (("A", a), ("B", b)) for n, score in enumerate(scores)]
+    judged = pd.DataFrame(rows, columns=["annotator", "item", "judgement"])
+    expected = (np.abs(a[:, None] - b[None, :]) ** power).mean()
+    found = weighted_agreement(judged, resamples=20).set_index("weights")["value"][weights]
+    assert found == pytest.approx(1 - (np.abs(a - b) ** power).mean() / expected)
+    assert weighted_agreement(judged.assign(judgement="3"), resamples=2)["value"].isna().all()
 
 
 def test_bad_tables_and_too_few_annotators(tmp_path):
     with pytest.raises(NbkitError, match="no column other"):
-        make_sense_form(SENTENCES.drop(columns="other"), tmp_path / "x.xlsx")
+        make_sense_form(SENTENCES.drop(columns="other"), tmp_path / "x.csv")
     with pytest.raises(NbkitError, match="two or more annotators"):
         weighted_agreement(pd.DataFrame({"annotator": ["A"], "item": ["1"], "judgement": ["3"]}))

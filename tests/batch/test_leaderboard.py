@@ -1,7 +1,8 @@
-"""Leaderboards: who is ranked, by what, and what the order is worth."""
+"""Ranks: which systems, by which measures, and what the order is worth."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from nbkit.batch.health import ranks
 from nbkit.measure.health import check_outputs
 from nbkit.report import leaderboard
+from nbkit.report.site import build
 from nbkit.studies import numbers
 from nbkit.studies.behaviours import Measure, Read, behaviour_of
 from nbkit.studies.comparison import ranked
@@ -30,15 +32,6 @@ def systems(**shares: float) -> pd.DataFrame:
         for system, share in shares.items()
     ]
     return pd.concat(parts, ignore_index=True)
-
-
-def chrf_of(**scores: int) -> pd.DataFrame:
-    """Outcomes of chrF: of 100 n-grams of each order so many match."""
-    rows = [
-        numbers_of([score / 100], name.replace("_", "-"), measure="chrf", texts=False, sums=[100, 100, score] * 6)
-        for name, score in scores.items()
-    ]
-    return pd.concat(rows, ignore_index=True)
 
 
 def test_ranks_say_what_is_significant():
@@ -83,24 +76,28 @@ def test_only_measures_that_were_found_precise_have_a_board(tmp_path: Path):
     assert few[0].right < leaderboard.BAR * few[0].of
 
 
-def test_two_systems_are_no_leaderboard(tmp_path: Path):
+def test_two_systems_are_not_ranked(tmp_path: Path):
     assert leaderboard.boards(written(tmp_path, systems(a=1.0, b=0.9)), {"numbers": "numbers"}) == []
 
 
-def test_correlation_with_chrf_with_and_without_outliers(tmp_path: Path):
-    found = systems(a=0.99, b=0.97, c=0.96, d=0.95, e_1=0.2, reference=1.0)
-    scores = chrf_of(a=50, b=51, c=52, d=53, e_1=20, reference=100)
-    [board] = leaderboard.boards(written(tmp_path, scores, found), {"numbers": "numbers"})
-    whole, without = board.correlations()
-    assert whole.startswith("All systems: ρ = ") and "n = 5" in whole
-    assert without.startswith("Without outliers (e-1): ρ = −1.00") and "n = 4" in without
+def test_rows_are_written_with_ranks_and_people_marked(tmp_path: Path):
+    found = systems(a=0.99, b=0.97, e_1=0.2, reference=1.0)
+    [board] = leaderboard.boards(written(tmp_path, found), {"numbers": "numbers"})
     shown = {row["system"]: row for row in board.shown()}
-    assert shown["reference"]["people"] and shown["reference"]["chrf_text"] == "–" != shown["e-1"]["chrf_text"]
+    assert shown["reference"]["people"] and not shown["e-1"]["people"]
+    assert (shown["reference"]["ranks"], shown["e-1"]["ranks"]) == ("1–2", "4") and shown["e-1"]["text"] == "20.0%"
 
 
-@pytest.mark.parametrize(("scores", "odd"), [({}, []), ({"a": 1.0, "b": 1.0, "c": 9.0}, []), ({"a": 5.0}, [])])
-def test_no_outliers_without_a_spread(scores, odd):
-    assert leaderboard.outliers(scores) == odd
+def test_the_index_has_one_table_of_ranks(tmp_path: Path):
+    for room in ("cells", "notebooks", "outcomes"):
+        (tmp_path / room).mkdir()
+    grid = {"name": "numbers", "study": "numbers", "params": {"models": ["a", "b", "c"]}}
+    (tmp_path / "run.json").write_text(json.dumps({"status": "done", "title": "Mine", "runs": [grid]}))
+    written(tmp_path / "outcomes", systems(a=1.0, b=0.9, c=0.8))
+    page = build(tmp_path).read_text(encoding="utf-8")
+    table = page[page.index('id="ranks"') : page.index("</details>", page.index('id="ranks"'))]
+    assert table.count("<tr>") == 4 and "<strong>a</strong>" in table and ">80.0%<" in table
+    assert "of the failures that a reader checked" in table and not (tmp_path / "leaderboard.html").exists()
 
 
 def test_the_health_of_outputs_is_ranked():

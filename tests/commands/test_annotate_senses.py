@@ -24,11 +24,11 @@ def sample(monkeypatch):
 def test_two_forms_with_keys(sample, tmp_path):
     (tmp_path / "a.yaml").write_text(RUN, encoding="utf-8")
     done = CliRunner().invoke(
-        main, ["annotate", "senses", str(tmp_path / "a.yaml"), str(tmp_path / "f.xlsx"), "--n", "4"]
+        main, ["annotate", "senses", str(tmp_path / "a.yaml"), str(tmp_path / "f.csv"), "--n", "4"]
     )
     assert done.exit_code == 0, done.output
     assert "2 adversarial sentences, 2 regular sentences" in done.output
-    names = {"f-senses.xlsx", "f-senses.key.json", "f-naturalness.xlsx", "f-naturalness.key.json"}
+    names = {"f-senses.csv", "f-senses.key.json", "f-naturalness.csv", "f-naturalness.key.json"}
     assert names <= {path.name for path in tmp_path.iterdir()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,7 +15,7 @@ from click.testing import CliRunner, Result
 
 import nbkit
 from nbkit.cli import main
-from nbkit.errors import NbkitError, ParamsError
+from nbkit.errors import NbkitError
 from nbkit.report.card import Card, with_spans
 from nbkit.report.compare import Comparison, compare, marked
 from nbkit.studies.comparison import CHANGES
@@ -46,12 +47,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, found in (("before", before()), ("after", after())):
         write_outcomes([found], tmp_path / f"{name}.parquet", "parquet")
     return tmp_path
-
-
-def gate(folder: Path, text: str) -> Path:
-    path = folder / "gate.yaml"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def test_a_system_is_compared_with_itself(files):
@@ -147,7 +142,7 @@ def test_what_cannot_be_compared_is_a_clear_error(files):
     for arguments, said in (
         (("before.parquet", "nothing"), "nothing: no such file or folder"),
         (("before.parquet", "."), "not the output folder of a run"),
-        (("before.parquet", "after.parquet", "--junit", "x.xml"), "--junit requires --gate"),
+        (("before.parquet", "after.parquet", "--junit", "x.xml"), "--junit requires --fail-if"),
     ):
         done = command(*arguments)
         assert done.exit_code == 2 and said in done.stderr, done.stderr
@@ -179,18 +174,20 @@ def documented(page: str, marker: str) -> str:
 
 
 def test_the_documented_workflow_and_gates_work(files):
-    """The line of the workflow as it stands there, with the documented gates that this comparison is about."""
+    """The line of the workflow as it stands there, and the documented conditions that this comparison is about."""
     steps = yaml.safe_load(documented("ci.md", "jobs:"))["jobs"]["numbers"]["steps"]
     (line,) = [step["run"] for step in steps if step.get("run", "").startswith("nbkit compare ")]
     write_outcomes([before()], files / "accepted.parquet", "parquet")
     (files / "outputs/behaviour/outcomes").mkdir(parents=True)
     write_outcomes([after()], files / "outputs/behaviour/outcomes/numbers.parquet", "parquet")
-    gates = yaml.safe_load(documented("ci.md", "# gate.yaml"))
-    assert len(gates["gates"]) == 3
-    gate(files, yaml.safe_dump({"gates": gates["gates"][:1]}))
-    done = CliRunner().invoke(main, line.split()[1:])
+    done = CliRunner().invoke(main, shlex.split(line)[1:])
     assert done.exit_code == 1 and "1 of 1 gates broken" in done.output, done.output
     assert {path.name for path in files.glob("*.xml")} == {"gates.xml"} and (files / "compare/compare.json").is_file()
+    page = (Path(nbkit.__file__).parent.parent / "docs/ci.md").read_text(encoding="utf-8")
+    conditions = re.findall(r"^\| `(numbers[^`]*)` \|", page, re.MULTILINE)
+    assert len(conditions) == 4
+    for condition in conditions:
+        assert command("before.parquet", "after.parquet", "--fail-if", condition).exit_code in (0, 1), condition
 
 
 def test_a_notebook_gets_the_table():
@@ -218,97 +215,82 @@ def test_differences_are_marked_word_by_word():
 # ----------------------------------------------------------------------------
 # Gates.
 
-GATES = """\
-gates:
-  - behaviour: numbers
-    worse_by: 0.4
-  - behaviour: numbers
-    group: "*"
-    worse_by: 0.1
-    only_if_significant: true
-  - behaviour: numbers
-    direction: en-de
-    system: mine
-    value: {at_least: 0.75}
-  - behaviour: numbers
-    value: {at_least: 0.75}
-    only_if_significant: true
-  - behaviour: numbers
-    group: decimals
-    difference: {at_least: -0.5, at_most: 0.0}
-"""
+GATES = (
+    "numbers < -0.4",
+    "numbers[*] < -0.1 and verdict == worse",
+    "numbers.strict.b < 0.75 and target_language == de and system_b == mine",
+    "numbers.strict.b_high < 0.75",
+    "numbers[decimals] > 0",
+)
+
+
+def fail_if(*conditions: str) -> list[str]:
+    return [word for condition in conditions for word in ("--fail-if", condition)]
 
 
 def test_gates_stop_a_build_and_say_why(files, monkeypatch):
-    arguments = ("before.parquet", "after.parquet", "--gate", gate(files, GATES), "--junit", files / "gates.xml")
+    arguments = ("before.parquet", "after.parquet", *fail_if(*GATES), "--junit", files / "gates.xml")
     done = command(*arguments)
     assert done.exit_code == 1 and "3 of 6 gates broken" in done.output and "::error" not in done.output
     lines = [line for line in done.stderr.splitlines() if line.startswith("gate broken")]
     assert [line.partition("): ")[2].split(":")[0] for line in lines] == [
         "numbers carried over, decimals, en→de", "numbers carried over, integers, en→de", "numbers carried over, en→de"
     ]  # fmt: skip
-    assert "gate.yaml:4" in lines[0] and "; allowed: worse by 10.0 pp" in lines[0]
-    assert "70.0%, −30.0 pp" in lines[2] and lines[2].endswith("; allowed: a value of at least 75.0%")
+    assert lines[0].startswith(f"gate broken ({GATES[1]}): ") and "70.0%, −30.0 pp" in lines[2]
     suite = ElementTree.parse(files / "gates.xml").getroot()
-    assert suite.attrib["tests"] == "6" and suite.attrib["failures"] == "3" and len(suite.findall(".//failure")) == 3
+    assert suite.attrib["tests"] == "6" and suite.attrib["failures"] == "3"
+    assert suite.findall(".//failure")[0].text.startswith(GATES[1])
     assert "3 of 6 gates broken" in (files / "outputs/compare-before-vs-after/compare.html").read_text(encoding="utf-8")
     record = json.loads((files / "outputs/compare-before-vs-after/compare.json").read_text())
-    assert [each["broken"] for each in record["gates"]] == [
-        False, True, True, True, False, False]  # fmt: skip
+    assert [each["broken"] for each in record["gates"]] == [False, True, True, True, False, False]
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     annotations = [line for line in command(*arguments).output.splitlines() if line.startswith("::error ")]
-    assert len(annotations) == 3 and ",line=4,title=numbers carried over%2C decimals" in annotations[0]
+    assert len(annotations) == 3 and annotations[0].startswith("::error title=numbers carried over%2C decimals")
 
 
 def test_gates_that_hold_end_well(files):
-    done = command(
-        "after.parquet", "before.parquet", "--gate", gate(files, "gates:\n- behaviour: numbers\n  worse_by: 0\n")
-    )
+    done = command("after.parquet", "before.parquet", *fail_if("numbers < 0"))
     assert done.exit_code == 0 and "0 of 1 gates broken" in done.output
 
 
-def test_a_difference_that_is_not_significant_may_pass(files):
-    text = "gates:\n- behaviour: numbers\n  worse_by: 0.01\n"
+@pytest.mark.parametrize("more", ["verdict == worse", "p_holm < 0.05", "p_holm <= .05 and n>=10"])
+def test_a_difference_that_is_not_significant_may_pass(files, more):
     fewer = changed(before(), value=dict.fromkeys(range(3), 0.0))
     write_outcomes([fewer], files / "fewer.parquet", "parquet")
-    assert command("before.parquet", "fewer.parquet", "--gate", gate(files, text)).exit_code == 1
-    held = gate(files, text + "  only_if_significant: true\n")
-    assert command("before.parquet", "fewer.parquet", "--gate", held).exit_code == 0
+    condition = "numbers.strict<-0.01"
+    assert command("before.parquet", "fewer.parquet", *fail_if(condition)).exit_code == 1
+    assert command("before.parquet", "fewer.parquet", *fail_if(f"{condition} and {more}")).exit_code == 0
+    assert command("before.parquet", "after.parquet", *fail_if(f"{condition} and {more}")).exit_code == 1
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("condition", "message"),
     [
-        ("gates:\n- behavior: numbers\n  worse_by: 1\n", "gate.yaml:2: gates.0.behavior: .*did you mean 'behaviour'"),
-        ("gates:\n- behaviour: numbers\n", "gate.yaml:2: gates.0: says nothing: give worse_by, difference or value"),
-        ("gates:\n- behaviour: numbers\n  worse_by: much\n", "gate.yaml:3: gates.0.worse_by: expected a number, found"),
-        ("gates:\n- behaviour: numbers\n  value: {atleast: 1}\n", "did you mean 'at_least'"),
-        ("gates: []\n", "expected at least 1"),
-        ("gate: []\n", "unknown key; did you mean 'gates'"),
-        ("- x\n", "a mapping with the key gates is expected"),
-        ("gates: [\n", "gate.yaml:2: invalid YAML"),
-        ("gates:\n- behaviour: number\n  worse_by: 1\n", "gate.yaml:2: .*'number'; did you mean 'numbers'"),
-        ("gates:\n- behaviour: idioms\n  worse_by: 1\n", "gate.yaml:2: unknown behaviour 'idioms'. There are: numbers"),
-        ("gates:\n- {behaviour: numbers, measure: strikt, worse_by: 1}\n", "did you mean 'strict'"),
-        ("gates:\n- {behaviour: numbers, group: decimal, worse_by: 1}\n", "did you mean 'decimals'"),
-        ("gates:\n- {behaviour: numbers, direction: en-fr, worse_by: 1}\n", "unknown direction 'en-fr'"),
-        ("gates:\n- {behaviour: numbers, system: mien, worse_by: 1}\n", "did you mean 'mine'"),
+        ("numbers", "--fail-if 'numbers': not a condition; write it like numbers.strict < -0.01"),
+        ("", "not a condition"),
+        ("numbers < much", "difference <: expected a number, found 'much'"),
+        ("numbers <", "difference <: expected a number, found ''"),
+        ("numbers < 1 and significant", "'significant' is not a comparison; write it like p_holm < 0.05"),
+        ("numbers < 1 and p_hulm < 1", "unknown column 'p_hulm'; did you mean 'p_holm'"),
+        ("numbers.strict.bb < 1", "unknown column 'bb'"),
+        ("number < 1", "unknown behaviour 'number'; did you mean 'numbers'"),
+        ("idioms < 1", "unknown behaviour 'idioms'. There are: numbers"),
+        ("numbers.strikt < 1", "unknown measure 'strikt'; did you mean 'strict'"),
+        ("numbers[decimal] < 1", "unknown group 'decimal'; did you mean 'decimals'"),
+        ("numbers < 1 and target_language == fr", "unknown target language 'fr'"),
+        ("numbers < 1 and system_b == mien", "unknown system b 'mien'; did you mean 'mine'"),
     ],
-)  # fmt: skip
-def test_a_gate_that_could_never_break_is_an_error(files, text, said):
-    done = command("before.parquet", "after.parquet", "--gate", gate(files, text))
-    assert done.exit_code == 2 and re.search(said, done.stderr), done.stderr
+)
+def test_a_gate_that_could_never_break_is_an_error(files, condition, message):
+    done = command("before.parquet", "after.parquet", *fail_if(condition))
+    assert done.exit_code == 2 and message in done.stderr, done.stderr
 
 
-def test_a_measure_without_a_better_side_takes_no_worse_by(files):
-    from nbkit.batch.gate import check, read_gates
-
+def test_a_measure_that_is_neither_better_nor_worse_is_different(files):
     found = compare(before(), after())
     behaviour = found.declared["numbers"]
     neither = {"strict": behaviour.measures["strict"].model_copy(update={"better": None})}
     other = Comparison(found.a, found.b, found.found, {"numbers": behaviour.model_copy(update={"measures": neither})})
-    with pytest.raises(ParamsError, match="worse_by: neither more nor less numbers carried over is better"):
-        check(read_gates(gate(files, "gates:\n- {behaviour: numbers, worse_by: 0.1}\n")), other)
     assert other.answer.startswith("B is different at numbers carried over")
 
 

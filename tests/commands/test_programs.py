@@ -45,7 +45,7 @@ def run_file(study: str = "word_order", **params) -> str:
         "numbers": {"languages": ["de"], "n_numbers": 1, "n_templates": 1, "n_shrunk": 0, "harvest_pairs": 20},
     }[study]
     pages = {"word_order": ["flips"], "numbers": ["pass_rates"]}[study]
-    system = {"command": [sys.executable, "swap.py"], "stay": True, "workers": 1}
+    system = {"command": [sys.executable, "swap.py"], "isolate": "batch", "workers": 1}
     params = {**settings, "models": [system], **params}
     Path("mine.yaml").write_text(
         yaml.safe_dump({"name": "mine", "runs": [{"study": study, "params": params, "notebooks": pages}]})

@@ -9,7 +9,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
-from openpyxl import load_workbook
 
 from nbkit.batch.card import make_card, plan_card
 from nbkit.cli import main
@@ -21,6 +20,7 @@ from nbkit.studies.suite import STUDY, SuiteParams
 from nbkit.studies.suite.params import custom
 from nbkit.studies.suite.rates import beaten, pass_rates
 from nbkit.suites import EXPECTATIONS, read_suite
+from tests.annotate.filling import fill, rows_of
 
 SUITE = """
 name: ours
@@ -161,22 +161,18 @@ def test_outcomes_with_texts_and_marks():
 
 
 def test_what_people_judge_comes_back():
-    done = nbkit("test", "ours.yaml", "--systems", "fair", "--form", "people.xlsx")
+    done = nbkit("test", "ours.yaml", "--systems", "fair", "--form", "people.csv")
     assert "(1 translation)" in done.output and Path("people.key.json").is_file()
-    book = load_workbook("people.xlsx")
-    sheet = book["judgements"]
-    column = next(cell.column for cell in sheet[1] if cell.value == "label")
-    shown = {cell.value: sheet.cell(2, cell.column).value for cell in sheet[1]}
+    (shown,) = rows_of(Path("people.csv"))
     assert (shown["source"], shown["tested"]) == ("The cat.", "b; whether it is right")
-    sheet.cell(2, column, "wrong")
-    book.save("filled.xlsx")
-    book.save("again.xlsx")
-    done = nbkit("test", "ours.yaml", "--systems", "fair", "--judged", "anna=filled.xlsx", "--key", "people.key.json")
+    for name in ("filled.csv", "again.csv"):
+        fill(Path("people.csv"), Path(name), lambda row: "wrong")
+    done = nbkit("test", "ours.yaml", "--systems", "fair", "--judged", "anna=filled.csv", "--key", "people.key.json")
     assert done.exit_code == 1 and "failed (cat) fair: judged by people" in done.output
     assert "Judged by people: 1 translation of this run; the forms have 1" in done.output
-    other = ["test", "ours.yaml", "--systems", "good", "--judged", "filled.xlsx", "--key", "people.key.json"]
+    other = ["test", "ours.yaml", "--systems", "good", "--judged", "filled.csv", "--key", "people.key.json"]
     assert "Judged by people: 0 translations of this run; the forms have 1" in nbkit(*other).output
-    read = nbkit("annotate", "read", "filled.xlsx", "again.xlsx", "--key", "people.key.json").output
+    read = nbkit("annotate", "read", "filled.csv", "again.csv", "--key", "people.key.json").output
     assert "accuracy" not in read and "nan" not in read
     assert [line.split() for line in read.splitlines()[:2]] == [["annotator", "right", "wrong", "unclear"],
                                                                 ["filled", "0", "1", "0"]]  # fmt: skip

@@ -117,6 +117,7 @@ def registered(
         patch.setattr(judge, "probe_remembered", probes)
         for kind in (TRANSLATOR, CLASSIFIER, LANGUAGE_MODEL):
             patch.setattr(kind, "check", lambda *_, **__: None)  # no weights lie in these folders
+        patch.setattr(type(LANGUAGE_MODEL), "other_than", lambda *_: None)  # nor does a kind of language model
         found: dict[str, str] = {}
         for names, identity in (
             (translators, lambda name: model_identity(name, "en", "de")),

@@ -16,10 +16,11 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from matplotlib.figure import Figure
-from openpyxl import load_workbook
 
 from nbkit.cli import main
+from nbkit.measure.forms import FIRST_ROW, key_path
 from nbkit.studies import STUDIES
+from tests.annotate.filling import fill, rows_of
 from tests.frozen import models
 from tests.frozen.shown import csv_text, digest, figure_text, html_text
 from tests.pages import FOLDER, html, run_page
@@ -52,8 +53,8 @@ def nli_permutation() -> dict[str, Any]:
         "clumps": [0.25, 0.5], "clumped_permutations": 3, "training_pairs": 40, "device": "cpu",
         "max_entropy": {"ordered": "undecided"},
     }  # fmt: skip
-    command("annotate", "make", run_file("nli_permutation", params), "form.xlsx", "--n", "6")
-    forms = {name: filled("form.xlsx", name) for name in ("ann", "bob")}
+    command("annotate", "make", run_file("nli_permutation", params), "form.csv", "--n", "6")
+    forms = {name: filled("form.csv", name) for name in ("ann", "bob")}
     return params | {"annotations": forms, "annotation_key": "form.key.json"}
 
 
@@ -81,12 +82,12 @@ def disambiguation() -> dict[str, Any]:
         "causal_lm": "lengths", "training_pairs": 400, "n_pairs": 120, "bleu_pairs": 8, "aligner_pairs": 300,
         "challenge_size": 20, "n_seeds": 16, "n_samples": 6, "attack_size": 24, "per_homograph": 8, "device": "cpu",
     }  # fmt: skip
-    command("annotate", "senses", run_file("disambiguation", params), "form.xlsx", "--n", "8")
+    command("annotate", "senses", run_file("disambiguation", params), "form.csv", "--n", "8")
     names = ("ann", "bob")
     return params | {
-        "annotations": {name: filled("form-senses.xlsx", name) for name in names},
+        "annotations": {name: filled("form-senses.csv", name) for name in names},
         "annotation_key": "form-senses.key.json",
-        "naturalness": {name: filled("form-naturalness.xlsx", name) for name in names},
+        "naturalness": {name: filled("form-naturalness.csv", name) for name in names},
         "naturalness_key": "form-naturalness.key.json",
     }
 
@@ -137,18 +138,17 @@ def command(*arguments: str) -> str:
 
 
 def filled(form: str, annotator: str) -> str:
-    """A copy of a form with answers drawn from what is on its list, by annotator and row."""
-    book = load_workbook(form)
-    sheet = book["judgements"]
-    for choice in sheet.data_validations.dataValidation:
-        answers = choice.formula1.strip('"').split(",")
-        for cells in choice.sqref.ranges:
-            for row, column in cells.cells:
-                who = annotator if row % 3 else ""  # every third row they agree
-                sheet.cell(row, column).value = answers[models.drawn(who, str(row), of=len(answers))]
-    path = form.replace(".xlsx", f".{annotator}.xlsx")
-    book.save(path)
-    return path
+    """A copy of a form with answers drawn from its labels, by annotator and row."""
+    path = Path(form.replace(".csv", f".{annotator}.csv"))
+    labels = json.loads(key_path(form).read_text("utf-8"))["labels"]
+    numbers = {row["item"]: number for number, row in enumerate(rows_of(Path(form)), FIRST_ROW)}
+
+    def answer(row: dict[str, str]) -> str:
+        number = numbers[row["item"]]
+        who = annotator if number % 3 else ""  # every third row they agree
+        return labels[models.drawn(who, str(number), of=len(labels))]
+
+    return str(fill(Path(form), path, answer))
 
 
 def units_text(study: str, params: Any) -> str:

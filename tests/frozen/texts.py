@@ -142,5 +142,5 @@ def _normal(text: str) -> str:
     }
     for place, name in [*places.items(), (str(ROOT), "<checkout>")]:
         text = text.replace(place, name) if place else text
-    text = re.sub(r"\b(ctranslate2|deep-translator) \d[\w.+]*", r"\1 <version>", text)
+    text = re.sub(r"\b(ctranslate2) \d[\w.+]*", r"\1 <version>", text)
     return without_versions(text)

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import stat
-import zipfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -111,6 +110,7 @@ def lay_out(folder: Path) -> None:
 
     from nbkit.corpora.nli import LABELS
     from nbkit.measure.forms import make_form
+    from tests.annotate.filling import fill
     from tests.models.conftest import save_marian
 
     set_seed(0)
@@ -129,27 +129,16 @@ def lay_out(folder: Path) -> None:
     table.write_text("a,b\n1,2\n", encoding="utf-8")
     save_marian(folder / "model")
     rows = [{"premise": f"p{i}", "hypothesis": "h", "label": LABELS[i], "stratum": "x"} for i in range(3)]
-    make_form(pd.DataFrame(rows), folder / "form.xlsx", labels=LABELS, instructions="Judge.")
-    _fill_in(folder / "form.xlsx")
+    make_form(pd.DataFrame(rows), folder / "form.csv", labels=LABELS, instructions="Judge.")
+    fill(folder / "form.csv", folder / "form.csv", lambda row: "neutral")
     # What is drawn is a file of these changed.
     shutil.copytree(folder / "run", folder / "drawn-run")
     shutil.copytree(folder / "model", folder / "drawn-model")
-    shutil.copyfile(folder / "form.xlsx", folder / "drawn.xlsx")
+    shutil.copyfile(folder / "form.csv", folder / "drawn.csv")
     (folder / "empty").write_bytes(b"")
     (folder / "binary").write_bytes(bytes(range(256)) * 20)
     (folder / "unreadable").write_bytes(b"x")
     (folder / "folder").mkdir()
-
-
-def _fill_in(form: Path) -> None:
-    from openpyxl import load_workbook
-
-    book = load_workbook(form)
-    sheet = book["judgements"]
-    column = next(cell.column for cell in sheet[1] if cell.value == "label")
-    for row in range(2, sheet.max_row + 1):
-        sheet.cell(row, column).value = "neutral"
-    book.save(form)
 
 
 def add_special_files(folder: Path) -> None:
@@ -168,21 +157,9 @@ def add_special_files(folder: Path) -> None:
     (folder / "unreadable").chmod(0)
 
 
-def members(form: Path) -> dict[str, bytes]:
-    """The files inside of a spreadsheet."""
-    with zipfile.ZipFile(form) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
 def write(path: Path, content: bytes | None) -> None:
-    """Puts *content* at *path*, which may lie in a spreadsheet; None removes it."""
-    if (form := next((each for each in path.parents if each.is_file()), None)) is not None:
-        files = {**members(form), path.relative_to(form).as_posix(): content}
-        with zipfile.ZipFile(form, "w") as archive:
-            for name, data in files.items():
-                if data is not None:
-                    archive.writestr(name, data)
-    elif content is None:
+    """Put *content* at *path*; None removes it."""
+    if content is None:
         path.unlink(missing_ok=True)
     else:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -34,7 +34,6 @@ _HEAVY = (
         "fsspec",
         "nbconvert",
         "num2words",
-        "openpyxl",
         "pandas",
         "pyarrow.parquet",
         "sacrebleu",

@@ -209,22 +209,10 @@ def _model_folder(draw: st.DrawFn) -> list[tuple[str, bytes | None]]:
     return [(f"drawn-model/{path.name}", draw(content))]
 
 
-_SHEET_TEXTS = ((b"<v>", b"<v>x"), (b't="s"', b't="n"'), (b't="s"', b't="e"'), (b't="s"', b't="d"'), (b"</row>", b""),
-                (b'r="A1"', b'r="ZZZZZZ99999999"'), (b' s="1"', b' s="999"'), (b"<sheetData>", b"<sheetData/><x>"),
-                (b"?>", b'?><!DOCTYPE x [<!ENTITY a "b">]>'), (b"encoding=", b"encoding='none' x="))  # fmt: skip
-
-
 @st.composite
-def _spreadsheet(draw: st.DrawFn) -> list[tuple[str, bytes | None]]:
-    form = template() / "form.xlsx"
-    if draw(st.integers(0, 4)) == 4:
-        return [("drawn.xlsx", draw(_damaged(form.read_bytes()) | st.sampled_from((None, *CONTENTS))))]
-    files = bench.members(form)
-    name = draw(st.sampled_from(sorted(files)))
-    data = files[name]
-    before, after = draw(st.sampled_from(_SHEET_TEXTS))
-    changed = st.sampled_from([data.replace(before, after, 1), data.replace(before, after)])
-    return [(f"drawn.xlsx/{name}", draw(changed | _damaged(data) | st.sampled_from((None, *CONTENTS))))]
+def _form(draw: st.DrawFn) -> list[tuple[str, bytes | None]]:
+    form = (template() / "form.csv").read_bytes()
+    return [("drawn.csv", draw(_damaged(form) | st.sampled_from((None, *CONTENTS))))]
 
 
 @st.composite
@@ -236,7 +224,7 @@ def _key(draw: st.DrawFn) -> list[tuple[str, bytes | None]]:
 _DRAWN = {
     **{f"drawn.{suffix}": _content(f"drawn.{suffix}") for suffix in ("txt", "tsv", "conllu", "zip", "ipynb")},
     "drawn.json": _key(),
-    "drawn.xlsx": _spreadsheet(),
+    "drawn.csv": _form(),
     "drawn-run": _run_folder(),
     "drawn-model": _model_folder(),
 }

@@ -16,11 +16,8 @@ from nbkit.errors import NbkitError
 from nbkit.measure.statistics import (
     DIFFERENCE,
     UNIT,
-    bootstrap_draws,
     mean_interval,
-    mean_of_draws,
     share_interval,
-    share_of_draws,
     share_of_sums,
 )
 
@@ -53,9 +50,6 @@ def test_no_share_and_no_bounded_mean_has_width_zero():
     assert share_interval([1] * 80)[:3] == pytest.approx((1, 0.9542, 1), abs=1e-4)
     assert mean_interval([1.0] * 80, within=UNIT)[:3] == pytest.approx((1, 0.9542, 1), abs=1e-4)
     assert is_open(mean_interval([0.3] * 9, within=UNIT)) and is_open(mean_interval([0.0] * 9, within=DIFFERENCE))
-    assert share_of_draws(1.0, np.ones(999), units=80, values=80) == pytest.approx((0.9542, 1), abs=1e-4)
-    single = np.full(999, 0.3, dtype=np.float32).astype(float)  # as stored: not quite 0.3
-    assert mean_of_draws(0.3, single, units=9, within=UNIT) == mean_interval([0.3] * 9, within=UNIT)[1:3]
 
 
 @given(OUTCOMES)
@@ -226,38 +220,10 @@ def test_groups_of_unequal_sizes_weigh_by_their_values():
     assert [interval.low, interval.high] == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=0.003)
 
 
-def test_draws_give_the_interval_of_the_values_behind_them():
-    rng = np.random.default_rng(0)
-    values = rng.lognormal(size=200)
-    draws = bootstrap_draws(values[:, None], resamples=20_000)[:, 0]
-    expected, found = mean_interval(values), mean_of_draws(values.mean(), draws, units=200)
-    assert found == pytest.approx(expected[1:3], abs=0.03 * (expected.high - expected.low))
-    totals, counts = rng.binomial(4, 0.2, size=200).astype(float), np.full(200, 4.0)
-    draws = bootstrap_draws(totals[:, None] / 4, resamples=20_000)[:, 0]
-    expected = share_of_sums(totals, counts)
-    found = share_of_draws(expected.mean, draws, units=200, values=800)
-    assert found == pytest.approx(expected[1:3], abs=0.03 * (expected.high - expected.low))
-
-
-def test_draws_of_shares_hold_as_often_as_the_values_behind_them():
-    """An idiom's share of errors is worth more than one verdict: taken for one, it was held in 99.6 of 100 samples."""
-    rng = np.random.default_rng(0)
-    widths = []
-    for _ in range(20):
-        shares = rng.beta(8, 12, size=60)
-        draws = bootstrap_draws(shares[:, None], resamples=4000)[:, 0]
-        low, high = share_of_draws(shares.mean(), draws, units=60, values=None)
-        student = scipy.stats.ttest_1samp(shares, 0).confidence_interval()
-        widths.append((high - low) / (student.high - student.low))
-    assert 1 < np.mean(widths) < 1.15, "four times as wide"
-
-
 def test_where_nothing_is_known_there_is_no_interval():
     assert math.isnan(mean_interval([0.3]).low) and math.isnan(mean_interval([2.0] * 80).high)
     for nothing in (mean_interval([float("nan")]), share_interval([])):
         assert nothing.n == 0 and all(map(math.isnan, nothing[:3]))
-    assert all(map(math.isnan, mean_of_draws(0.5, np.full(9, np.nan), units=3)))
-    assert all(map(math.isnan, share_of_draws(float("nan"), np.full(9, np.nan), units=0, values=0)))
 
 
 def test_level_is_how_often_and_bad_input_is_refused():

@@ -9,12 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
 from nbkit.measure.statistics import (
-    bootstrap_draws,
     paired_tests,
     percentile_interval,
     spearman,
@@ -22,58 +20,13 @@ from nbkit.measure.statistics import (
     spearman_of_clusters,
 )
 
-
-def intervals(table: np.ndarray, level: float = 0.95, resamples: int = 999) -> list[tuple[float, float]]:
-    """The interval of each column's mean."""
-    return [percentile_interval(draws, level) for draws in bootstrap_draws(table, resamples=resamples).T]
-
-
 VALUES = st.lists(st.one_of(st.floats(0, 1), st.just(float("nan"))), max_size=30)
 
 
-def test_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
-    samples = np.random.default_rng(0).normal(size=(100, 500))
-    hits = [low <= 0 <= high for low, high in intervals(samples, level=0.9)]
-    assert 0.85 < np.mean(hits) < 0.95
-
-
-ROWS = st.lists(
-    st.lists(st.one_of(st.floats(0, 1), st.just(float("nan"))), min_size=4, max_size=4), min_size=1, max_size=9
-)
-
-
-@given(ROWS)
-def test_columns_at_once_are_the_columns_one_by_one(rows: list[list[float]]) -> None:
-    """The same rows are drawn whatever stands beside a column; missing values count in no mean."""
-    table = np.array(rows)
-    together = intervals(table, resamples=30)
-    for column, interval in enumerate(together):
-        [alone] = intervals(table[:, [column]], resamples=30)
-        assert interval == pytest.approx(alone, nan_ok=True)
-
-
-def test_draws_keep_quantities_of_one_unit_together() -> None:
-    """The interval of a difference of two quantities is that of the units' differences, not of independent means."""
-    rng = np.random.default_rng(0)
-    base = rng.random(300)
-    table = np.column_stack([base, base + 0.1])
-    draws = bootstrap_draws(table)
-    assert draws.shape == (999, 2)
-    assert draws[:, 1] - draws[:, 0] == pytest.approx(0.1)
-    table[::2, 0] = np.nan
-    low, high = percentile_interval(bootstrap_draws(table)[:, 0])
-    assert low < base[1::2].mean() < high
-
-
-def test_draws_of_nothing_and_bad_input() -> None:
-    assert np.isnan(bootstrap_draws(np.zeros((0, 2)))).all()
+def test_percentiles_of_nothing_and_bad_input() -> None:
     assert all(map(math.isnan, percentile_interval(np.ones(99)))), "what never varies says nothing of how much it does"
     with pytest.raises(NbkitError, match=r"level must be a probability such as 0\.95, not 95"):
         percentile_interval(np.ones(99), level=95)
-    with pytest.raises(NbkitError, match="at least 1 resample"):
-        bootstrap_draws(np.ones((2, 2)), resamples=0)
-    with pytest.raises(NbkitError, match="units × quantities"):
-        bootstrap_draws(np.ones(3))
 
 
 def test_spearman_agrees_with_scipy_and_fisher() -> None:

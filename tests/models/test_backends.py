@@ -83,19 +83,17 @@ def test_without_its_package_a_backend_says_how_to_install_it(checkpoints, monke
     assert check_model(str(checkpoints["marian"]), "en", "de") is None
 
 
-def test_they_are_listed_and_the_doctor_looks_at_them(monkeypatch):
+def test_they_are_listed(monkeypatch):
     import json
 
     from click.testing import CliRunner
 
     from nbkit.cli import main
-    from nbkit.cli.doctor import _backends
 
     rows = json.loads(CliRunner().invoke(main, ["list", "models", "--format", "json"]).output)
     assert [row["name"] for row in rows if "@" in row["name"]] == ["MODEL@ct2", "MODEL@ct2-int8"]
-    assert dict(_backends())["MODEL@ct2"] == f"ready (ctranslate2 {BACKENDS['ct2'].version})"
     monkeypatch.setattr("nbkit.models.backends.find_spec", lambda package: None)
-    assert 'pip install "nbkit[ct2]"' in dict(_backends())["MODEL@ct2-int8"]
+    assert 'pip install "nbkit[ct2]"' in (BACKENDS["ct2-int8"].problem or "")
 
 
 def test_a_folder_with_a_backend_that_there_is_not(checkpoints):

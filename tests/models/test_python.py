@@ -381,7 +381,11 @@ def test_suffixes_of_other_models_are_errors_and_the_placeholder_is_not(store):
     LANGUAGE_MODELS.register("mine", lengths)
     no_backend = "'mine' is custom Python code, which backend 'ct2' cannot run; drop the suffix '@ct2'"
     assert check_model("mine@ct2", "en", "de") == no_backend
-    assert check_classifier("mine@ct2") == check_language_model("mine@ct2") == no_backend
+    for noun, found in (
+        ("classifier", check_classifier("mine@ct2")),
+        ("language model", check_language_model("mine@ct2")),
+    ):
+        assert found == f"{noun} 'mine@ct2': ctranslate2 runs translators alone; drop the backend suffix: 'mine'"
     no_seed = "model 'mine#2': 'mine' is not trained here, so its seed cannot be changed; drop '#…'"
     assert check_model("mine#2", "en", "de") == no_seed
     assert "?labels=… does not apply" in (check_classifier("mine?labels=neutral,entailment,contradiction") or "")

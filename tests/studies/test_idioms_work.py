@@ -112,8 +112,19 @@ def keys(params: IdiomsParams) -> dict[str, Mapping[str, Any]]:
 
 #: What depends on references' links or the dictionary, and on what is tested.
 JUDGED = {"outcomes", "control_outcomes"}
-TESTED = {"splits", "items", "plain", "dictionary", "links", "similar", "control_similar", "probes", "compared", "leaks",
-          "recall"} | JUDGED  # fmt: skip
+TESTED = JUDGED | {
+    "splits",
+    "items",
+    "plain",
+    "dictionary",
+    "links",
+    "similar",
+    "control_similar",
+    "probes",
+    "compared",
+    "leaks",
+    "recall",
+}
 
 
 @pytest.mark.parametrize(

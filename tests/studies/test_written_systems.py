@@ -13,8 +13,8 @@ from nbkit.studies.idioms import IdiomsParams
 from nbkit.studies.numbers import NumbersParams
 from nbkit.studies.word_order import WordOrderParams
 
-COMMAND = {"stay": True, "command": ["marian-decoder", "-c", "{src}.yml"], "workers": 2, "version": "ü"}
-NAME = 'command:{"command": ["marian-decoder", "-c", "{src}.yml"], "stay": true, "version": "ü", "workers": 2}'
+COMMAND = {"isolate": "batch", "command": ["marian-decoder", "-c", "{src}.yml"], "workers": 2, "version": "ü"}
+NAME = 'command:{"command": ["marian-decoder", "-c", "{src}.yml"], "isolate": "batch", "version": "ü", "workers": 2}'
 
 
 @pytest.mark.parametrize("params", [WordOrderParams, NumbersParams, DisambiguationParams])
@@ -33,7 +33,7 @@ def test_the_idioms_study_has_commands_as_values():
     ("model", "said"),
     [
         ({"comand": ["rev"]}, "unknown option 'comand'; did you mean 'command'?"),
-        ({"stay": True}, "no program; write command:PROGRAM ARGUMENT"),
+        ({"isolate": "batch"}, "no program; write command:PROGRAM ARGUMENT"),
         ({"command": "rev -x"}, "command: 'rev -x' given, expected a list"),
         ({"command": ["rev"], "workers": 0.5}, "workers: 0.5 given, expected a whole number"),
         ({"command": ["rev"], "version": __import__("datetime").date(2024, 5, 1)}, "put text in quotes"),

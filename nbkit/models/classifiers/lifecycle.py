@@ -16,7 +16,7 @@ import numpy as np
 from nbkit.corpora.nli import LABELS, catalogue, check_nli, find_nli
 from nbkit.errors import ModelError
 from nbkit.models import weights
-from nbkit.models.backends import ENCODERS, TRANSFORMERS, Decoding, version
+from nbkit.models.backends import Decoding, version
 from nbkit.models.caps import take_texts
 from nbkit.models.catalogue import (
     LANGUAGE_MODELS,
@@ -65,7 +65,6 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
     trainer = "nbkit.models.classifiers.training:train_classifier"
     loaders: ClassVar = {
         "transformers": "nbkit.models.classifiers.classifier:load_pair_classifier",
-        "ctranslate2": "nbkit.models.ct2:ConvertedClassifier",
     }
 
     def recipe_changes(self, reference: ClassifierReference, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,21 +80,6 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
         elif recipe.start is not None:
             more.append(self.start_identity(_start(recipe.start, recipe.lang)))
         return recipe.digest(*more)
-
-    def check_known(self, reference: ClassifierReference) -> None:
-        """Raises `ModelError` if the backend does not support the model to be trained."""
-        if reference.backend == TRANSFORMERS or reference.recipe is None:
-            return
-        recipe = self.recipe(reference)
-        architecture: str | None = recipe.architecture
-        if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
-            architecture = LANGUAGE_MODEL.architecture(resolve_language_model(recipe.start, recipe.lang))
-        elif recipe.start is not None:
-            folder = weights.find(_start(recipe.start, recipe.lang))
-            if folder is None:
-                return  # unknown before the download; the conversion checks it again
-            architecture = weights.read_json(folder / "config.json").get("model_type")
-        self.check_architecture(reference, architecture, ENCODERS)
 
     def recipe_problem(self, recipe: ClassifierRecipe) -> str | None:
         """Problems of its corpora, or of the language model that it starts from."""
@@ -116,7 +100,6 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
                 f"{reference.called}: {folder} holds {found}, which is not a classifier; fine-tune it first: "
                 f"nbkit train classifier OUTPUT --start {folder}"
             )
-        self.check_architecture(reference, config.get("model_type"), ENCODERS)
         self.check_tokenizer(reference, folder)
         weights.check_trained_for(reference.called, folder, reference.lang)
         output_order(reference, folder)
@@ -266,7 +249,7 @@ def load_classifier(name: str, *, lang: str = "en", device: str = "auto", dtype:
     ----------
     name : str
         A catalogue name, a hub id (``id@revision`` pins it) or a folder, each with an optional ``?labels=…`` (see
-        `resolve_classifier`); the suffix ``@ct2`` or ``@ct2-int8`` selects CTranslate2.
+        `resolve_classifier`).
     lang : str
         Language of the pairs.
     device : str

@@ -19,7 +19,6 @@ from nbkit.corpora.nli import check_nli, find_nli
 from nbkit.errors import ModelError, NbkitError, as_problem
 from nbkit.files import expand_path, file_digest
 from nbkit.models import weights
-from nbkit.models.backends import DECODERS
 from nbkit.models.catalogue import (
     LanguageModelReference,
     kind_of,
@@ -77,7 +76,6 @@ class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "
     trainer = "nbkit.models.language_models.training:train_language_model"
     loaders: ClassVar = {
         "transformers": "nbkit.models.language_models.language_model:load_trained_language_model",
-        "ctranslate2": "nbkit.models.ct2:ConvertedLanguageModel",
     }
     shards: ClassVar = {"cpu": 4096, "cuda": 65536}
 
@@ -96,11 +94,6 @@ class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "
         folder = weights.find(reference)
         return None if folder is None else weights.read_json(folder / "config.json").get("model_type")
 
-    def check_known(self, reference: LanguageModelReference) -> None:
-        """Raises `ModelError` if the backend does not support the model to be trained."""
-        if reference.recipe is not None:
-            self.check_architecture(reference, self.architecture(reference), DECODERS)
-
     def recipe_problem(self, recipe: LanguageModelRecipe) -> str | None:
         """Problems of its corpora."""
         corpora = dict.fromkeys((*recipe.train, recipe.dev, recipe.test))
@@ -110,7 +103,6 @@ class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "
         """Raises `ModelError` if *folder* holds no language model with its tokenizer."""
         weights.check_files(reference, folder)
         kind_of(reference, folder)
-        self.check_architecture(reference, self.architecture(reference), DECODERS)
         self.check_tokenizer(reference, folder)
 
     def check_answering(self, reference: LanguageModelReference) -> None:

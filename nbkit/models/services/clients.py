@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import time
 import zlib
 from collections.abc import Iterator
-from concurrent.futures import Future
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from queue import Empty, LifoQueue
 from typing import Any
 
 import httpx
@@ -20,7 +17,7 @@ import nbkit
 from nbkit.errors import ModelError
 from nbkit.models.backends import Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, TransientError
-from nbkit.models.services.names import ServerModel, WebModel, is_this_machine, load_prompt, without_secrets
+from nbkit.models.services.names import ServerModel, is_this_machine, load_prompt, without_secrets
 
 # ----------------------------------------------------------------------------
 # A request to a server with OpenAI's chat protocol.
@@ -218,54 +215,3 @@ def _remedy(message: str) -> str:
 
 def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and value >= 0 else None
-
-
-# ----------------------------------------------------------------------------
-# One request to a translation service through deep-translator.
-
-
-class WebTranslator(RemoteTranslator):
-    """A web service that translates one text per request.
-
-    The library's objects are not thread-safe and have no time limit: each is used by one thread at a time, and one that
-    does not return is abandoned.
-    """
-
-    model: WebModel
-
-    def __init__(self, model: WebModel):
-        model.require()
-        super().__init__(model)
-        self._idle: dict[tuple[str, str], LifoQueue[Any]] = {}
-
-    def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
-        """One request. Raises what `RemoteTranslator.ask` documents."""
-        idle = self._idle.setdefault((src, tgt), LifoQueue())
-        future: Future[str | None] = Future()
-
-        def work() -> str | None:
-            try:
-                service = idle.get_nowait()
-            except Empty:
-                service = self.model.made(src, tgt)
-            answer = service.translate(text)
-            idle.put(service)
-            return answer
-
-        threading.Thread(target=_settle, args=(future, work), daemon=True).start()
-        try:
-            error = future.exception(self.model.pacing.timeout)
-        except TimeoutError:
-            raise TransientError(f"{self.model.label}: no answer within {self.model.pacing.timeout:g} s") from None
-        if error is not None:
-            said, is_final = self.model.told(error)
-            raise ModelError(said) if is_final else TransientError(said)
-        return Answer(future.result() or "")
-
-
-def _settle(future: Future[str | None], work: Any) -> None:
-    """Run *work* and put its result or its error into *future*."""
-    try:
-        future.set_result(work())
-    except BaseException as error:  # noqa: BLE001 - handed over to the thread that asked
-        future.set_exception(error)

@@ -4,8 +4,8 @@ One text is one line in and one line out, in UTF-8. No shell is involved: the wo
 its arguments, and texts go to its standard input. Only `Program` starts anything, and only if commands are allowed
 (`allow_commands`).
 
-Many programs carry context over from line to line. By default every text has its own process. ``isolate: batch`` and
-``stay`` give one process many texts, and are checked: a text must be translated alike alone and in another order.
+Many programs carry context over from line to line. By default every text has its own process. ``isolate: batch``
+gives one process many texts, and is checked: a text must be translated alike alone and in another order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -44,18 +43,16 @@ VARIABLE = "NBKIT_COMMANDS"
 #: What a mapping in a run file may hold.
 _FIELDS = {
     "command": list,
-    "stay": bool,
     "isolate": str,
     "workers": int,
     "version": str,
     "timeout": float,
     "label": str,
 }
-_NOUNS = {list: "a list of words", bool: "true or false", str: "text", int: "a whole number", float: "a number"}
+_NOUNS = {list: "a list of words", str: "text", int: "a whole number", float: "a number"}
 _ISOLATE = ("text", "batch")
-#: Texts that one process translates, where it is given several, and of one that stays those that are checked together:
-#: answers are stored once they are checked.
-BATCH, _STAYING_BATCH = 256, 32
+#: Texts that one process translates, where it is given several; answers are stored once they are checked.
+BATCH = 256
 #: Texts of the first batch, and of each later one of that size, that are translated alone as well.
 _FIRST_SAMPLE, _LATER_SAMPLE = 16, 2
 #: Bytes that a program may write per text; one that writes more has gone astray.
@@ -80,24 +77,22 @@ def commands_allowed() -> bool:
 
 @dataclass(frozen=True)
 class CommandModel(RemoteModel):
-    """``command:PROGRAM ARGUMENT …``, or ``command:{"command": […], "stay": true, …}`` (JSON, of a run file's mapping).
+    """``command:PROGRAM ARGUMENT …``, or ``command:{"command": […], …}`` (JSON, of a run file's mapping).
 
     In the words ``{src}``, ``{tgt}`` (language codes) and ``{src3}``, ``{tgt3}`` (ISO 639-3) are filled in.
-    isolate: "text", a process per text, or "batch". stay: one process that stays and answers line by line; texts share
-    it, so it is checked as "batch" is. workers: concurrent processes. version: part of the identity; change it when
-    something changes that nbkit cannot see (data of the program, a service behind it). timeout: seconds per text.
-    label: name in figures, by default that of the program.
+    isolate: "text", a process per text, or "batch". workers: concurrent processes. version: part of the identity;
+    change it when something changes that nbkit cannot see (data of the program, a service behind it). timeout: seconds
+    per text. label: name in figures, by default that of the program.
 
     >>> model = CommandModel.parsed("command:apertium -u {src3}-{tgt3}").for_pair("en", "es")
     >>> model.words, model.label
     (('apertium', '-u', 'eng-spa'), 'apertium')
-    >>> CommandModel.parsed('command:{"command": ["rev"], "stay": true, "version": "2"}').isolate
+    >>> CommandModel.parsed('command:{"command": ["rev"], "isolate": "batch", "version": "2"}').isolate
     'batch'
     """
 
     words: tuple[str, ...]
     isolate: str = "text"
-    stay: bool = False
     version: str = ""
     called: str = ""
 
@@ -133,25 +128,22 @@ class CommandModel(RemoteModel):
                     f"model '{name:.120}': unknown option '{option}'{hint} There are: {', '.join(_FIELDS)}"
                 )
             kind = _FIELDS[option]
-            fits = isinstance(value, (int, float) if kind is float else kind) and (kind is bool or value is not True)
+            fits = isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
             if not fits:
                 raise ModelError(f"model '{name:.120}': {option}: {value!r:.60} given, expected {_NOUNS[kind]}")
         words = options.get("command", [])
         if not words or not all(isinstance(word, str) and word and "\0" not in word for word in words):
             raise ModelError(f"model '{name:.120}': no program; write command:PROGRAM ARGUMENT …")
-        stay = options.get("stay", False)
-        isolate = options.get("isolate", "batch" if stay else "text")
+        isolate = options.get("isolate", "text")
         if isolate not in _ISOLATE:
             raise ModelError(f"model '{name:.120}': isolate: '{isolate}' given, one of {', '.join(_ISOLATE)} expected")
-        if stay and isolate == "text":
-            raise ModelError(f"model '{name:.120}': a program that stays is given several texts: omit isolate")
         workers = options.get("workers") or os.cpu_count() or 1
         try:
             pacing = Pacing(concurrency=workers, timeout=float(options.get("timeout", 60.0)), attempts=1)
         except ModelError as error:
             raise ModelError(f"model '{name:.120}': {error}") from None
         version = str(options.get("version", ""))
-        return cls(name, pacing, tuple(words), isolate, stay, version, options.get("label", ""))
+        return cls(name, pacing, tuple(words), isolate, version, options.get("label", ""))
 
     def for_pair(self, src: str, tgt: str) -> Self:
         """The command with its languages filled in; other braces stay as they are."""
@@ -188,7 +180,8 @@ class CommandModel(RemoteModel):
         program = None if self.program is None else file_digest(self.program)
         return {
             "backend": "command", "command": list(self.words), "version": self.version,
-            "program": program, "files": digests, "stay": self.stay, "isolate": self.isolate,
+            "program": program, "files": digests, "isolate": self.isolate,
+            "stay": False,  # a field of answers stored by earlier versions, which are still found
         }  # fmt: skip
 
     def problem(self, src: str, tgt: str) -> str | None:
@@ -256,40 +249,14 @@ class Program:
         finally:
             self.close()
 
-    def answer(self, text: str) -> str:
-        """The line that the process, which stays, writes next. Raises `ModelError` where it does not."""
-        fresh = self._process is None
-        if fresh:
-            self._process = self._start()
-        try:
-            if not fresh and self._pending():
-                raise self._error(f"wrote more than one line for a text: {bytes(self._read)[:60]!r} is left over")
-            self._exchange(self._encoded(text), 1, self.model.pacing.timeout, keep=True)
-            end = self._read.index(b"\n") + 1
-            line = self._lines_of(bytes(self._read[:end]))[0]
-            del self._read[:end]
-            return line
-        except BaseException:
-            self.close()
-            raise
-
-    def _pending(self) -> bool:
-        """Whether something was written that nobody asked for."""
-        assert self._process is not None and self._process.stdout is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._process.stdout, selectors.EVENT_READ)
-            if selector.select(0):
-                self._read += os.read(self._process.stdout.fileno(), 65536)
-        return bool(self._read)
-
     def _encoded(self, text: str) -> bytes:
         try:
             return _LINE_BREAKS.sub(" ", text).encode("utf-8") + b"\n"
         except UnicodeEncodeError:
             raise ModelError(f"program '{self.model.shown:.120}': {text!r:.60} is not valid Unicode") from None
 
-    def _exchange(self, data: bytes, lines: int, timeout: float, *, keep: bool = False) -> None:
-        """Write *data* and read until the output ends or, with *keep*, *lines* lines are there; neither side waits."""
+    def _exchange(self, data: bytes, lines: int, timeout: float) -> None:
+        """Write *data*, for *lines* lines, and read until the output ends; neither side waits."""
         process = self._process
         assert process is not None and process.stdin and process.stdout and process.stderr
         deadline, ended = time.monotonic() + timeout, None
@@ -300,14 +267,7 @@ class Program:
             selector.register(process.stdout, selectors.EVENT_READ)
             selector.register(process.stderr, selectors.EVENT_READ)
             while True:
-                if keep and self._read.count(b"\n") >= lines:
-                    return
                 if process.stdout not in (key.fileobj for key in selector.get_map().values()):
-                    if keep:
-                        code = process.poll()
-                        raise self._error(
-                            f"ended{'' if code is None else f' with exit code {code}'} before it answered"
-                        )
                     return
                 now = time.monotonic()
                 if process.poll() is not None and ended is None:
@@ -316,11 +276,10 @@ class Program:
                     return
                 if now > deadline:
                     got = self._read.count(b"\n")
-                    hint = "; does it write only when its input ends? Then omit stay" if keep else ""
-                    raise self._error(f"wrote {got} of {lines} lines in {timeout:.0f} s and did not end{hint}")
+                    raise self._error(f"wrote {got} of {lines} lines in {timeout:.0f} s and did not end")
                 for key, _ in selector.select(min(0.5, max(0.0, deadline - now))):
                     if key.fileobj is process.stdin:
-                        sent = self._send(selector, data, sent, keep=keep)
+                        sent = self._send(selector, data, sent)
                         continue
                     chunk = os.read(key.fd, 65536)
                     if not chunk:
@@ -332,7 +291,7 @@ class Program:
                     else:
                         self._errors = (self._errors + chunk)[-4000:]
 
-    def _send(self, selector: selectors.BaseSelector, data: bytes, sent: int, *, keep: bool) -> int:
+    def _send(self, selector: selectors.BaseSelector, data: bytes, sent: int) -> int:
         assert self._process is not None and self._process.stdin is not None
         stdin = self._process.stdin
         try:
@@ -343,8 +302,7 @@ class Program:
             sent = len(data)  # it reads no more; what it wrote decides
         if sent >= len(data):
             selector.unregister(stdin)
-            if not keep:
-                stdin.close()
+            stdin.close()
         return sent
 
     def _lines_of(self, data: bytes) -> list[str]:
@@ -394,8 +352,7 @@ class CommandTranslator(RemoteTranslator):
     def __init__(self, model: CommandModel):
         super().__init__(model)
         self._checked = False
-        self._local = threading.local()
-        self._programs: WeakSet[Program] = WeakSet()  # that are referred to: they stay, or are at work
+        self._programs: WeakSet[Program] = WeakSet()  # those at work
 
     def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
         """One process for one text."""
@@ -409,8 +366,7 @@ class CommandTranslator(RemoteTranslator):
             yield from super().answers(texts, src, tgt, decoding, progress=progress)
             return
         wanted = list(dict.fromkeys(text for text in texts if text.strip()))
-        size = _STAYING_BATCH if self.model.stay else BATCH
-        batches = [wanted[i : i + size] for i in range(0, len(wanted), size)]
+        batches = [wanted[i : i + BATCH] for i in range(0, len(wanted), BATCH)]
         pool = ThreadPoolExecutor(self.model.pacing.concurrency, thread_name_prefix="nbkit-command")
         try:
             with progress_bar(f"{self.model.label} {src}→{tgt}", len(wanted), progress) as bar:
@@ -426,22 +382,11 @@ class CommandTranslator(RemoteTranslator):
             for program in list(self._programs):  # at work only after an interruption, which does not wait for them
                 program.kill()
             pool.shutdown()
-            for program in list(self._programs):
-                program.close()
-            self._local = threading.local()
-
-    def _program(self) -> Program:
-        program = Program(self.model)
-        self._programs.add(program)
-        return program
 
     def _batch(self, texts: Sequence[str]) -> list[str]:
-        if not self.model.stay:
-            return self._program().lines(texts)
-        program = getattr(self._local, "program", None)
-        if program is None:
-            program = self._local.program = self._program()
-        return [program.answer(text) for text in texts]
+        program = Program(self.model)
+        self._programs.add(program)
+        return program.lines(texts)
 
     def _checked_batch(self, texts: Sequence[str]) -> dict[str, str]:
         """What the program writes for *texts* together, once it is seen that this does not depend on their company.
@@ -454,11 +399,8 @@ class CommandTranslator(RemoteTranslator):
         if not self._checked:
             order = draw.sample(list(texts), len(texts))
             self._compare(found, order, self._batch(order), "in another order")
-        later = _LATER_SAMPLE
-        if self.model.stay:  # small batches, of which some have none: such a program may take long to start
-            later = int(_LATER_SAMPLE * len(texts) / BATCH + draw.random())
-        sample = draw.sample(list(texts), min(len(texts), later if self._checked else _FIRST_SAMPLE))
-        alone = [self._program().lines([text])[0] for text in sample] if len(texts) > 1 else []
+        sample = draw.sample(list(texts), min(len(texts), _LATER_SAMPLE if self._checked else _FIRST_SAMPLE))
+        alone = [self._batch([text])[0] for text in sample] if len(texts) > 1 else []
         self._compare(found, sample[: len(alone)], alone, "alone")
         self._checked = True
         return found
@@ -466,9 +408,8 @@ class CommandTranslator(RemoteTranslator):
     def _compare(self, found: Mapping[str, str], texts: Sequence[str], lines: Sequence[str], how: str) -> None:
         for text, line in zip(texts, lines, strict=True):
             if found[text] != line:
-                where = "stay" if self.model.stay else "isolate: batch"
                 raise ModelError(
                     f"program '{self.model.shown:.120}' translates {text!r:.80} in two ways: {found[text]!r:.80} among "
                     f"other texts, {line!r:.80} {how}; one text influences the next: give each its own process, "
-                    f"omit {where}"
+                    "omit isolate: batch"
                 )

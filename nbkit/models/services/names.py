@@ -1,8 +1,7 @@
 """Names of models behind a service, and the settings that they share.
 
 Chat models behind a server with OpenAI's protocol (vLLM, ``transformers serve``, llama.cpp, or a vendor) are prompted
-(``prompts.yaml``, or a custom file); web translation services (``web.yaml``) are called through the package
-deep-translator.
+(``prompts.yaml``, or a custom file).
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cache
-from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from pkgutil import resolve_name
@@ -25,10 +23,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, urlsplit
 
-from nbkit.errors import DataError, MissingExtraError, ModelError, UnknownNameError, as_problem, closest
+from nbkit.errors import DataError, ModelError, UnknownNameError, as_problem, closest
 from nbkit.languages import language_name
 from nbkit.models.backends import Decoding
-from nbkit.yaml_text import load, read_own
+from nbkit.yaml_text import load
 
 if TYPE_CHECKING:
     from nbkit.models.services.asking import RemoteTranslator
@@ -518,136 +516,11 @@ def _host(url: str) -> str:
 
 
 # ----------------------------------------------------------------------------
-# Web translation services.
-
-PACKAGE = "deep_translator"
-#: The library's errors for an unsupported language, and all errors that are final. Any other error may be temporary:
-#: the library reports failed requests in many ways, down to a bare Exception.
-_LANGUAGE = ("LanguageNotSupportedException", "InvalidSourceOrTargetLanguage")
-_FINAL = (*_LANGUAGE, "NotValidPayload", "NotValidLength", "ApiKeyException", "AuthorizationException")
-#: Pacing that such services tolerate, most of them without a contract.
-_PACING = {"concurrency": 2, "rate": 240.0, "timeout": 60.0}
-
-
-@dataclass(frozen=True)
-class Service:
-    """A translation service; see ``web.yaml``."""
-
-    class_name: str
-    label: str
-    summary: str
-    keys: Mapping[str, str] = field(default_factory=dict)
-    wishes: Mapping[str, str] = field(default_factory=dict)
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    codes: Mapping[str, str] = field(default_factory=dict)
-    asks: bool = False
-
-    def environment(self) -> dict[str, str]:
-        """Its arguments that are set in the environment."""
-        return {name: os.environ[key] for name, key in {**self.keys, **self.wishes}.items() if os.environ.get(key)}
-
-
-@cache
-def services() -> Mapping[str, Service]:
-    """All services by name."""
-    entries = read_own(Path(__file__).with_name("web.yaml"))
-    return MappingProxyType({name: Service(**each) for name, each in entries.items()})
-
-
-@dataclass(frozen=True)
-class WebModel(RemoteModel):
-    """``deep-translator:SERVICE``, with the options of `Pacing` after a question mark.
-
-    >>> WebModel.parsed("deep-translator:deepl?rate=60").label
-    'DeepL'
-    """
-
-    service: str
-
-    prefix: ClassVar[str] = "deep-translator:"
-    client: ClassVar[str] = "nbkit.models.services.clients:WebTranslator"
-
-    @classmethod
-    def parsed(cls, name: str) -> Self:
-        """Parse a name. Raises `UnknownNameError` for an unknown service, `ModelError` for an unknown option."""
-        rest, _, pacing = read_options(name, {}, _PACING)
-        service = rest.removeprefix(cls.prefix)
-        if service not in services():
-            raise UnknownNameError("deep-translator service", service, services())
-        return cls(name, pacing, service)
-
-    @property
-    def entry(self) -> Service:
-        """The description of its service."""
-        return services()[self.service]
-
-    @property
-    def label(self) -> str:
-        """The service's name."""
-        return self.entry.label
-
-    def identity(self) -> dict[str, Any]:
-        """The service, and its address if given; a service does not report its model."""
-        own = {} if "custom_url" not in self.entry.wishes else {"server": self.entry.environment().get("custom_url")}
-        return {"backend": "deep-translator", "service": self.service, **own}
-
-    def require(self) -> None:
-        """Raises `MissingExtraError` if the package is not installed."""
-        if find_spec(PACKAGE) is None:
-            raise MissingExtraError(
-                f"model '{self.name}' needs the package deep-translator: pip install \"nbkit[deep-translator]\""
-            )
-
-    @as_problem
-    def problem(self, src: str, tgt: str) -> str | None:
-        self.require()
-        unset = [variable for variable in self.entry.keys.values() if not os.environ.get(variable)]
-        if unset:
-            verb, them = ("is", "it") if len(unset) == 1 else ("are", "them")
-            return f"model '{self.name}': {' and '.join(unset)} {verb} not set; {self.label} requires {them}"
-        if self.entry.asks:
-            return None
-        from deep_translator.exceptions import BaseError
-
-        try:
-            self.made(src, tgt)
-        except BaseError as error:
-            return self.told(error)[0]
-        return None
-
-    def made(self, src: str, tgt: str) -> Any:
-        """The library's object for the pair. Raises the library's errors for unsupported languages."""
-        import deep_translator
-
-        entry = self.entry
-        return getattr(deep_translator, entry.class_name)(
-            source=entry.codes.get(src, src),
-            target=entry.codes.get(tgt, tgt),
-            **entry.arguments,
-            **entry.environment(),
-        )
-
-    def told(self, error: BaseException) -> tuple[str, bool]:
-        """An error of the library as one short line without keys, and whether it is final.
-
-        The library writes keys into URLs and messages.
-        """
-        keys = [value for name, value in self.entry.environment().items() if name in self.entry.keys]
-        kind, shown = type(error).__name__, without_secrets(str(error), keys)[:200]
-        if kind in _LANGUAGE:
-            said = f"does not translate '{shown.partition(' -->')[0]}'"
-            return f"model '{self.name}': {self.label} {said}", True
-        said = f"{self.label}: {kind}: {shown}"
-        return (f"model '{self.name}': {said}", True) if kind in _FINAL else (said, False)
-
-
-# ----------------------------------------------------------------------------
 # All of them.
 
 #: What a name begins with, and the class of the models it stands for.
 KINDS: Mapping[str, str] = {
     ServerModel.prefix: "nbkit.models.services.names:ServerModel",
-    WebModel.prefix: "nbkit.models.services.names:WebModel",
     "command:": "nbkit.models.services.commands:CommandModel",
     "outputs:": "nbkit.models.services.outputs:OutputsModel",
 }
@@ -656,8 +529,8 @@ KINDS: Mapping[str, str] = {
 def is_remote(name: str) -> bool:
     """Whether a name refers to a model behind a service.
 
-    >>> is_remote("openai:gpt-4o-mini"), is_remote("deep-translator:google"), is_remote("opus-mt")
-    (True, True, False)
+    >>> is_remote("openai:gpt-4o-mini"), is_remote("opus-mt")
+    (True, False)
     """
     return name.startswith(tuple(KINDS))
 
@@ -671,7 +544,7 @@ def parse_remote(name: str) -> RemoteModel:
 def offered() -> list[tuple[str, str, str]]:
     """Name, address and summary of the available services, for lists; MODEL stands for a server's models."""
     server = f"{ServerModel.prefix}MODEL"
-    rows = [
+    return [
         (server, server_url(), "a chat model behind a server with OpenAI's protocol, also openai:MODEL@URL"),
         (
             "command:PROGRAM",
@@ -684,4 +557,3 @@ def offered() -> list[tuple[str, str, str]]:
             "translations that exist already, line by line; also outputs:FOLDER (nbkit sources)",
         ),
     ]
-    return rows + [(f"{WebModel.prefix}{name}", each.label, each.summary) for name, each in services().items()]

@@ -293,7 +293,7 @@ def load_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtyp
     ----------
     name : str
         A catalogue name, a hub id (``id@revision`` pins it), a folder, or a model behind a service
-        (``openai:MODEL``, ``deep-translator:SERVICE``); ``{src}`` and ``{tgt}`` are filled in. The prefix
+        (``openai:MODEL``); ``{src}`` and ``{tgt}`` are filled in. The prefix
         ``placeholder:`` carries numbers over by rule; the suffix ``@ct2`` or ``@ct2-int8`` selects CTranslate2.
     src, tgt : str
         Source and target language.

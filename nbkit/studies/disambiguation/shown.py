@@ -19,6 +19,7 @@ from nbkit.figures.draw import forest
 from nbkit.figures.panels import NO_MODEL
 from nbkit.figures.theme import Look
 from nbkit.measure.senses import WINDOW
+from nbkit.measure.statistics import COHEN
 from nbkit.models import label, language_model_identity
 from nbkit.models.python import remarked
 from nbkit.studies.disambiguation import STUDY
@@ -124,6 +125,21 @@ def success_rates(attacks: pd.DataFrame, by: Sequence[str] = ("model",)) -> pd.D
     return rates.assign(ceiling=1 - rates["ceiling"] / rates["n"])
 
 
+def kind_rates(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.DataFrame:
+    """`success_rates` of each type of perturbation, those without a sample included."""
+    rates = success_rates(attacks, ["model", "kind"])
+    every = pd.MultiIndex.from_product([dict.fromkeys(rates["model"]), params.kinds], names=["model", "kind"])
+    counts = dict.fromkeys(["n", "successes", "another_sense", "undecided"], 0)
+    found = rates.set_index(["model", "kind"]).reindex(every).reset_index()
+    return found.fillna(counts).astype(dict.fromkeys(counts, int))
+
+
+def written(table: pd.DataFrame, columns: Sequence[str], form: str = ".1f", times: float = 1) -> pd.DataFrame:
+    """*table* with the numbers of some columns as text; times: what they are multiplied by, 100 for per cent."""
+    there = [name for name in columns if name in table]
+    return table.assign(**{name: styles.cells(table, name, form=form, times=times) for name in there})
+
+
 def rates_of_sets(rates: Any, table: pd.DataFrame, sets: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """`error_rates` or `success_rates` of each set, with factor: how many times the rate of the random set."""
     chosen = [table[table["item"].isin(members["item"])].assign(set=name) for name, members in sets.items()]
@@ -171,9 +187,9 @@ def show_errors(params: DisambiguationParams, outcomes: pd.DataFrame) -> None:
 
 def show_kinds(rates: pd.DataFrame, name: str, empty: str) -> None:
     """Show success rates by type of perturbation (Figure 2)."""
-    listed = with_intervals(rates, form=".1f", times=100).assign(ceiling=100 * rates["ceiling"])
+    listed = written(with_intervals(rates, form=".1f", times=100), ["ceiling"], times=100)
     show(
-        listed.round({"ceiling": 1}), name, empty=empty,
+        listed, name, empty=empty,
         columns=["model", "kind", "value", "ceiling", "successes", "n", "another_sense", "undecided"],
         caption="Attack success in percent of all samples with 95% interval; N: samples",
         headings={
@@ -277,9 +293,9 @@ def show_thresholds(found: pd.DataFrame, artefact: str, what: str) -> None:
     found: one correlation per model.
     """
     known = found[found["value"].notna()]
-    rates = 100 * known["n_yes"] / (known["n_yes"] + known["n_no"])
-    table = known[["model", "small", "medium", "large"]].round(4)
-    table.insert(1, "base_rate", rates.astype(float).round(1))
+    rates = (known["n_yes"] / (known["n_yes"] + known["n_no"])).astype(float)
+    table = written(known.assign(base_rate=rates)[["model", "base_rate", *COHEN]], ["base_rate"], times=100)
+    table = written(table, list(COHEN), ".4f")
     show(table, f"{artefact}_thresholds", headings={"base_rate": f"{what} (%)"},
          caption=f"Thresholds for effect sizes, adjusted for the share of {what}",
          empty=f"No threshold: it needs a share of {what} above 0 and below 1.")  # fmt: skip
@@ -405,7 +421,7 @@ def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame) ->
     marked = found.assign(
         source=marked_words(found, "source", "homograph"), reference=marked_words(found, "reference", "word"),
         hypothesis=marked_words(found, "hypothesis", "words", RED), sense=changes(found, "sense", "found"),
-        freq_diff=found["freq_diff"].astype(float).round(1),
+        freq_diff=styles.cells(found, "freq_diff", form=".1f"),
     )  # fmt: skip
     show(
         marked, "error_examples", columns=["model", "source", "reference", "hypothesis", "sense", "freq_diff"],

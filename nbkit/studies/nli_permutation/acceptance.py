@@ -59,12 +59,16 @@ def measures(pairs: pd.DataFrame, by: Sequence[str] = OF) -> pd.DataFrame:
 def results(pairs: pd.DataFrame) -> pd.DataFrame:
     """`measures` of each model and set (Tables 2 to 4); with several sets also means over them, n of which are sets."""
     table = measures(pairs).query("measure != 'acceptance'")
-    rows = []
-    for (model, name), own in table[table["measure"] != "refused"].groupby(["model", "measure"], sort=False):
-        known = own["value"].dropna().tolist()
-        for label, mean in AVERAGES.items() if len(own) > 1 else ():
-            rows.append((model, label, name, mean(known) if known else np.nan, np.nan, np.nan, len(known)))
-    return pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True) if rows else table
+    tables = []
+    for model, own in table.groupby("model", sort=False):
+        by_measure = own[own["measure"] != "refused"].groupby("measure", sort=False)["value"]
+        known = {name: values.dropna().tolist() for name, values in by_measure if len(values) > 1}
+        rows = [
+            (model, label, name, mean(values) if values else np.nan, np.nan, np.nan, len(values))
+            for (label, mean), (name, values) in product(AVERAGES.items(), known.items())
+        ]
+        tables += [own, pd.DataFrame(rows, columns=table.columns)] if rows else [own]
+    return pd.concat(tables, ignore_index=True) if tables else table
 
 
 def floors_of(pairs: pd.DataFrame, permutations: int) -> pd.DataFrame:

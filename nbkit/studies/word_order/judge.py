@@ -45,7 +45,8 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
     perturbed = (items["perturbation"] != CONTROL).to_numpy()
     undecided = perturbed & np.isnan(carried)
     once = ~items.duplicated("unit")
-    tables = []
+    tables: list[pd.DataFrame] = []
+    nothing: Any = None
     for kappa in params.kappas():
         plain = _scores(kappa, answers["source"][once], items["reference"][once], cell.target)
         beta = items["unit"].map(dict(zip(items["unit"][once], plain, strict=True))).to_numpy(float)
@@ -57,11 +58,11 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
             beta=beta,
             beta1=beta1,
             beta2=_scores(kappa, answers["changed"], items["changed_reference"], cell.target),
-            verdict=np.where(perturbed, np.where(flips, "fail", "pass"), None),
+            verdict=np.where(perturbed, np.where(flips, "fail", "pass"), nothing),
             reason=np.select([certain, flips], ["flip, β ≤ ½ < β₁", "flip, β₁ > β"], ""),
             carried=np.nan if tables else carried,
             arrives_by_chance=np.nan if tables else chance,
-            arrived=None if tables else np.where(undecided, "undecided", None),
+            arrived=None if tables else np.where(undecided, "undecided", nothing),
             not_arrived="" if tables else np.where(undecided, "moved too little, or reworded", ""),
         ))  # fmt: skip
     return pd.concat(tables, ignore_index=True)
@@ -126,11 +127,12 @@ def texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
                     for each in items[column]]
              for side, column in (("changed", "moved"), ("reference", "moved_reference"))}  # fmt: skip
     answers = run.answers(part.cell, items)
+    both = [a + b for a, b in zip(spans["changed"], spans["reference"], strict=True)]
+    marks: Any = {"spans": spans["changed"], "both_spans": both}
     shown = items[["source", "changed", "reference", "changed_reference"]].assign(
         output=answers["changed"],
         plain_output=answers["source"],
-        spans=spans["changed"],
-        both_spans=[a + b for a, b in zip(spans["changed"], spans["reference"], strict=True)],
+        **marks,
     )
     return rows.join(shown, on="item")
 

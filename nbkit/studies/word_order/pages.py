@@ -91,7 +91,7 @@ def few_pairs(params: WordOrderParams) -> None:
     table = counts(params)
     small = table[table["n"].gt(0) & table["n"].lt(params.min_n)]
     named = ", ".join(
-        f"{label(row.perturbation)} ({row.target_language}, N = {row.n})" for row in small.itertuples(index=False)
+        f"{label(str(row.perturbation))} ({row.target_language}, N = {row.n})" for row in small.itertuples(index=False)
     )
     if named:
         notebook.note(

@@ -1,4 +1,4 @@
-"""Units on a real scheduler with worker processes on loopback: lost workers, a lost scheduler, and who is refused."""
+"""Units on a real scheduler with worker processes on loopback: lost workers, a lost scheduler, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 
 from nbkit.batch import cluster
 from nbkit.batch import run as runner
-from nbkit.batch.cluster import ClusterError, versions
+from nbkit.batch.cluster import ClusterError
 from nbkit.batch.params import RunFile, parse
 from nbkit.batch.run import run
 from nbkit.batch.workers import Task, places, run_unit
@@ -51,7 +51,8 @@ class Machines:
         until(lambda: self._listens(), self.scheduler)
 
     def worker(self, *options: str, **variables: str) -> subprocess.Popen:
-        options = ("--nthreads", "1", "--no-nanny", "--memory-limit", "0", *options)
+        nanny = () if "--nanny" in options else ("--no-nanny",)
+        options = ("--nthreads", "1", *nanny, "--memory-limit", "0", *options)
         self.workers.append(self._start("worker", self.address, *options, **variables))
         return self.workers[-1]
 
@@ -107,13 +108,6 @@ def when(condition: Callable[[], bool], do: Callable[[], object]) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-@pytest.fixture(autouse=True)
-def sources_may_be_edited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody may save a file of nbkit while the tests run: a worker that starts later is then another nbkit."""
-    known = {name: found for name, found in versions().items() if name != "nbkit"}
-    monkeypatch.setattr(cluster, "versions", lambda: known)
-
-
 @pytest.fixture
 def no_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "_run_notebooks", lambda job, *_: [])
@@ -150,40 +144,57 @@ def test_a_grid_survives_a_killed_worker_and_goes_on_after_a_scheduler_that_went
 
 
 @pytest.mark.slow
-def test_who_cannot_be_used_is_refused_before_anything_is_done(toy, machines, no_notebooks, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(cluster, "FIRST_WORKER_SECONDS", 0.0)
-        with pytest.raises(ClusterError, match=r"has no workers; start some with: dask worker tcp://"):
-            run(grid(["eins"]), executor="dask", address=machines.address)
-    stranger = machines.worker(NBKIT_CACHE=str(toy / "elsewhere"))
-    with pytest.raises(ClusterError, match=r"worker tcp://.*the store is not shared: .*elsewhere.*NBKIT_CACHE"):
+def test_a_scheduler_without_workers_is_an_error(toy, machines, monkeypatch):
+    monkeypatch.setattr(cluster, "FIRST_WORKER_SECONDS", 0.1)
+    with pytest.raises(ClusterError, match=r"has no workers; start some with: dask worker tcp://"):
         run(grid(["eins"]), executor="dask", address=machines.address)
-    stranger.kill()
-    stranger.wait(20)
-    # The same folder under another name, as another machine may mount it, is the same store.
-    (toy / "mounted").symlink_to(toy / "cache")
-    machines.worker("--resources", "GPU=1", NBKIT_CACHE=str(toy / "mounted"))
-    with monkeypatch.context() as patch:
-        patch.setattr(cluster, "versions", lambda: {"python": "3.11", "torch": "1.0"})
-        with pytest.raises(ClusterError, match=r"another installation: torch 2\S* \(here: 1.0\)"):
-            run(grid(["eins"]), executor="dask", address=machines.address)
     assert computed(toy).total() == 0 and not (toy / "outputs" / "toys" / "run.json").exists()
-    with cluster.hired("dask", address=machines.address, workers=1, environment={}, auto_device=True) as hired:
-        assert hired.has_gpus
-        machines.worker(NBKIT_CACHE=f"file://{toy / 'cache'}")
+
+
+@pytest.mark.slow
+def test_models_run_where_a_gpu_is_and_the_store_is_where_a_worker_mounts_it(toy, machines, no_notebooks):
+    (toy / "mounted").symlink_to(toy / "cache")
+    with_gpu = machines.worker("--resources", "GPU=1", NBKIT_CACHE=str(toy / "mounted"))
+    machines.worker()
+    with cluster.hired("dask", address=machines.address, workers=1, environment={}) as hired:
         until(lambda: len(hired._workers()) == 2, machines.scheduler)
         tasks = [Task(str(n), run_unit, ("os:getpid", {}, places()), runs_models=True) for n in range(4)]
+        tasks.append(Task("where", run_unit, ("os:getenv", {"key": "NBKIT_CACHE"}, places()), runs_models=True))
         tasks.append(Task("bad", run_unit, ("os:no_such_call", {}, places())))
         done = {each.task.label: each for each in hired(tasks)}
     assert "cannot be found" in str(done.pop("bad").error)
-    assert {each.value[0] for each in done.values()} == {machines.workers[1].pid}  # the one with a GPU
-    # One that comes later is looked at when it gets its first unit.
-    with cluster.hired("dask", address=machines.address, workers=1, environment={}, auto_device=False) as hired:
-        for worker in machines.workers[1:]:
-            worker.kill()
-        machines.worker(NBKIT_CACHE=str(toy / "elsewhere"))
-        with pytest.raises(ClusterError, match="later: the store is not shared"):
-            list(hired([Task("later", run_unit, ("os:getpid", {}, places()))]))
+    assert done.pop("where").value == str(toy / "mounted")
+    assert {each.value for each in done.values()} == {with_gpu.pid}
+
+
+@pytest.mark.slow
+def test_a_unit_whose_workers_die_fails_alone(toy, machines, monkeypatch):
+    """Dask gives it to a few workers in turn, then gives up."""
+    for _ in range(5):
+        machines.worker("--nanny")
+    with cluster.hired("dask", address=machines.address, workers=1, environment={}) as hired:
+        tasks = [
+            Task("deadly", run_unit, ("os:abort", {}, places())),
+            Task("good", run_unit, ("os:getpid", {}, places())),
+        ]
+        done = {each.task.label: each for each in hired(tasks)}
+    assert done["deadly"].error.name == "KilledWorker" and done["good"].error is None
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_run_whose_workers_are_dead(toy, machines, no_notebooks):
+    worker = machines.worker()
+
+    def stop() -> None:
+        worker.kill()
+        worker.wait(20)
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    when(lambda: computed(toy).total() > 5, stop)
+    with pytest.raises(KeyboardInterrupt):
+        run(grid(["eins", "zwei"], 30, 0.05), executor="dask", address=machines.address)
+    assert json.loads((toy / "outputs" / "toys" / "run.json").read_text())["status"] == "interrupted"
 
 
 @pytest.mark.slow
@@ -193,9 +204,9 @@ def test_workers_know_whether_the_run_may_start_programs(toy, machines, monkeypa
     monkeypatch.setenv(COMMANDS, "allow" if allowed else "deny")
     machines.worker(**{COMMANDS: "deny" if allowed else "allow"})
     asked = Task("asked", run_unit, ("nbkit.models.services.commands:commands_allowed", {}, places()))
-    with cluster.hired("dask", address=machines.address, workers=1, environment={}, auto_device=False) as hired:
+    with cluster.hired("dask", address=machines.address, workers=1, environment={}) as hired:
         (done,) = hired([asked])
-    assert done.error is None and done.value[0] is allowed
+    assert done.error is None and done.value is allowed
 
 
 @pytest.mark.slow
