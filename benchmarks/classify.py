@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reporting import Report, data_folder, in_turn, need, parse, parser
+from reporting import Report, data_folder, in_turn, parse, parser
 
 LOOP = "batches of 32, shuffled"
 LOOP_BATCH = 32
@@ -134,7 +134,6 @@ def main() -> None:
     made.add_argument("--threads", type=int, default=1)
     options = parse(made, examples=32, permutations=16, shape="roberta-base-3")
     data_folder()
-    need("ctranslate2")
     import torch
     from random_models import SHAPES, random_classifier
     from transformers import AutoModelForSequenceClassification, AutoTokenizer

@@ -398,13 +398,14 @@ def test_help_says_what_a_verdict_means():
 
 
 def test_outcomes_of_a_plug_in_that_fails_end_in_one_line(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
     (tmp_path / "thrown_study.py").write_text(
         "from nbkit.studies import STUDIES\nfrom nbkit.studies.base import StudyParams\n"
-        "from nbkit.studies.engine import Study\n\n"
-        "STUDY = Study(name='thrown', title='', paper='', params=type('P', (StudyParams,), {}))\n"
-        "STUDIES.register('thrown', STUDY)\n\n\n"
-        "@STUDY.outcomes(headline='thrown_study:none')\ndef outcomes(params, store, texts):\n"
-        "    raise KeyError('lost')\n"
+        "from nbkit.studies.study import Study, Table\n\n\n"
+        "def outcomes(params):\n    raise KeyError('lost')\n\n\n"
+        "STUDY = Study('thrown', '', '', type('P', (StudyParams,), {'__module__': __name__}), (Table(outcomes),),\n"
+        "              points=lambda params: ())\n"
+        "STUDIES.register('thrown', STUDY)\n"
     )
     (tmp_path / "thrown.yaml").write_text("name: thrown\nruns: [{study: thrown}]\n")
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -414,7 +415,7 @@ def test_outcomes_of_a_plug_in_that_fails_end_in_one_line(tmp_path: Path, monkey
     try:
         done = nbkit(*plugin, "outcomes", str(tmp_path / "thrown.yaml"))
         assert done.exit_code == 2
-        assert done.stderr == "nbkit: study 'thrown', outcomes (thrown_study.py:11): KeyError: 'lost'\n"
+        assert done.stderr == "nbkit: thrown outcomes (thrown_study.py:6): KeyError: 'lost'\n"
         output = Path("/proc/nbkit/x.jsonl")
         refused = nbkit(*plugin, "outcomes", str(tmp_path / "thrown.yaml"), "--output", str(output))
         assert "there is no folder /proc/nbkit" in refused.stderr

@@ -263,7 +263,7 @@ def _rare_bounds(
     lowest, span = within[0], within[1] - within[0]
     n = len(values)
     values = np.clip(values, *within)
-    kinds, counts = np.unique(((values - lowest) / span).round(9), return_counts=True)
+    kinds, counts = np.unique(np.rint((values - lowest) / span / _SAME) * _SAME, return_counts=True)
     most = int(counts.max())
     alike = min(max((most / n - _ALIKE[0]) / (_ALIKE[1] - _ALIKE[0]), 0.0), 1.0) if most > 1 else 0.0
     if not alike:
@@ -277,11 +277,11 @@ def _rare_bounds(
         sides, deviations = [], []
         for sign, room in ((1, within[1] - common), (-1, common - lowest)):
             excess = np.maximum(sign * (values - common), 0) / room if room > 1e-9 * span else np.zeros(n)
-            excess[excess < 1e-9] = 0.0
             share = min(float(weights @ excess), 1.0)
-            deviations.append(weights * (excess - share))
+            rarer = float(np.count_nonzero(excess * room > _SAME * span))
+            deviations.append(weights * (excess - share) * (rarer > 0))
             variance = scale * float((deviations[-1] ** 2).sum())
-            size = _effective(share, variance, fewest, np.inf, float(np.count_nonzero(excess)), level)
+            size = _effective(share, variance, fewest, np.inf, rarer, level)
             sides.append(room * (np.array([share, *_wilson(share, size, level)]) @ _AROUND))
         spread = float((deviations[0] ** 2).sum() * (deviations[1] ** 2).sum()) ** 0.5
         correlation = float(deviations[0] @ deviations[1]) / spread if spread > 0 else 0.0
@@ -295,6 +295,8 @@ def _rare_bounds(
 
 #: Between which shares of units with the same value the interval of rare values comes to count.
 _ALIKE = (0.2, 0.5)
+#: Values that are closer than this share of the range count as the same.
+_SAME = 1e-3
 #: From a share and its lower and upper end to how far the ends are away.
 _AROUND = np.array([[1.0, -1.0], [-1.0, 0.0], [0.0, 1.0]])
 

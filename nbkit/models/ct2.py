@@ -257,15 +257,6 @@ class CTranslate2Translator(TokenizedTranslator):
         )
         return [list(map(int, result.hypotheses[0][0 if target is None else 1 :])) for result in results]
 
-    def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
-        results = self.model.score_batch(
-            [_names(source) for source, _ in batch],
-            [_names(labels[:-1]) for _, labels in batch],  # it puts the end there itself
-            offset=1 if forced else 0,
-            max_input_length=0,
-        )
-        return [math.fsum(result.log_probs) / len(result.log_probs) for result in results]
-
 
 def patience(decoding: Decoding) -> float:
     """How many hypotheses have to be finished for the search to stop, as a multiple of the beams.

@@ -8,7 +8,7 @@ Each of the three kinds of model can be
   ``score(texts)``, which returns one perplexity per text. Parameters called src and tgt (lang for the other two),
   device and dtype are passed if the function declares them.
 - an *object* with the method ``translate``, ``probabilities`` or ``perplexities`` (for the arguments see
-  `nbkit.models.Translator` and the others); ``score`` and ``masked_log_probabilities`` are optional.
+  `nbkit.models.Translator` and the others); ``masked_log_probabilities`` is optional.
 - a *factory*: a class, or a function without parameters or with some of src, tgt, lang, device and dtype, that returns
   a function or an object.
 
@@ -233,10 +233,6 @@ class PythonTranslator(_Loaded):
         offers = {**self.offers, "src": src, "tgt": tgt, "decoding": decoding, "progress": progress}
         found = dict(zip(wanted, self.model.answers(wanted, _text, offers), strict=True))
         return [found.get(text, "") for text in texts]
-
-    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
-        """See `nbkit.models.Translator`. Raises `ModelError` if the registered object has no ``score``."""
-        return list(map(float, self._optional("score")(texts, references, src, tgt)))
 
 
 class PythonClassifier(_Loaded):

@@ -162,7 +162,7 @@ class Classifiers:
         pairs = {tuple(text.split("\n")): text for text in texts}
         remote = models.resolve_classifier(cell.model, cell.source).remote
         if isinstance(remote, OutputsModel):
-            return remote.missing(list(pairs.values()), cell.source, LABEL_FILE)
+            return remote.missing([remote.asked(*pair) for pair in pairs], cell.source, LABEL_FILE)
         config = models.classification_config(cell.model, cell.source, **params.running)
         return [pairs[pair] for pair in Store().missing(config, list(pairs))]
 

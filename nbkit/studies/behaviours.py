@@ -30,7 +30,6 @@ from nbkit.models.catalogue import BY_RULE
 from nbkit.models.services.outputs import fixed_files, sources_of
 from nbkit.registry import Registry
 from nbkit.studies.study import Study
-from nbkit.studies.summarise import summarise
 from nbkit.yaml_text import load
 
 if TYPE_CHECKING:
@@ -423,6 +422,8 @@ def interval_of(known: pd.DataFrame, measure: Measure) -> Interval:
         return mean_interval(list(phrase_means(scores, clusters).values()), within=measure.range)
     if measure.average == "cluster":
         return macro_average(scores, clusters, share=True).macro
+    from nbkit.studies.summarise import summarise  # which imports pandas
+
     table = summarise(
         known, "score", average_over=() if measure.average == "item" else "part", cluster="cluster",
         interval="share" if measure.share else "mean", within=measure.range,

@@ -71,6 +71,7 @@ class Table:
     parameters; where it is not, all models share the table. counts: for a dry run, how many questions a table that asks
     in another way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no
     rows; also checked where it has. most: how many texts its rows hold at most, where a dry run must not compute them.
+    after: tables that workers make before it, though it is not made of them: they parse or ask the same texts.
     """
 
     make: Callable[..., Any]
@@ -82,6 +83,7 @@ class Table:
     counts: Callable[[Any, Cell, pd.DataFrame], tuple[int, int]] | None = None
     columns: tuple[str, ...] = ()
     most: Callable[[Any, Cell], int] | None = None
+    after: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -323,7 +325,7 @@ class Study:
 
     def depth(self, table: Table) -> int:
         """How many tables have to be made one after the other before a table is."""
-        return max((self.depth(self.by_name[name]) + 1 for name in self.made_of(table)), default=0)
+        return max((self.depth(self.by_name[name]) + 1 for name in (*self.made_of(table), *table.after)), default=0)
 
 
 class Run:

@@ -4,7 +4,7 @@ Every function takes a DataFrame, or a DuckDB relation (``duckdb.sql("FROM read_
 returns a DataFrame with a row per group. `summarise` adds a relation up out of core; the others load the columns that
 they need. *by* names the columns whose combinations are the groups. Values may be columns or expressions of columns:
 ``"beta1 - beta2"``, ``"beta1 > beta"``, ``"outcome == 'wrong' and reach > 2"``. A value with a missing part is missing,
-and missing values are left out.
+and missing values are skipped.
 
 Units are clusters: the values of one unit (a sentence pair, an idiom) are not independent. A statistic θ is a function
 of sums over C clusters, and each cluster c adds to it its influence u_c, the derivative of θ in the direction of its
@@ -79,7 +79,7 @@ def summarise(
     by
         The columns whose combinations are the groups.
     average_over
-        Columns whose combinations, the cells, weigh alike. Cells are fixed: their number is no source of uncertainty. A
+        Columns whose combinations, the cells, weigh alike. Cells are fixed: their number adds no uncertainty. A
         mean over idioms as a sample of all idioms has idioms as units instead:
         ``summarise(found.groupby("idiom", as_index=False)["error"].mean(), "error", cluster="idiom")``.
     interval
@@ -284,7 +284,7 @@ def of_sums(
         A DataFrame or a DuckDB relation.
     sums
         A column that holds a list of numbers in each row, all of one length, or the names of columns of numbers. Rows
-        with a missing one are left out.
+        with a missing one are skipped.
     function
         From the sums of a group to the statistic.
     by, cluster, within
@@ -416,7 +416,7 @@ def strengths(outcomes: Any, score: str, yes: str, by: Names = (), *, cluster: N
     outcomes
         A DataFrame or a DuckDB relation.
     score, yes
-        Columns or expressions; rows in which either is missing are left out.
+        Columns or expressions; rows in which either is missing are skipped.
     by, cluster
         As for `summarise`.
 
@@ -505,7 +505,7 @@ def difference(
     0  A  B   0.33 -0.29  0.79  3      3
     """
     if how.get("interval", "mean") != "mean":
-        raise NbkitError("difference: a difference is a mean; leave out interval=")
+        raise NbkitError("difference: a difference is a mean; drop interval=")
     names, over, cluster = _list(by), _list(how.get("average_over", ())), _list(how.get("cluster", "unit"))
     keys = list(dict.fromkeys([*names, *over, *cluster, *_list(item)]))
     frame = _columns(outcomes, {_VALUE: value}, [*keys, between])

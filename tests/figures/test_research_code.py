@@ -5,18 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbkit.studies import disambiguation, idioms, numbers, word_order
-from nbkit.studies.nli_permutation import STUDY as NLI
+from nbkit.studies import STUDIES
 from nbkit.studies.notebook import research_code
 from nbkit.studies.paper import RESEARCH_CODE, Paper
 
-PAPERS = {
-    "word_order": word_order.PUBLISHED,
-    "nli_permutation": NLI.printed,
-    "idioms": idioms.PUBLISHED,
-    "disambiguation": disambiguation.PUBLISHED,
-    "numbers": numbers.PUBLISHED,
-}
+PAPERS = {name: STUDIES.get(name).printed for name in STUDIES if name != "suite"}
 
 
 @pytest.mark.parametrize("name", PAPERS)

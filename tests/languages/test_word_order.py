@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sacrebleu
 import spacy
@@ -22,10 +24,9 @@ from nbkit.figures import theme
 from nbkit.languages import LanguageDataError, is_unspaced
 from nbkit.measure import load_metric
 from nbkit.measure.bleu import cut
-from nbkit.models.translators.lifecycle import TRANSLATOR
+from nbkit.models import MODELS
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, perturb_all
-from nbkit.studies import word_order
-from nbkit.studies.word_order import WordOrderParams, figures, styled
+from nbkit.studies.word_order import STUDY, WordOrderParams, pages
 from nbkit.text.parsers import check_parser, parser_for, read_conllu, to_text
 from nbkit.text.sentences import Sentence, Text
 from tests.languages.sentences import LANGUAGES, as_conllu, as_written, numbers, rows
@@ -52,6 +53,8 @@ def texts(folder: Path, lang: str) -> list[Text]:
 
 
 class Translator:
+    identity = "a test's own"
+
     def __init__(self, translate: Callable[[str], str]):
         self._translate = translate
 
@@ -61,8 +64,9 @@ class Translator:
 
 @pytest.fixture
 def translating(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[str], str]], None]:
-    """Makes every model translate by a function."""
-    return lambda function: monkeypatch.setattr(TRANSLATOR, "kept", lambda *_, **__: Translator(function))
+    """Makes the model "dummy" translate by a function."""
+    monkeypatch.setattr(MODELS, "_entries", dict(MODELS._entries))
+    return lambda function: MODELS.register("dummy", Translator(function), replace=True)
 
 
 def bag(text: str) -> tuple[str, ...]:
@@ -162,14 +166,22 @@ def characters_of(text: str) -> list[str]:
     return found
 
 
+def scores(params: WordOrderParams) -> pd.DataFrame:
+    """Every score of a run, α beside β, β1 and β2."""
+    keys = ["target_language", "item", "unit", "metric", "perturbation"]
+    return STUDY.read(params).merge(
+        STUDY.read(params, "difficulty")[[*keys, "alpha_source", "alpha_target"]], on=keys, validate="many_to_one"
+    )
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_robust_translator_has_full_robustness(lang: str, tmp_path: Path, translating):
     """It knows every English sentence by its words and says it in the language's ordinary order."""
     corpus = treebank(tmp_path, lang)
     known = {bag(pair.source.text): pair.target.text for pair in load_pairs(corpus, "en", lang)}
     translating(lambda text: known[bag(text)])
-    table = word_order.scores(WordOrderParams(corpus=corpus, languages=[lang], models=["./dummy"], n_pairs=None))
-    assert set(table["metric"]) == set(METRICS) and set(table["language"]) == {lang}
+    table = scores(WordOrderParams(corpus=corpus, languages=[lang], models=["dummy"], n_pairs=None))
+    assert set(table["metric"]) == set(METRICS) and set(table["target_language"]) == {lang}
     assert np.allclose(table["beta"], 1) and np.allclose(table["beta1"], 1)
     assert np.allclose(table["beta2"], table["alpha_target"])
     assert set(DETERMINISTIC) - set(table["perturbation"]) <= ({"adverb_verb_swap"} if lang == "th" else set())
@@ -180,15 +192,16 @@ def test_a_faithful_translator_has_full_faithfulness(lang: str, tmp_path: Path, 
     """Both sides say the same words, which it says one by one."""
     translating(lambda text: text)
     corpus = treebank(tmp_path, lang, source=lang)
-    params = WordOrderParams(corpus=corpus, languages=[lang], models=["./dummy"], n_pairs=None)
-    table = word_order.scores(params)
+    params = WordOrderParams(corpus=corpus, languages=[lang], models=["dummy"], n_pairs=None)
+    table = scores(params)
     assert np.allclose(table["beta"], 1)
     control = table[table["perturbation"] == CONTROL]
     assert len(control) == len(METRICS) * len(numbers(lang)) and np.allclose(control["beta1"], 1)
     fixed = table[table["perturbation"].isin(DETERMINISTIC)]
     assert np.allclose(fixed["beta2"], 1) and np.allclose(fixed["beta1"], fixed["alpha_target"])
     assert (fixed["beta1"] < 1).mean() > 0.9
-    assert (word_order.preference(params)["difference"] < 0).all()
+    perturbed = table[table["perturbation"] != CONTROL]
+    assert (perturbed["beta1"] - perturbed["beta2"]).groupby(perturbed["metric"]).mean().lt(0).all()
 
 
 NAMED = {
@@ -204,21 +217,24 @@ def all_at_once(tmp_path: Path) -> WordOrderParams:
         text = as_conllu(code.partition("-")[0], numbers("th"))
         (tmp_path / f"{code}.conllu").write_text(text, encoding="utf-8")
     corpus = f"conllu:{tmp_path}/{{lang}}.conllu"
-    return WordOrderParams(corpus=corpus, languages=list(NAMED), models=["./dummy"], n_pairs=None, min_n=1)
+    return WordOrderParams(corpus=corpus, languages=list(NAMED), models=["dummy"], n_pairs=None, min_n=1)
 
 
-def test_figures_and_tables_call_the_languages_by_name(all_at_once: WordOrderParams, translating):
+def test_figures_and_tables_call_the_languages_by_name(all_at_once: WordOrderParams, translating, monkeypatch):
     translating(lambda text: text)
+    shown: list[Any] = []
+    monkeypatch.setattr("nbkit.studies.notebook.display", lambda thing, **_: shown.append(thing))
     names = [NAMED[code] for code in all_at_once.languages]
     assert all_at_once.languages == sorted(NAMED)
-    ticks = figures.fig1_preference(word_order.preference(all_at_once)).axes[0].get_yticklabels()
+    preference = pages.means(all_at_once, pages.perturbed(all_at_once), "beta1 - beta2", ["target_language", "model"],
+                             (-1, 1), average_over="perturbation")  # fmt: skip
+    ticks = pages.preference_figure(all_at_once, preference, "target_language", "model").axes[0].get_yticklabels()
     assert {tick.get_text() for tick in ticks} == set(names)
-    counts = word_order.counts(all_at_once)
-    assert (counts["total"] == 5).all()
-    html = styled.table1(counts).to_html()
-    assert [code for code in NAMED if f">{code}<" not in html] == []  # codes, as for the papers' own languages
-    examples = styled.sentences(word_order.samples(all_at_once), "samples").to_html()
-    assert "หนังสือ" in examples and "<bdi>يقرأ" in examples
+    assert (pages.counts(all_at_once)["total"] == 5).all()
+    samples = pages.drawn(all_at_once, "samples", ["target_language", "model", "perturbation"], 1)
+    pages.sentences(samples, "", "samples")
+    html = shown[0].to_html()
+    assert "หนังสือ" in html and "<bdi>يقرأ" in html
 
 
 def test_eight_languages_without_a_look_of_their_own_look_different():
@@ -277,10 +293,10 @@ def test_text_is_parsed_by_the_pipeline_that_is_named(tmp_path: Path, translatin
     assert check_corpus(corpus, "en", "pt-BR", parsers) == []
     known = dict(zip(map(bag, as_written("en", which)), as_written("pt", which), strict=True))
     translating(lambda text: known[bag(text)])
-    params = WordOrderParams(corpus=corpus, languages=["pt", "pt-BR"], models=["./d"], n_pairs=None, parsers=parsers)
-    table = word_order.scores(params)
+    params = WordOrderParams(corpus=corpus, languages=["pt", "pt-BR"], models=["dummy"], n_pairs=None, parsers=parsers)
+    table = scores(params)
     assert np.allclose(table["beta1"], 1) and np.allclose(table["beta2"], table["alpha_target"])
-    sizes = table.groupby("language", observed=True).size()
+    sizes = table.groupby("target_language").size()
     assert sizes["pt"] == sizes["pt-BR"] > len(which) * len(METRICS) * 5
     with pytest.raises(LanguageDataError, match=r"no default parsers for Portuguese \(pt\).*parsers: \{pt: PIPELINE\}"):
         list(load_pairs(corpus, "en", "pt", parsers={"en": parsers["en"]}))

@@ -18,7 +18,7 @@ from nbkit.errors import DataError
 from nbkit.measure.health import KINDS, boilerplate, check_outputs, declared_measure, kinds, loop
 from nbkit.models.services.outputs import read_lines
 from nbkit.store import Store
-from nbkit.studies.engine import TRANSLATOR, Use
+from nbkit.studies.answering import Translators, Use
 
 LONG = "Die Ministerin sagte am Montag, dass die Gespräche über den Haushalt erst im Frühjahr beginnen werden."
 FINE = {"a": LONG, "b": LONG.replace("sagte", "erklärte"), "c": LONG.replace("werden", "sollen")}
@@ -305,15 +305,15 @@ def test_the_command_is_a_gate(files):
 
 
 def test_a_run_records_the_health_of_what_it_reads(files):
-    uses = [Use(TRANSLATOR, f"outputs:{files}/{name}.{{tgt}}", ("en", "de")) for name in ("good", "bad")]
-    (of,) = health_of([*uses, uses[0], Use(TRANSLATOR, "sandbox", ("en", "de"))], Store(str(files / "store")))
+    uses = [Use(Translators, f"outputs:{files}/{name}.{{tgt}}", ("en", "de")) for name in ("good", "bad")]
+    (of,) = health_of([*uses, uses[0], Use(Translators, "sandbox", ("en", "de"))], Store(str(files / "store")))
     assert (of["file"], of["source"], of["target"], of["lines"]) == ("source.en", "en", "de", 3)
     good, bad = of["systems"]
     assert good == {"system": "good", "counts": {}, "lines_with": 0, "quoted": []}
     assert bad["counts"] == {"empty": 1, "copy": 1} and bad["lines_with"] == 2
     assert bad["quoted"][0] == {"kind": "copy", "line": 1, "evidence": SOURCE}
-    gone = Use(TRANSLATOR, f"outputs:{files}/gone.{{tgt}}", ("en", "de"))
-    assert health_of([gone, Use(TRANSLATOR, "sandbox", ("en", "de"))], Store(str(files / "store"))) == []
+    gone = Use(Translators, f"outputs:{files}/gone.{{tgt}}", ("en", "de"))
+    assert health_of([gone, Use(Translators, "sandbox", ("en", "de"))], Store(str(files / "store"))) == []
 
 
 def test_source_files_of_one_name_are_known_by_their_folders(files):
@@ -321,6 +321,6 @@ def test_source_files_of_one_name_are_known_by_their_folders(files):
     other.mkdir(parents=True)
     (other / "source.en").write_text("Good morning to all of you.\n", encoding="utf-8")
     (other / "good.de").write_text("Guten Morgen euch allen.\n", encoding="utf-8")
-    uses = [Use(TRANSLATOR, f"outputs:{folder}/good.{{tgt}}", ("en", "de")) for folder in (files, other)]
+    uses = [Use(Translators, f"outputs:{folder}/good.{{tgt}}", ("en", "de")) for folder in (files, other)]
     found = health_of(uses, Store(str(files / "store")))
     assert [of["file"] for of in found] == ["source.en", "other/set/source.en"]

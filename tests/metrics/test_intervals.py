@@ -147,9 +147,11 @@ def test_paired_verdicts_have_newcombes_interval_of_two_dependent_shares(n, data
 
 
 def test_nearly_constant_values_of_a_declared_range_have_no_narrow_interval():
-    """One of 80 differs by a thousandth: the interval was 0.002 wide, and that of 80 equal ones 0.09."""
-    equal, nearly = mean_interval([0.0] * 80, within=DIFFERENCE), mean_interval([0.0] * 79 + [0.001], within=DIFFERENCE)
-    assert nearly.low == pytest.approx(equal.low, abs=1e-4) and nearly.high > 0.2 * equal.high
+    """One of 80 differs by a hundredth: the interval was 0.001 wide, and that of 80 equal ones 0.09."""
+    equal, nearly = mean_interval([0.0] * 80, within=DIFFERENCE), mean_interval([0.0] * 79 + [0.01], within=DIFFERENCE)
+    assert nearly.low == pytest.approx(equal.low, abs=1e-3) and nearly.high > 0.2 * equal.high
+    alike = mean_interval(0.5 + np.random.default_rng(0).normal(0, 1e-4, 10), within=UNIT)
+    assert alike[1:3] == pytest.approx(mean_interval([0.5] * 10, within=UNIT)[1:3], abs=1e-3)
 
 
 @given(st.lists(st.sampled_from([-1.0, -0.3, 0.0, 0.0, 0.0, 0.2, 1.0]), min_size=2, max_size=40))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
 import pytest
 
 from nbkit.errors import ModelError
@@ -99,13 +98,3 @@ def test_a_text_that_never_fits_is_told_and_what_was_stored_is_kept(checkpoints,
     )
     assert translate_remembered(name, texts, "en", "de", SHORT, store=store, progress=False) == expected
     assert len(translated) == len(texts) - 20
-
-
-def test_scores_fit_too(checkpoints, texts, monkeypatch):
-    translator = load_translator(str(checkpoints["nllb"]), "en", "de")
-    expected = translator.score(texts, texts[::-1], "en", "de")
-    kind = type(translator)
-    memory = Memory(kind._log_probabilities, 4, TORCH)
-    monkeypatch.setattr(kind, "_log_probabilities", memory)
-    np.testing.assert_allclose(translator.score(texts, texts[::-1], "en", "de"), expected, rtol=1e-5)
-    assert memory.refused

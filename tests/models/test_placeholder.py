@@ -30,9 +30,6 @@ class Inner:
         self.asked.append(list(texts))
         return [self.function(text) for text in texts]
 
-    def score(self, texts, references, src, tgt):
-        return [float(len(text)) for text in references]
-
 
 def carried(text: str, function: Callable[[str], str] = lambda text: text, src: str = "en", tgt: str = "de"):
     return carry([text], src, tgt, Inner(function).translate)[0]
@@ -114,7 +111,6 @@ def test_outcomes_are_counted():
     translator = PlaceholderTranslator(Inner(), "placeholder:inner")
     translator.translate(["It cost 12.", "It cost nothing.", "It cost 15."], "en", "de")
     assert translator.counts == {"carried": 2, "no number": 1}
-    assert translator.score(["a"], ["abc"], "en", "de") == [3.0]
 
 
 def test_a_text_with_hundreds_of_numbers():

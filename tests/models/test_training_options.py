@@ -46,7 +46,7 @@ def idioms(tmp_path_factory) -> str:
 
 
 @pytest.mark.parametrize("architecture", ["lstm", "convs2s", "mbart"])
-def test_an_architecture_is_trained_loaded_and_scores(architecture, corpus, tmp_path):
+def test_an_architecture_is_trained_and_loaded(architecture, corpus, tmp_path):
     recipe = tiny(corpus, architecture=architecture)
     folder = train_translator(recipe, tmp_path / "model")
     assert check_model(str(folder), "en", "de") is None
@@ -55,13 +55,7 @@ def test_an_architecture_is_trained_loaded_and_scores(architecture, corpus, tmp_
         together = translator.translate(TEXTS, "en", "de", Decoding(beams=beams, max_new_tokens=8))
         alone = [translator.translate([text], "en", "de", Decoding(beams=beams, max_new_tokens=8))[0] for text in TEXTS]
         assert together == alone
-    references = ["das alte Tier .", "das Haus ."]
-    scores = translator.score(TEXTS, references, "en", "de")
     tokenizer, model = translator.tokenizer, translator.model
-    labels = tokenizer(text_target=references[0], return_tensors="pt")["input_ids"]
-    with torch.no_grad():
-        loss = model(**tokenizer(TEXTS[0], return_tensors="pt"), labels=labels).loss
-    assert scores[0] == pytest.approx(-float(loss), abs=1e-5)
     for side in (model.get_encoder(), model.get_decoder()):
         assert side.embed_tokens.weight[tokenizer.pad_token_id].abs().max() == 0
     card = (folder / "README.md").read_text(encoding="utf-8")
@@ -243,12 +237,6 @@ def test_the_target_language_of_mbart_25_is_what_its_decoder_starts_with(tmp_pat
     assert all("de_DE" not in text for text in translator.translate(TEXTS, "en", "de", Decoding(max_new_tokens=5)))
     row = translator.tokenizer(text_target="das Haus .")["input_ids"]
     assert row[-2:] == [translator.tokenizer.eos_token_id, german]
-    with torch.no_grad():
-        source = translator.tokenizer(TEXTS[0], return_tensors="pt")
-        logits = translator.model(**source, decoder_input_ids=torch.tensor([[german, *row[:-2]]])).logits
-    log_p = logits.log_softmax(-1)[0].gather(-1, torch.tensor(row[:-1]).unsqueeze(-1))
-    score = translator.score(TEXTS[:1], ["das Haus ."], "en", "de")[0]
-    assert score == pytest.approx(float(log_p.mean()), abs=1e-5)
 
 
 def test_checkpoints_that_cannot_be_started_from(corpus, tmp_path):

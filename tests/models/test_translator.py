@@ -96,15 +96,12 @@ def test_hypotheses_are_those_of_plain_generate(name, translators, checkpoints, 
 def test_order_batch_and_company_change_nothing(name, translators, sentences, monkeypatch):
     translator = translators[name]
     alone = [translator.translate([text], "en", "de", SHORT, progress=False)[0] for text in sentences]
-    scores = [translator.score([text], [sentences[0]], "en", "de")[0] for text in sentences]
     order = list(range(len(sentences))) * 2
     random.Random(0).shuffle(order)
     texts = [sentences[i] for i in order]
     for budget in (40, 400):
         monkeypatch.setattr(type(translator), "budgets", {"cpu": budget})
         assert translator.translate(texts, "en", "de", SHORT, progress=False) == [alone[i] for i in order]
-        together = translator.score(texts, [sentences[0]] * len(texts), "en", "de")
-        assert together == pytest.approx([scores[i] for i in order], abs=1e-4)
 
 
 def test_equal_texts_are_translated_once(translators, sentences, monkeypatch):
@@ -147,29 +144,6 @@ def test_blank_and_overlong_texts(translators, sentences):
         translator.translate([" ".join(sentences)], "en", "de", SHORT, progress=False)
 
 
-@each_architecture
-def test_score_is_the_mean_log_probability_of_the_reference(name, translators, sentences):
-    """By hand: one token after the other, each given the reference before it."""
-    import torch
-
-    translator = translators[name]
-    tokenizer, model = translator.tokenizer, translator.model
-    source, reference = sentences[0], sentences[2]
-    if FORCED[name]:
-        tokenizer.src_lang, tokenizer.tgt_lang = translator.family.code("en"), translator.family.code("de")
-    target = tokenizer(text_target=reference)["input_ids"]
-    inputs = tokenizer(source, return_tensors="pt")
-    total, prefix = 0.0, [model.config.decoder_start_token_id]
-    for token in target:
-        with torch.inference_mode():
-            logits = model(**inputs, decoder_input_ids=torch.tensor([prefix])).logits[0, -1]
-        if len(prefix) > 1 or not FORCED[name]:
-            total += logits.log_softmax(-1)[token].item()
-        prefix.append(token)
-    count = len(target) - (1 if FORCED[name] else 0)
-    assert translator.score([source], [reference], "en", "de") == pytest.approx([total / count], abs=1e-4)
-
-
 def test_settings_of_the_checkpoint_do_not_leak(translators, sentences, monkeypatch):
     """Its beams and lengths give way, what it forbids stays."""
     translator = translators["marian"]
@@ -200,8 +174,6 @@ def test_languages_devices_and_types_that_cannot_be(checkpoints, translators, se
         load_translator(str(checkpoints["marian"]), "en", "de", device="nonsense")
     with pytest.raises(ModelError, match="unknown dtype 'int8'"):
         load_translator(str(checkpoints["marian"]), "en", "de", dtype="int8")
-    with pytest.raises(ModelError, match="2 texts but 1 references"):
-        translators["marian"].score(["a", "b"], ["c"], "en", "de")
 
 
 def test_a_missing_tokenizer_and_damaged_weights_are_named(tmp_path, checkpoints):
@@ -256,6 +228,3 @@ def test_small_real_models(pair, published, data_folder, monkeypatch):
     assert sacrebleu.corpus_bleu(hypotheses, [references]).score == pytest.approx(published, abs=3.5)
     alone = [translator.translate([text], "en", pair, Decoding(), progress=False)[0] for text in sources[:25]]
     assert hypotheses[:25] == alone
-    assert sum(translator.score(sources[:25], references[:25], "en", pair)) < sum(
-        translator.score(sources[:25], alone, "en", pair)
-    )

@@ -58,11 +58,13 @@ def params(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data_folder: Path) -
     for name, lines in columns.items():
         (tmp_path / f"en-de.{name}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     register(Dummy({row[0]: row[1] for row in SENTENCES}.__getitem__), ["by-hand"])
+    (tmp_path / "words.tsv").write_text("spring\tFeder\n", encoding="utf-8")
     parsers = {lang: str(data_folder / "models" / f"{lang}_ud_sm") for lang in ("en", "de")}
     return DisambiguationParams(
         models=["by-hand"], lexicon=str(tmp_path / "en-de.key.txt"), parsers=parsers, training_pairs=20,
         training_corpus="sandbox-homographs:train", test_corpora=[f"moses:{tmp_path}/{{src}}-{{tgt}}.{{text|ref}}.txt"],
-        n_pairs=None, min_tokens=3, bleu_pairs=0, masked_lm=None, causal_lm=None,
+        aligner=f"lexicon:{tmp_path}/words.tsv", hypothesis_aligner=f"lexicon:{tmp_path}/words.tsv", n_pairs=None,
+        min_tokens=3, bleu_pairs=0, masked_lm=None, causal_lm=None,
     )  # fmt: skip
 
 
@@ -81,7 +83,8 @@ def test_the_page_shows_both_scores(params, monkeypatch, tmp_path):
 
 
 def test_a_key_needs_as_many_sentences(params, tmp_path):
-    with (tmp_path / "en-de.text.txt").open("a", encoding="utf-8") as file:
-        file.write("One more.\n")
+    for name in ("text", "ref"):
+        with (tmp_path / f"en-de.{name}.txt").open("a", encoding="utf-8") as file:
+            file.write("One more.\n")
     with pytest.raises(NbkitError, match=r"6 sentences for 5 items of en-de\.key\.txt"):
         STUDY.read(params, "mucow_items")

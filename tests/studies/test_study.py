@@ -206,7 +206,7 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "others"), CHANGES, ids=lambda value: "".join(value))
+@pytest.mark.parametrize(("change", "others"), CHANGES, ids=lambda value: "-".join(sorted(value)))
 def test_a_parameter_moves_the_tables_that_it_can_change(params: ToyParams, change: dict[str, Any], others: set[str]):
     before, after = folders(params), folders(params.model_copy(update=change))
     assert {name for name in before if before[name] != after[name]} == others

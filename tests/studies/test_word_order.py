@@ -241,12 +241,12 @@ def test_languages_may_have_numbers_of_pairs_of_their_own(params):
     alone = params.model_copy(update={"models": [], "n_pairs": 7})
     mapped = WordOrderParams(**alone.model_dump() | {"n_pairs": {"de": 7, "es": 10_000}})
     pd.testing.assert_frame_equal(STUDY.read(mapped, "items"), STUDY.read(alone, "items"))
-    wider = WordOrderParams(languages=["de", "es"], models=["opus-mt"], n_pairs={"de": 7, "es": 2001})
-    assert [cell.params.n_pairs for cell in STUDY.cells(wider)] == [7, 2001]
+    wider = WordOrderParams(languages=["de", "es"], models=["opus-mt"], n_pairs={"de": 7, "es": 501})
+    assert [cell.params.n_pairs for cell in STUDY.cells(wider)] == [7, 501]
     labels = [unit.label for unit in STUDY.units(wider) if " outcomes " in unit.label]
     of = "word_order outcomes en"
     spanish = f"{of} es Helsinki-OPUS"
-    assert labels == [f"{of} de Helsinki-OPUS", spanish, f"{spanish} from 1000", f"{spanish} from 2000"]
+    assert labels == [f"{of} de Helsinki-OPUS", spanish, f"{spanish} from 250", f"{spanish} from 500"]
 
 
 def test_a_whole_corpus_is_cut_into_units_where_it_can_be_counted(params, faithful, tmp_path, monkeypatch):
@@ -271,6 +271,13 @@ def test_units_count_what_is_stored(params, robust):
     assert asked.texts > 0 and asked.stored == 0
     STUDY.read(params)
     assert asked.texts == len(robust.asked) and "outcomes" not in str([unit.label for unit in STUDY.units(params)])
+
+
+def test_no_two_workers_parse_or_translate_the_same_text(params):
+    stages = {
+        unit.label.split()[1]: unit.stage for unit in STUDY.units(params.model_copy(update={"models": ["opus-mt"]}))
+    }
+    assert stages["left_out"] > stages["items"] and stages["as_coded"] > stages["outcomes"]
 
 
 def test_work_done_by_units_is_what_tables_read(params, faithful, monkeypatch):

@@ -208,10 +208,6 @@ class RemoteTranslator(ABC):
         said = dict(self.answers(texts, src, tgt, decoding, progress=progress))
         return [line_of(self.model, said[text], text, src, tgt).hypothesis if text in said else "" for text in texts]
 
-    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
-        """Raises `ModelError`: a service does not report the probability of a given translation."""
-        raise ModelError(f"model '{self.name}' cannot score references: a service only translates")
-
     def answers(
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
     ) -> Iterator[tuple[str, Answer]]:

@@ -40,11 +40,9 @@ class Translator(Protocol):
     ...     name = "copy"
     ...     def translate(self, texts, src, tgt, decoding=DEFAULT, *, progress=True):
     ...         return [text.strip() for text in texts]
-    ...     def score(self, texts, references, src, tgt):
-    ...         return [0.0 if text == reference else float("-inf") for text, reference in zip(texts, references)]
     >>> translator: Translator = Copy()
-    >>> translator.translate(["Tom sleeps .", " "], "en", "de"), translator.score(["Tom"], ["Thomas"], "en", "de")
-    (['Tom sleeps .', ''], [-inf])
+    >>> translator.translate(["Tom sleeps .", " "], "en", "de")
+    ['Tom sleeps .', '']
     """
 
     name: str
@@ -82,29 +80,6 @@ class Translator(Protocol):
         References
         ----------
         Wu et al. 2016, §7 (beam search with a length penalty), in the form that transformers implements.
-        """
-        ...
-
-    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
-        """Score each reference given its text: mean log-probability per token (natural logarithm, at most 0).
-
-        Returns
-        -------
-        list of float
-            One score per reference, in order.
-
-        Raises
-        ------
-        ModelError
-            The numbers of texts and references differ, or the model does not support a language.
-
-        Notes
-        -----
-        score(y | x) = 1/|y| · Σ_t log p(y_t | y_<t, x)
-
-        References
-        ----------
-        Sennrich 2017, "How Grammatical is Character-level Neural Machine Translation?" (contrastive scoring).
         """
         ...
 

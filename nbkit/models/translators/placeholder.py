@@ -65,10 +65,6 @@ class PlaceholderTranslator:
         self.counts.update(each.outcome for each in carried)
         return [each.hypothesis for each in carried]
 
-    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
-        """The inner translator's scores, which do not depend on the rules."""
-        return self.inner.score(texts, references, src, tgt)
-
 
 def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[str]], list[str]]) -> list[Carried]:
     """Translate *texts* with their numbers carried over by rule.

@@ -46,8 +46,7 @@ _CHUNK = 1024
 class TokenizedTranslator(Budgeted, ABC):
     """A tokenizer, and the batches of a network that a subclass runs; for one thread: tokenizers remember languages.
 
-    A subclass sets *positions*, the longest text in tokens, and runs one batch at a time (`_generate`,
-    `_log_probabilities`).
+    A subclass sets *positions*, the longest text in tokens, and runs one batch at a time (`_generate`).
     """
 
     #: Padded source tokens × beams of one batch, by kind of device.
@@ -71,10 +70,6 @@ class TokenizedTranslator(Budgeted, ABC):
 
         target: the language token to begin with, None where the family has none. limit: most new tokens.
         """
-
-    @abstractmethod
-    def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
-        """The mean log-probability of the labels of every (source, labels); *forced*: without the first label."""
 
     def translate(
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
@@ -102,30 +97,6 @@ class TokenizedTranslator(Budgeted, ABC):
                 shrunk=lambda budget: self._shrink(budget * decoding.beams),
             )
             return [next(hypotheses) if text.strip() else "" for text in texts]
-
-    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
-        """Score each reference given its text.
-
-        score(y | x) = 1/|y| · Σ_t log p(y_t | y_<t, x)
-
-        in natural logarithms per token of the model, including the end token and excluding the forced language token.
-        For Marian this is the criterion of beam search with length penalty 1.
-
-        Raises `ModelError` if texts and references differ in number, or for an unknown language.
-        """
-        if len(texts) != len(references):
-            raise ModelError(f"{len(texts)} texts but {len(references)} references; one reference per text expected")
-        target = self._languages(src, tgt)
-        sources = self._encoded(texts, tgt)
-        labels = self._encoded(references, tgt, target=True)
-        return list(
-            self._batches(
-                zip(sources, labels, strict=True),
-                lambda pair: len(pair[0]) + len(pair[1]),
-                lambda batch: self._log_probabilities(batch, forced=target is not None),
-                window=max(1, len(texts)),
-            )
-        )
 
     @property
     def device_kind(self) -> str:
@@ -265,20 +236,6 @@ class Seq2SeqTranslator(TokenizedTranslator):
         elif target is not None:
             config.forced_bos_token_id = target
         return config
-
-    def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
-        labels = on_device(padded([pair[1] for pair in batch], -100), self.device)
-        with torch.inference_mode():
-            logits = self.model(**self._padded([pair[0] for pair in batch]), labels=labels).logits.float()
-        if self.family.token_starts:
-            # The language token ends the labels, as it does the published data; the model never has to write it.
-            labels = labels.scatter(1, (labels != -100).sum(1, keepdim=True) - 1, -100)
-            forced = False
-        start = 1 if forced else 0  # the language token was not chosen
-        logits, labels = logits[:, start:], labels[:, start:]
-        kept = labels != -100
-        chosen = logits.log_softmax(-1).gather(-1, labels.clamp(min=0).unsqueeze(-1)).squeeze(-1)
-        return ((chosen * kept).sum(1) / kept.sum(1)).tolist()
 
     def _padded(self, batch: list[Ids]) -> dict[str, torch.Tensor]:
         ids = padded(batch, fill=self.tokenizer.pad_token_id)

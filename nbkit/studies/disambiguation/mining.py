@@ -61,7 +61,8 @@ def aligned(params: DisambiguationParams, cell: Cell) -> pd.DataFrame:
     if params.aligner == "gold" or params.aligner.startswith(FILE):
         return pd.DataFrame({"links": []})
     pairs = pairs_of(params, cell, params.training_corpus, params.training_pairs)
-    return _links_table(load_aligner(params.aligner, *cell[:2], store=Store()), pairs)
+    options: dict[str, Any] = {"store": Store()} if params.aligner == OF_A_CORPUS else {}
+    return _links_table(load_aligner(params.aligner, *cell[:2], **options), pairs)
 
 
 def _links_table(aligner: Aligner, pairs: Iterable[Pair]) -> pd.DataFrame:
