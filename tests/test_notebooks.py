@@ -29,7 +29,7 @@ FORMULA = re.compile(r"\$\$?(.+?)\$\$?", re.DOTALL)
 #: Calls whose tables and figures hold sentences of a corpus.
 SHOWS_TEXT = (
     r"pages\.(errors_found|show_smallest)\(|print\("
-    r"|pages\.(drawn|marked)\(|\"left_out\""
+    r"|pages\.(drawn|marked)\(|read\(params, \"left_out\""
     r"|\w*samples\(|save_text_table\(|\btext=|bug_reports\(|fig6_word\("
 )
 
