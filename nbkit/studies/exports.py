@@ -315,7 +315,10 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any] | None
 
 def _lists(column: pd.Series) -> list[Any]:
     """Values that are lists, which a file has as JSON."""
-    return [json.loads(value) if isinstance(value, str) else value for value in column]
+    return [
+        json.loads(value) if isinstance(value, str) else value.tolist() if isinstance(value, np.ndarray) else value
+        for value in column
+    ]
 
 
 def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:

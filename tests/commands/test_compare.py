@@ -125,16 +125,16 @@ def test_runs_cards_tables_and_systems_of_one_run(files):
         (files / folder / name).parent.mkdir(parents=True)
         write_outcomes([after()], files / folder / name, "parquet")
     both = pd.concat([before().assign(system="old"), after().assign(system="new")])
-    write_outcomes([both], files / "both.jsonl", "jsonl")
+    write_outcomes([both], files / "both.parquet", "parquet")
     of_run, of_card = compare("before.parquet", "run"), compare("before.parquet", files / "card")
     assert of_run.differences.equals(of_card.differences) and (of_run.a, of_run.b) == ("before.parquet", "run")
-    of_two = compare("old", "new", run="both.jsonl")
+    of_two = compare("old", "new", run="both.parquet")
     assert of_two.differences["difference"].tolist() == of_run.differences["difference"].tolist()
     assert of_two.names == ("old", "new") and of_run.names == ("before.parquet (mine)", "run (mine)")
     of_tables = nbkit.compare(before(), after())
     assert of_tables.differences.equals(of_run.differences) and of_tables.names == ("A (mine)", "B (mine)")
     assert nbkit.compare(before(), after().assign(system="new")).names == ("mine", "new")
-    done = command("old", "nwe", "--in", "both.jsonl")
+    done = command("old", "nwe", "--in", "both.parquet")
     assert done.exit_code == 2 and "unknown system 'nwe'; did you mean 'new'?" in done.stderr
 
 

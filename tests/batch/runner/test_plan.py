@@ -89,7 +89,7 @@ STUDIES.register("toy", "toy_study:STUDY")
 from nbkit.batch.params import parse
 from nbkit.batch.plan import make_plan
 make_plan(parse(sys.argv[1]))
-print([name for name in ("torch", "transformers", "pandas", "papermill", "nbformat") if name in sys.modules])
+print([name for name in ("torch", "transformers", "papermill", "nbformat") if name in sys.modules])
 """
     result = subprocess.run([sys.executable, "-c", code, GRID], capture_output=True, text=True)
     assert result.stdout == "[]\n", result.stderr
