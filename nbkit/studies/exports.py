@@ -18,6 +18,7 @@ import numpy as np
 
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, plain_text
+from nbkit.store.shards import plain
 from nbkit.studies.study import OUTCOMES, Part, Run
 
 if TYPE_CHECKING:
@@ -158,9 +159,7 @@ def _plain(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def _json(value: Any) -> str | None:
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else None
+    return json.dumps(plain(value), ensure_ascii=False) if isinstance(value, _NESTED) else None
 
 
 def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
@@ -201,8 +200,8 @@ def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: 
 
 def _bare(value: Any) -> Any:
     """A value as JSON has it: no NaN, no NumPy."""
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
+    if isinstance(value, (*_NESTED, np.generic)):
+        value = plain(value)
     return None if value is None or value != value or str(value) == "<NA>" else value
 
 
@@ -316,7 +315,7 @@ def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any] | None
 def _lists(column: pd.Series) -> list[Any]:
     """Values that are lists, which a file has as JSON."""
     return [
-        json.loads(value) if isinstance(value, str) else value.tolist() if isinstance(value, np.ndarray) else value
+        json.loads(value) if isinstance(value, str) else plain(value) if isinstance(value, _NESTED) else value
         for value in column
     ]
 
