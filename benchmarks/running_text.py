@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import resource
 
-from nbkit.studies.numbers.steps import required
+from nbkit.studies.numbers.running import required
 from reporting import Report, cpu_seconds, data_folder, parse, parser
 
 from nbkit.measure.health import own_flags
