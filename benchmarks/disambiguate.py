@@ -13,7 +13,7 @@ from __future__ import annotations
 from reporting import Report, parse, parser
 
 from nbkit.models import label
-from nbkit.studies.disambiguation import DisambiguationParams, shown
+from nbkit.studies.disambiguation import DisambiguationParams, pages
 from nbkit.studies.disambiguation.sets import attack_sets
 
 MODELS = ["sandbox-wsd-marian", "sandbox-wsd-lstm", "sandbox-wsd-convs2s"]
@@ -29,12 +29,12 @@ def main() -> None:
     params = DisambiguationParams(
         models=options.models, n_pairs=options.pairs, n_seeds=options.seeds, n_samples=20, attack_size=200, bleu_pairs=0
     )
-    outcomes, attacks = shown.read(params), shown.read(params, "attacks")
-    errors = shown.error_rates(outcomes).set_index("model")
-    found = shown.bias_strengths(params, outcomes)
+    outcomes, attacks = pages.read(params), pages.read(params, "attacks")
+    errors = pages.error_rates(outcomes).set_index("model")
+    found = pages.bias_strengths(params, outcomes)
     biases = found[found["main"] & (found["measure"] == "freq_diff")].set_index("model")
     sets = attack_sets(params, attacks.drop_duplicates("item"))
-    rates = shown.rates_of_sets(shown.success_rates, attacks, sets).set_index(["model", "set"])["value"]
+    rates = pages.rates_of_sets(pages.success_rates, attacks, sets).set_index(["model", "set"])["value"]
     for name in map(label, options.models):
         informed, random = rates[name, "challenge"], rates[name, "random"]
         bias = biases.loc[name]

@@ -19,7 +19,7 @@ from nbkit.errors import ParamsError
 from nbkit.measure.literal import lemmas
 from nbkit.measure.statistics import rank_biserial, share_interval
 from nbkit.studies import STUDIES
-from nbkit.studies.disambiguation import STUDY, DisambiguationParams, shown
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams, pages
 from nbkit.studies.disambiguation.attacks import KEPT, OTHER, SEED_WRONG, SUCCESS, attack_outcome
 from nbkit.studies.disambiguation.items import source_of
 from nbkit.studies.disambiguation.mining import fold_counts
@@ -79,10 +79,10 @@ def fluent(params: DisambiguationParams) -> pd.DataFrame:
 
 def test_bias_predicts_the_errors_of_a_translator_that_follows_it(run):
     params, _ = run
-    outcomes = shown.read(params)
-    rates = shown.error_rates(outcomes).iloc[0]
+    outcomes = pages.read(params)
+    rates = pages.error_rates(outcomes).iloc[0]
     assert 0.02 < rates["value"] < 0.6 and rates["low"] <= rates["value"] <= rates["high"]
-    found = shown.bias_strengths(params, outcomes)
+    found = pages.bias_strengths(params, outcomes)
     main = found[found["main"]].set_index("measure")
     assert main.loc["freq_diff", "value"] > 0.25 and main.loc["freq_diff", "p"] < 1e-3
     assert main.loc["ppmi_diff", "value"] > 0.5 and main.loc["ppmi_diff", "p"] < 1e-5
@@ -97,14 +97,14 @@ def test_bias_predicts_the_errors_of_a_translator_that_follows_it(run):
 def test_rates_and_correlations_are_those_of_plain_statistics(run):
     """Undecided translations count in no rate; pairs of sentences are resampled: two homographs are one unit."""
     params, _ = run
-    outcomes = shown.read(params)
+    outcomes = pages.read(params)
     decided = outcomes[outcomes["outcome"] != UNDECIDED]
     wrong = (decided["outcome"] == WRONG).to_numpy()
     expected = share_interval(wrong, groups=decided["pair"].to_numpy())
-    found = shown.error_rates(outcomes).iloc[0]
+    found = pages.error_rates(outcomes).iloc[0]
     assert (found["n"], found["errors"]) == (len(decided), wrong.sum())
     assert (found["value"], found["low"], found["high"]) == pytest.approx((expected.mean, expected.low, expected.high))
-    main = shown.bias_strengths(params, outcomes).query("main").set_index("measure")["value"]
+    main = pages.bias_strengths(params, outcomes).query("main").set_index("measure")["value"]
     gap = (decided["ppmi_wrong_mean"] - decided["ppmi_right_mean"]).to_numpy()
     assert main["ppmi_diff"] == pytest.approx(rank_biserial(gap[wrong], gap[~wrong]).rbc)
     pairs = np.sign(np.subtract.outer(gap[wrong], gap[~wrong]))  # the definition: every error with every right one
@@ -118,7 +118,7 @@ def sets_of(params: DisambiguationParams, senses: pd.DataFrame | None = None) ->
 def test_challenge_sets_are_harder_and_as_large_as_asked_for(run):
     params, _ = run
     sets = sets_of(params)
-    found = shown.rates_of_sets(shown.error_rates, shown.read(params), sets).set_index("set")
+    found = pages.rates_of_sets(pages.error_rates, pages.read(params), sets).set_index("set")
     assert found.loc["challenge", "value"] > found.loc["random", "value"] and found.loc["challenge", "factor"] > 1
     assert np.isnan(found.loc["random", "factor"])
     assert all(len(table) == 40 for table in sets.values())
@@ -157,9 +157,9 @@ def test_rarity_by_hand():
 
 def test_informed_attacks_beat_random_ones(run):
     params, _ = run
-    attacks = shown.read(params, "attacks")
+    attacks = pages.read(params, "attacks")
     sets = attack_sets(params, attacks)
-    found = shown.rates_of_sets(shown.success_rates, attacks, sets).set_index("set")
+    found = pages.rates_of_sets(pages.success_rates, attacks, sets).set_index("set")
     assert found.loc["challenge", "value"] > found.loc["random", "value"]
     assert (found["value"] <= found["ceiling"] + 1e-12).all()
     assert len({len(table) for table in sets.values()}) == 1
@@ -198,7 +198,7 @@ def test_success_means_right_before_and_in_the_attractors_sense_after(run):
         assert (own == ((attacks["found"] == expected) & (seed == RIGHT))).all()
         assert own.any() or outcome == UNDECIDED
     assert (attacks["withstood"].notna() == attacks["outcome"].isin([KEPT, SUCCESS])).all()
-    chosen = shown.successes(params, attacks, 4)
+    chosen = pages.successes(params, attacks, 4)
     assert 0 < len(chosen) <= 4 and (chosen["seed_words"] != chosen["words"]).all()
     assert not chosen["homograph"].head(2).duplicated().any()  # of as many homographs as there are
 
@@ -317,7 +317,7 @@ def test_problems_are_reported_before_anything_runs(tmp_path: Path):
 
 
 @pytest.fixture(scope="module")
-def pages(run, tmp_path_factory) -> dict[str, Page]:
+def ran(run, tmp_path_factory) -> dict[str, Page]:
     return run_pages(run[0], tmp_path_factory.mktemp("pages"))
 
 
@@ -327,30 +327,30 @@ def run_pages(params: DisambiguationParams, folder: Path) -> dict[str, Page]:
         return {each.path: run_page(each.path, values, folder / each.path, patch) for each in STUDY.notebooks}
 
 
-def test_pages_show_and_keep_what_the_tables_say(run, pages):
+def test_pages_show_and_keep_what_the_tables_say(run, ran):
     params, _ = run
-    outcomes, attacks = shown.read(params), shown.read(params, "attacks")
+    outcomes, attacks = pages.read(params), pages.read(params, "attacks")
     for page, name, table in (
-        ("error_prediction", "table3_correlations_all", shown.bias_strengths(params, outcomes)),
-        ("challenge_sets", "fig1_error_rates_all", shown.rates_of_sets(shown.error_rates, outcomes, sets_of(params))),
-        ("attack_success", "fig2_kinds_all", shown.success_rates(attacks, ["model", "kind"])),
+        ("error_prediction", "table3_correlations_all", pages.bias_strengths(params, outcomes)),
+        ("challenge_sets", "fig1_error_rates_all", pages.rates_of_sets(pages.error_rates, outcomes, sets_of(params))),
+        ("attack_success", "fig2_kinds_all", pages.success_rates(attacks, ["model", "kind"])),
     ):
-        found = pages[f"disambiguation/{page}"].frame(name)
+        found = ran[f"disambiguation/{page}"].frame(name)
         for column in table.select_dtypes("number"):
             own = found[column] if column in found else found[{"error_prediction": "rbc"}.get(page, "rate")]
             assert own.to_numpy(float) == pytest.approx(table[column].to_numpy(float), nan_ok=True)
-    assert {name.partition("/")[2]: len(page.figures) for name, page in pages.items() if page.figures} == {
+    assert {name.partition("/")[2]: len(page.figures) for name, page in ran.items() if page.figures} == {
         "models": 1, "attractors": 1, "error_prediction": 2, "challenge_sets": 1, "attack_success": 3,
         "model_card": 3,  # transferability needs two models and says so
     }  # fmt: skip
-    for page in pages.values():
+    for page in ran.values():
         assert "Where these results come from" in html(list(page.shown.values())[-1])
         copies = [path.read_text(encoding="utf-8") for name, path in page.kept.items() if name.endswith(".texts.csv")]
         assert not any("<span" in copy for copy in copies)  # marks are for reading, not for a spreadsheet
 
 
-def test_one_sentence_by_hand_comes_to_what_the_study_finds(run, pages):
-    values = pages["disambiguation/error_prediction"].values
+def test_one_sentence_by_hand_comes_to_what_the_study_finds(run, ran):
+    values = ran["disambiguation/error_prediction"].values
     pair, outcome = values["one"].iloc[0], values["of_one"].iloc[0]
     means = values["words"].mean(numeric_only=True)
     assert means["FREQ✓"] == pytest.approx(pair["freq_right_mean"])
@@ -362,10 +362,10 @@ def test_one_sentence_by_hand_comes_to_what_the_study_finds(run, pages):
         assert outcome["found"] in values["clusters"].values()
 
 
-def test_every_artefact_of_the_paper_is_named_by_its_number(pages):
+def test_every_artefact_of_the_paper_is_named_by_its_number(ran):
     names = [*(f"fig{n}" for n in range(1, 4)), *(f"table{n}" for n in range(1, 19))]
     numbers = {STUDY.printed.title(name).partition(":")[0] for name in names}
-    text = "\n".join(page.text for page in pages.values())
+    text = "\n".join(page.text for page in ran.values())
     assert not {number for number in numbers if not re.search(rf"\b{number}\b", text)}
 
 
@@ -382,7 +382,7 @@ def test_pages_without_models_or_test_pairs_say_why_in_words(run, tmp_path, chan
 
 
 def test_a_footer_says_what_tables_call_a_model():
-    assert "Transformer is sandbox-wsd-marian" in shown.facts(DisambiguationParams())["names in tables"]
+    assert "Transformer is sandbox-wsd-marian" in pages.facts(DisambiguationParams(), {})["names in tables"]
 
 
 def test_language_models_filter_seeds_and_samples(run, monkeypatch):
@@ -415,26 +415,26 @@ def test_language_models_filter_seeds_and_samples(run, monkeypatch):
 
 def test_no_interval_has_width_zero(run):
     """A set without a single success was [0.000, 0.000]."""
-    outcomes, attacks = shown.read(run[0]), shown.read(run[0], "attacks")
-    for table in (shown.error_rates(outcomes), shown.success_rates(attacks, ["model", "kind"]),
-                  shown.success_rates(attacks.assign(outcome=KEPT))):  # fmt: skip
+    outcomes, attacks = pages.read(run[0]), pages.read(run[0], "attacks")
+    for table in (pages.error_rates(outcomes), pages.success_rates(attacks, ["model", "kind"]),
+                  pages.success_rates(attacks.assign(outcome=KEPT))):  # fmt: skip
         assert (table["low"] < table["high"]).all()
 
 
 def test_samples_are_marked_and_escaped():
     row = {"text": "an <i> old spring", "start": 7, "end": 10, "replaced": "new", "homograph_start": 11,
            "homograph_end": 17}  # fmt: skip
-    marked = shown.marked_sample(row)
+    marked = pages.marked_sample(row)
     assert "&lt;i&gt;" in marked and "<i>" not in marked
     assert marked.index("line-through") < marked.index(">old</span>") < marked.index(">spring</span>")
-    assert "line-through" not in shown.marked_sample({**row, "replaced": ""})
+    assert "line-through" not in pages.marked_sample({**row, "replaced": ""})
 
 
 @pytest.mark.parametrize("table", [6, *range(13, 19)])
 def test_printed_samples_are_marked(table):
     rows = STUDY.printed.load(f"table{table}").query("table == @table").to_dict("records")
-    marked = [shown.marked_print(row["source"], row, -1) for row in rows]
-    assert len(rows) >= 4 and all(shown.RED in each and shown.BLUE in each for each in marked)
+    marked = [pages.marked_print(row["source"], row, -1) for row in rows]
+    assert len(rows) >= 4 and all(pages.RED in each and pages.BLUE in each for each in marked)
 
 
 def test_the_bar_beside_a_rate_is_that_of_its_own_set():
@@ -442,7 +442,7 @@ def test_the_bar_beside_a_rate_is_that_of_its_own_set():
     names = ["challenge", "random", "random, at the homograph"]
     rates = pd.DataFrame({"model": "m", "set": names, "value": [0.1, 0.2, 0.3], "low": 0.0, "high": 0.5, "n": 90,
                           "ceiling": [0.9, 0.7, 0.8]})  # fmt: skip
-    (axis,) = shown.success_figure(rates, "").axes
+    (axis,) = pages.success_figure(rates, "").axes
     points = [tuple(at) for each in axis.collections for at in np.asarray(getattr(each, "get_offsets", list)())]
     heights = {round(x, 6): y for x, y in points}
     for value, ceiling in zip(rates["value"], rates["ceiling"], strict=True):

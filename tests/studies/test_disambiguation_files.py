@@ -16,10 +16,9 @@ from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.measure import aligners as pharaoh
 from nbkit.models.translators.texts import text_pairs
-from nbkit.studies.disambiguation import STUDY, DisambiguationParams, mining, shown
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams, mining, pages
 from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.sets import judgement_sample
-from nbkit.studies.notebook import footer
 from tests.align.pharaoh import write_pharaoh
 from tests.metrics.ten_pairs import LEXICON, german, parsed, triples
 
@@ -206,7 +205,7 @@ def test_language_models_may_be_python_and_are_remembered_where_they_say_who_the
     assert not [problem for problem in STUDY.problems(params) if "short" in problem]
     samples = STUDY.read(params, "samples")
     assert samples["perplexity"].tolist() == [len(text) for text in samples["text"]]
-    assert "short" in str(footer(params, shown.facts(params)))
+    assert "short" in str(pages.footer(params))
     keys = STUDY.inputs(params)["tables"]
     assert "v1" in str(keys["seeds en→de"]) and "v1" in str(keys["samples en→de"])
 

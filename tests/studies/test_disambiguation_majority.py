@@ -8,8 +8,8 @@ from nbkit.corpora import load_pairs
 from nbkit.errors import ParamsError
 from nbkit.measure.senses import majority_sense
 from nbkit.studies.disambiguation import STUDY, DisambiguationParams
+from nbkit.studies.disambiguation.pages import error_rates, read
 from nbkit.studies.disambiguation.senses import NO_MAJORITY
-from nbkit.studies.disambiguation.shown import error_rates, read
 from tests.pages import run_page
 
 from .conftest import Dummy, register

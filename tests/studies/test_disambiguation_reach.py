@@ -12,7 +12,7 @@ import pytest
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import ParamsError
 from nbkit.measure.senses import DECIDED, NO_NOUN, OUTSIDE, UNKNOWN, SenseCounts
-from nbkit.studies.disambiguation import STUDY, DisambiguationParams, shown
+from nbkit.studies.disambiguation import STUDY, DisambiguationParams, pages
 from nbkit.studies.disambiguation.mining import count_senses
 from nbkit.studies.disambiguation.senses import PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, judged
 from nbkit.text.sentences import Sentence, Text
@@ -84,13 +84,13 @@ def test_error_rates_by_the_variants():
     }  # fmt: skip
     cells = nbformat.read(FOLDER / "disambiguation" / "error_prediction.ipynb", as_version=4).cells
     (code,) = (cell.source.partition("listed =")[0] for cell in cells if cell.id == "reach")
-    names = {"outcomes": pd.DataFrame(made), "pages": shown, "pd": pd, "OUTSIDE": OUTSIDE}
+    names = {"outcomes": pd.DataFrame(made), "pages": pages, "pd": pd, "OUTSIDE": OUTSIDE}
     exec(code, names)  # noqa: S102
     found = names["variants"].set_index("reach")
     assert found["errors"].tolist() == [1, 1, 2, 1] and found["n"].tolist() == [2, 3, 3, 4]
     assert found["undecided"].tolist() == [1, 0, 0, 0] and found["set_aside"].tolist() == [1, 1, 1, 0]
     assert found["share"].tolist() == pytest.approx([2 / 3, 1, 1, 1])
-    assert list(found.index) == list(shown.REACH)
+    assert list(found.index) == list(pages.REACH)
 
 
 def test_nouns_of_languages_without_capitals_need_a_parser_or_an_option():

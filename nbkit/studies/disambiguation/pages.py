@@ -22,6 +22,9 @@ from nbkit.measure.senses import WINDOW
 from nbkit.measure.statistics import COHEN
 from nbkit.models import label, language_model_identity
 from nbkit.models.python import remarked
+from nbkit.models.translators.texts import corpus_bleu
+from nbkit.provenance import Footer
+from nbkit.studies import notebook
 from nbkit.studies.disambiguation import STUDY
 from nbkit.studies.disambiguation.attacks import OTHER, SEED_WRONG, SUCCESS
 from nbkit.studies.disambiguation.params import DisambiguationParams
@@ -72,19 +75,27 @@ def read(params: DisambiguationParams, table: Literal["outcomes", "attacks"] = "
     return found[found["model"].isin(list(map(label, params.models)))].reset_index(drop=True)
 
 
-def language_models(params: DisambiguationParams) -> dict[str, str]:
-    """The language models that filter seeds and samples, with their languages."""
-    return {name: lang for name, lang in ((params.masked_lm, params.target), (params.causal_lm, params.source)) if name}
+def bleu_signature(params: DisambiguationParams) -> str:
+    """The settings of BLEU, as sacreBLEU writes them."""
+    return corpus_bleu([""], [""], params.target, resamples=0).signature
 
 
-def facts(params: DisambiguationParams) -> dict[str, str]:
-    """What the results of a page depend on besides corpora and translators, for its footer."""
-    langs = language_models(params)
+def footer(params: DisambiguationParams) -> Footer:
+    """Where a page's results come from."""
+    langs = {
+        name: lang for name, lang in ((params.masked_lm, params.target), (params.causal_lm, params.source)) if name
+    }
+    return notebook.footer(params, facts(params, langs), licensed=list(langs))
+
+
+def facts(params: DisambiguationParams, langs: Mapping[str, str]) -> dict[str, str]:
+    """What the results of a page depend on besides corpora and translators. langs: of the language models."""
     filters = remarked(langs, lambda name: language_model_identity(name, langs[name], **params.running))
     found = {
         "sense clusters": f"{params.lexicon} ({params.homographs.digest[:12]})",
         "aligners of training pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",
         "language models": ", ".join(filters) or "none",
+        "BLEU": bleu_signature(params),
     }
     if params.voters:
         found["right senses"] = f"of two thirds of the other systems (voters: {len(params.voters)}); no references"
