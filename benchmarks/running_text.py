@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import resource
 
-from nbkit.studies.numbers.steps import required
 from reporting import Report, cpu_seconds, data_folder, parse, parser
 
 from nbkit.measure.health import own_flags
 from nbkit.measure.quantities import compare_quantities
 from nbkit.models.services.outputs import read_lines
+from nbkit.studies.numbers.running import required
 
 
 def main() -> None:

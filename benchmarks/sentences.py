@@ -23,8 +23,8 @@ import pandas as pd
 from reporting import Report, need, parse, parser, skip
 
 from nbkit.report import site
-from nbkit.studies import item_id, write_outcomes
-from nbkit.studies.results import SCHEMA_VERSION, objects
+from nbkit.studies import item_id
+from nbkit.studies.exports import write_table
 
 PART = 10_000
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1300,1600")
@@ -67,11 +67,20 @@ def main() -> None:
     report.write()
 
 
+#: How the columns of the made-up study are read.
+COLUMNS = {
+    "measures": {"strict": {"value": "strict", "verdict": "value", "reason": "reason"}, "score": {"value": "score"}},
+    "groups": ["set", "length"],
+    "cluster": "unit",
+}
+
+
 def run_folder(folder: Path, items: int, systems: int) -> Path:
     """The page of a made-up run in *folder*."""
     for room in ("cells", "outcomes"):
         (folder / room).mkdir()
-    write_outcomes(outcomes(items, systems), folder / "outcomes" / "word_order.parquet", "parquet")
+    rows = pd.concat(outcomes(items, systems), ignore_index=True)
+    write_table(rows, folder / "outcomes" / "word_order.parquet", "word_order", COLUMNS)
     record = {"title": "A large run", "status": "done", "runs": [{"name": "word_order", "study": "word_order"}]}
     (folder / "run.json").write_text(json.dumps(record))
     return site.build(folder).with_name("sentences.html")
@@ -92,19 +101,15 @@ def outcomes(items: int, systems: int) -> Iterator[pd.DataFrame]:
         n = min(PART, items - start)
         source, reference = sentences(n), sentences(n)
         shared = {
-            "schema_version": SCHEMA_VERSION, "study": "word_order", "count": 1, "source_language": "en",
-            "target_language": "de", "sums": None, "reason": "", "cluster": "", "source": source, "changed": None,
-            "reference": reference, "item": [item_id([text], {"number": start + i}) for i, text in enumerate(source)],
-            "groups": objects({"set": str(i % 7), "length": str(i % 40)} for i in range(n)),
-            "spans": objects([{"text": "source", "start": i % 9, "end": 12, "label": "moved"}] for i in range(n)),
+            "source_language": "en", "target_language": "de", "reason": "", "unit": "", "source": source,
+            "reference": reference, "item": [item_id(text, start + i) for i, text in enumerate(source)],
+            "set": [str(i % 7) for i in range(n)], "length": [str(i % 40) for i in range(n)],
+            "spans": [json.dumps([{"text": "source", "start": i % 9, "end": 12, "label": "moved"}]) for i in range(n)],
         }  # fmt: skip
         for system in range(systems):
-            output = sentences(n)
-            for measure in ("strict", "score"):
-                value = (rng.random(n) < 0.8).astype(float) if measure == "strict" else rng.random(n)
-                verdict = np.where(value == 1, "pass", "fail") if measure == "strict" else None
-                of = {"system": f"system-{system}", "measure": measure, "value": value, "verdict": verdict}
-                yield pd.DataFrame({**shared, **of, "output": output})
+            strict = (rng.random(n) < 0.8).astype(float)
+            of = {"model": f"system-{system}", "strict": strict, "score": rng.random(n), "output": sentences(n)}
+            yield pd.DataFrame({**shared, **of})
 
 
 def measured(page: Path) -> dict[str, float]:

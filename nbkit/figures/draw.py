@@ -158,7 +158,7 @@ def forest(
         How rows, hues and panels are called; of two columns, *titles* names the last.
     marks : DataFrame, optional
         Floors or ceilings, drawn as bars: columns *y*, value and, with panels, *panel*; *mark* is their name. With a
-        column *hue*, each stands beside the mark of its own.
+        column *hue*, each stands beside its mark.
     percent : bool
         Whether shares are written in per cent.
     more : sequence of Look

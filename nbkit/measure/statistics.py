@@ -277,11 +277,11 @@ def _rare_bounds(
         sides, deviations = [], []
         for sign, room in ((1, within[1] - common), (-1, common - lowest)):
             excess = np.maximum(sign * (values - common), 0) / room if room > 1e-9 * span else np.zeros(n)
-            excess[excess * room <= _SAME * span] = 0.0
             share = min(float(weights @ excess), 1.0)
-            deviations.append(weights * (excess - share))
+            rarer = float(np.count_nonzero(excess * room > _SAME * span))
+            deviations.append(weights * (excess - share) * (rarer > 0))
             variance = scale * float((deviations[-1] ** 2).sum())
-            size = _effective(share, variance, fewest, np.inf, float(np.count_nonzero(excess)), level)
+            size = _effective(share, variance, fewest, np.inf, rarer, level)
             sides.append(room * (np.array([share, *_wilson(share, size, level)]) @ _AROUND))
         spread = float((deviations[0] ** 2).sum() * (deviations[1] ** 2).sum()) ** 0.5
         correlation = float(deviations[0] @ deviations[1]) / spread if spread > 0 else 0.0

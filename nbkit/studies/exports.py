@@ -136,6 +136,18 @@ def write_outcomes(
         return _WRITERS[form](made, Path(unfinished), {**declaration(runs[0]), "key": key})
 
 
+def write_table(
+    rows: pd.DataFrame, path: Path, study: str, columns: Mapping[str, Any], *, form: str = "parquet", key: str = ""
+) -> int:
+    """Write outcomes that something else than a study made; the number of rows.
+
+    columns: how they are read, as of `nbkit.studies.behaviours.Columns`.
+    """
+    about = {"schema_version": SCHEMA_VERSION, "study": study, "key": key, "behaviour": {"outcomes": dict(columns)}}
+    with atomic_write(path) as unfinished:
+        return _WRITERS[form](lambda: iter([rows]), Path(unfinished), about)
+
+
 def _plain(part: pd.DataFrame) -> pd.DataFrame:
     """Lists and dictionaries as JSON: a browser reads them, a spreadsheet shows them."""
     nested = [

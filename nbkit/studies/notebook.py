@@ -65,9 +65,9 @@ def show(
     Parameters
     ----------
     shown : Figure, DataFrame or Styler
-        A figure is kept as ``figures/NAME.pdf``, a table as ``tables/NAME.csv`` and ``tables/NAME.tex``.
+        A figure is saved as ``figures/NAME.pdf``, a table as ``tables/NAME.csv`` and ``tables/NAME.tex``.
     name : str
-        The name of the copies; without it nothing is kept.
+        The name of the copies; without it nothing is saved.
     caption, headings, best
         Of a table, as of `nbkit.figures.styles.styled`.
     columns : sequence of str
@@ -76,10 +76,10 @@ def show(
     html : sequence of str
         Columns that hold HTML, in which everything else is escaped.
     data : DataFrame, optional
-        The table that is kept as CSV in place of the one that is shown, or beside a figure.
+        The table that is saved as CSV in place of the one that is shown, or beside a figure.
     text : bool
-        Whether the table holds sentences of a corpus: it is kept as ``tables/NAME.texts.csv`` only, which copies of the
-        report without text omit.
+        Whether the table holds sentences of a corpus: it is saved as ``tables/NAME.texts.csv`` only, which copies
+        of the report without text omit.
     fold : str
         The line behind which the table is folded.
     empty : str

@@ -53,20 +53,20 @@ class Table:
     """A table of a study, called as the function that makes it. The function's arguments say how it is computed:
 
     params, cell   the parameters and the point of the grid; without cell, the table is made once for the run
-    items          (any table with units of its own) its rows of one part, with ``unit`` and ``item``
-    all_items      the same table, all of it; of a table without units of its own, plainly its name
-    part_of_x      of a table x without units of its own that comes in parts: the rows of the same units
+    items          (any table with separate units) its rows of one part, with ``unit`` and ``item``
+    all_items      the same table, all of it; of a table without separate units, plainly its name
+    part_of_x      of a table x without separate units that comes in parts: the rows of the same units
     each_items     the same table of every model of the run, for the same languages (and units)
     answers        what the cell's model answers to the part's rows: a DataFrame with the columns `Study.asks`
     ask            a function from texts to the model's answers, for what depends on earlier answers
     ask_model      a function from a model and texts to its answers, for what the answers of several models make
     model          the name of the cell's model, for what is asked in another way
-    start, n       the table has units of its own and comes in parts: of *n* units from *start* on the function yields
+    start, n       the table has separate units and comes in parts: of *n* units from *start* on the function yields
                    the rows of each as dictionaries, or returns the rows of all and how many units there were
     corpus         one of the table's *corpora*, each of which has units from 0 on
 
     inputs: the identity of what parameters name outside the code, such as a corpus. size: how many units there are at
-    most, None where only reading tells. unit: units of a part. corpora: the names of the corpora that the table is made
+    most, None where only reading shows. unit: units of a part. corpora: the names of the corpora that the table is made
     of; *inputs* and *size* get the name, too. asks: whether the model that the function names is asked, by the
     parameters; where it is not, all models share the table. counts: for a dry run, how many questions a table that asks
     in another way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no
@@ -102,7 +102,7 @@ class Table:
 
     @property
     def has_units(self) -> bool:
-        """Whether it has units of its own, which parts of other tables share."""
+        """Whether it has separate units, which parts of other tables share."""
         return {"start", "n"} <= self.needs
 
 
@@ -114,7 +114,7 @@ class Study:
     no model. points: the cells with a model; grid: the parameters that these come from. models: how models are asked.
     of: what the two parts of a cell are called beside the model. skips: tables that a cell does not have. uses_more:
     models beside those of the cells. calls: what tables call a model of the run, by default its label; spelling: one
-    spelling for what the paper and a run call a model. pages: the cells of the report, each with its own pages. tags:
+    spelling for models of the paper and of runs. pages: the cells of the report, each with its own pages. tags:
     what the report's filters know every cell by, beside language and model. exports: the tables that files of outcomes
     hold, exported: the cells of which. texts: their rows with the columns that browsers show
     (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
@@ -176,7 +176,7 @@ class Study:
         return Paper(self.published, self.spelling or self.models.label)
 
     def label(self, params: Any, model: str) -> str:
-        """What the tables of a run call a model."""
+        """The name of a model in the tables of a run."""
         return self.models.label(model) if self.calls is None else self.calls(params, model)
 
     # What the runner asks ------------------------------------------------------------------------
@@ -587,7 +587,7 @@ class Part:
 
     @property
     def is_there(self) -> bool:
-        """Whether it is stored; one with units of its own also undamaged, as it says what is behind it."""
+        """Whether it is stored; one with separate units also undamaged, as it says what is behind it."""
         return self.n_units is not None if self.table.has_units else self.run.store.has_table(self.config)
 
     @cached_property
@@ -604,7 +604,7 @@ class Part:
 
     @cached_property
     def size(self) -> int | None:
-        """How many units its table has at most; None where only reading tells."""
+        """How many units its table has at most; None where only reading shows."""
         if self.base is None:
             return None
         named = [self.corpus] if self.corpus else []
@@ -621,7 +621,7 @@ class Part:
         return None if known is None else known["units"]
 
     def next(self) -> Part | None:
-        """The part behind it; None at the end, and where only what is computed first will tell."""
+        """The part behind it; None at the end, and where only what is computed first shows it."""
         if self.base is None or (self.size is not None and self.start + self.base.unit >= self.size):
             return None
         known = self.n_units

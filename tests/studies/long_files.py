@@ -34,9 +34,5 @@ def write_outcomes(tables: Iterable[pd.DataFrame], path: Path, form: str = "parq
         }
         for name in found["measure"].unique()
     }  # fmt: skip
-    study = found["study"].iloc[0]
-    about = {
-        "schema_version": exports.SCHEMA_VERSION, "study": study, "key": key,
-        "behaviour": {"outcomes": {"measures": measures, "groups": [], "cluster": "unit"}},
-    }  # fmt: skip
-    return exports._WRITERS[form](lambda: iter([rows]), path, about)
+    columns = {"measures": measures, "groups": [], "cluster": "unit"}
+    return exports.write_table(rows, path, found["study"].iloc[0], columns, form=form, key=key)

@@ -60,7 +60,7 @@ def test_every_declared_measure_is_one_of_the_outcomes(params):
 def test_a_file_of_outcomes_holds_the_same(params, form, tmp_path):
     """What is written is what is read, to the last bit."""
     ours = pd.concat(outcomes(params, texts=True), ignore_index=True)
-    write_outcomes(params, tmp_path / f"outcomes.{form}", form)
+    write_outcomes([params], tmp_path / f"outcomes.{form}", form)
     again = pd.concat(read_outcomes(tmp_path / f"outcomes.{form}"), ignore_index=True)
     columns = ["item", "system", "measure", "value", "verdict", "reason", "cluster", "source", "output", "groups"]
     both = []

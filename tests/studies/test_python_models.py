@@ -67,10 +67,10 @@ def test_numbers_by_a_function(cache):
     MODELS.register("mine", mine)
     for unit in STUDIES.get("numbers").units(params, count=True):
         assert unit.stored == 0
-    rates = numbers.pass_rates(params)
-    assert len(rates) and mine.asked and not kept_of_models()
+    table = numbers.STUDY.read(params)
+    assert len(table) and mine.asked and not kept_of_models()
     mine.identity = "v1"
-    assert numbers.pass_rates(params).equals(rates) and kept_of_models()
+    assert numbers.STUDY.read(params).equals(table) and kept_of_models()
 
 
 def test_nli_by_a_function_that_gives_labels(cache):

@@ -61,7 +61,7 @@ def aligned(params: DisambiguationParams, cell: Cell) -> pd.DataFrame:
     if params.aligner == "gold" or params.aligner.startswith(FILE):
         return pd.DataFrame({"links": []})
     pairs = pairs_of(params, cell, params.training_corpus, params.training_pairs)
-    options = {"store": Store()} if params.aligner == OF_A_CORPUS else {}
+    options: dict[str, Any] = {"store": Store()} if params.aligner == OF_A_CORPUS else {}
     return _links_table(load_aligner(params.aligner, *cell[:2], **options), pairs)
 
 

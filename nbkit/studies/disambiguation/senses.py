@@ -188,7 +188,7 @@ def _answers(ask_model: Callable[[str, list[str]], list[str]], voter: str, texts
 
 
 def majority(cast: pd.DataFrame) -> dict[str, Any]:
-    """What the voters say of one occurrence: the sense of two thirds of the *others*, whoever is one's own; or why not.
+    """What the voters say of one occurrence: the sense of two thirds of the *others*, or why not.
 
     cast: the rows of `votes`, or one row with the reason why it is not tested.
     """

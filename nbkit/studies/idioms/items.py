@@ -148,7 +148,7 @@ def drawn(pairs: Sequence[IdiomPair], n: int | None, seed: int) -> list[int]:
 
 
 def items(params: IdiomsParams, cell: Cell, start: int, n: int, splits: pd.DataFrame) -> Iterator[list[dict[str, Any]]]:
-    """The pairs of idiom-test to be translated; where they stand is no part of what they are."""
+    """The pairs of idiom-test to be translated; where they stand does not identify them."""
     for row in splits[splits["drawn"].astype(bool)].iloc[start : start + n].to_dict("records"):
         yield [{name: row[name] for name in PAIR[1:]}]
 

@@ -155,7 +155,7 @@ def best(table: pd.DataFrame, value: str, *, lower: bool) -> pd.Series:
 
 
 def litter_table(found: pd.DataFrame, params: IdiomsParams, name: str) -> None:
-    """Show LitTER as the paper's text and as its figures have it, over idioms, over pairs, and of covered pairs."""
+    """Show LitTER as the paper's text and as in its figures, over idioms, over pairs, and of covered pairs."""
     main = found[found["main"].astype(bool)]
     covered = main.assign(paper=main["paper"].astype(float).where(main["covered"].astype(bool)))
     text, figures, reached = (
@@ -361,7 +361,7 @@ def texts_table(
     rows: list[dict[str, str]], data: pd.DataFrame | None, name: str, headings: Mapping[str, str], empty: str,
     caption: str,
 ) -> None:  # fmt: skip
-    """Show rows of HTML, every column of them; data: what is kept as CSV under *name*, if anything is."""
+    """Show rows of HTML, every column of them; data: what is saved as CSV under *name*, if anything is."""
     if not rows:
         notebook.note(f"{caption}: {empty}")
         return

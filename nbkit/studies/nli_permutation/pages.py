@@ -133,7 +133,7 @@ def binned_figure(
     table: pd.DataFrame, across: str, panel: str = "", titles: Mapping[Any, str] | None = None, *, chance: bool = True,
     empty: str = NO_MODEL,
 ) -> Figure:  # fmt: skip
-    """The rates of `acceptance_by` in the middle of each bin, a line a model; bins of few pairs are left out."""
+    """The rates of `acceptance_by` in the middle of each bin, one line per model; bins of few pairs are skipped."""
     if table.empty:
         return theme.message(empty)
     own, shown = looks("model", ordered(table["model"])), dict(titles or {"": ""})
@@ -157,7 +157,7 @@ def binned_figure(
 
 
 def entropy_figure(pairs: pd.DataFrame) -> Figure:
-    """How sure the models are of the permutations that they accept (Figure 1), a panel a model.
+    """How sure the models are of the permutations that they accept (Figure 1), one panel per model.
 
     A box holds the middle half of the pairs, its line is the median; whiskers reach to the last pair within 1.5 box
     lengths. A bar is the median of the pairs in their own order, which a bag of words keeps on every permutation.

@@ -47,7 +47,7 @@ def perturbed(params: WordOrderParams, metric: str = "") -> Any:
 
 
 def frame(rows: Any) -> pd.DataFrame:
-    """Rows in memory, for what is no sum: ranks, quantiles, pairs of systems."""
+    """Rows in memory, for what sums cannot give: ranks, quantiles, pairs of systems."""
     return rows if isinstance(rows, pd.DataFrame) else rows.df()
 
 
@@ -225,7 +225,7 @@ def _sentence(row: dict[Any, Any]) -> str:
 
 
 def marked(texts: Iterable[str], moved: Iterable[str]) -> list[str]:
-    """Texts as HTML, the words that moved marked; moved: where they stand, as items have it."""
+    """Texts as HTML, the words that moved marked; moved: where they stand, as in the items."""
     spans = ([(start, end) for start, end in json.loads(each)] for each in moved)
     return [styles.isolated(styles.marked(text, each)) for text, each in zip(texts, spans, strict=True)]
 
