@@ -13,6 +13,7 @@ same texts; that they do, and how many hypotheses agree, stands under the table.
 from __future__ import annotations
 
 import os
+import shutil
 import statistics
 import tempfile
 from collections import defaultdict
@@ -94,27 +95,22 @@ class PapersWay:
 
 
 def ours(params: Any, model: str) -> Outcome:
-    """The study's own functions, stage by stage, into an empty store."""
-    from nbkit.studies.word_order.steps import chunk_starts, read_chunk
+    """The study's own tables, stage by stage, into an empty store."""
+    from nbkit.store import Store, cache_folder
+    from nbkit.studies.word_order import STUDY
 
-    from nbkit.store import Store
-    from nbkit.studies.word_order import steps as per_sentence
-
-    outcome = Outcome()
-    with tempfile.TemporaryDirectory() as folder:
-        store = Store(folder)
-        with outcome.stage("parsing"):
-            starts = chunk_starts(per_sentence.n_pairs(params, "de", store))
-            for start in starts:
-                read_chunk(params, "de", start, store)
-        for start in starts:
-            texts = per_sentence.texts_chunk(params, "de", start, store=store)["text"].tolist()
-            with outcome.stage("decoding"):
-                hypotheses = per_sentence.translate(params, model, texts, "de", store)
-            outcome.decoded += len(texts)
-            outcome.hypotheses |= dict(zip(texts, hypotheses, strict=True))
-            with outcome.stage("scoring"):
-                per_sentence.score_chunk(params, "de", model, start, store)
+    outcome, own = Outcome(), params.model_copy(update={"models": [model]})
+    shutil.rmtree(f"{cache_folder()}/store", ignore_errors=True)
+    with outcome.stage("parsing"):
+        items = STUDY.read(own, "items")
+    texts = list(dict.fromkeys([*items["source"], *items["changed"]]))
+    with outcome.stage("decoding"):
+        hypotheses = own.translate(model, texts, "en", "de", Store())
+    outcome.decoded += len(texts)
+    outcome.hypotheses |= dict(zip(texts, hypotheses, strict=True))
+    with outcome.stage("scoring"):
+        STUDY.read(own)
+        STUDY.read(own, "difficulty")
     return outcome
 
 

@@ -69,12 +69,10 @@ assert found == int(sys.argv[1])
 """,
     "perturbed": """
 import sys
-from nbkit.store import Store
-from nbkit.studies.word_order import WordOrderParams, steps
-from nbkit.studies.word_order.steps import chunk_starts
-params = WordOrderParams(corpus="sandbox", languages=["de"], n_pairs=int(sys.argv[1]))
-for start in chunk_starts(params.n_pairs):
-    steps.texts_chunk(params, "de", start)
+from nbkit.studies.study import Run
+from nbkit.studies.word_order import STUDY, WordOrderParams
+params = WordOrderParams(corpus="sandbox", languages=["de"], models=[], n_pairs=int(sys.argv[1]))
+Run(STUDY, params).fill(["difficulty"])
 """,
     "classified": """
 import sys

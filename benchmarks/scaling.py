@@ -5,13 +5,15 @@
 The units are those that `nbkit run` would send out, in their stages. A free worker takes the next one, as Dask has it,
 and loads the model unless it is one of the last that it used; a stage begins when the one before has ended. Notebooks
 come last, in eight processes of one machine. Costs are options. Models' rates are assumed unless --rates gives others;
---measure takes the costs of reading, scoring and summing from that many sandbox pairs.
+--measure takes the costs of every table from that many sandbox pairs.
 """
 
 from __future__ import annotations
 
 import argparse
 import heapq
+import os
+import shutil
 import tempfile
 import time
 from collections import Counter, OrderedDict
@@ -25,7 +27,7 @@ from reporting import Report, parse, parser
 from nbkit.languages import TARGETS
 from nbkit.models.catalogue import resolve
 from nbkit.models.lifecycle import KEPT
-from nbkit.studies.word_order import STUDY, WordOrderParams, steps
+from nbkit.studies.word_order import STUDY, WordOrderParams
 
 #: Texts a second on one GPU of today, for each model: stated, not measured.
 RATES = {"opus-mt": 1000.0, "m2m100-418m": 400.0, "mbart50": 300.0, "m2m100-1.2b": 150.0}
@@ -35,18 +37,21 @@ WORKERS = (1, 2, 4, 8, 16, 32, 64)
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds a thousand pairs: read (parsed, perturbed, scored as far as no model is needed), scored, summed.
+    """Seconds a thousand pairs for each table of the study, without what the model of outcomes takes.
 
-    read, sum_texts: once a language. score, sum_scores: once a language and model. texts: distinct texts a pair.
-    rates: texts a second, by model. load: seconds for a model. notebook: for a page. start: for workers.
+    items, left_out, difficulty, similarity: once a language. outcomes, as_coded: once a language and model. texts:
+    distinct texts a pair. rates: texts a second, by model. load: seconds for a model. notebook: for a page. start: for
+    workers.
     """
 
     rates: Mapping[str, float]
     texts: float = 14.8
-    read: float = 36.0
-    sum_texts: float = 7.2
-    score: float = 3.4
-    sum_scores: float = 3.6
+    items: float = 26.0
+    left_out: float = 1.5
+    difficulty: float = 2.2
+    similarity: float = 8.0
+    outcomes: float = 4.0
+    as_coded: float = 1.0
     load: float = 20.0
     notebook: float = 10.0
     start: float = 30.0
@@ -62,33 +67,15 @@ class Job(NamedTuple):
 
 def jobs(params: WordOrderParams, costs: Costs) -> Iterator[Job]:
     """The study's units. Models are there: nodes of a cluster often have no network to fetch them from."""
-    thousands = params.n_pairs / 1000
-    for unit in STUDY.units(params):
-        function = unit.function.partition(":")[2]
-        if function == "score_texts":
-            yield Job(unit.stage, costs.read * steps.CHUNK / 1000)
-        elif function == "sum_texts":
-            yield Job(unit.stage, costs.sum_texts * thousands)
-        elif function == "score_translations":
-            yield Job(unit.stage, costs.score * steps.CHUNK / 1000)
-        elif function == "sum_scores":
-            yield Job(unit.stage, costs.sum_scores * thousands)
-        elif function == "translate_texts":
-            start, model = unit.arguments["start"] or 0, unit.arguments["model"]
-            pairs = min(steps.SPAN * steps.CHUNK, params.n_pairs - start)
-            texts = pairs * costs.texts / unit.arguments["part"].of
-            yield Job(unit.stage, texts / costs.rates[model], _loaded(params, unit.arguments["language"], model))
-
-
-def coarse(params: WordOrderParams, costs: Costs) -> Iterator[Job]:
-    """The same work as it was cut at first: a language read at once, chunks translated language by language."""
-    for _ in params.languages:
-        yield Job(0, costs.read * params.n_pairs / 1000)
-    for language in params.languages:
-        for model in params.models:
-            for _ in range(0, params.n_pairs, steps.CHUNK):
-                translated = costs.texts * steps.CHUNK / costs.rates[model]
-                yield Job(1, translated + costs.score * steps.CHUNK / 1000, _loaded(params, language, model))
+    for unit in (each for each in STUDY.units(params) if "table" in each.arguments):
+        table, (_, language, model) = unit.arguments["table"], unit.arguments["cell"]
+        left = params.n_pairs - unit.arguments["start"]
+        pairs = left if table == "left_out" else min(left, STUDY.table("items").unit)
+        seconds = getattr(costs, table) * pairs / 1000
+        if table == "outcomes":
+            yield Job(unit.stage, seconds + pairs * costs.texts / costs.rates[model], _loaded(params, language, model))
+        else:
+            yield Job(unit.stage, seconds)
 
 
 def _loaded(params: WordOrderParams, language: str, model: str) -> str:
@@ -121,19 +108,17 @@ def simulate(work: Sequence[Job], costs: Costs, workers: int) -> Counter[str]:
     return spent
 
 
-def notebooks(params: WordOrderParams, costs: Costs, summed: bool) -> float:
-    """Seconds for the pages, a wave of eight at a time; summed: whether units have made the sums that they show."""
+def notebooks(params: WordOrderParams, costs: Costs) -> float:
+    """Seconds for the pages, a wave of eight at a time."""
     pages = Counter(notebook.scope for notebook in STUDY.notebooks)
     blocks = len(params.languages) * len(params.models)
-    sums = params.n_pairs / 1000 * (costs.sum_scores * blocks + costs.sum_texts * len(params.languages)) / LOCAL
-    return -(-(pages["cell"] * blocks + pages["grid"]) // LOCAL) * costs.notebook + (0 if summed else sums)
+    return -(-(pages["cell"] * blocks + pages["grid"]) // LOCAL) * costs.notebook
 
 
 class Row(NamedTuple):
     """A number of workers. units, everything: seconds of the units, and with the notebooks after them.
 
-    faster, all_faster: than one worker. shares: of a worker's time. coarse: how much faster if the work were cut as at
-    first.
+    faster, all_faster: than one worker. shares: of a worker's time.
     """
 
     workers: int
@@ -142,38 +127,34 @@ class Row(NamedTuple):
     shares: Mapping[str, float]
     everything: float
     all_faster: float
-    coarse: float
 
 
 def rows(params: WordOrderParams, costs: Costs) -> Iterator[Row]:
     """What is simulated, for each of `WORKERS`."""
-    cuts = [sorted(cut, key=lambda job: job.stage) for cut in (jobs(params, costs), coarse(params, costs))]
-    alone = [simulate(cut, costs, 1)["units"] for cut in cuts]
-    pages = notebooks(params, costs, summed=True)
+    work = sorted(jobs(params, costs), key=lambda job: job.stage)
+    alone, pages = simulate(work, costs, 1)["units"], notebooks(params, costs)
     for workers in WORKERS:
-        spent, before = (simulate(cut, costs, workers) for cut in cuts)
+        spent = simulate(work, costs, workers)
         units = spent["units"]
         shares = {name: spent[name] / units for name in ("at work", "loading", "waiting")}
-        together = (alone[0] + pages) / (units + pages)
-        yield Row(workers, units, alone[0] / units, shares, units + pages, together, alone[1] / before["units"])
+        yield Row(workers, units, alone / units, shares, units + pages, (alone + pages) / (units + pages))
 
 
 def table(found: Iterable[Row]) -> Iterator[str]:
     """The lines of Markdown that docs/cluster.md has."""
-    yield "| workers | units, min | speed-up | working | loading | waiting | total, min | speed-up | coarse units |"
-    yield "|---" * 9 + "|"
+    yield "| workers | units, min | speed-up | working | loading | waiting | total, min | speed-up |"
+    yield "|---" * 8 + "|"
     for row in found:
         shares = " | ".join(f"{share:.0%}" for share in row.shares.values())
         yield (
             f"| {row.workers} | {row.units / 60:.1f} | {row.faster:.1f}× | {shares} | {row.everything / 60:.1f} "
-            f"| {row.all_faster:.1f}× | {row.coarse:.1f}× |"
+            f"| {row.all_faster:.1f}× |"
         )
 
 
 def measured(pairs: int) -> dict[str, float]:
     """CPU seconds that each step without a model takes a thousand sandbox pairs, and distinct texts a pair."""
     from nbkit.models import MODELS
-    from nbkit.store import Store
 
     class Copies:
         identity = "v1"
@@ -185,35 +166,15 @@ def measured(pairs: int) -> dict[str, float]:
     params = WordOrderParams(corpus="sandbox", models=["copies"], n_pairs=pairs)
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(folder)
-
-        def read() -> None:
-            for start in steps.chunk_starts(pairs):
-                for step in (steps.difficulty_chunk, steps.similarity_chunk, steps.texts_chunk):
-                    step(params, "de", start, store=store)
-
-        def translated() -> list[str]:
-            chunks = (steps.texts_chunk(params, "de", start, store=store) for start in steps.chunk_starts(pairs))
-            return steps.translate(params, "copies", [text for chunk in chunks for text in chunk["text"]], "de", store)
-
-        def score() -> None:
-            for start in steps.chunk_starts(pairs):
-                steps.behaviour_chunk(params, "de", "copies", start, store=store)
-
-        def sum_texts() -> None:
-            for step in (steps.extent, steps.difficulty_sums, steps.similarity_sums):
-                step(params, "de", store=store)
-
-        done = (
-            ("read", read), ("", translated), ("sum_texts", sum_texts), ("score", score),
-            ("sum_scores", lambda: steps.score_sums(params, "de", "copies", store=store)),
-        )  # fmt: skip
-        for name, step in done:
+        os.environ["NBKIT_CACHE"] = folder
+        items = STUDY.read(params, "items").head(0)
+        shutil.rmtree(folder)  # what is loaded once does not count
+        for name in ("items", "left_out", "difficulty", "similarity", "outcomes", "as_coded"):
             began = time.process_time()
-            step()
+            items = STUDY.read(params, name) if name == "items" else items
+            STUDY.read(params, name)
             found[name] = (time.process_time() - began) * 1000 / pairs
-        del found[""]
-        found["texts"] = len(set(translated())) / pairs
+        found["texts"] = len({*items["source"], *items["changed"]}) / pairs
     return found
 
 
@@ -248,7 +209,7 @@ def main() -> None:
     found = list(rows(params, costs))
     for row in found[1:]:
         shares = ", ".join(f"{share:.0%} {name}" for name, share in row.shares.items())
-        note = f"{row.units / 60:.1f} min of {found[0].units / 60:.1f}; {shares}; cut coarsely {row.coarse:.1f}×"
+        note = f"{row.units / 60:.1f} min of {found[0].units / 60:.1f}; {shares}"
         report.add(f"units on {row.workers} workers", row.faster, against="one worker", note=note)
         note = f"{row.everything / 60:.1f} min of {found[0].everything / 60:.1f}"
         report.add(f"with notebooks, on {row.workers} workers", row.all_faster, against="one worker", note=note)
