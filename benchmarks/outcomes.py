@@ -95,7 +95,7 @@ assert len(table) == 25 and (table["high"] > table["low"]).all()
 """
 EXPORTED = """
 with tempfile.TemporaryDirectory() as folder:
-    exports.write_outcomes(params, __import__("pathlib").Path(folder, "found.parquet"), "parquet", texts=False)
+    exports.write_outcomes([params], __import__("pathlib").Path(folder, "found.parquet"), "parquet", texts=False)
 """
 
 

@@ -50,7 +50,7 @@ def test_the_page_does_what_it_says(folder):
     validated, planned, ran, written = (nbkit(folder, *command) for command in commands)
     assert "ready to run" in validated
     assert re.search(r"units of work +2\ntexts +40, of which 0 are stored", planned), planned
-    assert "[stage 1 2/2] length outcomes en de stutter" in ran and "1 notebook executed" in ran
+    assert re.search(r"length outcomes en de \S*stutter", ran) and "1 notebook executed" in ran
     assert "40 outcomes" in written
     assert (folder / "outputs/length/index.html").is_file()
     (page,) = (folder / "outputs/length/html").rglob("*.html")

@@ -401,10 +401,10 @@ def test_outcomes_of_a_plug_in_that_fails_end_in_one_line(tmp_path: Path, monkey
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
     (tmp_path / "thrown_study.py").write_text(
         "from nbkit.studies import STUDIES\nfrom nbkit.studies.base import StudyParams\n"
-        "from nbkit.studies.study import Study, Table\n\n\n"
+        "from nbkit.studies.answering import Cell\nfrom nbkit.studies.study import Study, Table\n\n\n"
         "def outcomes(params):\n    raise KeyError('lost')\n\n\n"
         "STUDY = Study('thrown', '', '', type('P', (StudyParams,), {'__module__': __name__}), (Table(outcomes),),\n"
-        "              points=lambda params: ())\n"
+        "              points=lambda params: [Cell('en', 'de')])\n"
         "STUDIES.register('thrown', STUDY)\n"
     )
     (tmp_path / "thrown.yaml").write_text("name: thrown\nruns: [{study: thrown}]\n")
@@ -415,7 +415,7 @@ def test_outcomes_of_a_plug_in_that_fails_end_in_one_line(tmp_path: Path, monkey
     try:
         done = nbkit(*plugin, "outcomes", str(tmp_path / "thrown.yaml"))
         assert done.exit_code == 2
-        assert done.stderr == "nbkit: thrown outcomes (thrown_study.py:6): KeyError: 'lost'\n"
+        assert done.stderr == "nbkit: thrown outcomes (thrown_study.py:7): KeyError: 'lost'\n"
         output = Path("/proc/nbkit/x.jsonl")
         refused = nbkit(*plugin, "outcomes", str(tmp_path / "thrown.yaml"), "--output", str(output))
         assert "there is no folder /proc/nbkit" in refused.stderr

@@ -129,7 +129,7 @@ def test_texts_are_those_that_were_scored_and_moved_words_are_marked(run):
 
 def test_a_file_holds_what_the_tables_hold(run, tmp_path):
     small = WordOrderParams(**run.model_dump() | {"n_pairs": 6})
-    exports.write_outcomes(small, tmp_path / "outcomes.parquet", "parquet")
+    exports.write_outcomes([small], tmp_path / "outcomes.parquet", "parquet")
     read = pd.concat(read_outcomes(tmp_path / "outcomes.parquet"), ignore_index=True)
     now = pd.concat(outcomes(small, texts=True), ignore_index=True)
     key = ["system", "measure", "item"]
