@@ -405,10 +405,10 @@ class Run:
 
     # Filling -------------------------------------------------------------------------------------
 
-    def fill(self, tables: Iterable[str] = (), executor: Executor | None = None) -> None:
+    def fill(self, tables: Iterable[str] | None = None, executor: Executor | None = None) -> None:
         """Compute what is missing of *tables* (of all, where none is named), here or by the workers of *executor*."""
         study = self.study
-        wanted = {study.table(name) for name in tables} or set(study.tables)
+        wanted = set(study.tables if tables is None else map(study.table, tables))
         wanted |= {each for table in wanted for each in study.before(table)}
         if self._is_complete(wanted):
             return

@@ -52,7 +52,7 @@ def test_a_full_disk_of_results_stops_the_run_which_goes_on_from_there(toy):
     )
     assert done.returncode == 0, done.stderr
     told, finished = done.stdout.splitlines()
-    assert told.startswith(f"told: letters of eins: the store cannot write {disk}/store/letters/")
+    assert told.startswith(f"told: toy letters eins from 10: the store cannot write {disk}/store/toy.letters/")
     assert "No space left on device; make room" in told and told.endswith("the same command resumes")
     assert finished == "done: 1 0"
     # What was stored before the disk was full was not computed again, and no unit went on in vain.
