@@ -237,6 +237,7 @@ def test_a_dry_run_neither_counts_senses_nor_translates(files, copier, tmp_path)
 
 
 def test_a_dry_run_counts_what_was_found(files, copier):
+    """Texts that several tables ask, such as pairs for BLEU that are tested, too, count once."""
     params = params_of(files)
     STUDY.read(params, "items")
     units = [unit for unit in STUDY.units(params, count=True) if unit.label.split()[1] in ("outcomes", "quality")]
