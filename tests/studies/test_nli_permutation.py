@@ -381,7 +381,7 @@ def test_the_gold_label_passes_another_is_the_reason_and_a_refusal_is_undecided(
 
 def test_a_file_of_outcomes_says_what_it_holds(models, tmp_path):
     p = params("drawn", n_pairs=6)
-    n = exports.write_outcomes(p, tmp_path / "o.parquet", "parquet", texts=False)
+    n = exports.write_outcomes([p], tmp_path / "o.parquet", "parquet", texts=False)
     table, about = pd.read_parquet(tmp_path / "o.parquet"), exports.read_declaration(tmp_path / "o.parquet")
     assert len(table) == n and about["behaviour"]["outcomes"]["cluster"] == "pair"
     assert set(table["source_language"]) == {"en"} and set(table["target_language"]) == {""}
