@@ -63,8 +63,8 @@ def test_items_of_a_cluster_do_not_count_as_independent():
 
 
 def test_an_interval_that_the_test_does_not_confirm_reaches_to_0():
-    row = whole(numbers_of([1.0] * 61), numbers_of([0.0] * 4 + [1.0] * 57))  # t alone would end below 0
-    assert row["p"] == 0.125 and row["high"] == 0
+    row = whole(numbers_of([1.0] * 61), numbers_of([0.0] * 5 + [1.0] * 56))  # the interval alone would end below 0
+    assert row["p"] == 0.0625 and row["high"] == 0
 
 
 @pytest.mark.parametrize("average", ["item", "cluster", "capability"])
