@@ -547,9 +547,8 @@ def test_systems(outcomes: Any, value: str, between: str = "model", by: Names = 
     --------
     >>> bleu = [*range(6), *range(1, 7)]
     >>> rows = pd.DataFrame({"model": [*"AAAAAABBBBBB"], "unit": [*range(6)] * 2, "bleu": bleu})
-    >>> test_systems(rows, "bleu")[["a", "b", "n", "difference", "p_holm"]]
-       a  b  n  difference  p_holm
-    0  A  B  6        -1.0 0.03125
+    >>> test_systems(rows, "bleu")[["a", "b", "n", "difference", "p_holm"]].values.tolist()
+    [['A', 'B', 6, -1.0, 0.03125]]
     """
     frame = _columns(outcomes, {_VALUE: value}, [*_list(by), between, unit])
     return paired_tests(frame, value=_VALUE, system=between, unit=unit, by=_list(by))

@@ -202,6 +202,9 @@ def keys(store: Path, known: Mapping[str, str]) -> str:
 #: Digests of code, by their names in configurations.
 _OF_CODE = ("code", "placeholder")
 
+#: How the names begin under which a table's configuration has the keys of those before it, which are of code as well.
+_KEYS_BEFORE = "of "
+
 
 def plain(value: Any, known: Mapping[str, str], name: str = "") -> Any:
     """A configuration with names of models in the places of their digests, and without code, versions and places."""
@@ -211,6 +214,8 @@ def plain(value: Any, known: Mapping[str, str], name: str = "") -> Any:
         return [plain(each, known, name) for each in value]
     if not isinstance(value, str):
         return value
+    if name.startswith(_KEYS_BEFORE):
+        return "<key>"
     if name in _OF_CODE or value == _version(name):
         return f"<{'code' if name in _OF_CODE else 'version'}>"
     return without_versions(re.sub(r"(?<![\w.])/(?:[\w.-]+/)+", "<folder>/", known.get(value, value)))

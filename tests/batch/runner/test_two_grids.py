@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from nbkit.store import Store
+from nbkit.batch.params import entries, parse
 from tests.batch.runner.test_run import GO, computed
 
 GRID = "name: {}\nruns:\n  - {{study: toy, params: {{words: [{}], n: 60, delay: 0.05}}, notebooks: [summary]}}\n"
@@ -39,5 +39,6 @@ def test_two_grids_on_one_store_end_as_each_would_alone(toy):
     for name in grids:
         (cell,) = json.loads((toy / "outputs" / name / "notebooks" / "toy.summary.ipynb").read_text())["cells"][-1:]
         assert ast.literal_eval("".join(cell["outputs"][0]["data"]["text/plain"])) == {"eins": 240, "zwei": 240}
-    assert [row["letters"] for row in Store().kept({"kind": "letters", "version": 1})] == [4] * 120
+    (entry,) = entries(parse(GRID.format("forth", "eins, zwei")))
+    assert entry.study.read(entry.params, "letters")["letters"].tolist() == [4] * 120
     assert not list((toy / "cache").rglob("*.damaged")) and not list((toy / "cache").rglob(".tmp-*"))
