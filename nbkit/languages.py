@@ -79,6 +79,29 @@ class LanguageDataError(UnknownNameError):
         return type(self), (self.kind, self.name, self.known, self._way_out)
 
 
+#: The scripts of which CLDR's codes for a way of writing consist.
+_SCRIPTS_TOGETHER = {
+    "Jpan": ("Hira", "Kana", "Hani"),
+    "Kore": ("Hang", "Hani"),
+    "Hans": ("Hani",),
+    "Hant": ("Hani",),
+    "Aran": ("Arab",),
+}
+
+
+@lru_cache(maxsize=1024)
+def scripts(code: str) -> tuple[str, ...]:
+    """The scripts that a language is written in, as ISO 15924 codes: the tag's own, or CLDR's likely one.
+
+    >>> scripts("mk"), scripts("sr-Latn"), scripts("ja")
+    (('Cyrl',), ('Latn',), ('Hira', 'Kana', 'Hani'))
+    """
+    import langcodes
+
+    script = langcodes.Language.get(code).maximize().script or "Latn"
+    return _SCRIPTS_TOGETHER.get(script, (script,))
+
+
 @lru_cache(maxsize=1024)
 def check_language(code: str) -> str:
     """Return *code* itself, or raise an `UnknownLanguageError` that suggests what was meant.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -18,9 +19,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+import regex
+
 from nbkit.errors import DataError
-from nbkit.languages import base_language, is_unspaced
+from nbkit.languages import base_language, is_unspaced, language_name, scripts
 from nbkit.measure.quantities import Verdict, compare_quantities
+from nbkit.text.form import one_form
 from nbkit.yaml_text import load
 
 #: What can be wrong, in the order of tables; `kinds` says what each is.
@@ -67,6 +71,8 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
         if len(lines) != len(sources):
             counted = f"its number of lines is {len(lines):,}, that of the source is {len(sources):,}"
             raise DataError(f"{counted}: one line for each of the source is expected, in its order", name)
+    sources = [one_form(source) for source in sources]
+    outputs = {name: [one_form(line) for line in lines] for name, lines in outputs.items()}
     few = len(outputs) <= _LEAST_OTHERS
     reader = _Reader(src, tgt, {name: _growth(sources, lines) for name, lines in outputs.items()} if few else {})
     copies = {name for name, lines in outputs.items() if _is_copy(sources, lines, src)}
@@ -200,7 +206,7 @@ def own_words(text: str, lang: str) -> list[str]:
     >>> own_words("Das ist ein Hund.", "de"), own_words("Le chien", "de")
     (['ist', 'ein'], [])
     """
-    return [word for word in _WORD.findall(text.lower()) if word in _own_words(lang)]
+    return [word for word in _WORD.findall(one_form(text).lower()) if word in _own_words(lang)]
 
 
 def word_languages() -> list[str]:
@@ -212,8 +218,9 @@ def other_language(source: str, text: str, src: str, tgt: str) -> str:
     """Words of *text* that show that it is in another language than *tgt*; "" if there are none.
 
     >>> other_language("The dog is here and the cat is there.", "The dog is here and the cat is there.", "en", "de")
-    'the and there'
+    'English: the and there'
     """
+    source, text = one_form(source), one_form(text)
     return _reader(src, tgt)._other_language(source, text, _WORD.findall(text.lower()))
 
 
@@ -225,26 +232,39 @@ def _reader(src: str, tgt: str) -> _Reader:
 # ----------------------------------------------------------------------------
 # One line.
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff\u1780-\u17ff]")
+_WORD = regex.compile(r"[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)*")
+#: A character, with its marks, of a script that is written without spaces.
+_UNSPACED = regex.compile(
+    r"[[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{Thai}\p{Laoo}\p{Khmr}\p{Mymr}\p{Tibt}]&&\p{L}]\p{M}*", regex.V1
+)
 #: A word, or one character of a script without spaces.
-_UNIT = re.compile(rf"{_UNSPACED.pattern}|(?:(?!{_UNSPACED.pattern})[^\W_])+")
-_SCRIPTS = {
-    "Han": re.compile(r"[\u3400-\u9fff]+"),
-    "kana": re.compile(r"[\u3041-\u3096\u30a1-\u30fa]+"),
-    "Cyrillic": re.compile(r"[\u0400-\u04ff]+"),
-    "Greek": re.compile(r"[\u0370-\u03ff]+"),
-    "Arabic": re.compile(r"[\u0600-\u06ff]+"),
-    "Hebrew": re.compile(r"[\u0590-\u05ff]+"),
-    "Devanagari": re.compile(r"[\u0900-\u097f]+"),
-    "Thai": re.compile(r"[\u0e00-\u0e7f]+"),
-    "Hangul": re.compile(r"[\uac00-\ud7af]+"),
-}
-_OF_LANGUAGE = {
-    "zh": ("Han",), "ja": ("Han", "kana"), "ru": ("Cyrillic",), "uk": ("Cyrillic",), "bg": ("Cyrillic",),
-    "sr": ("Cyrillic",), "el": ("Greek",), "ar": ("Arabic",), "fa": ("Arabic",), "ur": ("Arabic",), "he": ("Hebrew",),
-    "hi": ("Devanagari",), "ne": ("Devanagari",), "mr": ("Devanagari",), "th": ("Thai",), "ko": ("Hangul", "Han"),
-}  # fmt: skip
+_UNIT = regex.compile(rf"{_UNSPACED.pattern}|(?:(?!{_UNSPACED.pattern})[\p{{L}}\p{{M}}\p{{N}}])+", regex.V1)
+_KANA = regex.compile(r"[\p{Hira}\p{Kana}]")
+
+
+def _letters(codes: Iterable[str]) -> str:
+    return "".join(rf"\p{{{code}}}" for code in codes)
+
+
+@cache
+def _foreign(lang: str) -> regex.Pattern[str]:
+    """Letters in a row of a script that the language is not written in; Latin ones stand in texts of all languages."""
+    known = _letters(["Latn", "Zyyy", "Zinh", *scripts(lang)])
+    return regex.compile(rf"(?:[\p{{L}}--[{known}]]\p{{M}}*)+", regex.V1)
+
+
+@cache
+def _native(lang: str) -> regex.Pattern[str]:
+    return regex.compile(f"[{_letters(scripts(lang))}]")
+
+
+def _script_name(letter: str) -> str:
+    """The script of a letter, by the beginning of its Unicode name.
+
+    >>> _script_name("к"), _script_name("𐌰")
+    ('Cyrillic', 'Gothic')
+    """
+    return re.split(r" (?:LETTER|CAPITAL|SMALL|SYLLABLE|UNIFIED)", unicodedata.name(letter, "unknown"))[0].capitalize()
 
 
 class _Reader:
@@ -261,9 +281,10 @@ class _Reader:
         self.remarks = _any([each for lang in {base_language(tgt), "en"} for each in chatter[lang]])
         self.remarks_of_source = _any(chatter[base_language(src)])
         self.codes = re.compile("|".join(f"(?:{each})" for each in _data()["codes"]))
-        own = _OF_LANGUAGE.get(base_language(tgt), ())
-        self.foreign = {name: pattern for name, pattern in _SCRIPTS.items() if name not in own}
-        self.languages = {code: _own_words(code) for code in _data()["words"] if code != base_language(tgt)}
+        self.foreign, self.native = _foreign(tgt), _native(tgt)
+        # Neighbours share function words: without those of the target, only the source's language can be told from it.
+        known = word_languages() if base_language(tgt) in word_languages() else [base_language(src)]
+        self.languages = {code: _own_words(code) for code in known if code != base_language(tgt)}
 
     def line(self, source: str, outputs: Mapping[str, str]) -> dict[str, dict[str, str]]:
         """The evidence of each system with something wrong, by kind."""
@@ -321,22 +342,24 @@ class _Reader:
             long = len(inside) >= 7 or (len(inside) >= 4 and 2 * len(inside) > len(words))
             if long and len(own.intersection(map(str.lower, inside))) >= 2 and not _is_title(inside):
                 return passage
-        for pattern in self.foreign.values():
-            for passage in pattern.findall(text):
-                if len(passage) >= 4 and passage in source and not _is_name(passage, source):
-                    return passage
+        for passage in self.foreign.findall(text):
+            if len(passage) >= 4 and passage in source and not _is_name(passage, source):
+                return passage
         return ""
 
     def _other_language(self, source: str, text: str, words: Sequence[str]) -> str:
         """Words that show that the text is in another language than the target; "" if there are none."""
-        for name, pattern in self.foreign.items():
-            if name not in _OF_LANGUAGE.get(base_language(self.src), ()) and pattern.search(source):
-                continue  # a name in its own script
-            passages = [each for each in pattern.findall(text) if len(each) >= 2 and each not in source]
-            if passages:
-                return max(passages, key=len)
-        if base_language(self.tgt) == "ja" and not _SCRIPTS["kana"].search(text):
-            return "".join(_CHINESE.findall(text))[:40] if len(set(_CHINESE.findall(text))) >= 2 else ""
+        passages = [each for each in self.foreign.findall(text) if len(each) >= 2 and each not in source]
+        passages = [each for each in passages if not self._is_quoted(each, source)]  # a name in its own script
+        if passages:
+            longest = max(passages, key=len)
+            return f"{_script_name(longest[0])}: {longest}"
+        latin = [word for word in words if word not in source.lower()]
+        if len(latin) >= _LEAST_LATIN and not self.native.search(text):
+            return f"Latin: {' '.join(latin)}"
+        if base_language(self.tgt) == "ja" and not _KANA.search(text):
+            found = _CHINESE.findall(text)
+            return f"{language_name('zh')}: {''.join(found)[:40]}" if len(set(found)) >= 2 else ""
         if _is_title(_WORD.findall(text)):
             return ""
         telling = set(words)
@@ -347,10 +370,18 @@ class _Reader:
             if lang != base_language(self.src):
                 seen = {word for word in seen if word not in source.lower()}
             if len(seen) >= 3 and len(seen) > 4 * own and 4 * sum(word in seen for word in words) >= len(words):
-                return " ".join(word for word in dict.fromkeys(words) if word in seen)
+                return f"{language_name(lang)}: {' '.join(word for word in dict.fromkeys(words) if word in seen)}"
         return ""
 
+    def _is_quoted(self, passage: str, source: str) -> bool:
+        """Whether the source has the passage's script, too, though it is not the source's own."""
+        return any(
+            _script_name(each[0]) == _script_name(passage[0]) for each in _foreign(self.src).findall(source)
+        )  # fmt: skip
 
+
+#: Words that the source lacks from which on a text without one letter of its language's script is in another script.
+_LEAST_LATIN = 3
 #: Frequent characters of Chinese that Japanese does not write.
 _CHINESE = re.compile("[们这吗呢么没吧给说还让过对为时从]")
 
@@ -388,20 +419,21 @@ def _any(patterns: Iterable[str]) -> re.Pattern[str]:
 
 
 def _longest_common(source: str, text: str) -> str:
-    """The longest run of words that both have, as the text writes it."""
-    there: dict[str, list[int]] = defaultdict(list)
-    left = [word.lower() for word in source.split()]
-    right = text.split()
-    for place, word in enumerate(left):
-        there[word].append(place)
-    best, end = 0, 0
-    run: dict[int, int] = {}
-    for place, word in enumerate(right):
-        run = {at: run.get(at - 1, 0) + 1 for at in there.get(word.lower(), ())}
-        longest = max(run.values(), default=0)
-        if longest > best:
-            best, end = longest, place + 1
-    return " ".join(right[end - best : end])
+    """The longest run of at least four words that both have, as the text writes it; of a run's places, the first."""
+    left, right = [word.lower() for word in source.split()], text.split()
+    lower = [word.lower() for word in right]
+    first: dict[tuple[str, ...], int] = {}
+    for place in range(len(left) - 3):
+        first.setdefault(tuple(left[place : place + 4]), place)
+    best, place = range(0), 0
+    while place < len(lower) - 3:
+        start, n = first.get(tuple(lower[place : place + 4])), 0
+        if start is not None:
+            while start + n < len(left) and place + n < len(lower) and left[start + n] == lower[place + n]:
+                n += 1
+        best = max(best, range(place, place + n), key=len)
+        place += max(n, 1)
+    return " ".join(right[best.start : best.stop])
 
 
 def loop(source: str, text: str) -> str:
@@ -421,12 +453,13 @@ def loop(source: str, text: str) -> str:
     """
     units = _units(text)
     if len(units) > len(set(units)) + 4 and not _RUN.search(source):
+        of_source = _units(source)
         times, unit = _in_a_row(units)
-        if times >= 3 and times * len(unit) >= 6 and times > 2 * _in_a_row(_units(source))[0]:
+        if times >= 3 and times * len(unit) >= 6 and times > 2 * _in_a_row(of_source)[0] and not _insists(of_source):
             return f"{_joined(unit)} ×{times}"
-        passage, between = _said_twice(units)
+        passage, between = _repeated(units)
         least = _PASSAGE[bool(units and _UNSPACED.search(text))]
-        if len(passage) >= least[between > 2] and not _said_twice(_units(source))[0]:
+        if len(passage) >= least[between > 2] and not (_repeated(of_source)[0] or _is_anaphora(passage, text, source)):
             return f"{_joined(passage)} ×2"
     run = _RUN.search(text)
     if run and not re.search(rf"(\S)\1{{{len(run[0]) // 2 - 1}}}", source):
@@ -438,11 +471,11 @@ def loop(source: str, text: str) -> str:
 
 
 _RUN = re.compile(r"(\S)\1{9,}")
-_PIECE = re.compile(rf"((?:(?!{_UNSPACED.pattern})[^\W\d_]){{1,4}}?)\1{{5,}}", re.IGNORECASE)
-_PIECE_OF_SOURCE = re.compile(r"([^\W\d_]{1,4}?)\1{2,}", re.IGNORECASE)
+_PIECE = regex.compile(rf"((?:(?!{_UNSPACED.pattern})\p{{L}}){{1,4}}?)\1{{5,}}", regex.IGNORECASE | regex.V1)
+_PIECE_OF_SOURCE = regex.compile(r"(\p{L}{1,4}?)\1{2,}", regex.IGNORECASE)
 #: The longest unit that is sought in a row, and the shortest passage that may not stand twice, in words and characters:
 #: with at most two units between, with more.
-_LONGEST_UNIT = 12
+_LONGEST_UNIT, _LONGEST_PASSAGE = 12, 60
 _PASSAGE = ((6, 9), (12, 20))
 
 
@@ -467,16 +500,38 @@ def _in_a_row(units: Sequence[str]) -> tuple[int, Sequence[str]]:
     return best
 
 
-def _said_twice(units: Sequence[str]) -> tuple[Sequence[str], int]:
-    """The longest passage of at least three units that stands twice without overlap, and how many units lie between."""
+def _insists(units: Sequence[str]) -> bool:
+    """Whether one unit is a third of a text of at least four units: *Danke, danke Ihnen. Danke.*"""
+    return 3 * max(Counter(units).values(), default=0) >= len(units) >= 4
+
+
+def _beginnings(text: str) -> Counter[tuple[str, ...]]:
+    """The first two units of each sentence."""
+    return Counter(tuple(_units(sentence)[:2]) for sentence in re.split("[.!?;:。！？；।]", text) if sentence.strip())
+
+
+def _is_anaphora(passage: Sequence[str], text: str, source: str) -> bool:
+    """Whether *passage* begins sentences of the text, and two sentences of the source begin alike as well."""
+    return _beginnings(text)[tuple(passage[:2])] > 1 and max(_beginnings(source).values(), default=0) > 1
+
+
+def _repeated(units: Sequence[str]) -> tuple[Sequence[str], int]:
+    """The longest passage of at least three units that stands twice without overlap, and how many units lie between.
+
+    Passages are compared as far as `_LONGEST_PASSAGE`, and each unit once for a distance: the work is linear.
+    """
     places: dict[tuple[str, ...], int] = {}
     best: Sequence[str] = ()
-    between = 0
+    between = distance = until = 0
     for place in range(len(units) - 2):
         first = places.setdefault(tuple(units[place : place + 3]), place)
-        length = 0
-        while first + length < place and place + length < len(units) and units[first + length] == units[place + length]:
+        if first == place or (place - first == distance and place < until):
+            continue
+        distance, length = place - first, 0
+        most = min(distance, len(units) - place, _LONGEST_PASSAGE)
+        while length < most and units[first + length] == units[place + length]:
             length += 1
+        until = place + length
         if length >= 3 and length > len(best):
             best, between = units[first : first + length], place - first - length
     return best, between
@@ -509,8 +564,9 @@ def boilerplate(
     to all systems' uses, are ``δ = ln((y + α) / (n + α₀ − y − α))`` minus the same for the others, and
     ``z = δ / √(1/(y + α) + 1/(y' + α))``. A word counts if z ≥ 3, if it is used five times as often as by the others,
     if at least ten lines, and most of its uses, are the system's alone (ten times as many as those of another system),
-    and if no words of the source go with it (four times as frequent there as elsewhere) in half of these lines: the
-    translation of a word is not boilerplate. Sources that occur again count once. Empty with fewer than three systems.
+    if no words of the source go with it (four times as frequent there as elsewhere) in half of these lines, as the
+    translation of a word is not boilerplate, and if the same word (or an end of the line) stands beside it in half of
+    them, as somebody's style is none either. Sources that occur again count once. Empty with fewer than three systems.
 
     References
     ----------
@@ -522,6 +578,8 @@ def boilerplate(
     for place, source in enumerate(sources):
         first.setdefault(" ".join(source.split()), place)
     places = sorted(first.values())
+    sources = [one_form(source) for source in sources]
+    outputs = {name: [one_form(line) for line in lines] for name, lines in outputs.items()}
     uses: dict[str, Counter[str]] = {name: Counter() for name in outputs}
     alone: dict[str, dict[str, list[int]]] = {name: defaultdict(list) for name in outputs}
     lines_with: Counter[str] = Counter()
@@ -548,6 +606,8 @@ def boilerplate(
                 continue
             if y * (len(outputs) - 1) < 5 * others or len(where) * (len(outputs) - 1) < 10 * alike:
                 continue
+            if not _stands_alike(word, [outputs[name][place] for place in where]):
+                continue
             z = _log_odds(y, counted.total(), others, pooled.total() - counted.total(), pooled[word] / pooled.total())
             if z >= 3 and not _called_for([_content(sources[place], src) for place in where], lines_with, len(places)):
                 phrases.append(Phrase(word, tuple(place + 1 for place in where), y, others / (len(outputs) - 1), z))
@@ -572,6 +632,14 @@ def _content(text: str, lang: str) -> set[str]:
 
 #: What Japanese writes its endings and particles with.
 _GRAMMAR = re.compile(r"[\u3041-\u3096]+")
+
+
+def _stands_alike(word: str, lines: Sequence[str]) -> bool:
+    """Whether in half of *lines* the same stands before *word*, or the same after it."""
+    halves = [line.lower().partition(word) for line in lines]
+    before = Counter(tuple(_units(left)[-1:]) for left, _, _ in halves)
+    after = Counter(tuple(_units(right)[:1]) for _, _, right in halves)
+    return 2 * max(before.most_common(1)[0][1], after.most_common(1)[0][1]) >= len(lines)
 
 
 def _log_odds(y: int, n: int, others: int, n_others: int, share: float) -> float:

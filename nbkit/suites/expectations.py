@@ -36,6 +36,7 @@ from nbkit.measure.quantities import compare_quantities
 from nbkit.measure.senses import AMBIGUOUS, SenseLookup
 from nbkit.numbers.quantity import find_quantities, with_ends
 from nbkit.registry import Registry
+from nbkit.text.form import one_form
 from nbkit.yaml_text import load
 
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
@@ -187,8 +188,8 @@ def _other(value: Any) -> Other:
 # Words and regular expressions in a text.
 
 _REGEX = re.compile(r"/(.+)/(i?)", re.DOTALL)
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*(?:\+\+|#)?")  # C++ and C# are other words than C
-_BLANKS = re.compile(r"[\s‐‑-]+")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*(?:\+\+|#)?")  # C++ and C# are other words than C
+_BLANKS = re.compile(r"[\s-]+")
 
 
 def is_regex(text: str) -> bool:
@@ -259,7 +260,7 @@ def _same(wanted: str, word: str, lang: str, lemma: Mapping[str, str]) -> bool:
     A lemma may be wrong, so it never refuses what the stem allows.
     """
     verb = wanted[:1].islower() and wanted.endswith("n")
-    wanted, found = wanted.casefold().replace("’", "'"), word.casefold().replace("’", "'")
+    wanted, found = wanted.casefold(), word.casefold()
     if wanted == found or lemma.get(word, "").casefold() == wanted:
         return True
     if base_language(lang) != "de":
@@ -331,7 +332,7 @@ def places(wanted: str, case: Case) -> Iterator[Span]:
     Signs beside and between its words have to be there, too (*z. B.*, *100 %*). Scripts without spaces, and what holds
     no letter or digit, are found as they are.
     """
-    text, lang = case.output, case.tgt
+    text, lang, wanted = case.output, case.tgt, one_form(wanted)
     if is_regex(wanted):
         for match in compiled(wanted).finditer(text):
             yield match.span()
@@ -373,8 +374,8 @@ def matches_words(wanted: Iterable[str]) -> bool:
 
 
 def spaced(text: str) -> str:
-    """*text* with single blanks between its words: whole sentences that differ in nothing else are the same."""
-    return " ".join(text.split())
+    """*text* in one form, with single blanks between words: sentences that differ in nothing else are the same."""
+    return " ".join(one_form(text).split())
 
 
 # ----------------------------------------------------------------------------
@@ -608,7 +609,7 @@ def length(wanted: tuple[float, float], case: Case) -> Judged:
 def language(wanted: str, case: Case) -> Judged:
     """The language that the translation is in."""
     if other := other_language(case.source, case.output, case.src, wanted):
-        return Judged("fail", f"not {language_name(wanted)}: {other}", _found([other], case))
+        return Judged("fail", f"not {language_name(wanted)}: {other}", _found([other.partition(": ")[2]], case))
     if not any(map(str.isalpha, case.output)):
         return Judged("undecided", "there is no word")
     counts = {code: len(set(own_words(case.output, code))) for code in word_languages()}

@@ -16,6 +16,7 @@ from nbkit.suites.expectations import (
     is_regex,
 )
 from nbkit.suites.suite import Suite, Test
+from nbkit.text.form import one_form, original_spans
 
 #: Expectations about wording: what one of them finds and another refuses is a contradiction.
 _WORDING = ("must", "right", "must_not", "wrong")
@@ -43,7 +44,7 @@ def decide(
 
     fail if an expectation fails; undecided, for people to judge, if one cannot say, none says anything, or two
     contradict each other about the wording; pass else. others: translations of the test's further sources. lemma: of
-    words of the output.
+    words of the output. Texts are compared in one form (`nbkit.text.form`); spans are those of *output* as it is.
 
     >>> suite = Suite("demo", "en", "de", ())
     >>> test = Test("1", "a bat", {"must": ("Schläger",), "must_not": ("Fledermaus",)})
@@ -55,8 +56,9 @@ def decide(
     wanted = dict(test.wanted)
 
     def case(text: str) -> Case:
-        return Case(test.source, text, suite.src, suite.tgt, test.filled, others or {}, lemma or {}, suite.data,
-                    verdict)  # fmt: skip
+        texts = {source: one_form(each) for source, each in (others or {}).items()}
+        return Case(one_form(test.source), one_form(text), suite.src, suite.tgt, test.filled, texts, lemma or {},
+                    suite.data, verdict)  # fmt: skip
 
     alone = {name: each for name, each in wanted.items() if not EXPECTATIONS.get(name).sources(each)}
 
@@ -73,18 +75,20 @@ def decide(
     against = [name for name in by["fail"] if name in _WORDING]
     if found and against:
         names = (*found, *against)
-        return Decision("undecided", f"{' and '.join(names)} contradict each other", names, _spans(parts, names), parts)
+        return Decision(
+            "undecided", f"{' and '.join(names)} contradict each other", names, _spans(output, parts, names), parts
+        )
     for kind in ("fail", "undecided", "pass"):
         if names := tuple(by[kind]):
             reason = "; ".join(f"{name}: {parts[name].reason}" for name in names) if kind != "pass" else ""
-            return Decision(kind, reason, names, _spans(parts, names), parts)
+            return Decision(kind, reason, names, _spans(output, parts, names), parts)
     return Decision("undecided", "no expectation decides", (), (), parts)
 
 
-def _spans(parts: Mapping[str, Judged], names: Iterable[str]) -> tuple[tuple[str, Span], ...]:
-    """What to mark, from left to right; of marks that overlap the first."""
+def _spans(output: str, parts: Mapping[str, Judged], names: Iterable[str]) -> tuple[tuple[str, Span], ...]:
+    """What to mark in *output*, from left to right; of marks that overlap the first."""
     found: list[tuple[str, Span]] = []
-    every = [(name, span) for name in names for span in parts[name].spans]
+    every = [(name, span) for name in names for span in original_spans(output, parts[name].spans)]
     for name, span in sorted(every, key=lambda each: each[1]):
         if span[0] < span[1] and (not found or span[0] >= found[-1][1][1]):
             found.append((name, span))

@@ -8,6 +8,7 @@ import os
 from collections import defaultdict
 from hashlib import blake2b
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 from click.testing import CliRunner
@@ -15,7 +16,8 @@ from click.testing import CliRunner
 from nbkit.batch.health import health_of
 from nbkit.cli import main
 from nbkit.errors import DataError
-from nbkit.measure.health import KINDS, boilerplate, check_outputs, declared_measure, kinds, loop
+from nbkit.languages import scripts
+from nbkit.measure.health import KINDS, _repeated, boilerplate, check_outputs, declared_measure, kinds, loop
 from nbkit.models.services.outputs import read_lines
 from nbkit.store import Store
 from nbkit.studies.answering import Translators, Use
@@ -62,7 +64,7 @@ def test_kinds_are_described_in_the_order_of_tables():
         ("Die Ministerin said on Monday that the talks about the budget will erst beginnen.", "copy",
          "said on Monday that the talks about the budget will"),
         ("Le ministre a dit que les discussions ne sont pas pour le printemps.", "language", None),
-        ("Die Ministerin сказала am Montag, dass die Gespräche erst spät beginnen.", "language", "сказала"),
+        ("Die Ministerin сказала am Montag, dass die Gespräche erst spät beginnen.", "language", "Cyrillic: сказала"),
         ("Tut mir leid, ich kann diesen Text nicht übersetzen.", "chatter", None),
         ("Als KI-Sprachmodell sage ich: Die Gespräche über den Haushalt beginnen im Frühjahr.", "chatter", "Als KI"),
         ("Übersetzung: " + LONG, "chatter", "Übersetzung:"),
@@ -324,3 +326,115 @@ def test_source_files_of_one_name_are_known_by_their_folders(files):
     uses = [Use(Translators, f"outputs:{folder}/good.{{tgt}}", ("en", "de")) for folder in (files, other)]
     found = health_of(uses, Store(str(files / "store")))
     assert [of["file"] for of in found] == ["source.en", "other/set/source.en"]
+
+
+# Each language in its own script, which is CLDR's for its tag; others' scripts are found in it.
+
+NATIVE = {
+    "mk": "Таа чита книга.", "be": "Яна чытае кнігу.", "kk": "Ит ұйықтап жатыр.", "mn": "Нохой унтаж байна.",
+    "tt": "Эт йоклый.", "uz-Cyrl": "Ит ухлаяпти.", "ps": "سپی ویده دی.", "ckb": "سەگەکە نوستووە.",
+    "ug": "ئىت ئۇخلاۋاتىدۇ.", "yi": "דער הונט שלאָפֿט.", "yue": "隻狗瞓緊覺。", "sa": "श्वा स्वपिति।", "bho": "कुकुर सुतल बा।",
+    "ko": "개가 자고 있어요.",
+    "ja": "犬が寝ています。", "sr": "Пас спава.", "uk": "Собака я на в не спить.",
+}  # fmt: skip
+#: A sentence in each of forty scripts.
+WRITTEN = [
+    "Շունը քնած է", "ძაღლს სძინავს", "কুকুরটি ঘুমাচ্ছে", "நாய் தூங்குகிறது", "ውሻው ተኝቷል", "ဒီမှာ ခွေး", "𠀀𠀁𠀂", "कुत्ता सो रहा है",
+    "ગુજરાતી કૂતરો", "ਕੁੱਤਾ ਸੌਂ ਰਿਹਾ", "କୁକୁର ଶୋଉଛି", "కుక్క నిద్ర", "ನಾಯಿ ಮಲಗಿದೆ", "നായ ഉറങ്ങുന്നു", "බල්ලා නිදා", "หมานอนหลับ",
+    "ໝາກຳລັງນອນ", "ឆ្កែកំពុងដេក", "ཁྱི་གཉིད", "개가 자고", "いぬがねる", "イヌガネル", "собака спит", "ο σκύλος κοιμάται",
+    "الكلب نائم", "הכלב ישן", "ܟܠܒܐ ܕܡܟ", "ދިވެހި ބަސް", "ߒߞߏ ߞߊ߲", "ᏗᎦᏅᏙᏗ ᎩᎵ", "ᐃᓄᒃᑎᑐᑦ ᕿᒻᒥᖅ", "ᠮᠣᠩᠭᠣᠯ ᠨᠣᠬᠠᠢ",
+    "ⵜⴰⵎⴰⵣⵉⵖⵜ", "ꆈꌠꉙ ꈌ",
+    "ᱥᱟᱱᱛᱟᱲᱤ", "ꯃꯤꯇꯩ ꯂꯣꯟ", "ꦗꦮ ꦲꦱꦸ", "ᮘᮞ ᮞᮥᮔ᮪ᮓ", "ᬩᬲ ᬩᬮᬶ", "𞤆𞤵𞤤𞤢𞤪",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lang", NATIVE)
+def test_a_language_stands_in_its_own_script(lang):
+    assert found("The dog is asleep.", NATIVE[lang], "en", lang, others={}) == {}
+    foreign = "собака спит" if "Cyrl" not in scripts(lang) else "ο σκύλος κοιμάται"
+    assert set(found("The dog is asleep.", foreign, "en", lang, others={})) == {"language"}
+    latin = found("The dog is asleep.", "Pies teraz twardo zasypia.", "en", lang, others={})
+    assert latin == {"language": "Latin: pies teraz twardo zasypia"}
+
+
+def test_forty_scripts_are_told_from_latin():
+    assert len(WRITTEN) == 40
+    for text in WRITTEN:
+        assert set(found("The dog is asleep.", text, "en", "de", others={})) == {"language"}, text
+
+
+def test_neighbours_of_a_language_without_a_list_are_not_taken_for_another():
+    norwegian, german = (
+        "Huset er stort, og det er på en høy bakke som jeg så.",
+        "Das ist nicht schön, aber es wird besser.",
+    )
+    assert found("The house is big.", norwegian, "en", "nb", others={}) == {}
+    assert found("Das gefällt mir.", german, "de", "nb", others={})["language"].startswith("German: ")
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        ("Danke, danke Ihnen. Danke Ihnen. Danke. Danke.", "Thank you. " * 5),
+        ("Nezmení ich názor. Nezmení ich vnímanie.",
+         "It's not going to change their opinion. It's not going to change their perception."),
+    ],
+)  # fmt: skip
+def test_a_source_that_repeats_itself_is_no_loop(source, output):
+    assert loop(source, output) == ""
+
+
+@pytest.mark.parametrize("output", ["\u200b", "\ufeff", "\u2060\u00ad", "\u3164", "\u2800 \u2800", "\x00"])
+def test_what_shows_nothing_is_empty(output):
+    assert found(SOURCE, output) == {"empty": ""}
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["nan", "None", "null", "<NA>", "[]", "#REF!", "[object Object]", f"deu_Latn {LONG}", f">>deu<< {LONG}",
+     f"<2de> {LONG}", f"{LONG}<pad>", LONG.replace(" den", " @-@ den"),
+     LONG.replace(" den", " Ġden"), f"<think>{LONG}",
+     f'{{"translation": "{LONG}"}}', f"b'f\\xc3\\xbcr {LONG}'", LONG.replace("ü", "Ã¼")],
+)  # fmt: skip
+def test_what_only_machines_write_is_found(output):
+    assert "codes" in found(SOURCE, output)
+
+
+def test_a_copy_is_found_in_another_encoding_of_itself():
+    source = "L’été dernier, les élèves n’ont pas été à l’école."
+    assert "copy" in found(source, normalize("NFD", source).replace("’", "'"), "fr", "de", others={})
+
+
+def test_a_word_of_style_is_no_boilerplate_and_a_phrase_is():
+    nouns = [f"Ding{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(60)]
+    sources = [f"The {noun} was seen." for noun in nouns]
+    plain = [f"Das {noun} wurde gesehen." for noun in nouns]
+    style = [f"Das {noun} wurde gesehen {nouns[-n]} übrigens {nouns[n // 2]}." for n, noun in enumerate(nouns)]
+    phrase = [f"Das {noun} wurde gesehen, wie folgt." for noun in nouns]
+    shown = boilerplate(sources, {"a": plain, "b": plain, "style": style, "phrase": phrase}, "en", "de")
+    assert shown.keys() == {"phrase"}
+
+
+def test_the_work_on_a_line_is_linear():
+    class Counted(list):
+        looks = 0
+
+        def __getitem__(self, place):
+            Counted.looks += len(range(*place.indices(len(self)))) if isinstance(place, slice) else 1
+            return super().__getitem__(place)
+
+    looks = []
+    for times in (1_000, 2_000, 4_000):
+        Counted.looks = 0
+        _repeated(Counted(["das", "rote", "Haus", "steht", "am", "Fluss", "und"] * times))
+        looks.append(Counted.looks)
+    assert looks[2] / looks[1] == pytest.approx(2, rel=0.05) and looks[1] / looks[0] == pytest.approx(2, rel=0.05)
+
+
+@pytest.mark.skipif("NBKIT_DATA" not in os.environ, reason="NBKIT_DATA is not set: no references of NTREX")
+def test_references_in_thirty_languages_are_healthy():
+    folder = Path(os.environ["NBKIT_DATA"]) / "ntrex"
+    sources = read_lines(folder / "source.en")
+    for path in sorted(folder.glob("reference.*")):
+        lines = {each.line for each in check_outputs(sources, {"it": read_lines(path)}, "en", path.suffix[1:])}
+        assert len(lines) <= 0.003 * len(sources), path.name
