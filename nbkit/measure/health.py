@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from nbkit.errors import DataError
 from nbkit.languages import base_language, is_unspaced
-from nbkit.measure.quantities import Verdict, compare_quantities
+from nbkit.numbers import Verdict, compare_quantities
 from nbkit.yaml_text import load
 
 #: What can be wrong, in the order of tables; `kinds` says what each is.

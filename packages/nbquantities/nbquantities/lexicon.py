@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 from typing import Literal as OneOf
 
-from nbkit.errors import NbkitError
-from nbkit.numbers.number import THIN_SPACE, Convention, grouped_properly, language_data, plain_sign
+from nbquantities.errors import QuantitiesError
+from nbquantities.number import THIN_SPACE, Convention, grouped_properly, language_data, plain_sign
 
 # ----------------------------------------------------------------------------
 # Numbers written in digits: which runs of digits and signs are one number, and which is its value.
@@ -65,7 +65,7 @@ def read_literal(text: str, start: int, rules: Convention) -> list[Literal]:
 
     One of more than `MOST_DIGITS` digits is skipped.
 
-    >>> from nbkit.numbers.number import convention
+    >>> from nbquantities.number import convention
     >>> def values(text, lang): return [str(n.value) for n in read_literal(text, 0, convention(lang))]
     >>> values("1.234", "de"), values("1.234", "en"), values("1.23", "de"), values("1.2.3", "de")
     (['1234'], ['1.234'], ['1.23'], ['1', '2', '3'])
@@ -558,7 +558,7 @@ def _fraction(pieces: Sequence[Piece], start: int) -> tuple[Decimal, int] | None
 
 
 def spell_indic(number: int, lang: str) -> str:
-    """A whole number in the words of the language's own table. Raises `NbkitError` above the largest scale's reach.
+    """A whole number in the words of the language's table. Raises `QuantitiesError` above the largest scale's reach.
 
     Source: Unicode CLDR, rule-based number formatting of Nepali; Tamil with the joining forms that its words take
     before another part of the same number.
@@ -571,7 +571,7 @@ def spell_indic(number: int, lang: str) -> str:
     spoken = language_data(lang)["spoken"]
     scales = {int(scale): words for scale, words in spoken["scales"].items()}
     if number >= max(scales) * 10**7:
-        raise NbkitError(f"{number} is too large for the number words of '{lang}': write it in digits")
+        raise QuantitiesError(f"{number} is too large for the number words of '{lang}': write it in digits")
     for scale in sorted(scales, reverse=True):
         count, rest = divmod(number, scale)
         if count:

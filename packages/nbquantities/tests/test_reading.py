@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from num2words import num2words
 
-from nbkit.errors import UnknownNameError
-from nbkit.languages import NAMES
-from nbkit.numbers import Number, find_numbers
+from nbquantities import Number, UnknownNameError, find_numbers
 
+#: Languages with hard cases of plain numbers.
+LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja", "ta", "ne")
 HARD_CASES = Path(__file__).with_name("hard_cases.tsv")
 KIND_MARKS = {"cardinal": "", "ordinal": "#", "percent": "%"}
 
@@ -53,7 +53,7 @@ def test_hard_cases(lang, text, numbers, reason):
 def test_hard_cases_are_many_and_of_every_language():
     languages = Counter(lang for lang, *_ in hard_cases())
     assert sum(languages.values()) >= 150
-    assert set(languages) == set(NAMES)
+    assert set(languages) == set(LANGUAGES)
 
 
 @pytest.mark.parametrize(
@@ -84,24 +84,24 @@ def test_span_and_form(lang, text, number, form):
 
 
 def test_a_language_without_rules_is_named_with_those_that_have_them():
-    with pytest.raises(UnknownNameError, match=r"\(sv\).*de, en, es"):
+    with pytest.raises(UnknownNameError, match=r"'sv'.*de, en, es"):
         find_numbers("1", "sv")
 
 
-@given(st.text(), st.sampled_from(sorted(NAMES)))
+@given(st.text(), st.sampled_from(sorted(LANGUAGES)))
 def test_any_text_can_be_read(text, lang):
     for number in find_numbers(text, lang):
         assert 0 <= number.span[0] < number.span[1] <= len(text)
         assert number.value.is_finite()
 
 
-@given(st.sampled_from(sorted(NAMES)), st.text("0123456789.,'’ \u00a0\u202f-−–%k:/½५௫５一二十百万点", max_size=14))
+@given(st.sampled_from(sorted(LANGUAGES)), st.text("0123456789.,'’ \u00a0\u202f-−–%k:/½५௫５一二十百万点", max_size=14))
 def test_any_tangle_of_digits_and_signs_can_be_read(lang, text):
     numbers = find_numbers(text, lang)
     assert all(a.span[1] <= b.span[0] for a, b in pairwise(numbers))
 
 
-@pytest.mark.parametrize("lang", sorted(NAMES))
+@pytest.mark.parametrize("lang", sorted(LANGUAGES))
 def test_a_line_of_300_digits_is_one_exact_number_and_a_longer_one_none(lang):
     digits = "7" * 300
     scale = {"zh": "万", "ja": "万", "ne": " लाख", "ta": " லட்சம்", "ru": " млн"}.get(lang, " k")

@@ -1,6 +1,6 @@
 """`find_numbers`: the numbers of a text, left to right, by the conventions of its language.
 
-A reader cuts the text into the pieces of numbers, with spaces between words or without; `nbkit.numbers.lexicon` puts
+A reader cuts the text into the pieces of numbers, with spaces between words or without; `nbquantities.lexicon` puts
 them together; signs, percentages and the words around a number decide what it is.
 """
 
@@ -15,7 +15,7 @@ from itertools import compress
 from operator import itemgetter
 from typing import Any, Protocol
 
-from nbkit.numbers.lexicon import (
+from nbquantities.lexicon import (
     LITERAL,
     MOST_DIGITS,
     TRADITIONAL,
@@ -37,7 +37,7 @@ from nbkit.numbers.lexicon import (
     read_runs,
     traditional_literal,
 )
-from nbkit.numbers.number import Convention, Kind, Number, convention, language_data
+from nbquantities.number import Convention, Kind, Number, convention, language_data
 
 # ----------------------------------------------------------------------------
 # Pieces of numbers in languages that put spaces between words.
@@ -509,7 +509,7 @@ def find_numbers(text: str, lang: str) -> list[Number]:
     -----
     Ambiguous notation is read by the rules of the language (German ``1.234`` is 1234). Dates, times, ranges and version
     strings are split into their parts (``3-5`` is 3 and 5). Chinese and Japanese names of months and weekdays (5月,
-    星期三), vague quantities (*thousands*, 几百), and runs of more than `nbkit.numbers.lexicon.MOST_DIGITS` digits,
+    星期三), vague quantities (*thousands*, 几百), and runs of more than `nbquantities.lexicon.MOST_DIGITS` digits,
     which looping models produce, do not count as numbers.
 
     References

@@ -8,9 +8,9 @@ from decimal import Decimal, localcontext
 from functools import cache
 from typing import Any
 
-from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.numbers.lexicon import EXACT, spell_indic
-from nbkit.numbers.number import convention, language_data
+from nbquantities.errors import QuantitiesError, UnknownNameError
+from nbquantities.lexicon import EXACT, spell_indic
+from nbquantities.number import convention, language_data
 
 _FORMS = ("digits", "grouped", "scale", "words", "native", "financial")
 
@@ -53,7 +53,7 @@ def write_number(value: Decimal | int, lang: str, form: str = "digits") -> str:
     ------
     UnknownNameError
         For a language without number rules, or a form that the language lacks.
-    NbkitError
+    QuantitiesError
         For a value that is not exact (a float), not finite, or too large for the language's number words.
 
     Examples
@@ -70,10 +70,10 @@ def write_number(value: Decimal | int, lang: str, form: str = "digits") -> str:
     if form not in forms(lang):
         raise UnknownNameError(f"form of numbers in '{lang}'", form, forms(lang))
     if isinstance(value, bool) or not isinstance(value, Decimal | int):
-        raise NbkitError(f"{value!r} is not an exact number: only a Decimal or an int can be written in '{lang}'")
+        raise QuantitiesError(f"{value!r} is not an exact number: only a Decimal or an int can be written in '{lang}'")
     number = Decimal(value)
     if not number.is_finite():
-        raise NbkitError(f"{value} cannot be written in '{lang}': it is not finite")
+        raise QuantitiesError(f"{value} cannot be written in '{lang}': it is not finite")
     return _WRITERS[form](number, lang)
 
 
@@ -148,7 +148,7 @@ def _spell(whole: int, lang: str) -> str:
     from num2words import num2words
 
     if whole >= max(language_data(lang)["scales"]) * 1000:
-        raise NbkitError(f"{whole} is too large for the number words of '{lang}': write it in digits")
+        raise QuantitiesError(f"{whole} is too large for the number words of '{lang}': write it in digits")
     rest = whole % 1000 if speaks.get("thousands_apart") else 0
     said = [each for each in (whole - rest, rest) if each] or [0]
     spelled = "".join(num2words(each, lang=speaks["locale"]) for each in said)
@@ -163,7 +163,7 @@ def _chinese(number: Decimal, mode: str) -> str:
     try:
         return an2cn(f"{number:f}", mode)
     except ValueError as error:
-        raise NbkitError(f"{number} is too large for Chinese number words: write it in digits") from error
+        raise QuantitiesError(f"{number} is too large for Chinese number words: write it in digits") from error
 
 
 _WRITERS = {

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.languages import NAMES
-from nbkit.numbers import find_numbers, forms, write_number
+from nbquantities import QuantitiesError, UnknownNameError, find_numbers, forms, write_number
 
-EVERY = [(lang, form) for lang in NAMES for form in forms(lang)]
+LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja", "ta", "ne")
+EVERY = [(lang, form) for lang in LANGUAGES for form in forms(lang)]
 
 
 @pytest.mark.parametrize(
@@ -130,23 +129,23 @@ def test_a_form_that_a_language_has_not_is_named(lang, form):
 
 
 def test_a_language_without_rules_is_named():
-    with pytest.raises(UnknownNameError, match=r"\(sv\)"):
+    with pytest.raises(UnknownNameError, match="'sv'"):
         write_number(5, "sv")
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
 def test_what_is_no_number_is_refused(value):
-    with pytest.raises(NbkitError, match="not finite"):
+    with pytest.raises(QuantitiesError, match="not finite"):
         write_number(Decimal(value), "en")
 
 
 @pytest.mark.parametrize("value", [1.5, True, None])
 def test_what_is_not_exact_is_refused(value):
-    with pytest.raises(NbkitError, match=f"{value} is not an exact number"):
+    with pytest.raises(QuantitiesError, match=f"{value} is not an exact number"):
         write_number(value, "de")
 
 
-@pytest.mark.parametrize("lang", sorted(NAMES))
+@pytest.mark.parametrize("lang", sorted(LANGUAGES))
 def test_words_end_somewhere(lang):
-    with pytest.raises(NbkitError, match="write it in digits"):
+    with pytest.raises(QuantitiesError, match="write it in digits"):
         write_number(Decimal(10) ** 400, lang, "words")

@@ -13,12 +13,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+import yaml
 from babel import Locale
 
-from nbkit.languages import LanguageDataError, base_language, check_language
-from nbkit.yaml_text import read_own
+from nbquantities.errors import UnknownNameError
 
 _LANGUAGES = Path(__file__).parent / "languages"
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 Kind: TypeAlias = Literal["cardinal", "ordinal", "percent"]
 
@@ -159,15 +160,26 @@ def grouped_properly(parts: Sequence[str]) -> bool:
 
 @cache
 def language_data(lang: str) -> dict[str, Any]:
-    """What the language's file says. Raises `LanguageDataError` for a language without number rules.
+    """What the language's file says. Raises `UnknownNameError` for a language without number rules.
 
     >>> language_data("de")["locales"]
     ['de', 'de_CH']
     """
-    check_language(lang)
-    path = _LANGUAGES / f"{base_language(lang)}.yaml"
     known = [file.stem for file in _LANGUAGES.glob("*.yaml")]
-    if path.stem not in known:
-        way_out = f"write nbkit/numbers/languages/{path.name}, as README.md beside it says"
-        raise LanguageDataError("number rules", lang, known, way_out)
-    return read_own(path)
+    if base_language(lang) not in known:
+        raise UnknownNameError("language", lang, known)
+    return read_yaml(_LANGUAGES / f"{base_language(lang)}.yaml")
+
+
+def base_language(code: str) -> str:
+    """The language of a tag without region, script or variant; its data serve tags without separate data.
+
+    >>> base_language("pt-BR"), base_language("de")
+    ('pt', 'de')
+    """
+    return code.partition("-")[0]
+
+
+def read_yaml(file: Path) -> Any:
+    """The content of one of the package's YAML files, by the parser in C, which takes a tenth of the time."""
+    return yaml.load(file.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - a safe loader

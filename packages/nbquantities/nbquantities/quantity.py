@@ -1,4 +1,4 @@
-"""`find_quantities`: the amounts of a text with what they count, on top of `nbkit.numbers.find_numbers`.
+"""`find_quantities`: the amounts of a text with what they count, on top of `nbquantities.find_numbers`.
 
 Three readers, one after the other, each of which hides what it read from the next: notation that means more than its
 digits (clock times, dates, decades, fractions, powers, identifiers); plain numbers with the unit beside them; words
@@ -24,11 +24,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from babel import Locale
 from babel.units import format_unit
 
-from nbkit.languages import base_language
-from nbkit.numbers.lexicon import Remembered
-from nbkit.numbers.number import Number, language_data
-from nbkit.numbers.reading import find_numbers, may_begin_number, read_numbers, unspaced_reader
-from nbkit.yaml_text import read_own
+from nbquantities.lexicon import Remembered
+from nbquantities.number import Number, base_language, language_data, read_yaml
+from nbquantities.reading import find_numbers, may_begin_number, read_numbers, unspaced_reader
 
 _DATA = Path(__file__).parent / "quantities"
 
@@ -225,7 +223,7 @@ class Rules:
 
 @cache
 def _common() -> dict[str, Any]:
-    return read_own(_DATA / "common.yaml")
+    return read_yaml(_DATA / "common.yaml")
 
 
 #: What may stand between a sign of money and a number.
@@ -238,7 +236,7 @@ _BEFORE_UNIT = re.compile(f"\\.?{_SPACE}?-?")
 def _rules(lang: str) -> Rules:
     numbers = language_data(lang)
     path = _DATA / f"{lang}.yaml"
-    data = read_own(path) if path.exists() else {}
+    data = read_yaml(path) if path.exists() else {}
     han = numbers.get("script") == "han"
     start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
     common = _common()

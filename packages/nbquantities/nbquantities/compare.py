@@ -19,9 +19,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import nbkit.numbers
-from nbkit.numbers.quantity import Quantity, find_quantities, says_few, with_ends
-from nbkit.yaml_text import read_own
+from nbquantities.number import read_yaml
+from nbquantities.quantity import Quantity, find_quantities, says_few, with_ends
 
 Span: TypeAlias = tuple[int, int]
 Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
@@ -380,8 +379,7 @@ def _share_relation(a: Quantity, b: Quantity) -> _Relation | None:
 
 @cache
 def _common() -> dict[str, Any]:
-    path = Path(nbkit.numbers.__file__).parent / "quantities" / "common.yaml"
-    return read_own(path)
+    return read_yaml(Path(__file__).parent / "quantities" / "common.yaml")
 
 
 def _meanings(unit: str) -> Sequence[str]:
