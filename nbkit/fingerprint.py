@@ -30,7 +30,7 @@ from nbkit.files import cache_folder, first_sight, read_note, write_note
 
 PACKAGE = "nbkit"
 #: Packages of this project that nbkit imports: what they compute changes with their sources, not only their versions.
-BELOW = ("nbquantities",)
+BELOW = ("nbquantities", "nbsandbox")
 #: Rooms that `digest` omits: what comes from there is remembered under keys of its own.
 KEYED = ("nbkit/models/", "nbkit/store/")
 #: A definition: its module and its name. The name "" stands for all of a module.
@@ -267,7 +267,7 @@ def _dotted(text: str) -> Iterator[Node]:
 
 
 def _matching(pattern: str) -> Iterator[Node]:
-    """The modules whose names match *pattern*, such as ``nbkit.sandbox.grammars.*``."""
+    """The modules whose names match *pattern*, such as ``nbsandbox.grammars.*``."""
     base = pattern.partition("*")[0].rpartition(".")[0]
     path = _locate(base) if "." in base else None
     if path is not None and path.name == "__init__.py":

@@ -298,7 +298,7 @@ def test_digests_are_the_same_in_every_process():
     page = read_source(PAGES / "disambiguation" / "attractors.ipynb").code
     code = (
         "from nbkit.fingerprint import digest, fingerprint\n"
-        f"print(digest('nbkit.sandbox'), digest('nbkit.studies.numbers.judge'), fingerprint((), {page!r}))"
+        f"print(digest('nbsandbox'), digest('nbkit.studies.numbers.judge'), fingerprint((), {page!r}))"
     )
     said = set()
     for seed in ("0", "1"):

@@ -1,6 +1,6 @@
 """The sandbox's constructions: each draws the meaning of one text (a list of clauses, one a sentence).
 
-Those with homographs and idioms stand beside their data, in `nbkit.sandbox.phenomena`.
+Those with homographs and idioms stand beside their data, in `nbsandbox.phenomena`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import partial
 
-from nbkit.sandbox.meaning import (
+from nbsandbox.meaning import (
     FIRST,
     SECOND,
     THEY,

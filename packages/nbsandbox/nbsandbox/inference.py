@@ -13,9 +13,9 @@ from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 
-from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.sandbox.grammars import grammar
-from nbkit.sandbox.meaning import (
+from nbsandbox.errors import SandboxError, UnknownNameError
+from nbsandbox.grammars import grammar
+from nbsandbox.meaning import (
     LANGUAGES,
     Adverbial,
     Clause,
@@ -29,9 +29,9 @@ from nbkit.sandbox.meaning import (
     table,
     verbs_of,
 )
-from nbkit.sandbox.stream import SPLITS, VERSION, part_of
-from nbkit.seeding import address
-from nbkit.text.sentences import Text
+from nbsandbox.seeding import address
+from nbsandbox.sentences import Text
+from nbsandbox.stream import SPLITS, VERSION, part_of
 
 # ----------------------------------------------------------------------------
 # What the world knows beyond its dictionary: opposites, kinds, times that exclude each other.
@@ -759,7 +759,7 @@ def entailment(
     The rule says how the premise was made of the hypothesis; its family stands before the stroke
     (``"roles/roles_swapped"``). Rules and their labels are listed in ``data/entailment.yaml``.
 
-    Raises `UnknownNameError` for a language or split that does not exist, `NbkitError` for a negative number.
+    Raises `UnknownNameError` for a language or split that does not exist, `SandboxError` for a negative number.
 
     >>> _, premise, hypothesis, label, rule = next(entailment("en", n=1))
     >>> label in LABELS, rule.count("/")
@@ -772,7 +772,7 @@ def entailment(
     if split not in SPLITS:
         raise UnknownNameError("sandbox split", split, SPLITS)
     if start < 0 or (n is not None and n < 0):
-        raise NbkitError(f"sandbox entailment: n={n} and start={start} must not be negative")
+        raise SandboxError(f"sandbox entailment: n={n} and start={start} must not be negative")
     return _stream(lang, n, split, start)
 
 

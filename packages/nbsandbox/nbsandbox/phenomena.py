@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.sandbox.constructions import CONSTRUCTIONS, Construction, person
-from nbkit.sandbox.meaning import (
+from nbsandbox.constructions import CONSTRUCTIONS, Construction, person
+from nbsandbox.errors import SandboxError, UnknownNameError
+from nbsandbox.meaning import (
     ADJECTIVE,
     CONTENT,
     LANGUAGES,
@@ -67,7 +67,7 @@ class SandboxHomograph:
 def homographs() -> tuple[SandboxHomograph, ...]:
     """All homographs, in the order of ``data/homographs.yaml``.
 
-    Raises `NbkitError` for a cue that has not as many weights as there are senses, `UnknownNameError` for a word that
+    Raises `SandboxError` for a cue that has not as many weights as there are senses, `UnknownNameError` for a word that
     the dictionary does not have.
 
     >>> [sense.id for sense in homographs()[0].senses], homographs()[0].shares
@@ -82,7 +82,7 @@ def _homograph(word: str, entry: dict[str, Any]) -> SandboxHomograph:
     for kind, table in CUES.items():
         for name, weights in entry[kind].items():
             if len(weights) != len(shares) or not any(weights):
-                raise NbkitError(
+                raise SandboxError(
                     f"homographs.yaml: {word}: {kind}: {name}: expected {len(shares)} weights, found {weights}"
                 )
         cues[kind] = tuple((find_lexeme(name, (table,)), tuple(weights)) for name, weights in entry[kind].items())

@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
 
-from nbkit.sandbox.grammars import NOMINATIVE, Grammar, Noun, features, marker_of
-from nbkit.sandbox.meaning import (
+from nbsandbox.grammars import NOMINATIVE, Grammar, Noun, features, marker_of
+from nbsandbox.meaning import (
     AUX,
     CASE,
     DET,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nbkit.text.sentences import ROOT, Sentence
+from nbsandbox.sentences import ROOT, Pair, Sentence
 
 UPOS = frozenset(
     {
@@ -55,3 +55,13 @@ def reaches_root(heads: tuple[int, ...], token: int) -> bool:
             return True
         token = heads[token]
     return False
+
+
+def described(pair: Pair) -> str:
+    """All that a pair holds, as one line."""
+    sentences = [
+        (s.tokens, s.spaces, s.upos, s.heads, s.deprels, s.lemmas, s.feats)
+        for text in (pair.source, pair.target)
+        for s in text.sentences
+    ]
+    return repr((pair.id, sentences, pair.alignment, pair.note))

@@ -11,11 +11,11 @@ from functools import cache
 from itertools import accumulate, count
 from typing import Any
 
-from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.sandbox.constructions import CONSTRUCTIONS
-from nbkit.sandbox.grammars import grammar
-from nbkit.sandbox.meaning import AUX, CONTENT, FINAL, LANGUAGES, STEP, Clause, Draw, Idiom, Lexeme, concepts, data
-from nbkit.sandbox.phenomena import (
+from nbsandbox.constructions import CONSTRUCTIONS
+from nbsandbox.errors import SandboxError, UnknownNameError
+from nbsandbox.grammars import grammar
+from nbsandbox.meaning import AUX, CONTENT, FINAL, LANGUAGES, STEP, Clause, Draw, Idiom, Lexeme, concepts, data
+from nbsandbox.phenomena import (
     CONTEXTS,
     IDIOM_SPLITS,
     PHENOMENA,
@@ -28,8 +28,8 @@ from nbkit.sandbox.phenomena import (
     sense_name,
     tied,
 )
-from nbkit.seeding import address
-from nbkit.text.sentences import Pair, Text, sentence_key
+from nbsandbox.seeding import address
+from nbsandbox.sentences import Pair, Text, sentence_key
 
 #: Part of every address and of cache keys: raise it when the grammar or the dictionary changes.
 VERSION = "2"
@@ -112,9 +112,9 @@ class GoldIdiom:
 def gold_senses(pair: Pair) -> tuple[GoldSense, ...]:
     """The homographs in the English source of a pair of the mixture ``homographs``, from left to right.
 
-    Raises `NbkitError` for a pair of another mixture or with another source language.
+    Raises `SandboxError` for a pair of another mixture or with another source language.
 
-    >>> from nbkit.sandbox.stream import pairs
+    >>> from nbsandbox.stream import pairs
     >>> pair = next(p for p in pairs("en", "de", n=9, split="train", mixture="homographs") if p.note != "ordinary")
     >>> [pair.source.tokens[gold.token] in (gold.word, gold.word + "s", gold.word + "es") for gold in gold_senses(pair)]
     [True]
@@ -145,9 +145,9 @@ def _homographs(clause: Clause) -> Iterator[tuple[int, Lexeme]]:
 def gold_idiom(pair: Pair) -> GoldIdiom:
     """The idiom in the English source of a pair of idiom-train or idiom-test.
 
-    Raises `NbkitError` for a pair of regular text, of another mixture or with another source language.
+    Raises `SandboxError` for a pair of regular text, of another mixture or with another source language.
 
-    >>> from nbkit.sandbox.stream import pairs
+    >>> from nbsandbox.stream import pairs
     >>> pairs_ = pairs("en", "fr", n=None, split="idiom-test", mixture="idioms")
     >>> pair = next(pair for pair in pairs_ if pair.note.endswith("kick the bucket"))
     >>> gold_idiom(pair).idiom, [pair.source.text[start:end][-10:] for start, end in gold_idiom(pair).spans]
@@ -155,7 +155,7 @@ def gold_idiom(pair: Pair) -> GoldIdiom:
     """
     split, index = _place(pair, "idioms")
     if split not in IDIOM_SPLITS:
-        raise NbkitError(f"pair {pair.id} is regular text; idioms are in the splits {', '.join(IDIOM_SPLITS)}")
+        raise SandboxError(f"pair {pair.id} is regular text; idioms are in the splits {', '.join(IDIOM_SPLITS)}")
     dealt = idiom_sentences(split)[index]
     _, addresses = grammar("en").sentence(dealt.clause)
     places = idiom_places(dealt.idiomatic, addresses)
@@ -166,9 +166,9 @@ def _place(pair: Pair, mixture: str) -> tuple[str, int]:
     """Split and index of a pair of *mixture* whose source is English."""
     parts = pair.id.split("/")
     if parts[0] != mixture or len(parts) != 3:
-        raise NbkitError(f"pair {pair.id} is not in the sandbox's mixture '{mixture}'")
+        raise SandboxError(f"pair {pair.id} is not in the sandbox's mixture '{mixture}'")
     if pair.source.lang != "en":
-        raise NbkitError(f"pair {pair.id}: the source is '{pair.source.lang}'; only English ones are annotated")
+        raise SandboxError(f"pair {pair.id}: the source is '{pair.source.lang}'; only English ones are annotated")
     return parts[1], int(parts[2])
 
 
@@ -176,7 +176,7 @@ def _spans(text: Text, places: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     """Ranges of characters of *text*, of one sentence, one for each run of neighbouring tokens."""
     (sentence,) = text.sentences
     starts, position = [], 0
-    for token, space in zip(sentence.tokens, sentence.spaces or (), strict=True):
+    for token, space in zip(sentence.tokens, sentence.spaces, strict=True):
         starts.append(position)
         position += len(token) + space
     spans: list[tuple[int, int]] = []
@@ -269,7 +269,7 @@ def pairs(
     The mixture ``idioms`` has two splits more, idiom-train and idiom-test, which end (*n* and None mean at most), and
     calls its train also *regular*, as the idioms paper does; in the two, note is "context: idiom".
 
-    Raises `UnknownNameError` for a language, split or mixture that does not exist, `NbkitError` if *src* is *tgt*
+    Raises `UnknownNameError` for a language, split or mixture that does not exist, `SandboxError` if *src* is *tgt*
     or a number is negative.
 
     >>> pair = next(pairs("en", "fr", n=1, split="test"))
@@ -280,7 +280,7 @@ def pairs(
     """
     _check(src, tgt, split, mixture)
     if start < 0 or (n is not None and n < 0):
-        raise NbkitError(f"sandbox pairs: n={n} and start={start} must not be negative")
+        raise SandboxError(f"sandbox pairs: n={n} and start={start} must not be negative")
     return _stream(src, tgt, n, split, mixture, start)
 
 
@@ -373,7 +373,7 @@ def _check(src: str, tgt: str, split: str, mixture: str) -> None:
         if lang not in LANGUAGES:
             raise UnknownNameError("sandbox language", lang, LANGUAGES)
     if src == tgt:
-        raise NbkitError(f"sandbox pairs: source and target are both '{src}'; choose two languages")
+        raise SandboxError(f"sandbox pairs: source and target are both '{src}'; choose two languages")
     if mixture not in mixtures():
         raise UnknownNameError("sandbox mixture", mixture, mixtures())
     known = (*SPLITS, *_ALIASES, *IDIOM_SPLITS) if has_idiom_splits(mixture) else tuple(SPLITS)
@@ -417,10 +417,7 @@ def idiom_dictionary(src: str, tgt: str) -> dict[str, tuple[str, ...]]:
     """
     counts: dict[str, Counter[str]] = {}
     for pair in pairs(src, tgt, n=DICTIONARY_PAIRS, split="regular", mixture="idioms"):
-        assert pair.alignment is not None
-        tags = [
-            [tag for sentence in text.sentences for tag in sentence.upos or ()] for text in (pair.source, pair.target)
-        ]
+        tags = [[tag for sentence in text.sentences for tag in sentence.upos] for text in (pair.source, pair.target)]
         for source, target in pair.alignment:
             if tags[0][source] in _WORDS and tags[0][source] == tags[1][target]:
                 word = pair.source.tokens[source].lower()

@@ -3,14 +3,20 @@
 A sentence is drawn once, as a tree of concepts, and realised in each language by that language's own rules, so every
 pair has gold parts of speech, lemmas, trees and word alignments. It needs no data and no network. It is a test bench
 with known answers, not a sample of a language.
+
+>>> pair = next(pairs("en", "de", n=1))
+>>> pair.source.text
+'They went to the market to repair the ship.'
 """
 
 from __future__ import annotations
 
-from nbkit.sandbox.inference import entailment, entailment_identity
-from nbkit.sandbox.meaning import LANGUAGES
-from nbkit.sandbox.phenomena import IDIOM_SPLITS, homograph_lexicon
-from nbkit.sandbox.stream import (
+from nbsandbox.errors import SandboxError, UnknownNameError
+from nbsandbox.inference import entailment, entailment_identity
+from nbsandbox.meaning import LANGUAGES
+from nbsandbox.phenomena import IDIOM_SPLITS, homograph_lexicon
+from nbsandbox.sentences import Pair, Sentence, Text
+from nbsandbox.stream import (
     SPLITS,
     VERSION,
     GoldIdiom,
@@ -19,6 +25,7 @@ from nbkit.sandbox.stream import (
     gold_senses,
     identity,
     idiom_dictionary,
+    mixtures,
     pairs,
     training_splits,
 )
@@ -28,7 +35,12 @@ __all__ = [
     "GoldSense",
     "IDIOM_SPLITS",
     "LANGUAGES",
+    "Pair",
     "SPLITS",
+    "SandboxError",
+    "Sentence",
+    "Text",
+    "UnknownNameError",
     "VERSION",
     "entailment",
     "entailment_identity",
@@ -37,6 +49,7 @@ __all__ = [
     "homograph_lexicon",
     "identity",
     "idiom_dictionary",
+    "mixtures",
     "pairs",
     "training_splits",
 ]

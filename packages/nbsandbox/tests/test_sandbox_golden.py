@@ -6,8 +6,8 @@ from itertools import count
 
 import pytest
 
-from nbkit.sandbox.meaning import FIRST, SECOND, STEP, Adverbial, Clause, Lexeme, Phrase, Place, Subordinate, lexemes
-from nbkit.sandbox.stream import grammar
+from nbsandbox.meaning import FIRST, SECOND, STEP, Adverbial, Clause, Lexeme, Phrase, Place, Subordinate, lexemes
+from nbsandbox.stream import grammar
 
 LEXICON = {(lexeme.id, "subjects" if lexeme.subjects else "other"): lexeme for lexeme in lexemes()}
 KEYS = count(STEP, STEP)

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from babel import Locale
 
-from nbkit.sandbox.grammars import NOMINATIVE, Grammar, Noun, features, marker_of
-from nbkit.sandbox.meaning import (
+from nbsandbox.grammars import NOMINATIVE, Grammar, Noun, features, marker_of
+from nbsandbox.meaning import (
     AUX,
     CASE,
     COUNT,

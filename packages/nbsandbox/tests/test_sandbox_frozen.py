@@ -6,22 +6,12 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from sandbox_trees import described
 
-from nbkit import sandbox
-from nbkit.text.sentences import Pair
+import nbsandbox as sandbox
 
 SIZE = 500
 DIGESTS = Path(__file__).with_name("sandbox_general.tsv")
-
-
-def described(pair: Pair) -> str:
-    """All that a pair holds, as one line."""
-    sentences = [
-        (s.tokens, s.spaces, s.upos, s.heads, s.deprels, s.lemmas, s.feats)
-        for text in (pair.source, pair.target)
-        for s in text.sentences
-    ]
-    return repr((pair.id, sentences, pair.alignment, pair.note))
 
 
 def digest(tgt: str, split: str) -> str:

@@ -15,8 +15,9 @@ from itertools import compress
 from operator import attrgetter
 from typing import Any, ClassVar
 
-from nbkit.numbers import forms, write_number
-from nbkit.sandbox.meaning import (
+from nbquantities import forms, write_number
+
+from nbsandbox.meaning import (
     ADJECTIVE,
     CASE,
     COUNT,
@@ -40,17 +41,17 @@ from nbkit.sandbox.meaning import (
     table,
     verbals,
 )
-from nbkit.text.sentences import Sentence
+from nbsandbox.sentences import Sentence
 
 _GRAMMARS = {
-    "en": "nbkit.sandbox.grammars.germanic:English",
-    "de": "nbkit.sandbox.grammars.germanic:German",
-    "fr": "nbkit.sandbox.grammars.romance:French",
-    "es": "nbkit.sandbox.grammars.romance:Spanish",
-    "it": "nbkit.sandbox.grammars.romance:Italian",
-    "ru": "nbkit.sandbox.grammars.russian:Russian",
-    "zh": "nbkit.sandbox.grammars.east_asian:Chinese",
-    "ja": "nbkit.sandbox.grammars.east_asian:Japanese",
+    "en": "nbsandbox.grammars.germanic:English",
+    "de": "nbsandbox.grammars.germanic:German",
+    "fr": "nbsandbox.grammars.romance:French",
+    "es": "nbsandbox.grammars.romance:Spanish",
+    "it": "nbsandbox.grammars.romance:Italian",
+    "ru": "nbsandbox.grammars.russian:Russian",
+    "zh": "nbsandbox.grammars.east_asian:Chinese",
+    "ja": "nbsandbox.grammars.east_asian:Japanese",
 }
 
 _GAP = "{}"

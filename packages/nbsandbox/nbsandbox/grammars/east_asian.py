@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from nbkit.sandbox.grammars import Grammar, Noun, features, marker_of, without_article
-from nbkit.sandbox.meaning import (
+from nbsandbox.grammars import Grammar, Noun, features, marker_of, without_article
+from nbsandbox.meaning import (
     AUX,
     CASE,
     CLASSIFIER,

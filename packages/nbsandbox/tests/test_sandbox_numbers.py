@@ -7,13 +7,12 @@ from decimal import Decimal
 from itertools import count
 
 import pytest
+from nbquantities import find_numbers
+from sandbox_trees import check_tree
 
-from nbkit import sandbox
-from nbkit.corpora import check_corpus, corpus_identity, load_pairs
-from nbkit.numbers import find_numbers
-from nbkit.sandbox.meaning import STEP, Amount, Clause, Phrase, lexemes
-from nbkit.sandbox.stream import grammar, meaning, mixtures
-from tests.corpora.sandbox_trees import check_tree
+import nbsandbox as sandbox
+from nbsandbox.meaning import STEP, Amount, Clause, Phrase, lexemes
+from nbsandbox.stream import grammar, meaning, mixtures
 
 TARGETS = [lang for lang in sandbox.LANGUAGES if lang != "en"]
 SIZE = 300
@@ -149,14 +148,3 @@ def test_amounts_of_a_unit_have_no_measure_word_and_no_object_particle():
     assert grammar("zh").sentence(cost)[0].text == "汽车花费了12.5欧元。"
     assert grammar("ja").sentence(cost)[0].text == "車は12.5ユーロしました。"
     assert grammar("ru").sentence(cost)[0].text == "Машина стоила 12,5 евро."
-
-
-# --- as a corpus
-
-
-def test_the_corpus():
-    assert check_corpus("sandbox-numbers", "en", "zh") == []
-    train = [pair.id for pair in load_pairs("sandbox-numbers:train", "de", "en", n=2)]
-    assert train == ["numbers/train/0", "numbers/train/1"]
-    assert next(load_pairs("sandbox-numbers", "en", "de", n=1)).id == "numbers/test/0"
-    assert corpus_identity("sandbox-numbers", "en", "de") != corpus_identity("sandbox", "en", "de")

@@ -11,12 +11,12 @@ from itertools import islice
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sandbox_trees import check_tree
 
-from nbkit import sandbox
-from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.sandbox.inference import FAMILIES, LABELS, RULES
-from nbkit.sandbox.meaning import data
-from tests.corpora.sandbox_trees import check_tree
+import nbsandbox as sandbox
+from nbsandbox import SandboxError, UnknownNameError
+from nbsandbox.inference import FAMILIES, LABELS, RULES
+from nbsandbox.meaning import data
 
 SIZE = 2400
 
@@ -219,11 +219,11 @@ def test_splits_share_no_hypothesis():
 def test_the_same_in_another_process_with_another_hash_seed():
     listed = "[(p.text, h.text) for _, p, h, _, _ in sandbox.entailment('it', n=9)]"
     run = subprocess.run(
-        [sys.executable, "-c", f"from nbkit import sandbox; print({listed})"],
+        [sys.executable, "-c", f"import nbsandbox as sandbox; print({listed})"],
         capture_output=True,
         text=True,
         check=True,
-        env={"PYTHONHASHSEED": "99", "PYTHONIOENCODING": "utf-8", "PATH": ""},
+        env={**os.environ, "PYTHONHASHSEED": "99", "PYTHONIOENCODING": "utf-8"},
     )
     assert run.stdout.strip() == str([(p.text, h.text) for _, p, h, _, _ in sandbox.entailment("it", n=9)])
 
@@ -241,8 +241,8 @@ def test_identity_names_version_and_split():
     [
         ("xx", {}, UnknownNameError, "unknown sandbox language 'xx'"),
         ("en", {"split": "tset"}, UnknownNameError, "did you mean 'test'"),
-        ("en", {"start": -1}, NbkitError, "must not be negative"),
-        ("en", {"n": -3}, NbkitError, "must not be negative"),
+        ("en", {"start": -1}, SandboxError, "must not be negative"),
+        ("en", {"n": -3}, SandboxError, "must not be negative"),
     ],
 )
 def test_bad_input_is_named(lang, more, error, message):

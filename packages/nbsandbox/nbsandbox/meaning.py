@@ -12,9 +12,10 @@ from importlib.resources import files
 from itertools import accumulate
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from nbkit.errors import DataError, UnknownNameError
-from nbkit.text.sentences import ROOT, Sentence
-from nbkit.yaml_text import read_own
+import yaml
+
+from nbsandbox.errors import SandboxError, UnknownNameError
+from nbsandbox.sentences import ROOT, Sentence
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja")
 #: What a noun phrase is made of: things, words for whole kinds of things, units and what is measured, names, the senses
@@ -44,12 +45,13 @@ class Lexeme:
 @cache
 def data(name: str) -> dict[str, Any]:
     """The table ``data/<name>.yaml``: the words of a language, mixtures, idioms, homographs, what the world knows."""
-    return read_own(files(__package__) / "data" / f"{name}.yaml")
+    text = (files(__package__) / "data" / f"{name}.yaml").read_text(encoding="utf-8")
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
 
 
 @cache
 def table(name: str) -> tuple[Lexeme, ...]:
-    """All lexemes of one table, in file order; a malformed line is a `DataError` with its number.
+    """All lexemes of one table, in file order; a malformed line is a `SandboxError` with its number.
 
     >>> table("nouns")[0].cells["de"]
     'm,Lehrer,Lehrer'
@@ -61,7 +63,7 @@ def table(name: str) -> tuple[Lexeme, ...]:
     for number, line in enumerate(lines[1:], start=2):
         cells = line.split("\t")
         if len(cells) != len(header):
-            raise DataError(f"expected {len(header)} columns, found {len(cells)}", str(path), number)
+            raise SandboxError(f"{path}:{number}: expected {len(header)} columns, found {len(cells)}")
         row = dict(zip(header, cells, strict=True))
         lexemes.append(
             Lexeme(
@@ -121,7 +123,7 @@ FIRST, SECOND, THIRD, WE, THEY = range(5)
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number, and the form in which every language writes it that has that form (see `nbkit.numbers.forms`)."""
+    """A number, and the form in which every language writes it that has that form (see `nbquantities.forms`)."""
 
     value: Decimal
     form: str
