@@ -7,10 +7,10 @@ from decimal import Decimal
 from itertools import count
 
 import pytest
-from nbquantities import find_numbers
 from sandbox_trees import check_tree
 
 import nbsandbox as sandbox
+from nbquantities import find_numbers
 from nbsandbox.meaning import STEP, Amount, Clause, Phrase, lexemes
 from nbsandbox.stream import grammar, meaning, mixtures
 

@@ -16,7 +16,6 @@ from operator import attrgetter
 from typing import Any, ClassVar
 
 from nbquantities import forms, write_number
-
 from nbsandbox.meaning import (
     ADJECTIVE,
     CASE,
