@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The packages that nbkit imports; they import nothing of it.
+PACKAGES := $(wildcard packages/*)
 # Everything nbkit remembers (trained tiny models, translations) stays in the checkout unless told otherwise.
 export NBKIT_CACHE ?= $(CURDIR)/.cache/nbkit
 export TOKENIZERS_PARALLELISM := false
@@ -10,12 +12,13 @@ export TOKENIZERS_PARALLELISM := false
 
 setup: $(VENV)/.installed
 
-$(VENV)/.installed: requirements.lock pyproject.toml
+$(VENV)/.installed: requirements.lock pyproject.toml $(wildcard packages/*/pyproject.toml)
 	@echo "installing into $(VENV): two to seven minutes"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable . \
+	  $(PACKAGES:%=--editable %)
 	touch $@
 	@echo "installed; next: . $(BIN)/activate && nbkit doctor"
 
@@ -64,13 +67,13 @@ bench: setup  ## ratios against named peers, measured in one run: tables in benc
 docs: setup  ## the documentation as a site, in build/site
 	$(BIN)/mkdocs build --strict
 
-lock: $(VENV)/.installed  ## re-pin requirements.lock; the local part of torch's version (+cpu) is dropped
-	$(BIN)/pip-compile --quiet --extra dev --strip-extras --allow-unsafe --no-header \
+lock: wheel  ## re-pin requirements.lock; the local part of torch's version (+cpu) is dropped, as are our packages
+	$(BIN)/pip-compile --quiet --extra dev --strip-extras --allow-unsafe --no-header --find-links dist \
 	  --no-emit-index-url --no-emit-find-links --constraint constraints.txt -o requirements.lock pyproject.toml
-	sed -i 's/^\(torch==[0-9.]*\)+cpu$$/\1/' requirements.lock
+	sed -i 's/^\(torch==[0-9.]*\)+cpu$$/\1/; /^nb[a-z]*==/,/# via/d' requirements.lock
 
 wheel: setup
-	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .
+	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist . $(PACKAGES:%=./%)
 
 clean:
 	find outputs -mindepth 1 ! -path outputs/README.md -delete

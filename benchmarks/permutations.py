@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from reporting import Report, in_turn, parse, parser
 
-from nbkit import sandbox
+from nbkit.corpora import sandbox
 from nbkit.measure.acceptance import acceptance, count_mini_trees, signature_ratios
 from nbkit.measure.bleu import permutation_bleu
 from nbkit.perturb.derangements import derangements, in_units

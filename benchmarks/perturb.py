@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from reporting import Report, cpu_seconds, parse, parser
 
-from nbkit import sandbox
+from nbkit.corpora import sandbox
 from nbkit.perturb import NAMES, perturb_all, perturb_text
 from nbkit.seeding import generator
 from nbkit.text.conllu import read_conllu

@@ -20,7 +20,7 @@ from spacy.matcher import Matcher
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from nbkit import sandbox
+from nbkit.corpora import sandbox
 from nbkit.corpora.idioms import english_idioms, read_idiom_pairs
 from nbkit.text.parsers import load_parser, read_conllu
 from nbkit.text.phrases import PhraseMatcher

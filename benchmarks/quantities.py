@@ -40,9 +40,7 @@ try:
 except ImportError:  # its kind is left out
     RbnfEngine = None
 
-from nbkit.measure.quantities import Verdict, compare_quantities
-from nbkit.numbers import forms, write_number
-from nbkit.numbers.quantity import find_quantities
+from nbkit.numbers import Verdict, compare_quantities, find_quantities, forms, write_number
 
 BLOCK = 50
 #: The first two rounds of rules were made from, and measured on, the even and the odd blocks; the third one draws.

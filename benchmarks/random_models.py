@@ -44,7 +44,7 @@ SHAPES = {
 
 def sentences(n: int = 400) -> Iterator[str]:
     """English and German sentences of the sandbox, in turn."""
-    from nbkit import sandbox
+    from nbkit.corpora import sandbox
 
     for pair in sandbox.pairs("en", "de", n=n):
         yield pair.source.text

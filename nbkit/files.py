@@ -339,7 +339,7 @@ def first_sight(
     >>> [first_sight(folder, [folder / "a.txt"], notes, lambda: {"digest": "0"})[1] for _ in range(2)]
     [True, False]
     """
-    states = [(path.relative_to(folder).as_posix(), path.stat()) for path in files]
+    states = [(Path(os.path.relpath(path, folder)).as_posix(), path.stat()) for path in files]
     stamp = [[name, state.st_size, state.st_mtime_ns, state.st_ino] for name, state in states]
     key = hashlib.blake2b(str(folder.resolve()).encode(), digest_size=12).hexdigest()
     note = notes / f"{key}.json"

@@ -29,6 +29,8 @@ from nbkit.errors import NbkitError
 from nbkit.files import cache_folder, first_sight, read_note, write_note
 
 PACKAGE = "nbkit"
+#: Packages of this project that nbkit imports: what they compute changes with their sources, not only their versions.
+BELOW = ("nbquantities", "nbsandbox")
 #: Rooms that `digest` omits: what comes from there is remembered under keys of its own.
 KEYED = ("nbkit/models/", "nbkit/store/")
 #: A definition: its module and its name. The name "" stands for all of a module.
@@ -66,8 +68,9 @@ def fingerprint(
 ) -> Fingerprint:
     """The fingerprint of *roots* (``module`` or ``module:name``) and of *code*, and of all that these reach.
 
-    Followed are names within nbkit, *packages*, the packages of *roots*, and loose modules beside them. A data file
-    counts if a definition that is reached reads files beside its module and names this one, or names none.
+    Followed are names within nbkit, the packages `BELOW` it, *packages*, the packages of *roots*, and loose modules
+    beside them. A data file counts if a definition that is reached reads files beside its module and names this one,
+    or names none.
     without: beginnings of paths that are neither counted nor followed; but: paths among these that are. declarations:
     whether decorators count that declare a step or work of a study (``@STUDY.step(…)``): they say when a function is
     called and under which key its table is stored, not what it computes.
@@ -80,7 +83,7 @@ def fingerprint(
     if not _shared:
         _forget()
     waiting = [_root(name) for name in roots]
-    followed = {PACKAGE, *packages, *(module.partition(".")[0] for module, _ in waiting)}
+    followed = {PACKAGE, *BELOW, *packages, *(module.partition(".")[0] for module, _ in waiting)}
     search = _Search(followed, (tuple(without), frozenset(but)), declarations)
     search.follow(waiting)
     search.follow_code("\n".join(code))
@@ -108,7 +111,8 @@ def digest(*roots: str, without: tuple[str, ...] = KEYED, but: tuple[str, ...] =
         return answer()["code"]  # where the files of other packages are is known only after they were followed
     # Reading all files takes a process seconds: what was found is noted, and holds until one of them is written.
     package = Path(__file__).parent
-    files = [file for file in sorted(package.rglob("*")) if file.suffix in _COUNTED and file.is_file()]
+    folders = (package, *(place for below in BELOW for place in _top(below)))
+    files = [f for folder in folders for f in sorted(folder.rglob("*")) if f.suffix in _COUNTED and f.is_file()]
     asked = _digest(repr((sys.version, roots, without, but)).encode())
     return first_sight(package, files, Path(place).expanduser() / "code" / asked, answer)[0]["code"]
 
@@ -263,7 +267,7 @@ def _dotted(text: str) -> Iterator[Node]:
 
 
 def _matching(pattern: str) -> Iterator[Node]:
-    """The modules whose names match *pattern*, such as ``nbkit.sandbox.grammars.*``."""
+    """The modules whose names match *pattern*, such as ``nbsandbox.grammars.*``."""
     base = pattern.partition("*")[0].rpartition(".")[0]
     path = _locate(base) if "." in base else None
     if path is not None and path.name == "__init__.py":

@@ -10,14 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
-
-# A busy machine is no reason for a test to fail. CI draws the same examples each time, so that what it says is about
-# the change; new ones are drawn wherever else the tests are run.
-settings.register_profile("nbkit", deadline=None)
-settings.register_profile("nbkit-ci", deadline=None, derandomize=True)
-settings.register_profile("nbkit-night", deadline=None, max_examples=10_000, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "nbkit"))
 
 
 def pytest_collection() -> None:
@@ -40,18 +32,6 @@ CHROMIUM = (
     "--window-size=1200,900",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
-
-
-@pytest.fixture(scope="session")
-def data_folder() -> Path:
-    """The folder of real data; tests that need it are skipped where it is not there."""
-    value = os.environ.get("NBKIT_DATA")
-    if not value:
-        pytest.skip("NBKIT_DATA is not set: no real data")
-    folder = Path(value)
-    if not folder.is_dir():
-        pytest.skip(f"NBKIT_DATA is {folder}, which is no folder: no real data")
-    return folder
 
 
 @pytest.fixture(scope="session")

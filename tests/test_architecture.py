@@ -16,7 +16,7 @@ GROUND = (
     *("store", "fingerprint", "provenance"),
 )
 ROOMS = (
-    *("numbers", "text", "sandbox", "corpora", "perturb", "models", "measure", "suites"),
+    *("numbers", "text", "corpora", "perturb", "models", "measure", "suites"),
     *("figures", "studies", "report", "batch", "cli"),
 )
 LEVEL = {

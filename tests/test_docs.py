@@ -60,7 +60,7 @@ def test_commands_print_what_a_page_shows(page, commands, tmp_path):
 
 
 def test_the_page_about_cards_lists_the_languages_with_number_rules():
-    rules = {path.stem for path in (ROOT / "nbkit/numbers/languages").glob("*.yaml")}
+    rules = {path.stem for path in (ROOT / "packages/nbquantities/nbquantities/languages").glob("*.yaml")}
     (row,) = re.findall("languages with number rules: (.*?) \\(", (ROOT / "docs/cards.md").read_text(encoding="utf-8"))
     assert set(row.split(", ")) == rules
 

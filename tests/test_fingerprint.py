@@ -298,7 +298,7 @@ def test_digests_are_the_same_in_every_process():
     page = read_source(PAGES / "disambiguation" / "attractors.ipynb").code
     code = (
         "from nbkit.fingerprint import digest, fingerprint\n"
-        f"print(digest('nbkit.sandbox'), digest('nbkit.studies.numbers.judge'), fingerprint((), {page!r}))"
+        f"print(digest('nbsandbox'), digest('nbkit.studies.numbers.judge'), fingerprint((), {page!r}))"
     )
     said = set()
     for seed in ("0", "1"):
@@ -314,7 +314,7 @@ def test_a_remembered_digest_is_that_of_the_files_as_they_are(copy, tmp_path):
 import ast, nbkit.fingerprint as f
 parsed, parse = [], ast.parse
 ast.parse = lambda *given, **named: parsed.append(1) or parse(*given, **named)
-print(f.digest("nbkit.numbers.number"), bool(parsed))
+print(f.digest("nbkit.numbers.formats"), bool(parsed))
 """
 
     def said() -> list[str]:
@@ -325,7 +325,7 @@ print(f.digest("nbkit.numbers.number"), bool(parsed))
 
     (first, read), (second, again) = said(), said()
     assert (read, again, second) == ("True", "False", first)
-    source = copy / "nbkit/numbers/number.py"
+    source = copy / "nbkit/numbers/formats.py"
     kept = source.read_text(encoding="utf-8")
     source.write_text(f"{kept}\n\nADDED = 1\n", encoding="utf-8")
     changed, _ = said()

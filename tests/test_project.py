@@ -20,8 +20,8 @@ from nbkit.batch.params import entries, parse
 from nbkit.measure import METRICS
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
 from nbkit.numbers import find_numbers, write_number
-from nbkit.numbers import number as number_rules
 from nbkit.perturb import PERTURBATIONS
+from nbquantities import number as number_rules
 
 ROOT = Path(__file__).parent.parent
 
@@ -88,7 +88,7 @@ def test_number_rules_of_the_guide_read_and_write(tmp_path, monkeypatch):
     found = find_numbers("1 234,50 euro, tjugofem personer, 1,5 miljoner", "sv")
     assert [str(number.value) for number in found] == ["1234.50", "25", "1500000"]
     assert write_number(1234, "sv", "words") == "etttusen tvåhundratrettiofyra"
-    modules = [module for name, module in sys.modules.items() if name.startswith("nbkit.numbers.")]
+    modules = [module for name, module in sys.modules.items() if name.startswith("nbquantities")]
     for kept in {id(each): each for module in modules for each in vars(module).values()}.values():
         if hasattr(kept, "cache_clear"):  # Swedish has no rules again
             kept.cache_clear()
@@ -100,7 +100,8 @@ def test_conda_gets_every_dependency():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     from_pip = next(line["pip"] for line in environment if isinstance(line, dict))
     lines = [line for line in environment if isinstance(line, str)] + from_pip
-    there = {re.split(r"[<>=]", line)[0].replace("-", "_") for line in lines}  # conda has huggingface_hub
+    names = [line.removeprefix("-e packages/") for line in lines]
+    there = {re.split(r"[<>=]", name)[0].replace("-", "_") for name in names}  # conda has huggingface_hub
     assert wanted - {"torch"} <= there
     (torch,) = (line for line in project["dependencies"] if line.startswith("torch=="))
     assert f"pytorch-cpu={torch.removeprefix('torch==')}" in environment
@@ -123,7 +124,7 @@ def test_nothing_but_the_project_is_tracked():
         pytest.skip("not a git checkout")
     tracked = [name for name in listed.stdout.split("\0") if name]
     rooms = {name.partition("/")[0] for name in tracked if "/" in name}
-    assert rooms == {".ci", "benchmarks", "docs", "nbkit", "notebooks", "outputs", "params", "tests"}
+    assert rooms == {".ci", "benchmarks", "docs", "nbkit", "notebooks", "outputs", "packages", "params", "tests"}
     assert [name for name in tracked if name.startswith("outputs/")] == ["outputs/README.md"]
     made = {".parquet", ".arrow", ".pyc", ".log", ".zip"}
     assert not [name for name in tracked if Path(name).suffix in made and not name.startswith("tests/")]

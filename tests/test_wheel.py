@@ -26,24 +26,30 @@ runs:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """Built as `make wheel` does, which needs no network."""
+def dist(tmp_path_factory) -> Path:
+    """The wheels of nbkit and of the packages that it imports, built as `make wheel` does, which needs no network."""
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
-    done = subprocess.run([*command, "--wheel-dir", folder, ROOT], capture_output=True, text=True, check=False)
+    sources = [ROOT, *sorted((ROOT / "packages").iterdir())]
+    done = subprocess.run([*command, "--wheel-dir", folder, *sources], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    [made] = folder.iterdir()
-    return made
+    return folder
 
 
 @pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory) -> Path:
-    """An empty environment with the wheel; a .pth file lends it the libraries of this one, not its editable nbkit."""
+def wheel(dist) -> Path:
+    [built] = dist.glob("nbkit-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(dist, tmp_path_factory) -> Path:
+    """An empty environment with the wheels; a .pth file lends it the libraries of this one, not its editable nbkit."""
     place = tmp_path_factory.mktemp("elsewhere") / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(place), "platbase": str(place)}))
     command = [sys.executable, "-m", "pip", "--python", place / "bin/python", "install", "--quiet", "--no-deps"]
-    subprocess.run([*command, "--no-index", wheel], check=True)
+    subprocess.run([*command, "--no-index", *dist.iterdir()], check=True)
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return place
 

@@ -255,7 +255,7 @@ def _by_paper(lenient: bool) -> _Judge:
 
 def _by_quantities(strict: bool) -> _Judge:
     from nbkit.measure.health import own_flags
-    from nbkit.measure.quantities import compare_quantities
+    from nbkit.numbers import compare_quantities
 
     def judge(source: str, hypothesis: str, src: str, tgt: str, *beside: str) -> list[_Row]:
         found = compare_quantities(source, hypothesis, src, tgt)

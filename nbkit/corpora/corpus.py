@@ -17,7 +17,7 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias
 
-from nbkit import sandbox
+from nbkit.corpora import sandbox
 from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem
 from nbkit.files import (
     OnError,

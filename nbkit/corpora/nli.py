@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs
 
-from nbkit import sandbox
+from nbkit.corpora import sandbox
 from nbkit.corpora.corpus import (
     DEFAULT_SPLIT,
     SANDBOX_SPLITS,

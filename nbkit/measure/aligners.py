@@ -23,11 +23,10 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from nbkit import sandbox
+from nbkit.corpora import sandbox
 from nbkit.corpora.corpus import read_word_pairs
 from nbkit.errors import DataError, MissingExtraError, NbkitError, as_problem
 from nbkit.registry import Registry, check_options
-from nbkit.sandbox.stream import mixtures
 from nbkit.store import Store
 
 if TYPE_CHECKING:
@@ -411,7 +410,9 @@ class LexiconAligner:
         if self._words is not None:
             words: Any = self._words.digest
         else:
-            versions = [sandbox.identity(self._src, self._tgt, split="train", mixture=name) for name in mixtures()]
+            versions = [
+                sandbox.identity(self._src, self._tgt, split="train", mixture=name) for name in sandbox.mixtures()
+            ]
             words = {"sandbox": versions, "pairs": self._pairs}
         return {"aligner": "lexicon", "version": 2, "words": words, "threshold": self.threshold}
 

@@ -23,7 +23,7 @@ import regex
 
 from nbkit.errors import DataError
 from nbkit.languages import base_language, is_unspaced, language_name, scripts
-from nbkit.measure.quantities import Verdict, compare_quantities
+from nbkit.numbers import Verdict, compare_quantities
 from nbkit.text.form import one_form
 from nbkit.yaml_text import load
 

@@ -1,4 +1,4 @@
-"""Numbers in ten languages: find them in a text, and write them.
+"""Numbers and quantities (the package nbquantities), with nbkit's errors; `formats` draws numbers to write.
 
 >>> from nbkit.numbers import find_numbers, write_number
 >>> [str(number.value) for number in find_numbers("3亿2000万人", "zh")]
@@ -7,9 +7,57 @@
 '320 Millionen'
 """
 
-from nbkit.numbers.lexicon import count_both
-from nbkit.numbers.number import Kind, Number
-from nbkit.numbers.reading import find_numbers
-from nbkit.numbers.writing import forms, in_place, write_number
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
-__all__ = ["Kind", "Number", "count_both", "find_numbers", "forms", "in_place", "write_number"]
+import nbquantities
+from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.languages import LanguageDataError, base_language, check_language
+from nbquantities import Kind, Number, Quantity, Verdict, in_place, passes, with_ends
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _with_nbkit_errors(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """*function* of nbquantities, whose errors are raised as those of nbkit; a language is checked first."""
+
+    @wraps(function)
+    def translated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return function(*args, **kwargs)
+        except nbquantities.UnknownNameError as error:
+            if error.kind != "language":
+                raise UnknownNameError(error.kind, error.name, error.known) from None
+            file = f"{base_language(check_language(error.name))}.yaml"
+            way_out = f"write nbquantities/languages/{file}, as README.md beside it says"
+            raise LanguageDataError("number rules", error.name, error.known, way_out) from None
+        except nbquantities.QuantitiesError as error:
+            raise NbkitError(str(error)) from error
+
+    return translated
+
+
+compare_quantities = _with_nbkit_errors(nbquantities.compare_quantities)
+count_both = _with_nbkit_errors(nbquantities.count_both)
+find_numbers = _with_nbkit_errors(nbquantities.find_numbers)
+find_quantities = _with_nbkit_errors(nbquantities.find_quantities)
+forms = _with_nbkit_errors(nbquantities.forms)
+write_number = _with_nbkit_errors(nbquantities.write_number)
+
+__all__ = [
+    "Kind",
+    "Number",
+    "Quantity",
+    "Verdict",
+    "compare_quantities",
+    "count_both",
+    "find_numbers",
+    "find_quantities",
+    "forms",
+    "in_place",
+    "passes",
+    "with_ends",
+    "write_number",
+]

@@ -17,7 +17,7 @@ from typing import Any
 
 from nbkit.errors import NbkitError
 from nbkit.languages import LanguageDataError, base_language, check_language
-from nbkit.numbers.writing import forms, write_number
+from nbkit.numbers import forms, write_number
 from nbkit.seeding import generator
 from nbkit.yaml_text import read_own
 

@@ -31,10 +31,9 @@ from nbkit.measure.literal import (
     known_matchings,
     read_dictionary,
 )
-from nbkit.measure.quantities import Verdict as Carried
-from nbkit.measure.quantities import compare_quantities
 from nbkit.measure.senses import AMBIGUOUS, SenseLookup
-from nbkit.numbers.quantity import find_quantities, with_ends
+from nbkit.numbers import Verdict as Carried
+from nbkit.numbers import compare_quantities, find_quantities, with_ends
 from nbkit.registry import Registry
 from nbkit.text.form import one_form
 from nbkit.yaml_text import load

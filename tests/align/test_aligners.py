@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from nbkit.corpora.sandbox import LANGUAGES
+from nbkit.corpora.sandbox import pairs as sandbox_pairs
 from nbkit.errors import DataError, NbkitError, UnknownNameError
 from nbkit.measure.aligners import ALIGNERS, Aligner, check_aligner, load_aligner
-from nbkit.sandbox import LANGUAGES
-from nbkit.sandbox import pairs as sandbox_pairs
 from tests.align.pharaoh import write_pharaoh
 from tests.align.scores import score_alignments
 

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
+from nbkit.corpora.sandbox import pairs as sandbox_pairs
 from nbkit.errors import MissingExtraError
 from nbkit.measure import aligners as eflomal_aligner
 from nbkit.measure.aligners import check_aligner, load_aligner
-from nbkit.sandbox import pairs as sandbox_pairs
 from nbkit.store import Store
 from tests.align.scores import score_alignments
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nbkit.corpora.sandbox import pairs as sandbox_pairs
 from nbkit.errors import ModelError
 from nbkit.measure import learned as embeddings
 from nbkit.measure.aligners import check_aligner, load_aligner
-from nbkit.sandbox import pairs as sandbox_pairs
 from nbkit.store import Store
 
 SHAPES = st.tuples(st.integers(1, 7), st.integers(1, 7))

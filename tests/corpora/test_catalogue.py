@@ -184,7 +184,7 @@ def test_a_pair_without_the_pivot_language(hub):
 
 
 def test_the_sandbox_by_name():
-    from nbkit import sandbox
+    from nbkit.corpora import sandbox
 
     assert check_corpus("sandbox", "en", "ja") == []
     pairs = list(load_pairs("sandbox", "en", "de", n=5))

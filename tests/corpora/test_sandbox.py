@@ -1,270 +1,35 @@
-"""The sandbox: well-formed trees, gold alignments, addressed randomness, disjoint splits, enough of everything."""
+"""The sandbox as corpora of nbkit: nbkit's sentences and errors, mixtures in turn, idioms in splits, word lists."""
 
 from __future__ import annotations
 
-import hashlib
-import subprocess
-import sys
-from collections import Counter
-from itertools import islice, pairwise
-from math import prod
-from statistics import median
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from nbkit import sandbox
-from nbkit.corpora import corpus_identity, load_pairs
+from nbkit.corpora import check_corpus, corpus_identity, load_pairs, sandbox
+from nbkit.corpora.idioms import check_leaks, fits, sandbox_idiom_pairs, sandbox_idiom_splits, split_idioms
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.sandbox.constructions import CONSTRUCTIONS
-from nbkit.sandbox.meaning import adjectives_of, lexemes, nouns_of, table, verbs_of
-from nbkit.sandbox.phenomena import PHENOMENA
-from nbkit.sandbox.stream import grammar, meaning, mixtures, part_of
-from nbkit.text.sentences import ROOT, Sentence
-from tests.corpora.sandbox_trees import check_tree
-
-CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM"})
-FUNCTIONAL = frozenset({"ADP", "DET", "CCONJ", "SCONJ"})
-TARGETS = [lang for lang in sandbox.LANGUAGES if lang != "en"]
-SIZE = 800
+from nbkit.measure.aligners import LexiconAligner, sandbox_word_list
+from nbkit.measure.literal import Litter, WordDictionary
+from nbkit.text.sentences import Pair, sentence_key
 
 
-@pytest.fixture(scope="module")
-def drawn() -> dict[str, list]:
-    """The first test pairs of English with each other language."""
-    return {lang: list(sandbox.pairs("en", lang, n=SIZE)) for lang in TARGETS}
+def test_the_adapter_changes_types_and_nothing_else():
+    import nbsandbox
+
+    [own] = nbsandbox.pairs("en", "ja", n=1, start=3)
+    [pair] = sandbox.pairs("en", "ja", n=1, start=3)
+    assert isinstance(pair, Pair) and repr(pair) == repr(own)
+    assert (pair.source.joined, pair.target.text) == (own.source.sentences[0].joined, own.target.text)
 
 
-def sentences_of(drawn, lang: str) -> list[Sentence]:
-    texts = [p.source for p in drawn["de"]] if lang == "en" else [p.target for p in drawn[lang]]
-    return [sentence for text in texts for sentence in text.sentences]
-
-
-# --- sentences
-
-
-@pytest.mark.parametrize("lang", sandbox.LANGUAGES)
-def test_trees_are_projective_with_one_root_and_universal_labels(drawn, lang):
-    for sentence in sentences_of(drawn, lang):
-        check_tree(sentence)
-        punctuation = [not any(c.isalnum() for c in token) for token in sentence.tokens]
-        assert punctuation == [tag == "PUNCT" for tag in sentence.upos], sentence.joined
-
-
-@pytest.mark.parametrize("lang", sandbox.LANGUAGES)
-def test_function_words_have_no_content_words_below_them(drawn, lang):
-    for sentence in sentences_of(drawn, lang):
-        for token, head in enumerate(sentence.heads):
-            if head != ROOT and sentence.upos[head] in ("DET", "CCONJ", "SCONJ", "PUNCT"):
-                assert sentence.deprels[token] in ("fixed", "clf"), (sentence.joined, sentence.tokens[token])
-
-
-@pytest.mark.parametrize("lang", sandbox.LANGUAGES)
-def test_spelling(drawn, lang):
-    unspaced = lang in ("zh", "ja")
-    for sentence in sentences_of(drawn, lang):
-        text = sentence.text
-        assert text == text.strip() and "  " not in text
-        assert text[0] == text[0].upper() or text[0] in "¿¡"
-        assert sentence.tokens[-1] in (".?!" if not unspaced else "。？！")
-        assert not sentence.spaces[-1]
-        assert (" " in text) != unspaced or len(sentence) < 3
-        assert " ," not in text and " ." not in text and ",." not in text and ",," not in text
-        # "Die Karte, die die Gäste …": a relative pronoun may meet its like
-        assert all(a != b or (lang == "de" and a in ("der", "die", "das")) for a, b in pairwise(sentence.tokens)), text
-        if lang != "fr":
-            assert " ?" not in text and " !" not in text
-
-
-@pytest.mark.parametrize("lang", ["fr", "it"])
-def test_no_elision_is_missed(drawn, lang):
-    whole = {"fr": {"le", "la", "de", "ne", "que", "je"}, "it": {"lo", "la", "una", "della", "alla", "nella", "dalla"}}
-    for sentence in sentences_of(drawn, lang):
-        for token, following in pairwise(sentence.tokens):
-            if following[0].lower() in "aeiouéèêhâàœ":
-                assert token.lower() not in whole[lang], sentence.text
-
-
-def test_adjectives_have_a_degree_and_finite_verbs_a_tense(drawn):
-    english = sentences_of(drawn, "en")
-    assert all("Degree=" in f for s in english for f, u in zip(s.feats, s.upos, strict=True) if u == "ADJ")
-    assert all("Number=" in f for s in english for f, u in zip(s.feats, s.upos, strict=True) if u == "NOUN")
-    verbs = Counter(f.split("|")[0] for s in english for f, u in zip(s.feats, s.upos, strict=True) if u == "VERB")
-    assert verbs["Tense=Past"] > 100 and verbs["VerbForm=Inf"] > 100, verbs
-
-
-# --- alignments
-
-
-@pytest.mark.parametrize("lang", TARGETS)
-def test_alignments_are_in_range_and_cover_content_words(drawn, lang):
-    aligned, total = Counter(), Counter()
-    for pair in drawn[lang]:
-        links = pair.alignment
-        assert list(links) == sorted(set(links))
-        assert all(0 <= s < len(pair.source) and 0 <= t < len(pair.target) for s, t in links)
-        tags = [tag for sentence in pair.source.sentences for tag in sentence.upos]
-        sources = {s for s, _ in links}
-        for token, tag in enumerate(tags):
-            total[tag] += 1
-            aligned[tag] += token in sources
-    for tag in CONTENT:
-        assert aligned[tag] > 0.985 * total[tag], (tag, aligned[tag], total[tag])
-
-
-@pytest.mark.parametrize("lang", TARGETS)
-def test_content_words_align_with_content_words(drawn, lang):
-    """A noun is aligned with the noun that its concept has in the other language."""
-    words = {noun.cells["en"].partition(",")[0]: noun.cells[lang] for noun in (*table("nouns"), *table("names"))}
-    checked = 0
-    for pair in drawn[lang]:
-        source, target = pair.source.sentences, pair.target.sentences
-        lemmas = [lemma for s in source for lemma in s.lemmas]
-        tags = [tag for s in source for tag in s.upos]
-        other = [lemma for s in target for lemma in s.lemmas]
-        for token, tag in enumerate(tags):
-            if tag in ("NOUN", "PROPN") and lemmas[token] in words:
-                cell = words[lemmas[token]]
-                assert any(s == token and other[t].strip("'") in cell for s, t in pair.alignment), (
-                    pair.source.text,
-                    pair.target.text,
-                    lemmas[token],
-                )
-                checked += 1
-    assert checked > 2 * SIZE
-
-
-def test_an_alignment_seen_from_the_other_side_is_the_same():
-    for there, back in zip(sandbox.pairs("de", "ja", n=50), sandbox.pairs("ja", "de", n=50), strict=True):
-        assert sorted((t, s) for s, t in there.alignment) == list(back.alignment)
-
-
-def test_an_auxiliary_without_a_partner_is_aligned_with_the_verb():
-    found = False
-    for pair in sandbox.pairs("en", "de", n=200):
-        source, target = pair.source.sentences[0], pair.target.sentences[0]
-        if "AUX" not in source.upos and target.tokens.count("hat") == 1 and pair.note == "transitive":
-            verb = source.upos.index("VERB")
-            assert {(verb, target.tokens.index("hat")), (verb, target.root)} <= set(pair.alignment)
-            found = True
-    assert found
-
-
-# --- how much there is
-
-
-def test_constructions_lexemes_and_mixture():
-    weights = {mixture: set(entry["weights"]) for mixture, entry in mixtures().items()}
-    assert set().union(*weights.values()) == {*CONSTRUCTIONS, *PHENOMENA}
-    shared = Counter(name for names in weights.values() for name in names)
-    assert {name for name, n in shared.items() if n > 1} == {"ordinary"}, "other constructions belong to one mixture"
-    assert len(weights["general"]) >= 25
-    ids = [(lexeme.id, lexeme.kinds) for lexeme in lexemes()]
-    assert len(ids) == len(set(ids)) >= 300
-    assert all(all(lexeme.cells.values()) for lexeme in lexemes())
-
-
-def test_at_least_ten_million_distinct_sentences():
-    """Plain past statements of the form *The A B verbed the C D* alone, counted from the dictionary."""
-    people = [n for n in nouns_of(("work",)) if n.cells["en"]]
-    subjects = sum(1 + len(adjectives_of(noun)) for noun in people)
-    total = 0
-    for verb in verbs_of(("tr", "ach")):
-        if "person" in verb.subjects:
-            total += subjects * sum(1 + len(adjectives_of(noun)) for noun in nouns_of(verb.objects))
-    times = len([a for a in table("adverbs") if {"time", "past"} <= a.kinds])
-    assert prod((total, times + 1)) >= 10**7
-
-
-def test_draws_are_nearly_all_distinct():
-    texts = Counter(pair.source.text for pair in sandbox.pairs("en", "zh", n=3000, split="train"))
-    assert len(texts) > 0.98 * 3000
-
-
-def test_every_construction_is_drawn_and_named(drawn):
-    seen = Counter(pair.note for pair in drawn["de"])
-    assert set(seen) == set(mixtures()["general"]["weights"])
-    assert max(seen.values()) < 0.08 * SIZE
-
-
-def test_every_perturbation_has_a_fair_share(drawn):
-    """Enough nouns, verbs, adjectives, adverbs and functional words for each of the sixteen perturbations."""
-    tags = [[tag for s in pair.source.sentences for tag in s.upos] for pair in drawn["de"]]
-
-    def share(minimum: int, wanted: frozenset[str]) -> float:
-        return sum(sum(tag in wanted for tag in row) >= minimum for row in tags) / len(tags)
-
-    assert share(2, frozenset({"NOUN", "PROPN", "PRON"})) > 0.9
-    assert share(2, frozenset({"VERB", "AUX"})) > 0.5
-    assert share(1, frozenset({"ADJ"})) > 0.5
-    assert share(1, frozenset({"ADV"})) > 0.25
-    assert share(2, FUNCTIONAL) > 0.55
-    lengths = [len(row) for row in tags]
-    assert 7 <= median(lengths) <= 14
-    assert sum(7 <= length <= 14 for length in lengths) > 0.75 * len(lengths)
-    assert min(lengths) >= 4
-
-
-# --- addressed randomness
-
-
-def test_a_pair_depends_on_its_place_alone():
-    whole = list(sandbox.pairs("en", "fr", n=40, split="dev"))
-    assert whole[:10] == list(sandbox.pairs("en", "fr", n=10, split="dev"))
-    assert whole[25:] == list(sandbox.pairs("en", "fr", n=15, split="dev", start=25))
-    assert whole == list(islice(sandbox.pairs("en", "fr", n=None, split="dev"), 40))
-    assert whole[7] == next(sandbox.pairs("en", "fr", n=1, split="dev", start=7))
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**9), st.sampled_from(sorted(sandbox.SPLITS)))
-def test_any_place_can_be_asked_for_and_means_the_same_in_all_languages(index, split):
-    english = {
-        next(sandbox.pairs("en", lang, n=1, split=split, start=index)).source.text for lang in ("de", "ru", "ja")
-    }
-    german = next(sandbox.pairs("en", "de", n=1, split=split, start=index)).target
-    assert len(english) == 1
-    assert next(sandbox.pairs("de", "es", n=1, split=split, start=index)).source == german
-    assert part_of(meaning("general", split, index)[1]) in sandbox.SPLITS[split]
-
-
-def test_splits_share_no_english_sentence_and_no_set_of_words():
-    texts = {split: {p.source.text for p in sandbox.pairs("en", "zh", n=2500, split=split)} for split in sandbox.SPLITS}
-    names = list(texts)
-    for one in names:
-        for other in names:
-            assert one == other or not texts[one] & texts[other]
-    assert set().union(*map(set, sandbox.SPLITS.values())) == set(range(8))
-
-
-def test_the_version_is_raised_with_every_change_of_the_sentences():
-    """Results are remembered under `VERSION`: where this fails, raise it and note the new digest here."""
-    digest = hashlib.blake2b(digest_size=8)
-    for lang in TARGETS:
-        for pair in sandbox.pairs("en", lang, n=400, split="train"):
-            digest.update(repr((pair.source, pair.target, pair.alignment, pair.note)).encode())
-    assert (sandbox.VERSION, digest.hexdigest()) == ("2", "5d3db970ae76ec3f")
-
-
-def test_the_same_in_another_process_with_another_hash_seed():
-    code = "from nbkit import sandbox; print([p.target.text for p in sandbox.pairs('en', 'it', n=5)])"
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8", "PATH": ""},
-    )
-    assert run.stdout.strip() == repr([p.target.text for p in sandbox.pairs("en", "it", n=5)])
-
-
-def test_importing_the_sandbox_is_light():
-    code = "import sys, nbkit.sandbox; print([m for m in ('torch', 'transformers', 'spacy') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
-
-
-# --- as a corpus of all mixtures
+def test_errors_are_those_of_nbkit():
+    with pytest.raises(UnknownNameError, match="sandbox language 'dee'; did you mean 'de'"):
+        sandbox.pairs("en", "dee", n=1)
+    with pytest.raises(NbkitError, match="both 'en'"):
+        sandbox.pairs("en", "en", n=1)
+    with pytest.raises(UnknownNameError, match="sandbox split 'tset'; did you mean 'test'"):
+        sandbox.entailment("en", n=1, split="tset")
+    with pytest.raises(NbkitError, match="not in the sandbox's mixture 'homographs'"):
+        sandbox.gold_senses(next(sandbox.pairs("en", "de", n=1)))
 
 
 def test_mixtures_take_turns(monkeypatch):
@@ -276,33 +41,105 @@ def test_mixtures_take_turns(monkeypatch):
     assert ids(7) == first and ids(4, start=3) == first[3:] and ids(1, start=6) == first[6:]
     before = corpus_identity("sandbox-all:dev", "en", "fr")
     assert before != corpus_identity("sandbox:dev", "en", "fr")
-    changed = {**mixtures(), "idioms": {**mixtures()["idioms"], "version": 99}}
-    monkeypatch.setattr("nbkit.sandbox.stream.mixtures", lambda: changed)
+    changed = {**sandbox.mixtures(), "idioms": {**sandbox.mixtures()["idioms"], "version": 99}}
+    monkeypatch.setattr("nbsandbox.stream.mixtures", lambda: changed)
     assert corpus_identity("sandbox-all:dev", "en", "fr") != before
     with pytest.raises(NbkitError, match="is unbounded: set n"):
         load_pairs("sandbox-all", "en", "de")
 
 
-# --- bad input
+@pytest.mark.parametrize("name", ["numbers", "homographs", "idioms"])
+def test_a_mixture_is_a_corpus(name):
+    assert check_corpus(f"sandbox-{name}", "en", "zh") == []
+    train = [pair.id for pair in load_pairs(f"sandbox-{name}:train", "de", "en", n=2)] if name != "idioms" else []
+    assert train == [f"{name}/train/{place}" for place in range(len(train))]
+    assert next(load_pairs(f"sandbox-{name}", "en", "de", n=1)).id == f"{name}/test/0"
+    assert corpus_identity(f"sandbox-{name}", "en", "de") != corpus_identity("sandbox", "en", "de")
 
 
-def test_bad_input_is_named():
-    with pytest.raises(UnknownNameError, match="sandbox language 'dee'; did you mean 'de'"):
-        sandbox.pairs("en", "dee", n=1)
-    with pytest.raises(UnknownNameError, match="split 'tests'; did you mean 'test'"):
-        sandbox.pairs("en", "de", n=1, split="tests")
-    with pytest.raises(UnknownNameError, match="mixture 'riddles'"):
-        sandbox.pairs("en", "de", n=1, mixture="riddles")
-    with pytest.raises(NbkitError, match="both 'en'"):
-        sandbox.pairs("en", "en", n=1)
-    with pytest.raises(NbkitError, match="negative"):
-        sandbox.pairs("en", "de", n=-1)
-    assert sandbox.identity("en", "de") != sandbox.identity("en", "de", split="dev")
+# --- idioms
 
 
-def test_every_word_has_its_forms_in_every_language():
-    """The dictionaries are read whole, so that a malformed cell fails here and not in the middle of a stream."""
-    for lang in sandbox.LANGUAGES:
-        speaks = grammar(lang)
-        for name in ("nouns", "verbs", "adverbs"):
-            assert len(getattr(speaks, name)) >= len(table(name))
+def test_splits_of_idioms_are_corpora():
+    assert check_corpus("sandbox-idioms:idiom-train", "en", "fr") == []
+    test = list(load_pairs("sandbox-idioms:idiom-test", "en", "fr"))
+    assert len(test) == len(sandbox_idiom_pairs("fr")) and test[3].id == "idioms/idiom-test/3"
+    assert [pair.id for pair in load_pairs("sandbox-idioms:idiom-test", "en", "fr", n=2, start=3)] == [
+        "idioms/idiom-test/3",
+        "idioms/idiom-test/4",
+    ]
+    assert next(load_pairs("sandbox-idioms:regular", "en", "fr", n=1)).id == "idioms/train/0"
+    assert corpus_identity("sandbox-idioms:regular", "en", "fr") != corpus_identity("sandbox-idioms", "en", "fr")
+    with pytest.raises(NbkitError, match="is unbounded: set n"):
+        list(load_pairs("sandbox-idioms:regular", "en", "fr"))
+
+
+def test_half_of_each_idiom_to_each_split():
+    from nbsandbox.phenomena import idioms
+
+    splits = sandbox_idiom_splits("fr")
+    assert set(splits.frequencies()) == {idiom.name for idiom in idioms()} and len(idioms()) >= 12
+    for idiom in idioms():
+        train, test = splits.frequencies()[idiom.name]
+        assert train + test == idiom.pairs and test - train in (0, 1)
+    assert len({pair.source for pair in (*splits.train, *splits.test)}) == sum(idiom.pairs for idiom in idioms())
+
+
+def test_the_papers_rule_deals_as_many():
+    splits = sandbox_idiom_splits("de")
+    again = split_idioms([*splits.train, *splits.test])
+    assert again.frequencies() == splits.frequencies() and not again.discarded
+
+
+def test_no_sentence_leaks():
+    for split in ("regular", "dev", "test"):
+        texts = [
+            (pair.source.text, pair.target.text)
+            for pair in sandbox.pairs("en", "de", n=400, split=split, mixture="idioms")
+        ]
+        check_leaks(texts, sandbox_idiom_pairs("de"))
+    keys = [{sentence_key(pair.source) for pair in sandbox_idiom_pairs("es", split)} for split in sandbox.IDIOM_SPLITS]
+    assert not keys[0] & keys[1]
+
+
+def test_idiom_pairs_pass_the_papers_filters():
+    pairs = sandbox_idiom_pairs("fr")
+    assert sum(fits(pair.source, pair.target) for pair in pairs) > 0.9 * len(pairs)
+
+
+@pytest.mark.parametrize("lang", ["fr", "ja"])
+def test_references_are_no_literal_errors_and_literal_translations_are(lang):
+    litter = Litter(WordDictionary("sandbox", "sandbox", sandbox.idiom_dictionary("en", lang)), "en", lang)
+    alive = 0
+    for pair in sandbox_idiom_pairs(lang)[:150]:
+        idiom = " ".join(pair.words)
+        assert not litter.judge_texts(idiom, pair.target, pair.target).error
+        blocklists = litter.judge_texts(idiom, pair.target, pair.target).blocklists
+        alive += bool(blocklists)
+        if blocklists:
+            literal = f"{pair.target[:-1]} {blocklists[0].translations[0]}"
+            assert litter.judge_texts(idiom, pair.target, literal).error
+    assert alive > 0.95 * 150
+
+
+# --- senses by word list
+
+
+def test_the_word_list_knows_both_senses():
+    words = sandbox_word_list("en", "de", 1000)
+    for word, clusters in sandbox.homograph_lexicon("de").items():
+        for cluster in clusters.values():
+            assert all(words.strength(word, lemma.casefold()) > 0.01 for lemma in cluster), (word, cluster)
+
+
+def test_the_lexicon_aligner_finds_the_senses():
+    drawn = list(sandbox.pairs("en", "de", n=400, mixture="homographs"))
+    aligner = LexiconAligner("en", "de", pairs=1000)
+    pairs = [(pair.source.tokens, pair.target.tokens) for pair in drawn]
+    right = total = 0
+    for pair, links in zip(drawn, aligner.align(pairs, progress=False), strict=True):
+        for gold in sandbox.gold_senses(pair):
+            wanted = {target for source, target in pair.alignment if source == gold.token}
+            right += bool(wanted & {target for source, target in links if source == gold.token})
+            total += 1
+    assert right > 0.97 * total

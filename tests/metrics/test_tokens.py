@@ -112,7 +112,7 @@ def test_law_on_every_tokenizer_exception_of_spacy(lang: str) -> None:
 
 @pytest.mark.parametrize("target", ["de", "fr", "es", "it", "ru", "zh", "ja"])
 def test_law_on_the_sandbox(target: str) -> None:
-    from nbkit.sandbox import pairs
+    from nbkit.corpora.sandbox import pairs
 
     for pair in pairs("en", target, n=200):
         for text in (pair.source, pair.target):

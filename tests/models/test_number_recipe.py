@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from nbkit import sandbox
+from nbkit.corpora import sandbox
 from nbkit.models import resolve
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.translators.lifecycle import TRANSLATOR
@@ -37,8 +37,8 @@ def test_a_field_at_its_old_value_is_not_part_of_the_digest():
 def test_another_mixture_is_another_model(monkeypatch):
     recipe = TRANSLATOR.recipe(resolve("sandbox-numbers", "de", "en"))
     before = TRANSLATOR.recipe_digest(recipe)
-    changed = {**sandbox.stream.mixtures(), "numbers": {**sandbox.stream.mixtures()["numbers"], "version": 99}}
-    monkeypatch.setattr("nbkit.sandbox.stream.mixtures", lambda: changed)
+    changed = {**sandbox.mixtures(), "numbers": {**sandbox.mixtures()["numbers"], "version": 99}}
+    monkeypatch.setattr("nbsandbox.stream.mixtures", lambda: changed)
     assert TRANSLATOR.recipe_digest(recipe) != before
 
 

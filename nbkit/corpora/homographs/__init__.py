@@ -21,11 +21,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import yaml
 
 from nbkit import yaml_text
+from nbkit.corpora.sandbox import homograph_lexicon
 from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem, closest
 from nbkit.files import expand_path, read_text
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.registry import Registry
-from nbkit.sandbox.phenomena import homograph_lexicon
 from nbkit.yaml_text import line_of
 
 __all__ = [

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from nbkit import sandbox
+from nbkit.corpora import sandbox
 from nbkit.corpora.corpus import RawPair, as_pair
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import aligned_lines, atomic_write

@@ -10,8 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from nbkit import sandbox
-from nbkit.corpora import corpus_identity
+from nbkit.corpora import corpus_identity, sandbox
 from nbkit.errors import ModelError
 from nbkit.models import weights
 from nbkit.models.backends import DEFAULT, Decoding

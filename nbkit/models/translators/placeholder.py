@@ -70,7 +70,7 @@ def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[st
     """Translate *texts* with their numbers carried over by rule.
 
     Each number of a text is replaced by a small number that the text does not contain, the text is translated, and the
-    stand-in, in whatever form, is replaced by the number's translation (`nbkit.numbers.write_number`, in the form of
+    stand-in, in whatever form, is replaced by the number's translation (`nbquantities.write_number`, in the form of
     the source if the target language has it). If a stand-in is not found exactly once, a second attempt uses number
     words; if that fails as well, the model's translation of the original text is used, and the outcome is that of the
     first stand-in. Articles, the number one and ordinals are left to the model, as grammar depends on them.
@@ -114,11 +114,9 @@ def masked_texts(texts: Sequence[str], src: str) -> list[str]:
 @cache
 def rules_digest() -> str:
     """Digest of these rules for a store key: of their source and of the number rules that they use."""
-    sources = fingerprint(["nbkit.numbers", "nbkit.models.translators.placeholder"]).sources
+    sources = fingerprint(["nbquantities", "nbkit.models.translators.placeholder"]).sources
     own = sorted(
-        item
-        for item in sources.items()
-        if item[0].startswith(("nbkit/numbers", "nbkit/models/translators/placeholder"))
+        item for item in sources.items() if item[0].startswith(("nbquantities", "nbkit/models/translators/placeholder"))
     )
     return hashlib.blake2b(repr(own).encode(), digest_size=8).hexdigest()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbkit import sandbox
+from nbkit.corpora import sandbox
 from nbkit.corpora.idioms import (
     IdiomPair,
     IdiomSplits,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbkit import sandbox
+from nbkit.corpora import sandbox
 from nbkit.corpora.idioms import IdiomPair, without_leaks
 from nbkit.files import expand_path, file_digest
 from nbkit.languages import is_unspaced

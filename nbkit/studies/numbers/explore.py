@@ -9,9 +9,16 @@ import pandas as pd
 
 from nbkit.errors import NbkitError
 from nbkit.figures import styles
-from nbkit.measure.quantities import Verdict, compare_quantities
-from nbkit.numbers import find_numbers, forms, in_place, write_number
-from nbkit.numbers.quantity import Quantity, find_quantities
+from nbkit.numbers import (
+    Quantity,
+    Verdict,
+    compare_quantities,
+    find_numbers,
+    find_quantities,
+    forms,
+    in_place,
+    write_number,
+)
 from nbkit.studies.explore import Asked, Choice, Probe, Shown, lines, said
 
 #: The elements that mark a quantity, by the grade of its verdict.

@@ -13,9 +13,7 @@ from itertools import islice
 from nbkit.corpora.templates import PLACEHOLDER, Template
 from nbkit.languages import is_unspaced
 from nbkit.measure.numbers import compare_numbers
-from nbkit.measure.quantities import compare_quantities, passes
-from nbkit.numbers import Number, find_numbers
-from nbkit.numbers.quantity import find_quantities
+from nbkit.numbers import Number, compare_quantities, find_numbers, find_quantities, passes
 
 #: Sentences that are translated at a time.
 _BATCH = 500

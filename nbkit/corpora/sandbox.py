@@ -1,0 +1,83 @@
+"""The sandbox (the package nbsandbox) with nbkit's sentences, pairs and errors.
+
+>>> pair = next(pairs("en", "de", n=1))
+>>> pair.id, pair.source.lang, pair.target.lang
+('general/test/0', 'en', 'de')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import nbsandbox
+from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.text.sentences import Pair, Sentence, Text
+from nbsandbox import IDIOM_SPLITS, LANGUAGES, SPLITS, VERSION, mixtures, training_splits
+
+__all__ = [
+    "IDIOM_SPLITS",
+    "LANGUAGES",
+    "SPLITS",
+    "VERSION",
+    "entailment",
+    "entailment_identity",
+    "gold_idiom",
+    "gold_senses",
+    "homograph_lexicon",
+    "identity",
+    "idiom_dictionary",
+    "mixtures",
+    "pairs",
+    "training_splits",
+]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _with_nbkit_errors(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """*function* of nbsandbox, whose errors are raised as those of nbkit."""
+
+    @wraps(function)
+    def translated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return function(*args, **kwargs)
+        except nbsandbox.UnknownNameError as error:
+            raise UnknownNameError(error.kind, error.name, error.known) from None
+        except nbsandbox.SandboxError as error:
+            raise NbkitError(str(error)) from None
+
+    return translated
+
+
+entailment_identity = _with_nbkit_errors(nbsandbox.entailment_identity)
+# These read ids and tokens alone, which are the same in the pairs of both.
+gold_idiom: Callable[[Any], nbsandbox.GoldIdiom] = _with_nbkit_errors(nbsandbox.gold_idiom)
+gold_senses: Callable[[Any], tuple[nbsandbox.GoldSense, ...]] = _with_nbkit_errors(nbsandbox.gold_senses)
+homograph_lexicon = _with_nbkit_errors(nbsandbox.homograph_lexicon)
+identity = _with_nbkit_errors(nbsandbox.identity)
+idiom_dictionary = _with_nbkit_errors(nbsandbox.idiom_dictionary)
+
+
+@_with_nbkit_errors
+def pairs(*languages: str, **selection: Any) -> Iterator[Pair]:
+    """Pairs of the sandbox; parameters and errors as of `nbsandbox.pairs`."""
+    drawn = nbsandbox.pairs(*languages, **selection)
+    return (Pair(pair.id, _text(pair.source), _text(pair.target), pair.alignment, pair.note) for pair in drawn)
+
+
+@_with_nbkit_errors
+def entailment(lang: str, **selection: Any) -> Iterator[tuple[str, Text, Text, str, str]]:
+    """Labelled pairs of the sandbox; parameters and errors as of `nbsandbox.entailment`."""
+    drawn = nbsandbox.entailment(lang, **selection)
+    return ((id_, _text(premise), _text(hypothesis), label, rule) for id_, premise, hypothesis, label, rule in drawn)
+
+
+def _text(text: nbsandbox.Text) -> Text:
+    return Text(tuple(map(_sentence, text.sentences)))
+
+
+def _sentence(own: nbsandbox.Sentence) -> Sentence:
+    return Sentence(own.tokens, own.lang, own.spaces, own.upos, own.heads, own.deprels, own.lemmas, own.feats)

@@ -1,0 +1,704 @@
+"""Whether a translation carries the quantities of its source: a graded verdict on each, explained in one line.
+
+same: value, kind and unit in the target's own notation. equivalent: another notation or unit for the same amount
+(*10:26 PM* and *22:26 Uhr*, *6 in* and *15 cm*). tolerable: readable, but not the target's notation, or said less or
+more often. wrong: anything else, with what is wrong.
+
+Units are converted by pint (the extra ``units``); without it, measures in other units are compared by unit name only,
+and the verdict says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from nbquantities.number import read_yaml
+from nbquantities.quantity import Quantity, find_quantities, says_few, with_ends
+
+Span: TypeAlias = tuple[int, int]
+Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
+#: Maximum number of unmatched quantities on one side that are compared one by one with those of the other.
+MOST_COMPARED = 50
+#: No rounding goes beyond this share of the value (1 inch is 3 cm, 100 km are not 100 miles).
+_MOST_ROUNDED = Fraction(16, 100)
+_RANKS: dict[Grade, int] = {"same": 0, "equivalent": 2, "tolerable": 4, "wrong": 9}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on one quantity.
+
+    Parameters
+    ----------
+    grade : {"same", "equivalent", "tolerable", "wrong"}
+        How well the quantity is carried over.
+    wrong : str
+        What is wrong: value, scale, separator (the same digits, read otherwise), sign, unit changed, percent lost,
+        percent added, ordinal changed, month changed, fraction changed, clock shifted, exchanged, missing, added,
+        repeated; empty unless the grade is wrong.
+    source, target : Quantity or None
+        The two quantities, None for one that is missing or added.
+    note : str
+        In what way they are equivalent or tolerable.
+    certainty : float
+        Below 1 for a verdict that rests on the words beside the numbers.
+    """
+
+    grade: Grade
+    wrong: str
+    source: Quantity | None
+    target: Quantity | None
+    note: str = ""
+    certainty: float = 1.0
+
+    def __str__(self) -> str:
+        left, right = (_shown(quantity) for quantity in (self.source, self.target))
+        if not left or not right:
+            return f"{left or right} ({self.wrong or self.note})"
+        sign = "≠" if self.grade == "wrong" else "≈" if self.note.startswith("≈") else "="
+        said = self.wrong or self.note.removeprefix("≈ ")
+        certainty = f", certainty {self.certainty:g}" if self.certainty < 1 else ""
+        return f"{left} {sign} {right}" + (f" ({said}{certainty})" if said else "")
+
+
+def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Verdict]:
+    """Judge every quantity of a translation against its source.
+
+    Raises
+    ------
+    UnknownNameError
+        For a language without number rules.
+
+    Examples
+    --------
+    >>> [str(v) for v in compare_quantities("It closes at 10:26 PM.", "Es schließt um 22:26 Uhr.", "en", "de")]
+    ['10:26 PM = 22:26 Uhr (clock)']
+    >>> [str(v) for v in compare_quantities("5 % of men", "5 Männer", "en", "de")]
+    ['5 % ≠ 5 (percent lost)']
+    >>> [v.wrong for v in compare_quantities("3,126 men", "3,126 Mann", "en", "de")]
+    ['separator']
+    >>> [(v.grade, v.wrong) for v in compare_quantities("⅓ cup", "⅔ Tasse", "en", "de")]
+    [('wrong', 'fraction changed')]
+    """
+    whole = _of_source(source, src)
+    left = with_ends(whole)
+    closed = _closed(target, {abs(quantity.value) for quantity in left})
+    right = [_opened(quantity, target, closed) for quantity in with_ends(find_quantities(closed, tgt))]
+    left, right = _without_dashes(left, target), _without_dashes(right, source)
+    if not left and not right:
+        return []
+    verdicts: list[Verdict] = []
+    left, right = _matched(left, right, verdicts)
+    left, right = _by_parts(left, right, verdicts)
+    right, left = _by_parts(right, left, verdicts, swapped=True)
+    if left or right:
+        few = says_few(source, src), says_few(target, tgt)
+        verdicts += _unmatched(left, right, verdicts, (source, target), few)
+    ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
+    verdicts += _exchanged(source, target, verdicts, ranges)
+    return sorted(verdicts, key=_place)
+
+
+def passes(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
+    """Whether all quantities are carried over: in the target's notation if *strict*, else in any that cannot mislead.
+
+    >>> passes(compare_quantities("It weighs 6 lb.", "Es wiegt 6 Pfund.", "en", "de"))
+    True
+    """
+    return all(verdict.grade == "same" if strict else verdict.grade != "wrong" for verdict in verdicts)
+
+
+@lru_cache(maxsize=256)
+def _of_source(source: str, src: str) -> tuple[Quantity, ...]:
+    """The quantities of a source, which several translations are compared with."""
+    return tuple(find_quantities(source, src))
+
+
+#: Groups of three digits with a space behind the separator.
+_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:([.,]) \d{3}(?!\d))(?:\1 \d{3}(?!\d))*")
+
+
+def _closed(target: str, values: Collection[Fraction]) -> str:
+    """*target* with *8, 800* as *8,800* where this is one of *values*; spaces stand before the number, of one length.
+
+    >>> _closed("from 8, 800 yen or 5, 300", {Fraction(8800)})
+    'from  8,800 yen or 5, 300'
+    """
+    return _SPACED.sub(
+        lambda m: m[0].replace(" ", "").rjust(len(m[0])) if Fraction(re.sub(r"\D", "", m[0])) in values else m[0],
+        target,
+    )
+
+
+def _opened(quantity: Quantity, target: str, closed: str) -> Quantity:
+    """A quantity of *closed* as *target* writes it, which is not as the language does if they differ."""
+    start, end = quantity.span
+    while start and target[start:end] != closed[start:end] and closed[start - 1] == " " != target[start - 1]:
+        start -= 1
+    if target[start:end] == closed[start:end]:
+        return quantity
+    return replace(quantity, span=(start, end), surface=target[start:end], localised=False)
+
+
+def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
+    """Hyphens before a number that are dashes: the other text has one there, too (*- 6 kinds*, -6种)."""
+
+    def dashed(quantity: Quantity) -> bool:
+        digits = re.escape(quantity.surface[1:])
+        begins = quantity.span[0] == 0 and other[:1] in tuple("-–—")
+        return begins or re.search(rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{digits}(?!\d)", other) is not None
+
+    return [
+        replace(q, also=(*q.also, -q.value)) if q.value < 0 and q.surface[0] in "-－–" and dashed(q) else q
+        for q in quantities
+    ]
+
+
+def _by_parts(
+    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: list[Verdict], *, swapped: bool = False
+) -> tuple[list[Quantity], list[Quantity]]:
+    """Match what has no match as a whole by all of its parts (*5/11* by *11. Mai*); what is left on either side."""
+    kept, rest = [], list(right)
+    for quantity in left:
+        free, found = list(rest), []
+        for part in quantity.parts if len(rest) <= MOST_COMPARED else ():
+            match = next(
+                (o for o in free if o.kind not in ("clock", "fraction") and _relation(part, o) is not None), None
+            )
+            if match is None:
+                break
+            free.remove(match)
+            found.append((match, part) if swapped else (part, match))
+        if found and len(found) == len(quantity.parts):
+            rest = free
+            verdicts += [_verdict(a, b, _Relation("equivalent", quantity.kind)) for a, b in found]
+        else:
+            kept.append(quantity)
+    return kept, rest
+
+
+def _place(verdict: Verdict) -> tuple[int, int]:
+    quantity = verdict.source or verdict.target
+    assert quantity is not None
+    return (0 if verdict.source else 1, quantity.span[0])
+
+
+def _shown(quantity: Quantity | None) -> str:
+    """The quantity as written, with the percent sign or unit that stands beside it."""
+    if quantity is None:
+        return ""
+    if quantity.kind in ("percent", "permille") and not re.search("[%‰％]", quantity.surface):
+        return quantity.surface + (" %" if quantity.kind == "percent" else " ‰")
+    if quantity.unit and quantity.kind in ("measure", "money") and quantity.surface[-1:].isdecimal():
+        return f"{quantity.surface} {_short(quantity.unit)}"
+    return quantity.surface
+
+
+# ----------------------------------------------------------------------------
+# Matching: the closest pairs first.
+
+
+class _Relation(NamedTuple):
+    grade: Grade
+    note: str
+
+
+def _matched(
+    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: list[Verdict]
+) -> tuple[list[Quantity], list[Quantity]]:
+    """Pair what belongs together, best first; what is left on either side."""
+    places: dict[tuple[Fraction, str, str], list[int]] = {}
+    for j in range(len(right) - 1, -1, -1):
+        places.setdefault(_key(right[j]), []).append(j)
+    free_left, taken = [], set()
+    for i, quantity in enumerate(left):
+        same = places.get(_key(quantity))
+        if same:
+            j = same.pop()
+            taken.add(j)
+            verdicts.append(_verdict(quantity, right[j], _Relation("same", "")))
+        else:
+            free_left.append(i)
+    free_right = [j for j in range(len(right)) if j not in taken]
+    if max(len(free_left), len(free_right)) <= MOST_COMPARED:
+        pairs = []
+        for i in free_left:
+            for j in free_right:
+                relation = _relation(left[i], right[j])
+                if relation is not None:
+                    weak = (left[i].certainty < 1) + (right[j].certainty < 1)
+                    distance = abs(i / len(left) - j / len(right))
+                    pairs.append((_RANKS[relation.grade] + 1.5 * weak + distance, i, j, relation))
+        pairs.sort(key=lambda pair: pair[:3])
+        used_left: set[int] = set()
+        for _, i, j, relation in pairs:
+            if i not in used_left and j not in taken:
+                used_left.add(i)
+                taken.add(j)
+                verdicts.append(_verdict(left[i], right[j], relation))
+        free_left = [i for i in free_left if i not in used_left]
+    return [left[i] for i in free_left], [right[j] for j in range(len(right)) if j not in taken]
+
+
+def _key(quantity: Quantity) -> tuple[Fraction, str, str]:
+    kind = "cardinal" if quantity.soft else "ordinal" if quantity.kind == "roman" else quantity.kind
+    notation = _digits(quantity) if kind == "clock" else quantity.surface if kind == "identifier" else ""
+    return (quantity.value, kind + notation + "~" * (quantity.lexical and quantity.value == 1), quantity.unit)
+
+
+def _digits(quantity: Quantity) -> str:
+    return re.sub(r"\D", "", quantity.surface)
+
+
+def _verdict(source: Quantity, target: Quantity, relation: _Relation) -> Verdict:
+    if not target.localised and relation.grade != "wrong":
+        return Verdict("tolerable", "", source, target, "notation not localised")
+    return Verdict(relation.grade, "", source, target, relation.note)
+
+
+_ORDINAL = frozenset({"ordinal", "roman"})
+_SHARES: dict[str, int] = {"percent": 100, "permille": 1000}
+_COUNTABLE = frozenset(
+    {"cardinal", "ordinal", "roman", "date", "identifier", "approximate", "power", "fraction", "decade"}
+)
+
+
+def _relation(a: Quantity, b: Quantity) -> _Relation | None:
+    """How *b* carries over *a*, or None if it does not."""
+    if a.kind == "always" or b.kind == "always":
+        said = {(24, "hour"), (7, "day"), (24, ""), (365, "day")}
+        other = b if a.kind == "always" else a
+        return _Relation("equivalent", "idiom") if a.kind == b.kind or (other.value, other.unit) in said else None
+    if a.kind == "clock" or b.kind == "clock":
+        return _clock_relation(a, b)
+    if a.value == b.value == 1 and a.lexical != b.lexical:
+        other = b if a.lexical else a
+        if other.kind in _ORDINAL or re.search(r"\d[.,]", other.surface):
+            return None  # the article is neither *first* nor *1.000*
+    if a.kind == "decade" and b.kind == "decade":
+        short = min(a.value, b.value) < 100
+        alike = a.value == b.value or (short and max(a.value, b.value) < 2200 and a.value % 100 == b.value % 100)
+        return _Relation("equivalent", "decade") if alike else None
+    if "decade" in (a.kind, b.kind):
+        decade, other = (a, b) if a.kind == "decade" else (b, a)
+        if decade.value == 100 * (other.value - 1) and (other.kind in _ORDINAL or other.unit == "century"):
+            return _Relation("equivalent", "century")
+    if a.kind == b.kind == "identifier" and _letters(a) and _letters(b) and a.value == b.value:
+        return _Relation("equivalent", "identifier")
+    if a.kind in _SHARES or b.kind in _SHARES:
+        return _share_relation(a, b)
+    if "fraction" in (a.kind, b.kind) and a.kind != b.kind:
+        fraction, other = (a, b) if a.kind == "fraction" else (b, a)
+        signs = "/" in fraction.surface
+        if (
+            fraction.value.numerator == 1
+            and other.value == fraction.value.denominator > 2
+            and not (other.unit or signs)
+        ):
+            return _Relation("equivalent", "one of so many")
+    if a.kind == b.kind == "date" and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
+        return None
+    equal = _equal(a, b)
+    units = _unit_relation(a, b)
+    if equal and units is not None:
+        if a.kind == b.kind and not equal.note and not units.note:
+            return _Relation("same", "") if a.unit == b.unit or a.soft or b.soft else units
+        if equal.note or units.note:
+            return max(equal, units, key=lambda relation: _RANKS[relation.grade])
+        return _Relation("equivalent", _crossing(a, b))
+    if a.unit and b.unit and a.kind in ("measure", "money") and b.kind == a.kind:
+        return _converted(a, b)
+    return None
+
+
+def _crossing(a: Quantity, b: Quantity) -> str:
+    kinds = {a.kind, b.kind}
+    return next(
+        (kind for kind in ("ordinal", "roman", "date", "decade", "fraction", "identifier", "power") if kind in kinds),
+        "notation",
+    )
+
+
+def _letters(quantity: Quantity) -> bool:
+    return any(character.isalpha() for character in quantity.surface)
+
+
+def _equal(a: Quantity, b: Quantity) -> _Relation | None:
+    if a.value == b.value:
+        return _Relation("same", "")
+    if a.value in b.also or b.value in a.also or (a.also and b.also and not set(a.also).isdisjoint(b.also)):
+        return _Relation("equivalent", "year" if 1000 <= max(a.value, b.value) < 2200 else "reading")
+    return None
+
+
+def _clock_relation(a: Quantity, b: Quantity) -> _Relation | None:
+    if a.kind == b.kind:
+        if a.value == b.value:
+            return _Relation("same" if _digits(a) == _digits(b) else "equivalent", "clock")
+        if abs(a.value - b.value) == 720 and (a.unit != "24" or b.unit == "12"):
+            return _Relation("equivalent" if a.unit != "24" else "tolerable", "clock, half of the day unsaid")
+        return None
+    clock, other = (a, b) if a.kind == "clock" else (b, a)
+    if other.kind not in ("cardinal", "fraction", "measure") or other.unit not in ("", "hour"):
+        return None
+    hour, minute = divmod(clock.value, 60)
+    if len(other.surface) == 4 and other.value == hour * 100 + minute:
+        return _Relation("equivalent", "clock")  # at 2100
+    hours = clock.value / 60  # deux heures et demie is two and a half hours as well
+    if (minute == 0 or other.unit) and other.value in (hours, hours - 12, hours or 24):
+        return _Relation("tolerable", "clock")
+    dotted = re.fullmatch(r"(\d{1,2})[.,](\d\d)", other.surface)
+    if dotted and int(dotted[2]) == minute and int(dotted[1]) in (hour, hour - 12, hour + 12):
+        return _Relation("equivalent", "clock")
+    return None
+
+
+def _share_relation(a: Quantity, b: Quantity) -> _Relation | None:
+    """Percent and permille: with each other, with fractions; not with plain numbers."""
+    if a.kind == b.kind:
+        return _Relation("same", "") if _equal(a, b) else None
+    if (a.soft or b.soft) and _equal(a, b) and {a.kind, b.kind} <= {"percent", "permille", "cardinal"}:
+        return _Relation("tolerable", "percent unsaid") if "cardinal" in (a.kind, b.kind) else None
+    left, right = (q.value / _SHARES.get(q.kind, 1) for q in (a, b))
+    plain = a if a.kind not in _SHARES else b
+    if left == right and (plain.kind in ("fraction", *_SHARES) or plain.lexical or plain.value.denominator > 1):
+        return _Relation("equivalent", "share")
+    return None
+
+
+# ----------------------------------------------------------------------------
+# Units.
+
+
+@cache
+def _common() -> dict[str, Any]:
+    return read_yaml(Path(__file__).parent / "quantities" / "common.yaml")
+
+
+def _meanings(unit: str) -> Sequence[str]:
+    return _common()["ambiguous"].get(unit, (unit,))
+
+
+@cache
+def _short(unit: str) -> str:
+    """The first symbol of a unit, without the signs of a regular expression."""
+    return unit if unit.isupper() else re.sub(r"\\?.\?|\\", "", _common()["symbols"].get(unit, [unit])[0])
+
+
+def _unit_relation(a: Quantity, b: Quantity) -> _Relation | None:
+    """Whether two quantities of the same value may have these units."""
+    if a.unit == b.unit or a.soft or b.soft:
+        return _Relation("same", "")
+    if not set(_meanings(a.unit)).isdisjoint(_meanings(b.unit)):
+        return _Relation("same", "")
+    if a.lexical or b.lexical:
+        return _Relation("same", "") if "" in (a.unit, b.unit) else None
+    units = {a.unit, b.unit}
+    if {unit.removesuffix("_per_hour") for unit in units} == {min(units, key=len)}:
+        return _Relation("tolerable", "per hour on one side only")
+    if "" in units or "date" in (a.kind, b.kind):
+        (unit,) = units - {""} if len(units - {""}) == 1 else ("",)
+        plain = a.kind in _COUNTABLE and b.kind in _COUNTABLE
+        return (
+            _Relation("same", "") if plain or not unit else _Relation("tolerable", f"{_short(unit)} on one side only")
+        )
+    return None
+
+
+@cache
+def _pint() -> Any:
+    """pint's registry of units, or None where pint is not installed."""
+    try:
+        import pint
+    except ImportError:
+        return None
+    registry: Any = pint.UnitRegistry()
+    for unit, meant in _common()["defined"].items():
+        registry.define(f"{unit} = {meant}")
+    return registry
+
+
+def _converted(a: Quantity, b: Quantity) -> _Relation | None:
+    """Whether two measures in different units are the same amount, within rounding to the precision written."""
+    if a.kind == "money":
+        return None
+    for one in _meanings(a.unit):
+        for other in _meanings(b.unit):
+            counted = _counted(a.value, one, b.value, other)
+            if counted is not None:
+                if counted:
+                    return _Relation("equivalent", "duration")
+                continue
+            amount = _in_unit(a.value, one, other)
+            if amount is not None and abs(amount - b.value) <= min(_rounding(b.value), abs(b.value) * _MOST_ROUNDED):
+                return _Relation("equivalent", f"≈ {float(amount):.6g}")
+    return None
+
+
+def _counted(value: Fraction, unit: str, other_value: Fraction, other_unit: str) -> bool | None:
+    """Whether counted units (years, days, hours) say the same; None where they cannot be counted in each other."""
+    left, right = _steps(value, unit), _steps(other_value, other_unit)
+    common = left.keys() & right.keys()
+    return any(left[unit] == right[unit] for unit in common) if common else None
+
+
+def _steps(value: Fraction, unit: str) -> dict[str, Fraction]:
+    """The amount in its unit and in all that its unit is counted in (*decade*: years, months)."""
+    found = {unit: value}
+    while unit in _common()["counted"]:
+        factor, unit = _common()["counted"][unit]
+        value *= factor
+        found[unit] = value
+    return found
+
+
+def _in_unit(value: Fraction, unit: str, other: str) -> Fraction | None:
+    registry = _pint()
+    if registry is None:
+        return None
+    import pint
+
+    try:
+        return Fraction(registry.Quantity(float(value), _pint_name(unit)).to(_pint_name(other)).magnitude)
+    except (pint.PintError, AttributeError, OverflowError, ValueError):
+        return None
+
+
+def _pint_name(unit: str) -> str:
+    """``square_meter`` is ``meter ** 2``, ``mile_per_hour`` is ``mile / hour``."""
+    power = {"square": "** 2", "cubic": "** 3"}.get(unit.partition("_")[0])
+    return f"{unit.partition('_')[2]} {power}" if power else unit.replace("_per_", " / ")
+
+
+def _rounding(value: Fraction) -> Fraction:
+    """Half a unit of the last place that is written, of five where a five stands there; one percent at least.
+
+    >>> [float(_rounding(Fraction(value))) for value in ("15", "160", "24688", "1.83")]
+    [2.5, 5.0, 246.88, 0.0183]
+    """
+    place = Fraction(1)
+    while (value / place).denominator > 1 and place > Fraction(1, 10**9):
+        place /= 10
+    while value and (value / place) % 10 == 0 and place < 10**30:
+        place *= 10
+    steps = 5 if (value / place) % 10 == 5 else 1
+    return max(steps * place / 2, abs(value) / 100)
+
+
+# ----------------------------------------------------------------------------
+# What is wrong with those that have no match.
+
+
+def _unmatched(
+    left: Sequence[Quantity],
+    right: Sequence[Quantity],
+    verdicts: Sequence[Verdict],
+    texts: tuple[str, str],
+    few: tuple[bool, bool],
+) -> Iterator[Verdict]:
+    """A verdict on each that has to be carried over and is not, and each that is not in the source."""
+    source, target = texts
+    said_left = {
+        (x, u) for v in verdicts if v.source for x in (v.source.value, *v.source.also) for u in ("", v.source.unit)
+    }
+    said_right = {(v.target.value, u) for v in verdicts if v.target for u in ("", v.target.unit)}
+    rest = list(right)
+    pairs = []
+    if max(len(left), len(right)) <= MOST_COMPARED:
+        for i, a in enumerate(left):
+            for j, b in enumerate(rest):
+                wrong = _what_is_wrong(a, b)
+                if wrong is not None:
+                    pairs.append((wrong[0], abs(i - j), i, j, wrong[1]))
+    pairs.sort()
+    gone_left: set[int] = set()
+    gone_right: set[int] = set()
+    for _, _, i, j, what in pairs:
+        if i not in gone_left and j not in gone_right:
+            gone_left.add(i)
+            gone_right.add(j)
+            yield Verdict("wrong", what, left[i], rest[j])
+    verdicts = verdicts[:MOST_COMPARED]
+    extra = Counter(q.value for j, q in enumerate(rest) if j not in gone_right)
+    for i, quantity in enumerate(left):
+        if i not in gone_left and quantity.certainty == 1:
+            if (quantity.value, quantity.unit) in said_right and quantity.kind not in _SHARES:
+                yield Verdict("tolerable", "", quantity, None, "said less often")
+            elif any(_beside(quantity, verdict.target) for verdict in verdicts if quantity.kind == "measure"):
+                yield Verdict("tolerable", "", quantity, None, "said in another unit")
+            elif quantity.kind == "money" and not quantity.value:
+                yield Verdict("tolerable", "", quantity, None, "free")
+            elif _copied(quantity, target):
+                yield Verdict("tolerable", "", quantity, None, "copied")
+            elif few[1] and _low(quantity, [*left, *(v.source for v in verdicts if v.source)]):
+                yield Verdict("tolerable", "", quantity, None, "a few")
+            else:
+                yield Verdict("wrong", "missing", quantity, None)
+    for j, quantity in enumerate(rest):
+        if j not in gone_right and quantity.certainty == 1:
+            if any(_beside(quantity, verdict.source) for verdict in verdicts if quantity.kind == "measure"):
+                yield Verdict("tolerable", "", None, quantity, "converted beside")
+            elif (quantity.value, quantity.unit) in said_left:
+                if extra[quantity.value] > 2 or _again(quantity, verdicts, target):
+                    yield Verdict("wrong", "repeated", None, quantity)
+                else:
+                    yield Verdict("tolerable", "", None, quantity, "said more often")
+            elif _copied(quantity, source):
+                yield Verdict("tolerable", "", None, quantity, "copied")
+            elif few[0] and _low(quantity, [*rest, *(v.target for v in verdicts if v.target)]):
+                yield Verdict("tolerable", "", None, quantity, "a few")
+            else:
+                yield Verdict("wrong", "added", None, quantity)
+
+
+def _low(quantity: Quantity, others: Iterable[Quantity]) -> bool:
+    """Whether it is an end of a low range, *2-3* or *two or three*, which may be said as *a few*."""
+    return quantity.value <= 10 and any(
+        abs(other.value - quantity.value) == 1
+        and other.value <= 10
+        and min(abs(other.span[0] - quantity.span[1]), abs(quantity.span[0] - other.span[1])) <= 6
+        for other in others
+    )
+
+
+def _again(quantity: Quantity, verdicts: Iterable[Verdict], target: str) -> bool:
+    """Whether it stands right beside the same quantity, with nothing but the same words between them."""
+    for verdict in verdicts:
+        twin = verdict.target
+        if twin is not None and (twin.surface, twin.kind, twin.unit) == (
+            quantity.surface,
+            quantity.kind,
+            quantity.unit,
+        ):
+            first, second = sorted((twin, quantity), key=lambda q: q.span)
+            between = target[first.span[1] : second.span[0]]
+            if len(between) <= 30 and target.startswith(between.rstrip(" ,"), second.span[1]):
+                return True
+    return False
+
+
+def _beside(quantity: Quantity, said: Quantity | None) -> bool:
+    """Whether a measure is another one that is carried over, in a second unit (*100 km (62 miles)*)."""
+    return (
+        said is not None
+        and said.kind == "measure"
+        and said.unit != quantity.unit
+        and _converted(said, quantity) is not None
+    )
+
+
+def _copied(quantity: Quantity, text: str) -> bool:
+    """Whether the other text has the very same letters, in a name (*Nine News*) or a notation (*1pm*, *EF4-5*)."""
+    said = quantity.surface
+    if not (said.isupper() or said.istitle()) if said.isalpha() else not (re.search(r"\d", said) and len(said) > 2):
+        return False
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(said)}(?![A-Za-z0-9])", text) is not None
+
+
+def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
+    """How *b* distorts *a* (nearest first), or None if the two have nothing to do with each other."""
+    if a.lexical or b.lexical or "always" in (a.kind, b.kind):
+        return None
+    certain = a.certainty == 1 or b.certainty == 1
+    if {a.kind, b.kind} <= {*_ORDINAL, "fraction"}:
+        one = 1 in (q.value.numerator for q in (a, b) if q.kind == "fraction")
+        alike = one or (a.kind == "fraction") == (b.kind == "fraction")
+        kind = "fraction" if a.kind == "fraction" else "ordinal"
+        return (2, f"{kind} changed") if a.value != b.value and alike else None
+    if "identifier" in (a.kind, b.kind):
+        same_name = a.kind == b.kind and _name(a) == _name(b) != ""
+        return (1, "identifier changed") if same_name or (a.kind == b.kind and certain) else None
+    if not certain or (a.certainty != b.certainty and (a.unit or b.unit) and a.unit != b.unit):
+        return None
+    if a.kind in _SHARES and b.kind not in _SHARES:
+        return (0, "percent lost") if a.value == b.value else (5, "value")
+    if b.kind in _SHARES and a.kind not in _SHARES:
+        return (0, "percent added") if a.value == b.value else (5, "value")
+    if a.kind in _SHARES and a.kind != b.kind:
+        return (0, "percent changed") if a.value == b.value else (5, "value")
+    if a.kind == b.kind == "clock":
+        return (0, "clock shifted by 12 h") if abs(a.value - b.value) == 720 else (2, "clock changed")
+    if a.kind == b.kind == "date" and a.unit == b.unit == "month":
+        return (1, "month changed")
+    if a.value == b.value:
+        unknown = a.kind == b.kind == "measure" and _pint() is None
+        return (0, "unit changed" + (", or not converted: pint is not installed" if unknown else ""))
+    if a.value == -b.value:
+        return (1, "sign")
+    if a.value and b.value and _power_of_ten(a.value / b.value):
+        in_words = re.search(r"[^\W\d_]", a.surface + b.surface) is not None
+        return (2, "separator" if not in_words and _digits(a) == _digits(b) else "scale")
+    if "clock" in (a.kind, b.kind) or "date" in (a.kind, b.kind):
+        return (6, "value")
+    return (4 if a.unit == b.unit else 5, "value")
+
+
+def _name(quantity: Quantity) -> str:
+    return re.sub(r"[\W\d_]", "", quantity.surface)
+
+
+def _power_of_ten(ratio: Fraction) -> bool:
+    whole = ratio.numerator if ratio.denominator == 1 else ratio.denominator if ratio.numerator == 1 else 0
+    return whole > 1 and set(str(whole)) == {"1", "0"} if whole < 10**40 else False
+
+
+# ----------------------------------------------------------------------------
+# Two quantities that were exchanged: both are there, each beside the other's neighbour.
+
+_BESIDE = re.compile(r"[^\w.,;:()]{0,3}([^\W\d_]{3,40}|[A-Z]{2,10})")
+_BEFORE = re.compile(r"([^\W\d_]{3,40})[^\w.,;:()]{0,3}$")
+#: Certainty of an exchange that is seen by the words or the order alone.
+_SEEN = 0.8
+
+
+def _exchanged(
+    source: str, target: str, verdicts: Sequence[Verdict], ranges: Collection[tuple[Span, Span]]
+) -> Iterator[Verdict]:
+    pairs = [
+        (v.source, v.target) for v in verdicts if v.grade != "wrong" and v.source and v.target and not v.source.parts
+    ]
+    if not 2 <= len(pairs) <= MOST_COMPARED:
+        return
+    pairs.sort(key=lambda pair: pair[0].span)
+    done: set[int] = set()
+    for i, (a, b) in enumerate(pairs):
+        for k in range(i + 1, len(pairs)):
+            c, d = pairs[k]
+            if i in done or k in done or a.value == c.value or b.lexical or d.lexical:
+                continue
+            if a.kind != c.kind or b.kind != d.kind:
+                continue
+            if _turned(b, d) if (a.span, c.span) in ranges else _crossed(source, target, a, b, c, d):
+                done |= {i, k}
+                yield Verdict("wrong", "exchanged", a, d, certainty=_SEEN)
+
+
+def _turned(low: Quantity, high: Quantity) -> bool:
+    """Whether the ends of a range stand side by side the other way round."""
+    return 0 < low.span[0] - high.span[1] <= 8
+
+
+def _crossed(source: str, target: str, a: Quantity, b: Quantity, c: Quantity, d: Quantity) -> bool:
+    """Whether *b* stands beside the neighbour of *c*, and *d* beside that of *a*."""
+    ours, theirs = _neighbours(source, a), _neighbours(source, c)
+    return bool((ours & _neighbours(target, d)) - theirs - _neighbours(target, b)) and bool(
+        (theirs & _neighbours(target, b)) - ours - _neighbours(target, d)
+    )
+
+
+def _neighbours(text: str, quantity: Quantity) -> set[str]:
+    """The names and words beside a quantity."""
+    start, end = quantity.span
+    found = {
+        m[1].lower()
+        for m in (_BESIDE.match(text[end : end + 60]), _BEFORE.search(text[max(0, start - 60) : start]))
+        if m
+    }
+    return {word for word in found if len(word) > 2}
