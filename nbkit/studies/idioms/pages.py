@@ -69,7 +69,7 @@ def systems_figure(
     panels = table["panel"].astype(str) + (", " + table["language"].astype(str) if several else "")
     shown = table.assign(system=named, panel=panels, n=table.get("idioms", table.get("n", np.nan)))
     return draw.forest(
-        scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, unit=unit,
+        scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, limits="unit" if unit else None,
         empty=empty or scores.why_empty(params),
     )  # fmt: skip
 
