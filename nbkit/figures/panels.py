@@ -59,34 +59,39 @@ def save_figure(figure: Figure, name: str) -> Figure:
     was given. A figure whose panels stand beside each other does not fit a column.
     """
     width, height = figure.get_size_inches()
-    columns = [(legend, legend._ncols) for legend in figure.legends]  # type: ignore[attr-defined]
+    page, columns = min(width, theme.PAGE), [legend._ncols for legend in figure.legends]  # type: ignore[attr-defined]
     with theme.style():
         try:
-            for legend, n in columns:
+            for legend, n in zip(figure.legends, columns, strict=True):
                 legend.set_ncols(min(n, 2))
-            figure.set_size_inches(theme.COLUMN, height)
             path = _path("figures", name, ".column.pdf")
             path.unlink(missing_ok=True)
-            if _fits_column(figure):
+            if _fits_column(figure, page):
                 _save(figure, path)
-            for legend, n in columns:
+            for legend, n in zip(figure.legends, columns, strict=True):
                 legend.set_ncols(n)
-            figure.set_size_inches(min(width, theme.PAGE), height)
+            figure.set_size_inches(page, height)
             _save(figure, _path("figures", name, ".pdf"))
         finally:
             figure.set_size_inches(width, height)
     return figure
 
 
-def _fits_column(figure: Figure) -> bool:
-    """Whether a figure as wide as a column leaves room for its panels, none beside another."""
-    panels = [panel for panel in figure.axes if panel.get_visible()]
+def _fits_column(figure: Figure, page: float) -> bool:
+    """Whether panels, none beside another, have room in a column beside their labels; the figure gets its width."""
+    shown: Any = [panel for panel in figure.axes if panel.get_visible()]
+    if len({panel.get_position().x0.round(2) for panel in shown}) != 1:
+        return False
+    figure.set_figwidth(page)
+    figure.draw_without_rendering()
+    labels = max(panel.get_tightbbox().width - panel.get_window_extent().width for panel in shown) / figure.dpi
+    if theme.COLUMN - labels < _LEAST:
+        return False
+    figure.set_figwidth(theme.COLUMN)
     with warnings.catch_warnings(record=True) as found:  # that panels have no room
         warnings.simplefilter("always")
         figure.draw_without_rendering()
-    widths = [panel.get_window_extent().width / figure.dpi for panel in panels]
-    beside = len({panel.get_position().x0.round(2) for panel in panels}) != 1
-    return not (found or beside or min(widths) < _LEAST or figure.get_tightbbox().width > theme.COLUMN + 0.2)
+    return not found and figure.get_tightbbox().width <= theme.COLUMN + 0.2
 
 
 def _save(figure: Figure, path: Path) -> None:
