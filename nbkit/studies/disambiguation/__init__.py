@@ -132,9 +132,10 @@ STUDY = Study(
     behaviour=Path(__file__).with_name("behaviour.yaml"),
     tables=(
         # of the training corpus
-        Table(mining.aligned, inputs=mining.aligned_inputs),
-        Table(mining.links, inputs=mining.links_inputs),
-        Table(mining.folds, inputs=lambda params, cell: _trained_on(params, cell) if params.folds else None),
+        Table(mining.aligned, inputs=mining.aligned_inputs, columns=("links",)),
+        Table(mining.links, inputs=mining.links_inputs, columns=("of", "to", "n")),
+        Table(mining.folds, columns=("first",),
+              inputs=lambda params, cell: _trained_on(params, cell) if params.folds else None),
         Table(mining.senses, inputs=lambda params, cell: [_trained_on(params, cell)[0], params.homographs.digest],
               size=lambda params, cell: params.training_pairs, unit=10_000,
               columns=("fold", "kind", "of", "sense", "word", "n")),
@@ -156,8 +157,8 @@ STUDY = Study(
         Table(judge.mucow_items, inputs=judge.mucow_inputs, columns=("place", "source", "corpus", "word")),
         Table(judge.mucow, columns=("item", "unit", "corpus", "word", "verdict")),
         # attacks
-        Table(attacks.seeds, inputs=lambda params, cell: attacks.language_model_inputs(
-            params, params.masked_lm, cell.target)),
+        Table(attacks.seeds, columns=("key", "expected", "fate"), inputs=lambda params, cell:
+              attacks.language_model_inputs(params, params.masked_lm, cell.target)),
         Table(attacks.samples, unit=200, columns=tuple(attacks.SAMPLES), inputs=lambda params, cell:
               attacks.language_model_inputs(params, params.causal_lm, cell.source),
               most=lambda params, cell: 0),  # nobody knows before the test pairs are there
