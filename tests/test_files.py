@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from nbkit.cli import main
 from nbkit.errors import NbkitError
-from nbkit.figures.panels import save_table, save_text_table
+from nbkit.figures.panels import save_table
 from nbkit.files import as_csv, atomic_write, is_stream, plain_text
 
 TEXT = "ein Haus\n" * 3
@@ -139,7 +139,7 @@ def test_tables_are_saved_without_formulas(tmp_path, monkeypatch):
         }
     )
     save_table(table, "scores")
-    save_text_table(table, "samples")
+    save_table(table, "samples", text=True)
     for name in ("scores.csv", "samples.texts.csv"):
         with (tmp_path / "tables" / name).open(encoding="utf-8", newline="") as file:
             text = file.read()

@@ -30,7 +30,7 @@ FORMULA = re.compile(r"\$\$?(.+?)\$\$?", re.DOTALL)
 SHOWS_TEXT = (
     r"pages\.(errors_found|show_smallest)\(|print\("
     r"|pages\.(drawn|marked)\(|read\(params, \"left_out\""
-    r"|\w*samples\(|save_text_table\(|\btext=|bug_reports\(|fig6_word\("
+    r"|\w*samples\(|\btext=|bug_reports\(|fig6_word\("
 )
 
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from html import escape, unescape
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
 from typing import Any
 from unicodedata import bidirectional
-from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -32,21 +31,11 @@ MARK = 'mark style="background-color: #fdeeba"'
 # The sign of a number in a cell, and the sign of one that is rounded to nothing.
 _HYPHEN = re.compile(r"(?<![\w.)\]])-(?=\d)")
 _SIGN_OF_ZERO = re.compile(r"(?<![\w.)\]])[-+](?=0(?:\.0+)?(?![\d.]))")
-_INTERVAL = re.compile(r"\d \[[^\]]+\]")
-_NAME = 60  # characters: what is longer is a sentence
-_ACROSS = "across"
-#: The columns that may hold a sentence, and what a phrase of one is cut at.
-_SENTENCES = ("source", "premise", "sentence", "text")
-_BROKEN = re.compile(r"<[^>]*>|[\"<>&\n]")
-_LONG_WORD = re.compile(r"\S{40}(?=\S)")
+#: The attribute of a table that says what the columns made by `wide` are values of.
+ACROSS = "across"
 _PROBABILITIES = frozenset({"p", "p_corrected"})
 _SIGNED = frozenset({"difference", "coded_difference", "inferred_difference", "effect", "rho"})
 _SHARES = frozenset({"share", "paper_share", "inferred_share"})
-#: A percent sign that would comment out the rest of a line of LaTeX.
-_PERCENT = re.compile(r"(?<!\\)%")
-#: What LaTeX would not print in a caption, and the parts of one that are formulas.
-_SPECIAL = re.compile(r"(?<!\\)[%&#_^]")
-_FORMULA = re.compile(r"(\$[^$]+\$)")
 #: A symbol as it is written in plain text: a base, ^ or _, and what is raised or lowered.
 _SYMBOL = re.compile(r"(?<!\w)(?P<base>[𝒫ΩDM])(?P<mark>[\^_])(?P<index>max|rand|cor|[cfx])(?!\w)")
 #: Columns whose cells may hold symbols.
@@ -59,38 +48,26 @@ def typeset(text: str) -> str:
     >>> typeset("𝒫^c > Ω_max in a_max")
     '𝒫<sup>c</sup> &gt; Ω<sub>max</sub> in a_max'
     """
-
-    def as_html(found: re.Match[str]) -> str:
-        tag = "sup" if found["mark"] == "^" else "sub"
-        return f"{found['base']}<{tag}>{found['index']}</{tag}>"
-
-    return _SYMBOL.sub(as_html, escape(text))
+    tags = {"^": "sup", "_": "sub"}
+    return _SYMBOL.sub(lambda found: "{0}<{1}>{2}</{1}>".format(found[1], tags[found[2]], found[3]), escape(text))
 
 
 def _formula(text: str) -> str:
     """Plain text with its symbols as formulas of LaTeX; their letters are replaced with all others."""
-    written = theme.theme_data()["latex"]
-
-    def as_formula(found: re.Match[str]) -> str:
-        base = written.get(found["base"], found["base"]).strip("$")
-        return rf"${base}{found['mark']}{{\mathrm{{{found['index']}}}}}$"
-
-    return _SYMBOL.sub(as_formula, text)
+    letters = theme.theme_data()["latex"]
+    return _SYMBOL.sub(
+        lambda found: rf"${letters.get(found[1], found[1]).strip('$')}{found[2]}{{\mathrm{{{found[3]}}}}}$", text
+    )
 
 
 def styled(
-    frame: pd.DataFrame,
-    *,
-    caption: str = "",
-    best: pd.DataFrame | None = None,
+    frame: pd.DataFrame, *, caption: str = "", best: pd.DataFrame | None = None,
     headings: Mapping[str, str] | None = None,
-    typeset: Callable[[str], str] = typeset,
-) -> Styler:
+) -> Styler:  # fmt: skip
     """*frame* as a table to be read.
 
     caption: plain text above the table. best: True where a cell is set in bold, same shape as *frame*.
     headings: what a column is called instead of its name, plain too.
-    typeset: makes HTML of the caption and of a heading, and has to escape what is not meant as such.
     Beside intervals, an N of few units (column n) is marked, and where any cell is, the caption says what that means.
     Text and headings are escaped: a ``<script>`` in a sentence, or in the name of a model, is shown, never run.
 
@@ -100,18 +77,17 @@ def styled(
     (False, True, True, True)
     """
     frame = frame.reset_index(drop=True)
-    if (_marks_n(frame) and (frame["n"] < FEW).any()) or _any_text(frame, re.compile(DAGGER)):
+    if (_marks_n(frame) and (frame["n"] < FEW).any()) or _any_text(frame, DAGGER):
         caption = f"{caption}. {FEW_NOTE}" if caption else FEW_NOTE
     frame.attrs = {"headings": dict(headings or {}), "caption": caption}
     digest = hashlib.blake2b(f"{caption}{list(frame.columns)}".encode(), digest_size=4).hexdigest()
     table = Styler(frame, uuid=digest, cell_ids=False).hide(axis="index")
-    _format(table, "html", typeset)
+    _format(table, "html")
     if best is not None and not frame.empty:
         bold = best.reset_index(drop=True).reindex(columns=frame.columns, fill_value=False).astype(bool)
-        table.apply(
-            lambda _: pd.DataFrame(np.where(bold, "font-weight: bold", ""), bold.index, bold.columns), axis=None
-        )
-    left = [i for i, name in enumerate(frame.columns) if not _reads_as_number(frame[name])]
+        weights = pd.DataFrame(np.where(bold, "font-weight: bold", ""), bold.index, bold.columns)
+        table.apply(lambda _: weights, axis=None)
+    left = [i for i, name in enumerate(frame.columns) if not reads_as_number(frame[name])]
     rules: list[Any] = [
         {"selector": "td, th", "props": "text-align: right; vertical-align: top"},
         {"selector": "td", "props": "white-space: nowrap"},
@@ -122,10 +98,9 @@ def styled(
     return table.set_caption(typeset(caption)) if caption else table
 
 
-def empty(why: str, caption: str = "", typeset: Callable[[str], str] = typeset) -> Styler:
-    """A table that says, in words, why there is nothing in it. caption, typeset: see `styled`."""
-    frame = pd.DataFrame({"nothing to show": [why.replace("\n", " ")]})
-    return styled(frame, caption=caption, typeset=typeset).hide(axis="columns")
+def empty(why: str, caption: str = "") -> Styler:
+    """A table that says, in words, why there is nothing in it."""
+    return styled(pd.DataFrame({"nothing to show": [why.replace("\n", " ")]}), caption=caption).hide(axis="columns")
 
 
 def to_latex(table: Styler, label: str = "") -> str:
@@ -151,12 +126,10 @@ def to_latex(table: Styler, label: str = "") -> str:
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
     copy = frame.style.use({**table.export(), "table_styles": None, "table_attributes": None})
     _format(copy, "latex")
-    aligned = "".join("r" if _reads_as_number(frame[name]) else "l" for name in frame.columns)
+    aligned = "".join("r" if reads_as_number(frame[name]) else "l" for name in frame.columns)
     tabular = copy.to_latex(hrules=True, convert_css=True, column_format=aligned)
-    caption = "".join(
-        part if place % 2 else _SPECIAL.sub(r"\\\g<0>", part)
-        for place, part in enumerate(_FORMULA.split(_formula(frame.attrs.get("caption", ""))))
-    )
+    parts = re.split(r"(\$[^$]+\$)", _formula(frame.attrs.get("caption", "")))  # every second one is a formula
+    caption = "".join(part if i % 2 else re.sub(r"(?<!\\)[%&#_^]", r"\\\g<0>", part) for i, part in enumerate(parts))
     named = [f"\\caption{{{caption}}}"] * bool(caption) + [f"\\label{{tab:{label}}}"] * bool(label)
     text = "\n".join(["\\begin{table}", "\\centering", *named, f"{tabular}\\end{{table}}\n"])
     for character, command in theme.theme_data()["latex"].items():
@@ -164,48 +137,47 @@ def to_latex(table: Styler, label: str = "") -> str:
     return text
 
 
-def _format(table: Styler, language: str, typeset: Callable[[str], str] = str) -> None:
+def _format(table: Styler, language: str) -> None:
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
     names = {**theme.theme_data()["headings"], **frame.attrs["headings"]}
-    formats: dict[Any, Any] = {n: _cell_format(n, frame[n]) for n in frame.columns if _reads_as_number(frame[n])}
+    formats: dict[Any, Any] = {n: _cell_format(n, frame[n]) for n in frame.columns if reads_as_number(frame[n])}
     if _marks_n(frame):
-        formats["n"] = _marked_n(formats["n"])
+        written = formats["n"]
+        formats["n"] = lambda n: written(n) + dagger(n)
     table.format(formats, na_rep=NOTHING, escape=language)
-    # pandas escapes a name before it asks what to call it, and not what it is called.
-    if language == "latex":
-        written = {name: _formula(_PERCENT.sub(r"\\%", heading)) for name, heading in names.items()}
-        headings = written | {name.replace("_", r"\_"): heading for name, heading in written.items()}
-        table.format_index(lambda name: headings.get(str(name), _plain(str(name))), axis=1, escape=language)
-    else:
-        texts: dict[Any, Any] = {name: _shown for name in frame.columns if name not in formats}
-        texts |= {name: lambda value: typeset(str(value)) for name in texts if name in _SYMBOLIC}
-        table.format(texts, na_rep=NOTHING, subset=list(texts))
-        headings = {name: typeset(heading) for name, heading in names.items()}
-        table.format_index(lambda name: headings.get(unescape(str(name)), _plain(str(name))), axis=1, escape=language)
+    if language == "html":
+        texts = {n: typeset if n in _SYMBOLIC else breakable for n in frame.columns if n not in formats}
+        table.format({n: _as_text(each) for n, each in texts.items()}, na_rep=NOTHING, subset=list(texts))
+        table.format_index(lambda name: typeset(names.get(str(name), str(name).replace("_", " "))), axis=1)
+    else:  # pandas escapes a name before it asks what to call it, and not what it is called
+        heads = {n.replace("_", r"\_"): _formula(re.sub(r"(?<!\\)%", r"\\%", head)) for n, head in names.items()}
+        table.format_index(lambda name: heads.get(name, str(name).replace(r"\_", " ")), axis=1, escape=language)
 
 
-def _shown(value: Any) -> str:
-    return breakable(str(value))
-
-
-def _plain(name: str) -> str:
-    """What a column is called that nothing else was said of."""
-    return name.replace(r"\_", " ").replace("_", " ")
+def _as_text(written: Callable[[str], str]) -> Callable[[Any], str]:
+    return lambda value: written(str(value))
 
 
 def _is_number(column: pd.Series) -> bool:
     return is_numeric_dtype(column) and not is_bool_dtype(column)
 
 
-def _reads_as_number(column: pd.Series) -> bool:
+def reads_as_number(column: pd.Series) -> bool:
     """Whether a column holds numbers, or texts that each begin with one ("0.41 [0.38, 0.45]", "12 (3%)")."""
     return _is_number(column) or bool(column.map(str).str.match(rf"[-+]?\d|{NOTHING}$").all())
 
 
 def _cell_format(name: str, column: pd.Series) -> Callable[[Any], str]:
     """How a cell of a number, or of a text that begins with one, is written."""
-    written: Callable[[Any], str] = _number_format(name, column) if _is_number(column) else str
-    return lambda value: signs(written(value))
+    if not _is_number(column):
+        return lambda value: signs(str(value))
+    if name in _PROBABILITIES:
+        return lambda p: "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+    known = column.dropna()
+    counted = len(known) and (known == known.round()).all() and (known.abs() > 1).any()
+    form = ",.0f" if counted or is_integer_dtype(column) else ".3f"
+    form = ".1%" if name in _SHARES else f"+{form}" if name in _SIGNED else form
+    return lambda value: signs(f"{value:{form}}")
 
 
 def dagger(n: float) -> str:
@@ -219,16 +191,12 @@ def dagger(n: float) -> str:
 
 def _marks_n(frame: pd.DataFrame) -> bool:
     """Whether a table has a column of N beside intervals, and not of other counts."""
-    return "n" in frame and _is_number(frame["n"]) and ("low" in frame or _any_text(frame, _INTERVAL))
+    return "n" in frame and _is_number(frame["n"]) and ("low" in frame or _any_text(frame, r"\d \[[^\]]+\]"))
 
 
-def _any_text(frame: pd.DataFrame, pattern: re.Pattern[str]) -> bool:
+def _any_text(frame: pd.DataFrame, pattern: str) -> bool:
     texts = (frame[name] for name in frame.columns if not is_numeric_dtype(frame[name]))
-    return any(isinstance(value, str) and pattern.search(value) for column in texts for value in column)
-
-
-def _marked_n(written: Callable[[Any], str]) -> Callable[[Any], str]:
-    return lambda n: written(n) + dagger(n)
+    return any(isinstance(value, str) and re.search(pattern, value) for column in texts for value in column)
 
 
 def signs(text: str) -> str:
@@ -238,41 +206,6 @@ def signs(text: str) -> str:
     ('−0.106 [−0.200, 0.000]', '0.000', 'Marian-12')
     """
     return _HYPHEN.sub("−", _SIGN_OF_ZERO.sub("", text))
-
-
-def _number_format(name: str, column: pd.Series) -> Callable[[float], str]:
-    if name in _SHARES:
-        return "{:.1%}".format
-    if name in _PROBABILITIES:
-        return _probability
-    known = column.dropna()
-    counted = len(known) and (known == known.round()).all() and (known.abs() > 1).any()
-    sign = "+" if name in _SIGNED else ""
-    return (f"{{:{sign},.0f}}" if counted or is_integer_dtype(column) else f"{{:{sign}.3f}}").format
-
-
-def _probability(p: float) -> str:
-    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-def with_interval(mean: Any, low: Any, high: Any, decimals: int = 3, n: float | None = None) -> str:
-    """A mean with its interval, as written in a cell. n: how many units it is of, where no column says so.
-
-    >>> with_interval(0.4123, 0.38, 0.45), with_interval(float("nan"), 0, 1)
-    ('0.412 [0.380, 0.450]', '–')
-    >>> with_interval(0.4, 0.1, 0.7, decimals=1, n=8)
-    '0.4 [0.1, 0.7]†'
-    """
-    return _cell(mean, low, high, f".{decimals}f", n)
-
-
-def _cell(mean: Any, low: Any, high: Any, form: str, n: float | None) -> str:
-    if pd.isna(mean):
-        return NOTHING
-    shown = f"{mean:{form}}"
-    if not (pd.isna(low) or pd.isna(high)):
-        shown += f" [{low:{form}}, {high:{form}}]"
-    return shown if n is None else shown + dagger(n)
 
 
 def cells(
@@ -287,10 +220,12 @@ def cells(
     >>> cells(rates, "rate", ["low", "high"], ".1f", 100, "n"), cells(rates, "rate", form="+.2f")
     (['50.0 [40.0, 60.0]', '25.0 [10.0, 40.0]†'], ['+0.50', '+0.25'])
     """
-    low, high = (times * table[end] for end in ends) if ends else [[None] * len(table)] * 2
-    units = table[n] if n else [None] * len(table)
-    parts = zip(times * table[of], low, high, units, strict=True)
-    return [_cell(value, lowest, highest, form, each) for value, lowest, highest, each in parts]
+    written = []
+    for value, *within in (times * table[[of, *ends]].astype(float)).itertuples(index=False):
+        interval = f" [{', '.join(f'{end:{form}}' for end in within)}]" if within and not np.isnan(within).any() else ""
+        written.append(NOTHING if np.isnan(value) else f"{value:{form}}{interval}")
+    marks = [dagger(each) for each in table[n]] if n else [""] * len(table)
+    return [each if each == NOTHING else each + mark for each, mark in zip(written, marks, strict=True)]
 
 
 def wide(
@@ -308,69 +243,8 @@ def wide(
     found = table.pivot(index=keys, columns=columns, values=value)
     found = found.reindex(columns=list(dict.fromkeys(table[columns]) if names is None else names))
     found = table[keys].drop_duplicates().merge(found.reset_index().rename_axis(columns=None), on=keys, how="left")
-    found.attrs[_ACROSS] = columns
+    found.attrs[ACROSS] = columns
     return found
-
-
-def filters(frame: pd.DataFrame) -> list[dict[str, str]]:
-    """What each row of *frame* is of, by its columns of names: the filters that lead to its sentences.
-
-    >>> filters(pd.DataFrame({"language": ["de", "fr"], "beta": [0.1, 0.2], "shown": ["0.1 [0.0, 0.2]", "–"]}))
-    [{'language': 'de'}, {'language': 'fr'}]
-    """
-    texts = [name for name in frame if not is_numeric_dtype(frame[name]) and not _reads_as_number(frame[name])]
-    rows: list[dict[Hashable, Any]] = frame[texts].to_dict("records")
-    return [{str(key): value for key, value in row.items() if isinstance(value, str) and 0 < len(value) <= _NAME}
-            for row in rows]  # fmt: skip
-
-
-def cell_filters(frame: pd.DataFrame, columns: Iterable[Hashable]) -> dict[str, Any]:
-    """What the cells of a table are of: `filters` of its rows, its *columns*, and of what these are values, if of any.
-
-    frame: the table's rows, with columns that are not shown.
-    """
-    return {"rows": filters(frame), "columns": list(map(str, columns)), "across": frame.attrs.get(_ACROSS, "")}
-
-
-def text_filters(frame: pd.DataFrame, columns: Iterable[Hashable]) -> dict[str, Any]:
-    """What leads from a table of sentences to each of them: the *column* with it, and a phrase of it for each row.
-
-    frame: the table's rows, with columns that are not shown. The phrase stands in the sentence as it is: without
-    quotation marks and what HTML marks in it. Empty where there are no sentences, or none is shown.
-
-    >>> frame = pd.DataFrame({"source": ['He said "it is <mark>12</mark> kilometres from here".'], "n": [1]})
-    >>> text_filters(frame, ["n", "source"])
-    {'column': 1, 'phrases': ['kilometres from here']}
-    """
-    column = next((name for name in _SENTENCES if name in frame and not is_numeric_dtype(frame[name])), None)
-    shown = list(map(str, columns))
-    place = next((shown.index(name) for name in (column, "texts", "text", "sentence") if name in shown), None)
-    if column is None or place is None:
-        return {}
-    parts = ([part.strip() for part in _BROKEN.split(str(text))] for text in frame[column])
-    return {"column": place, "phrases": [max(part, key=len)[:_NAME] for part in parts]}
-
-
-def links(frame: pd.DataFrame) -> list[str]:
-    """The addresses, seen from a page of the report, of the sentences behind each row of *frame*.
-
-    >>> links(pd.DataFrame({"language": ["de"], "beta": [0.1]}))
-    ['../sentences.html#language=de']
-    """
-    return [f"../sentences.html#{urlencode(each)}" for each in filters(frame)]
-
-
-def common_link(frame: pd.DataFrame) -> str | None:
-    """The address of the sentences behind all rows of *frame*, None where these have nothing in common.
-
-    >>> common_link(pd.DataFrame({"language": ["de", "de"], "model": ["a", "b"]}))
-    '../sentences.html#language=de'
-    """
-    rows = filters(frame)
-    shared = (
-        {key: value for key, value in rows[0].items() if all(row.get(key) == value for row in rows)} if rows else {}
-    )
-    return f"../sentences.html#{urlencode(sorted(shared.items()))}" if shared else None
 
 
 def best(numbers: pd.DataFrame, by: str = "row") -> pd.DataFrame:
@@ -424,7 +298,7 @@ def breakable(text: str) -> str:
     >>> breakable("a < b"), breakable("o" * 50).partition("<wbr>")[2]
     ('a &lt; b', 'oooooooooo')
     """
-    return escape(_LONG_WORD.sub("\\g<0>\0", text)).replace("\0", "<wbr>")
+    return escape(re.sub(r"\S{40}(?=\S)", "\\g<0>\0", text)).replace("\0", "<wbr>")
 
 
 def isolated(html: str) -> str:
@@ -438,8 +312,8 @@ def isolated(html: str) -> str:
     return f"<bdi>{html}</bdi>" if any(bidirectional(character) in ("R", "AL") for character in html) else html
 
 
-def note(text: str, typeset: Callable[[str], str] = typeset) -> HTML:
-    """A remark below a table or figure; *text* is plain. typeset: see `styled`."""
+def note(text: str) -> HTML:
+    """A remark below a table or figure; *text* is plain."""
     return HTML(f'<p style="color: #586374; font-size: 90%">{typeset(text)}</p>')
 
 

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import pandas as pd
 from matplotlib.figure import Figure
 
 from nbkit import languages as codes
 from nbkit.measure import load_metric
 from nbkit.models import label as model_label
+from nbkit.models.catalogue import BY_RULE
+from nbkit.numbers.formats import CAPABILITIES
+from nbkit.perturb import CONTROL, PERTURBATIONS
+from nbkit.perturb import label as perturbation_label
 from nbkit.seeding import address
 from nbkit.yaml_text import read_own
 
@@ -30,8 +35,12 @@ PAGE = 6.3
 #: Width in inches of a column of such a page.
 COLUMN = 3.03
 
+LANGUAGES = ("language", "source_language", "target_language")
+PERTURBED = ("perturbation", "perturbation_a", "perturbation_b")
+#: What the label of a model behind the placeholder step ends with.
+BEHIND_RULE = model_label(f"{BY_RULE}model").removeprefix("model")
 
-_MESSAGE = "message"
+Names = Callable[[str], str] | Mapping[str, str] | None
 
 
 @dataclass(frozen=True)
@@ -63,11 +72,32 @@ def style() -> AbstractContextManager:
     return mpl.rc_context(settings)
 
 
-def use_vector_output() -> None:
-    """Show figures of this notebook as SVG. Called once, in a notebook's first cell."""
-    from matplotlib_inline.backend_inline import set_matplotlib_formats
+def looks(column: str | None, values: Iterable[str], names: Names = None) -> dict[str, Look]:
+    """Name, colour and marker of each value of a column; models, languages, categories and scores always look alike.
 
-    set_matplotlib_formats("svg", metadata={"Date": None})
+    names: what values are called in place of their own names.
+
+    >>> looks("category", ["tree"])["tree"].label, looks("error", ["digit lost"])["digit lost"].label
+    ('tree', 'digit lost')
+    >>> looks("language", ["de"])["de"].label
+    'German (de)'
+    """
+    data, values = theme_data(), list(dict.fromkeys(values))
+    if column == "model":
+        found = model_looks(values)
+    elif column in LANGUAGES:
+        known = {code: Look("", **look) for code, look in data["languages"].items()}
+        each = _looks(values, known, data["more_languages"])
+        found = {code: replace(look, label=language_label(code)) for code, look in each.items()}
+    elif column == "category":
+        found = {name: Look(marker="o", **look) for name, look in data["categories"].items()}
+    elif column == "score" and data["scores"].keys() >= set(values):
+        found = {score: Look(**data["scores"][score]) for score in values}
+    else:
+        free = [*data["models"].values(), *data["more_models"]]
+        found = {value: Look(str(value), **free[i % len(free)]) for i, value in enumerate(values)}
+    read = called("", names)
+    return {value: found[value] if names is None else replace(found[value], label=read(value)) for value in values}
 
 
 def model_looks(models: Iterable[str]) -> dict[str, Look]:
@@ -75,7 +105,7 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
 
     Known models always look the same, and so does the first classifier of each known architecture; another takes the
     colour that its name stands for, or the next one where that is taken, whatever the order in which they were given.
-    Up to 24 others look different.
+    Up to 24 others look different. A model behind the placeholder step has the model's colour and another marker.
 
     >>> model_looks(["zebra", "opus-mt"])["opus-mt"].label
     'Helsinki-OPUS'
@@ -83,46 +113,64 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
     True
     >>> model_looks(["SICK-BART"])["SICK-BART"].colour == model_looks(["BART (large)"])["BART (large)"].colour
     True
+    >>> found = model_looks(["Helsinki-OPUS", "Helsinki-OPUS + placeholder"])
+    >>> len({look.colour for look in found.values()}), len({look.marker for look in found.values()})
+    (1, 2)
     """
-    models, taken = list(dict.fromkeys(models)), set()
-    known: dict[str, Any] = {name: {"label": name, **look} for name, look in theme_data()["systems"].items()}
-    for name, look in theme_data()["models"].items():
-        known[name] = known[model_label(name)] = {"label": model_label(name), **look}
-    for name in (name for name in models if name not in known):
+    data, alone = theme_data(), {name: name.removesuffix(BEHIND_RULE) for name in models}
+    known = {name: Look(name, **look) for name, look in data["systems"].items()}
+    for name, look in data["models"].items():
+        known[name] = known[model_label(name)] = Look(model_label(name), **look)
+    free = dict(data["architectures"])
+    for name in (name for name in alone.values() if name not in known):
         words = re.split(r"[-() ]", name)  # DistilBERT is not BERT
-        architecture = next((each for each in theme_data()["architectures"] if each in words), None)
-        if architecture is not None and architecture not in taken:
-            taken.add(architecture)
-            known[name] = {"label": short_name(name), **theme_data()["architectures"][architecture]}
-    return _looks(models, known, theme_data()["more_models"], theme_data()["many_models"])
-
-
-def language_looks(languages: Iterable[str]) -> dict[str, Look]:
-    """Name, colour and marker of each language, in the order given.
-
-    >>> language_looks(["de"])["de"].label
-    'German (de)'
-    """
-    known = {code: {"label": language_label(code), **look} for code, look in theme_data()["languages"].items()}
-    looks = _looks(languages, known, theme_data()["more_languages"])
-    return {code: Look(language_label(code), look.colour, look.marker) for code, look in looks.items()}
+        if architecture := next((each for each in free if each in words), None):
+            known[name] = Look(short_name(name), **free.pop(architecture))
+    found = _looks(alone.values(), known, data["more_models"], data["many_models"])
+    behind = {name: replace(look, label=look.label + BEHIND_RULE, marker="X") for name, look in found.items()}
+    return {name: (found if name == model else behind)[model] for name, model in alone.items()}
 
 
 def _looks(
-    names: Iterable[str], known: Mapping[str, Any], more: Sequence[Any], many: Sequence[Any] = ()
+    names: Iterable[str], known: Mapping[str, Look], more: Sequence[Any], many: Sequence[Any] = ()
 ) -> dict[str, Look]:
-    names = list(dict.fromkeys(names))
+    names, found, free = list(dict.fromkeys(names)), dict(known), list[int]()
     others = sorted(name for name in names if name not in known)
     more = [*more, *many] if len(others) > len(more) else more
-    rest: dict[str, dict[str, Any]] = {}
-    free = list(range(len(more)))
     for name in others:
         free = free or list(range(len(more)))  # more names than colours: they begin again
-        wanted = address("look", name)
-        slot = next(i % len(more) for i in range(wanted, wanted + len(more)) if i % len(more) in free)
-        free.remove(slot)
-        rest[name] = {"label": short_name(model_label(name)), **more[slot]}
-    return {name: Look(**(known[name] if name in known else rest[name])) for name in names}
+        place = min(free, key=lambda place: (place - address("look", name)) % len(more))
+        free.remove(place)
+        found[name] = Look(short_name(model_label(name)), **more[place])
+    return {name: found[name] for name in names}
+
+
+def called(column: str, names: Names = None) -> Callable[[str], str]:
+    """How values of a column are written: by *names*, or else as languages, perturbations and models are.
+
+    >>> called("target_language")("de"), called("perturbation")("reversed"), called("x", {"a": "A"})("a")
+    ('German (de)', 'Reversed', 'A')
+    """
+    if names is not None:
+        return names if callable(names) else lambda value: names.get(value, str(value))
+    if column in LANGUAGES:
+        return language_label
+    if column in PERTURBED:
+        return lambda name: perturbation_label(name) if name == CONTROL or name in PERTURBATIONS else name
+    if column == "capability":
+        return lambda name: name.capitalize() if name in CAPABILITIES else name
+    own = {"metric": metric_label, "model": lambda value: model_looks([str(value)])[str(value)].label}
+    return own.get(column, str)
+
+
+def ordered(values: Sequence[str] | pd.Series, order: Sequence[str] = ()) -> list[str]:
+    """The distinct values: those of *order* first, in its order, then the others as they come.
+
+    >>> ordered(["b", "a", "c", "a"], ["c", "d", "a"])
+    ['c', 'a', 'b']
+    """
+    there = list(dict.fromkeys(values))
+    return list(dict.fromkeys([*(name for name in order if name in there), *there]))
 
 
 def short_name(name: str, limit: int = 44) -> str:
@@ -133,20 +181,6 @@ def short_name(name: str, limit: int = 44) -> str:
     """
     half = (limit - 1) // 2
     return name if len(name) <= limit else f"{name[:half]}…{name[-half:]}"
-
-
-def score_look(score: str) -> Look:
-    """Name, colour and marker of a score: beta, beta1, beta2 or chance."""
-    return Look(**theme_data()["scores"][score])
-
-
-def category_looks() -> dict[str, Look]:
-    """Name and colour of each category of perturbations.
-
-    >>> list(category_looks())
-    ['tree', 'pos', 'random', 'control']
-    """
-    return {name: Look(marker="o", **look) for name, look in theme_data()["categories"].items()}
 
 
 def language_label(code: str) -> str:
@@ -176,15 +210,9 @@ def symbol(score: str, metric: str) -> str:
     >>> symbol("alpha", "levenshtein")
     '$\\\\alpha^{L}$'
     """
-    letter, index = theme_data()["symbols"][score]
-    superscript = load_metric(metric).symbol
-    if len(superscript) > 1:
-        superscript = rf"\mathrm{{{superscript}}}"
-    return f"${letter}{f'_{{{index}}}' if index else ''}^{{{superscript}}}$"
-
-
-def _folded(line: str) -> str:
-    return textwrap.fill(line, width=110)
+    (letter, index), raised = theme_data()["symbols"][score], load_metric(metric).symbol
+    raised = rf"\mathrm{{{raised}}}" if len(raised) > 1 else raised
+    return f"${letter}{f'_{{{index}}}' if index else ''}^{{{raised}}}$"
 
 
 def said(figure: Figure) -> str:
@@ -193,15 +221,15 @@ def said(figure: Figure) -> str:
     >>> said(message("No model.")), said(Figure())
     ('No model.', '')
     """
-    return str(figure.get_label()) if figure.get_gid() == _MESSAGE else ""
+    return str(figure.get_label())
 
 
 def message(text: str) -> Figure:
     """A small figure that says, in words, why there is nothing to draw."""
     with style():
         figure = Figure(figsize=(WIDTH, 0.9), label=text)
-        figure.set_gid(_MESSAGE)
         panel = figure.subplots()  # notebooks do not show a figure without any panel
         panel.set_axis_off()
-        panel.text(0.5, 0.5, "\n".join(map(_folded, text.splitlines())), ha="center", va="center", color="#5A5A5A")
+        lines = "\n".join(textwrap.fill(line, width=110) for line in text.splitlines())
+        panel.text(0.5, 0.5, lines, ha="center", va="center", color="#5A5A5A")
     return figure

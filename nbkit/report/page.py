@@ -489,7 +489,7 @@ def _linked_cells(html: str, of: Any, filters: Mapping[str, str]) -> str:
 
 
 def _linked_texts(html: str, of: Any, filters: Mapping[str, str]) -> str:
-    """A table of sentences with a link behind each. of: `nbkit.figures.styles.text_filters`."""
+    """A table of sentences with a link behind each. of: `nbkit.figures.links.text_filters`."""
     try:
         place, phrases = int(of["column"]), list(map(str, of["phrases"]))
     except (KeyError, TypeError, ValueError):

@@ -336,7 +336,12 @@ class StudyParams(BaseModel):
     those of the study's notebooks (a test compares them).
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        for about in cls.model_fields.values():  # the text below a field describes it, in as many lines as it takes
+            about.description = " ".join(about.description.split()) if about.description else None
 
     #: The study whose parameters these are; it enters itself.
     study: ClassVar[Any] = None

@@ -11,10 +11,11 @@ from typing import Any
 import pandas as pd
 from IPython.display import HTML, display
 from matplotlib.figure import Figure
+from matplotlib_inline.backend_inline import set_matplotlib_formats
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
-from nbkit.figures import draw, panels, styles, theme
+from nbkit.figures import links, panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.models import costs, resolve, resolve_classifier
 from nbkit.models.catalogue import BY_RULE
@@ -40,7 +41,7 @@ __all__ = [
 
 def begin() -> None:
     """The look of a notebook: figures as SVG, in the project's theme. Called once, in the first cell of code."""
-    theme.use_vector_output()
+    set_matplotlib_formats("svg", metadata={"Date": None})
     pd.options.display.precision, pd.options.display.max_rows = 3, 100
 
 
@@ -101,7 +102,7 @@ def show(
         filters = _filters(rows, shown.data, html) if len(rows) else {}  # type: ignore[attr-defined]
     if name:
         copy: Any = shown if data is None else data
-        panels.save_text_table(copy, name) if text else panels.save_table(copy, name)
+        panels.save_table(copy, name, text=text)
     display(styles.folded(shown, fold) if fold else shown, metadata={"sentences": filters} if filters else None)
 
 
@@ -112,7 +113,7 @@ def _styled(
     if not len(rows):
         return styles.empty(empty, caption)
     chosen = _shown(rows, columns) if columns else list(rows)
-    named = {each: rows[each].map(draw.called(str(each))) for each in chosen if each in _NAMED}
+    named = {each: rows[each].map(theme.called(str(each))) for each in chosen if each in _NAMED}
     table = styles.styled(
         rows[chosen].assign(**named), caption=caption, best=best, headings={**_HEADINGS, **(headings or {})}
     )
@@ -137,12 +138,8 @@ _HEADINGS = {"source_language": "from", "target_language": "language", "units": 
 
 def _filters(rows: pd.DataFrame, shown: pd.DataFrame, html: Sequence[str]) -> dict[str, Any]:
     """What leads from the cells of a table to the sentences behind them."""
-    called = {"target_language": "language"}
-    of = {} if html else styles.cell_filters(rows.rename(columns=called), shown.rename(columns=called))
-    if of.get("across") in called:
-        of["across"] = called[of["across"]]
-    texts = styles.text_filters(rows, shown)
-    return of | ({"texts": texts} if texts else {})
+    texts = links.text_filters(rows, shown)
+    return ({} if html else links.cell_filters(rows, shown)) | ({"texts": texts} if texts else {})
 
 
 def note(words: str) -> None:
@@ -204,7 +201,7 @@ def printed(
     if "model" in ([rows] if isinstance(rows, str) else rows):
         frame = frame.assign(model=frame["model"].map(study.models.label))
     wide = styles.wide(frame, rows, columns, "printed").fillna(styles.NOTHING)
-    named = {each: wide[each].map(draw.called(each)) for each in wide if each in _NAMED}
+    named = {each: wide[each].map(theme.called(each)) for each in wide if each in _NAMED}
     heads = {each: study.models.label(each) for each in frame[columns]} if columns == "model" else {}
     bold = styles.wide(frame.assign(bold=frame["bold"].eq("yes")), rows, columns, "bold") if "bold" in frame else None
     table = styles.styled(

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from nbkit.errors import DataError
-from nbkit.figures import panels, styles, theme
+from nbkit.figures import links, panels, styles, theme
 from nbkit.report import sentences
 from nbkit.report import site as report
 from nbkit.studies import read_outcomes
@@ -78,10 +78,10 @@ def folder(tmp_path: Path) -> Path:
         figure, axes = panels.grid(1, 1, 4, 2)
         rates = table.assign(value=0.5, low=0.4, high=0.6)
         panels.intervals(axes[0, 0], rates, [0, 1], theme.Look("x", "#0072B2", "o"), "value", "low", "high")
-        panels.lead(axes[0, 0].barh([2, 3], [0.2, 0.3]), table.assign(kind=["a", "b"]))
+        links.lead(axes[0, 0].barh([2, 3], [0.2, 0.3]), table.assign(kind=["a", "b"]))
         figure.savefig(tmp_path / "figure.svg")
     outputs = [
-        output({"text/html": shown.to_html()}, sentences=styles.cell_filters(table, table.columns)),
+        output({"text/html": shown.to_html()}, sentences=links.cell_filters(table, table.columns)),
         output({"image/svg+xml": (tmp_path / "figure.svg").read_text()}),
     ]
     cell = {"cell_type": "code", "source": "show()", "metadata": {}, "execution_count": 1, "outputs": outputs}
@@ -178,7 +178,7 @@ def test_texts_of_a_table_lead_to_their_sentences(folder: Path, tmp_path: Path):
     source = ['A <mark>man</mark> & his "small dog" walk across the old bridge', "No"]
     rows = pd.DataFrame({"n": [3, 4], "source": source})
     table = styles.styled(rows, caption="Texts").format(str, subset=["source"])
-    texts = styles.text_filters(rows, rows.columns)
+    texts = links.text_filters(rows, rows.columns)
     path = folder / "notebooks" / "captions.scores.ipynb"
     notebook = json.loads(path.read_text())
     notebook["cells"][0]["outputs"].append(output({"text/html": table.to_html()}, sentences={"texts": texts}))
@@ -220,7 +220,7 @@ def test_verdicts_with_names_of_their_own_are_called_by_these():
 def test_columns_that_are_values_are_filters():
     long = pd.DataFrame({"model": ["a", "a"], "language": ["de", "fr"], "rate": [0.5, 0.6]})
     wide = styles.wide(long, "model", "language", "rate")
-    found = styles.cell_filters(wide, wide)
+    found = links.cell_filters(wide, wide)
     assert found == {"rows": [{"model": "a"}], "columns": ["model", "de", "fr"], "across": "language"}
 
 

@@ -52,7 +52,7 @@ FIGURES: dict[str, tuple[Callable[..., Figure], Callable[[str], pd.DataFrame]]] 
     ),
     "perturbations": (
         lambda rows: forest(rows, "perturbation", hue="score", panel=["target_language", "model"], joined=True,
-                            unit=True, per_line=4),
+                            limits="unit", per_line=4),
         lambda shape: table(shape, "target_language", "model", "perturbation", "score"),
     ),
     "dodged perturbations": (
@@ -71,7 +71,7 @@ FIGURES: dict[str, tuple[Callable[..., Figure], Callable[[str], pd.DataFrame]]] 
                             score=["beta1", "beta2", "beta"]),
     ),
     "curves of names": (
-        lambda rows: curves(rows, "perturbation", hue="model", panel="target_language", zero=0.5),
+        lambda rows: curves(rows, "perturbation", hue="model", panel="target_language"),
         lambda shape: table(shape, "target_language", "model", "perturbation", perturbation=["reversed", "noun_swaps"]),
     ),
     "heatmap": (

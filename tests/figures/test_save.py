@@ -43,7 +43,7 @@ def test_tables_are_kept_with_their_own_column_names(folder: Path) -> None:
 
 
 def test_sentences_carry_the_suffix_that_a_report_without_text_leaves_out(folder: Path) -> None:
-    save.save_text_table(pd.DataFrame({"source": ["Tom sleeps."]}), "samples")
+    save.save_table(pd.DataFrame({"source": ["Tom sleeps."]}), "samples", text=True)
     assert files(folder) == ["tables/samples.texts.csv"]
 
 

@@ -238,7 +238,7 @@ def test_figures_and_tables_call_the_languages_by_name(all_at_once: WordOrderPar
 
 
 def test_eight_languages_without_a_look_of_their_own_look_different():
-    looks = theme.language_looks(NAMED)
+    looks = theme.looks("language", NAMED)
     assert [look.label for look in looks.values()] == list(NAMED.values())
     assert len({(look.colour, look.marker) for look in looks.values()}) == len(NAMED)
 

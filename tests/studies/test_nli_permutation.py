@@ -16,7 +16,7 @@ from nbkit.batch.workers import run_unit
 from nbkit.corpora.nli import LABELS, load_nli
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.figures import styles, theme
-from nbkit.figures.draw import looks
+from nbkit.figures.theme import looks
 from nbkit.measure import acceptance as reference
 from nbkit.models import CLASSIFIERS
 from nbkit.perturb.derangements import derangements

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from nbkit.figures import draw, theme
+from nbkit.figures import theme
 from nbkit.measure.numbers import error_types
 from nbkit.numbers.formats import CAPABILITIES
 from nbkit.studies import notebook
@@ -107,7 +107,7 @@ def test_a_run_without_failures_says_so() -> None:
 
 
 def test_a_model_behind_the_step_has_the_colour_of_the_model() -> None:
-    looks = draw.looks("model", MODELS)
+    looks = theme.looks("model", MODELS)
     plain, by_rule = looks[MODELS[0]], looks[MODELS[1]]
     assert plain.colour == by_rule.colour and plain.marker != by_rule.marker
     assert by_rule.label == MODELS[1]

@@ -114,6 +114,14 @@ def _with_texts(run: Run, part: Any, rows: pd.DataFrame) -> pd.DataFrame:
     return with_texts(rows, known, run.answers(part.cell, known), part.cell.source)
 
 
+def _trained_on(params: DisambiguationParams, cell: Cell) -> list[Any]:
+    return [mining.corpus_identity(params, cell, params.training_corpus), params.training_pairs]
+
+
+def _words_identity(params: DisambiguationParams, cell: Cell) -> Any:
+    return senses.words_identity(params)
+
+
 STUDY = Study(
     name="disambiguation",
     title="Disambiguation: can wrong senses be predicted and provoked?",
@@ -126,85 +134,35 @@ STUDY = Study(
         # of the training corpus
         Table(mining.aligned, inputs=mining.aligned_inputs, columns=("links",)),
         Table(mining.links, inputs=mining.links_inputs, columns=("of", "to", "n")),
-        Table(
-            mining.folds,
-            columns=("first",),
-            inputs=lambda params, cell: [
-                mining.corpus_identity(params, cell, params.training_corpus), params.training_pairs
-            ] if params.folds else None,
-        ),
-        Table(
-            mining.senses,
-            inputs=lambda params, cell: [
-                mining.corpus_identity(params, cell, params.training_corpus), params.homographs.digest
-            ],
-            size=lambda params, cell: params.training_pairs,
-            unit=10_000,
-            columns=("fold", "kind", "of", "sense", "word", "n"),
-        ),
-        Table(
-            mining.sizes,
-            inputs=lambda params, cell: [
-                [mining.corpus_identity(params, cell, corpus), n] for corpus, _, n in params.read
-            ],
-        ),
+        Table(mining.folds, columns=("first",),
+              inputs=lambda params, cell: _trained_on(params, cell) if params.folds else None),
+        Table(mining.senses, inputs=lambda params, cell: [_trained_on(params, cell)[0], params.homographs.digest],
+              size=lambda params, cell: params.training_pairs, unit=10_000,
+              columns=("fold", "kind", "of", "sense", "word", "n")),
+        Table(mining.sizes, inputs=lambda params, cell: [
+            [mining.corpus_identity(params, cell, corpus), n] for corpus, _, n in params.read]),
         # of the test corpora
-        Table(
-            mining.linked,
-            inputs=lambda params, cell, corpus: [mining.corpus_identity(params, cell, corpus), params.n_pairs],
-            corpora=mining.linked_corpora,
-            columns=("links", "corpus"),
-        ),
-        Table(
-            senses.votes,
-            inputs=senses.votes_inputs,
-            size=lambda params, cell, corpus: params.n_pairs,
-            unit=10_000,
-            corpora=lambda params, cell: params.test_corpora if params.voters else (),
-            columns=("unit", "corpus", "key", "homograph", "token", "left_out", "voter", *senses.FOUND),
-        ),
-        Table(
-            items.pairs,
-            inputs=items.pairs_inputs,
-            size=lambda params, cell, corpus: params.n_of(corpus),
-            unit=10_000,
-            corpora=lambda params, cell: params.corpora,
-            columns=tuple(items.LEFT_OUT),
-        ),
+        Table(mining.linked, corpora=mining.linked_corpora, columns=("links", "corpus"), inputs=lambda params, cell,
+              corpus: [mining.corpus_identity(params, cell, corpus), params.n_pairs]),
+        Table(senses.votes, inputs=senses.votes_inputs, size=lambda params, cell, corpus: params.n_pairs, unit=10_000,
+              corpora=lambda params, cell: params.test_corpora if params.voters else (), columns=senses.VOTES),
+        Table(items.pairs, inputs=items.pairs_inputs, size=lambda params, cell, corpus: params.n_of(corpus),
+              unit=10_000, corpora=lambda params, cell: params.corpora, columns=tuple(items.LEFT_OUT)),
         Table(items.items, columns=("unit", "item", *items.COLUMNS), most=items.most_items),
-        Table(
-            judge.outcomes,
-            inputs=lambda params, cell: senses.words_identity(params),
-            columns=tuple(judge.OUTCOMES),
-        ),
-        Table(
-            judge.plain,
-            inputs=mining.corpus_identity,
-            size=lambda params, cell, corpus: min(params.bleu_pairs, params.n_pairs or params.bleu_pairs),
-            corpora=lambda params, cell: params.test_corpora,
-            columns=("corpus", "source", "reference"),
-        ),
+        Table(judge.outcomes, inputs=_words_identity, columns=tuple(judge.OUTCOMES)),
+        Table(judge.plain, inputs=mining.corpus_identity, corpora=lambda params, cell: params.test_corpora,
+              size=lambda params, cell, corpus: min(params.bleu_pairs, params.n_pairs or params.bleu_pairs),
+              columns=("corpus", "source", "reference")),
         Table(judge.quality, columns=("item", "unit", "corpus", "bleu")),
         Table(judge.mucow_items, inputs=judge.mucow_inputs, columns=("place", "source", "corpus", "word")),
         Table(judge.mucow, columns=("item", "unit", "corpus", "word", "verdict")),
         # attacks
-        Table(
-            attacks.seeds,
-            inputs=lambda params, cell: attacks.language_model_inputs(params, params.masked_lm, cell.target),
-            columns=("key", "expected", "fate"),
-        ),
-        Table(
-            attacks.samples,
-            inputs=lambda params, cell: attacks.language_model_inputs(params, params.causal_lm, cell.source),
-            unit=200,
-            columns=tuple(attacks.SAMPLES),
-            most=lambda params, cell: 0,  # nobody knows before the test pairs are there
-        ),
-        Table(
-            attacks.attacks,
-            inputs=lambda params, cell: senses.words_identity(params),
-            columns=tuple(attacks.ATTACKS),
-        ),
+        Table(attacks.seeds, columns=("key", "expected", "fate"), inputs=lambda params, cell:
+              attacks.language_model_inputs(params, params.masked_lm, cell.target)),
+        Table(attacks.samples, unit=200, columns=tuple(attacks.SAMPLES), inputs=lambda params, cell:
+              attacks.language_model_inputs(params, params.causal_lm, cell.source),
+              most=lambda params, cell: 0),  # nobody knows before the test pairs are there
+        Table(attacks.attacks, inputs=_words_identity, columns=tuple(attacks.ATTACKS)),
     ),
     asks=("source", "text"),
     grid=("model",),

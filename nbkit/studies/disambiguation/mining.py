@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -147,31 +146,25 @@ def _learned_from(params: DisambiguationParams) -> int | None:
     return min((n for n in (params.aligner_pairs, params.training_pairs) if n is not None), default=None)
 
 
+#: What links sources with translations in this process, by all that it depends on.
+_ALIGNER: dict[str, Aligner] = {}
+
+
 def hypothesis_aligner(params: DisambiguationParams, cell: Cell, links: pd.DataFrame) -> Aligner:
     """What links sources with translations: it learns from the training corpus, or is the word list *links*."""
-    if params.hypothesis_aligner == "lexicon":
+    name = params.hypothesis_aligner
+    if name == "lexicon":
         entries = {(a, b): float(n) for a, b, n in zip(links["of"], links["to"], links["n"], strict=True)}
         return load_aligner("lexicon", *cell[:2], entries=entries)
     content = json.dumps([Store().url, cell[:2], links_inputs(params, cell)], sort_keys=True)
-    return _loaded(_ByContent(content, (params, cell)))
-
-
-@dataclass(frozen=True)
-class _ByContent:
-    """What an aligner is remembered by in this process: *content* stands for the files that *of* names."""
-
-    content: str
-    of: Any = field(compare=False)
-
-
-@lru_cache(maxsize=1)
-def _loaded(asked: _ByContent) -> Aligner:
-    params, cell = asked.of
-    if params.hypothesis_aligner != OF_A_CORPUS:
-        return load_aligner(params.hypothesis_aligner, *cell[:2])
-    pairs = pairs_of(params, cell, params.training_corpus, _learned_from(params))
-    training = [(pair.source.tokens, pair.target.tokens) for pair in pairs]
-    return load_aligner(OF_A_CORPUS, *cell[:2], training=training, store=Store())
+    if content not in _ALIGNER:
+        options: dict[str, Any] = {}
+        if name == OF_A_CORPUS:
+            pairs = pairs_of(params, cell, params.training_corpus, _learned_from(params))
+            options = {"training": [(pair.source.tokens, pair.target.tokens) for pair in pairs], "store": Store()}
+        _ALIGNER.clear()
+        _ALIGNER[content] = load_aligner(name, *cell[:2], **options)
+    return _ALIGNER[content]
 
 
 def linked_corpora(params: DisambiguationParams, cell: Cell) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -76,55 +76,41 @@ def idiom_tokens(pair: IdiomPair, lang: str) -> tuple[int, ...]:
 # Aligners.
 
 
-class Learned(NamedTuple):
-    """What statistical aligners learn from: idiom-train and corpora, without any sentence of idiom-test.
+#: The last two aligners of this process (as many as the paper has) by all that they depend on.
+_ALIGNERS: dict[str, Aligner] = {}
 
-    known: what stands behind the names of the corpora.
+
+def learned_pairs(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> list[TokenPair]:
+    """The tokens of what statistical aligners learn from, each pair once: idiom-train and corpora.
+
+    Without any sentence of idiom-test.
     """
-
-    langs: tuple[str, str]
-    corpora: tuple[str, ...]
-    n: int | None
-    train: tuple[tuple[str, str], ...]
-    test: tuple[IdiomPair, ...]
-    known: str
-
-    @classmethod
-    def of(cls, params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> Learned:
-        """What the aligners of a run learn from."""
-        train, test = (splits[splits["split"] == name] for name in ("train", "test"))
-        known = json.dumps(corpora_identity(cell, params.aligned_corpora, params.n_aligned), sort_keys=True)
-        both = tuple(zip(train["source"], train["reference"], strict=True))
-        of_test = tuple(map(pair_of, test.to_dict("records")))
-        return cls(cell[:2], tuple(params.aligned_corpora), params.n_aligned, both, of_test, known)
+    train, test = (splits[splits["split"] == name] for name in ("train", "test"))
+    texts = ((pair.source, pair.target) for corpus in params.aligned_corpora
+             for pair in text_pairs(corpus, *cell[:2], params.n_aligned))  # fmt: skip
+    regular = without_leaks(texts, tuple(map(pair_of, test.to_dict("records"))))
+    every = dict.fromkeys([*zip(train["source"], train["reference"], strict=True), *regular])
+    return [(tokens(source, cell.source), tokens(target, cell.target)) for source, target in every]
 
 
-@lru_cache(maxsize=1)
-def learned_pairs(learned: Learned) -> list[TokenPair]:
-    """The tokens of what aligners learn from, each pair once."""
-    texts = ((pair.source, pair.target) for corpus in learned.corpora
-             for pair in text_pairs(corpus, *learned.langs, learned.n))  # fmt: skip
-    every = dict.fromkeys([*learned.train, *without_leaks(texts, learned.test)])
-    return [(tokens(source, learned.langs[0]), tokens(target, learned.langs[1])) for source, target in every]
-
-
-def _takes(name: str, option: str) -> bool:
-    return option in inspect.signature(ALIGNERS.get(name.partition(":")[0])).parameters
+def _options(name: str, **options: Any) -> dict[str, Any]:
+    """Those of *options* that an aligner takes; functions are called."""
+    taken = inspect.signature(ALIGNERS.get(name.partition(":")[0])).parameters
+    return {key: value() if callable(value) else value for key, value in options.items() if key in taken}
 
 
 def _aligner(params: IdiomsParams, cell: Cell, name: str, splits: pd.DataFrame) -> Aligner:
     """An aligner of the run; one that learns does it once a process."""
-    known = json.dumps(_identity(params, cell, name), sort_keys=True)
-    return _loaded(name, known, Learned.of(params, cell, splits), params.device, Store().url)
-
-
-@lru_cache(maxsize=2)  # as many as the paper has; one that learned holds all that it learned from
-def _loaded(name: str, known: str, learned: Learned, device: str, store: str) -> Aligner:
-    options: dict[str, Any] = {"store": Store(store), "device": device}
-    options = {option: value for option, value in options.items() if _takes(name, option)}
-    if _takes(name, "training"):
-        options["training"] = learned_pairs(learned)
-    return load_aligner(name, *learned.langs, **options)
+    texts = splits[["split", "source", "reference"]].to_numpy().tolist()
+    content = json.dumps([name, cell[:2], params.device, Store().url, aligners_identity(params, cell), texts])
+    if content not in _ALIGNERS:
+        options = _options(
+            name, store=Store, device=params.device, training=lambda: learned_pairs(params, cell, splits)
+        )
+        for oldest in [*_ALIGNERS][:-1]:
+            del _ALIGNERS[oldest]
+        _ALIGNERS[content] = load_aligner(name, *cell[:2], **options)
+    return _ALIGNERS[content]
 
 
 def align(
@@ -153,8 +139,7 @@ def aligners_identity(params: IdiomsParams, cell: Cell) -> Any:
 
 
 def _identity(params: IdiomsParams, cell: Cell, name: str) -> dict[str, Any]:
-    options = {"device": params.device} if _takes(name, "device") else {}
-    return load_aligner(name, *cell[:2], **options).identity
+    return load_aligner(name, *cell[:2], **_options(name, device=params.device)).identity
 
 
 # ----------------------------------------------------------------------------
@@ -172,7 +157,7 @@ def dictionary(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> pd.Dat
     if params.dictionary == "sandbox":
         ways = [WordDictionary("idioms", "sandbox", sandbox.idiom_dictionary(*cell[:2])), None]
     elif params.dictionary == "induced":
-        pairs = learned_pairs(Learned.of(params, cell, splits))
+        pairs = learned_pairs(params, cell, splits)
         found = list(_aligner(params, cell, params.aligners[0], splits).align(pairs))
         turned = [(b, a) for a, b in pairs], [[(b, a) for a, b in each] for each in found]
         name = "+".join([*params.aligned_corpora, "idiom-train"])

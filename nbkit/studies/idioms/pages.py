@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -69,7 +69,7 @@ def systems_figure(
     panels = table["panel"].astype(str) + (", " + table["language"].astype(str) if several else "")
     shown = table.assign(system=named, panel=panels, n=table.get("idioms", table.get("n", np.nan)))
     return draw.forest(
-        scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, unit=unit,
+        scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, limits="unit" if unit else None,
         empty=empty or scores.why_empty(params),
     )  # fmt: skip
 
@@ -88,45 +88,46 @@ def contexts_figure(effects: pd.DataFrame, params: IdiomsParams, measures: Seque
     )  # fmt: skip
 
 
-def procedure(measure: str) -> Figure:
-    """How states of an idiom come from three contexts, and what is measured with them (Figures 4, 17, 19 and 21).
+def show_procedure(measure: str, *figures: str) -> None:
+    """Show how states of an idiom come from three contexts, and what is measured with them.
 
-    measure: "chrf" (Figures 4 and 17), "perplexity" (Figure 19) or "entropy" (Figure 21).
+    measure: "chrf" (Figures 4 and 17), "perplexity" (Figure 19) or "entropy" (Figure 21). figures: the paper's.
     """
     drawn = _data()["illustration"]
     words, (start, end), step = drawn["source"].split(), drawn["idiom"], drawn["steps"][measure]
-    # Which words the encoder reads together, by context.
-    together = {"full": [(0, len(words))], "phrase": [(start, end)], "word": [(i, i + 1) for i in range(start, end)]}
     shades = {"full": "#4477AA", "phrase": "#98B4D0", "word": "#D0DDEA"}
-    arrow = {"arrowstyle": "->", "color": "#555555"}
+    inside, within = range(start, end), range(*drawn["translated"]) if step["marked"] else ()
+    # Which words the encoder reads together, by context.
+    together = {"full": [(0, len(words))], "phrase": [(start, end)], "word": [(place, place + 1) for place in inside]}
     figure, ((panel,),) = draw.figure(height=4.2)
     with theme.style():
         for row, (context, reads) in enumerate(together.items()):
-            panel.text(-0.75, row, f"{label('contexts', context)} ({context})", ha="right", va="center", fontsize=9)
+            _words(panel, row, f"{label('contexts', context)} ({context})",
+                   {place: words[place] for first, last in reads for place in range(first, last)}, inside,
+                   shades[context])  # fmt: skip
             for first, last in reads:
-                for place in range(first, last):
-                    _box(panel, place, row, words[place], shades[context] if start <= place < end else "white")
                 panel.plot([first - 0.42, last - 0.58], [row + 0.33] * 2, color="#555555", linewidth=1.4)
+        _words(panel, 3.2, "states given to\nthe decoder", dict(enumerate(words)), inside, shades["phrase"])
+        _words(panel, 4.4, "", dict(enumerate(drawn["reference"].split())), within, "#E8A27A")
+        for top, end_, text in ((2.45, 2.85, "the idiom's states come from one of the three"),
+                                (3.6, 4.05, step["decoder"])):  # fmt: skip
+            panel.annotate("", (2, end_), (2, top), arrowprops={"arrowstyle": "->", "color": "#555555"})
+            panel.text(2.15, (top + end_) / 2, text, va="center", fontsize=8)
         panel.text(len(words) - 0.45, 1, "a line: what the\nencoder reads at once", ha="left", va="center", fontsize=8)
-        for place, word in enumerate(words):
-            _box(panel, place, 3.2, word, shades["phrase"] if start <= place < end else "white")
-        panel.text(-0.75, 3.2, "states given to\nthe decoder", ha="right", va="center", fontsize=9)
-        panel.annotate("", (2, 2.85), (2, 2.45), arrowprops=arrow)
-        panel.text(2.15, 2.65, "the idiom's states come from one of the three", va="center", fontsize=8)
-        panel.annotate("", (2, 4.05), (2, 3.6), arrowprops=arrow)
-        panel.text(2.15, 3.82, step["decoder"], va="center", fontsize=8)
-        for place, word in enumerate(drawn["reference"].split()):
-            is_marked = step["marked"] and drawn["translated"][0] <= place < drawn["translated"][1]
-            _box(panel, place, 4.4, word, "#E8A27A" if is_marked else "white")
         panel.text(-0.5, 4.95, step["below"], ha="left", va="center", fontsize=9)
         panel.set(xlim=(-2.9, len(words) + 1.3), ylim=(5.2, -0.5))
         panel.set_axis_off()
-    return figure
+    notebook.show(figure, f"{'_'.join(figures)}_procedure")
+    titles = "; ".join(map(STUDY.printed.title, figures))
+    notebook.note(f"Illustrations of what is done here, without values: {titles}.")
 
 
-def _box(panel: Axes, x: float, y: float, word: str, colour: str) -> None:
-    box = {"boxstyle": "round,pad=0.3", "facecolor": colour, "edgecolor": "#8A8A8A", "linewidth": 0.8}
-    panel.text(x, y, word, ha="center", va="center", fontsize=9, bbox=box)
+def _words(panel: Axes, y: float, name: str, words: Mapping[int, str], marked: Collection[int], colour: str) -> None:
+    """A named row of words in boxes, by their places; those that are marked in a colour."""
+    panel.text(-0.75, y, name, ha="right", va="center", fontsize=9)
+    for place, word in words.items():
+        box = {"boxstyle": "round,pad=0.3", "facecolor": colour if place in marked else "white", "linewidth": 0.8}
+        panel.text(place, y, word, ha="center", va="center", fontsize=9, bbox={**box, "edgecolor": "#8A8A8A"})
 
 
 # ----------------------------------------------------------------------------

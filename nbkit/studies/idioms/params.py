@@ -80,89 +80,57 @@ class IdiomsParams(TranslatorParams):
     and corpora named *Europarl* or *IWSLT* are compared with the paper's numbers of the same name.
     """
 
-    source: Annotated[Language, NOT_IN_KEYS] = Field(default="en", description="Language of the idioms.")
-    languages: Annotated[Languages, NOT_IN_KEYS] = Field(
-        default=["fr"], min_length=1, description="Languages to translate into."
-    )
-    data: Annotated[str, only("splits")] = Field(
-        default="sandbox-idioms",
-        description="Sentence pairs with idioms: sandbox-idioms, files:FOLDER/NAME (line-aligned NAME.en, NAME.fr and "
-        "NAME.spans.en), or mined (found in corpora by the phrase matcher).",
-    )
-    corpora: Annotated[dict[str, str], NOT_IN_KEYS] = Field(
-        default={}, description="Parallel corpora to mine together: the name in tables, and the corpus or path."
-    )
-    idioms: Annotated[str, NOT_IN_KEYS] = Field(
-        default="own", description="Phrase list of the matcher: own (nbkit's list), or a file with one phrase per line."
-    )
-    tested: Annotated[Literal["half", "all"], only("splits")] = Field(
-        default="half",
-        description="Which sentences of each idiom are idiom-test: half (the others are idiom-train, as in the paper), "
-        "or all, for models that are not trained on any.",
-    )
-    n_test: Annotated[Several | None, only("splits")] = Field(
-        default=None, description="Pairs of idiom-test to translate, drawn idiom by idiom; null: all."
-    )
-    models: Annotated[dict[Annotated[str, Field(min_length=1)], str], Written, NOT_IN_KEYS] = Field(
-        default={"random": "sandbox-idioms-{condition}"},
-        description="The name in tables, and the model; {condition} in a model's name is replaced by each of "
-        "conditions, a name without it is one model as it is.",
-    )
-    voters: Annotated[Translators | None, NOT_IN_KEYS] = Field(
-        default=None,
-        description="For data without references, whose target side is not read: the systems, at least four, of which "
-        "a third shows which words are right. A literal translation that fewer of the *other* ones have is held "
-        "against a system. LitTER, APT-Eval, BLEU, chrF and probes, which need references, are not measured.",
-    )
-    conditions: Annotated[Once[str], NOT_IN_KEYS] = Field(
-        default=["zero", "joint"],
-        min_length=1,
-        description="Training conditions: zero (without idiom-train), joint (with it), upsample-N (with N copies).",
-    )
-    generic: Annotated[dict[str, str], only("plain")] = Field(
-        default={"regular": "sandbox-idioms:test"},
-        description="Test sets without idioms: the name in tables, and a parallel corpus.",
-    )
-    n_generic: Annotated[Several | None, only("plain")] = Field(
-        default=200, description="Pairs from each generic set; null: all."
-    )
-    dictionary: Annotated[str, only("dictionary")] = Field(
-        default="sandbox",
-        description="Dictionary of LitTER: sandbox, induced (from the first aligner's word alignments of idiom-train "
-        "and aligned_corpora), muse:FOLDER, or a file; {src} and {tgt} are replaced by the languages.",
-    )
-    aligners: Annotated[Once[str], _ALIGNED] = Field(
-        default=["lexicon"],
-        min_length=1,
-        description="Word aligners of APT-Eval (nbkit list aligners); the first also serves the induced dictionary and "
-        "the probes.",
-    )
-    aligned_corpora: Annotated[Once[str], _ALIGNED] = Field(
-        default=["sandbox-idioms:regular"],
-        description="Parallel corpora, besides idiom-train, to train statistical aligners and induce dictionaries.",
-    )
-    n_aligned: Annotated[Count | None, _ALIGNED] = Field(
-        default=4000, description="Pairs from each of aligned_corpora; null: all."
-    )
-    variants: Annotated[Once[Variant], only("outcomes", "control_outcomes")] = Field(
-        default=["inflected", "accents", "aligned"],
-        description="Further ways to count literal errors, besides the paper's.",
-    )
-    contexts: Annotated[list[Context], only("probes")] = Field(
-        default=["full", "phrase", "word"],
-        description="Contexts in which the probes encode idioms; full is always included; empty: no probes.",
-    )
-    end_state: Annotated[EndState, only("probes")] = Field(
-        default="kept",
-        description="Encoder state of the sentence end in the probes: kept (as the paper says) or replaced (as its "
-        "research code does).",
-    )
-    n_probed: Annotated[Several | None, only("probes")] = Field(
-        default=100, description="Pairs of idiom-test to probe; null: all."
-    )
-    parsers: Annotated[Parsers, NOT_IN_KEYS] = Field(
-        default={}, description="Parsers of the phrase matcher: language, and spaCy pipeline."
-    )
+    source: Annotated[Language, NOT_IN_KEYS] = "en"
+    """Language of the idioms."""
+    languages: Annotated[Languages, Field(min_length=1), NOT_IN_KEYS] = ["fr"]
+    """Languages to translate into."""
+    data: Annotated[str, only("splits")] = "sandbox-idioms"
+    """Sentence pairs with idioms: sandbox-idioms, files:FOLDER/NAME (line-aligned NAME.en, NAME.fr and
+    NAME.spans.en), or mined (found in corpora by the phrase matcher)."""
+    corpora: Annotated[dict[str, str], NOT_IN_KEYS] = {}
+    """Parallel corpora to mine together: the name in tables, and the corpus or path."""
+    idioms: Annotated[str, NOT_IN_KEYS] = "own"
+    """Phrase list of the matcher: own (nbkit's list), or a file with one phrase per line."""
+    tested: Annotated[Literal["half", "all"], only("splits")] = "half"
+    """Which sentences of each idiom are idiom-test: half (the others are idiom-train, as in the paper), or all, for
+    models that are not trained on any."""
+    n_test: Annotated[Several | None, only("splits")] = None
+    """Pairs of idiom-test to translate, drawn idiom by idiom; null: all."""
+    models: Annotated[dict[Annotated[str, Field(min_length=1)], str], Written, NOT_IN_KEYS] = {
+        "random": "sandbox-idioms-{condition}"
+    }
+    """The name in tables, and the model; {condition} in a model's name is replaced by each of conditions, a name
+    without it is one model as it is."""
+    voters: Annotated[Translators | None, NOT_IN_KEYS] = None
+    """For data without references, whose target side is not read: the systems, at least four, of which a third shows
+    which words are right. A literal translation that fewer of the *other* ones have is held against a system.
+    LitTER, APT-Eval, BLEU, chrF and probes, which need references, are not measured."""
+    conditions: Annotated[Once[str], Field(min_length=1), NOT_IN_KEYS] = ["zero", "joint"]
+    """Training conditions: zero (without idiom-train), joint (with it), upsample-N (with N copies)."""
+    generic: Annotated[dict[str, str], only("plain")] = {"regular": "sandbox-idioms:test"}
+    """Test sets without idioms: the name in tables, and a parallel corpus."""
+    n_generic: Annotated[Several | None, only("plain")] = 200
+    """Pairs from each generic set; null: all."""
+    dictionary: Annotated[str, only("dictionary")] = "sandbox"
+    """Dictionary of LitTER: sandbox, induced (from the first aligner's word alignments of idiom-train and
+    aligned_corpora), muse:FOLDER, or a file; {src} and {tgt} are replaced by the languages."""
+    aligners: Annotated[Once[str], Field(min_length=1), _ALIGNED] = ["lexicon"]
+    """Word aligners of APT-Eval (nbkit list aligners); the first also serves the induced dictionary and the probes."""
+    aligned_corpora: Annotated[Once[str], _ALIGNED] = ["sandbox-idioms:regular"]
+    """Parallel corpora, besides idiom-train, to train statistical aligners and induce dictionaries."""
+    n_aligned: Annotated[Count | None, _ALIGNED] = 4000
+    """Pairs from each of aligned_corpora; null: all."""
+    variants: Annotated[Once[Variant], only("outcomes", "control_outcomes")] = ["inflected", "accents", "aligned"]
+    """Further ways to count literal errors, besides the paper's."""
+    contexts: Annotated[list[Context], only("probes")] = ["full", "phrase", "word"]
+    """Contexts in which the probes encode idioms; full is always included; empty: no probes."""
+    end_state: Annotated[EndState, only("probes")] = "kept"
+    """Encoder state of the sentence end in the probes: kept (as the paper says) or replaced (as its research code
+    does)."""
+    n_probed: Annotated[Several | None, only("probes")] = 100
+    """Pairs of idiom-test to probe; null: all."""
+    parsers: Annotated[Parsers, NOT_IN_KEYS] = {}
+    """Parsers of the phrase matcher: language, and spaCy pipeline."""
     beams: Annotated[Beams, NOT_IN_KEYS] = 5
 
     @field_validator("data")

@@ -13,8 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from nbkit.figures import panels, styles, theme
-from nbkit.figures.draw import looks, ordered
-from nbkit.figures.theme import Look
+from nbkit.figures.theme import Look, looks, ordered
 from nbkit.measure.acceptance import CORRECT, FLIPPED
 from nbkit.measure.statistics import FEW
 from nbkit.studies.nli_permutation.acceptance import AVERAGES, OF

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from nbkit import provenance
 from nbkit.corpora.templates import PLACEHOLDER
-from nbkit.figures import draw, panels, styles, theme
+from nbkit.figures import draw, links, panels, styles, theme
 from nbkit.figures.theme import Look
 from nbkit.measure.numbers import error_types
 from nbkit.numbers import find_numbers, forms, write_number
@@ -69,7 +69,8 @@ def per_cent(table: pd.DataFrame, *values: str, n: str | None = None) -> pd.Data
 def in_per_cent(figure: Figure, label: str = "pass rate (%)") -> Figure:
     """*figure* with shares from 0 to 100% on the horizontal axis of all panels."""
     for axis in figure.axes if not theme.said(figure) else ():
-        panels.share_axis(axis, label)
+        axis.set(xlim=(-0.04, 1.04), xticks=(0, 0.25, 0.5, 0.75, 1), xlabel=label)
+        axis.xaxis.set_major_formatter(panels.PER_CENT)
     return figure
 
 
@@ -110,7 +111,7 @@ def lengths_figure(found: pd.DataFrame, column: str, seen: pd.DataFrame, across:
         return theme.message("No number of this kind among the formats of this run, or no model in it.")
     strict = strict.astype({column: int})
     panel = "pair" if strict["model"].nunique() <= panels.MANY else ["pair", "model"]
-    looks = draw.looks("model", draw.ordered(strict["model"]))
+    looks = theme.looks("model", theme.ordered(strict["model"]))
     beside = dict(zip(looks, 0.6 * panels.dodge(len(looks)), strict=True))
     placed = strict.assign(at=strict[column] + strict["model"].map(beside).astype(float))
     figure = draw.curves(placed, "at", hue="model", panel=panel, across=across, label="pass rate (%)")
@@ -156,13 +157,12 @@ def errors_figure(found: pd.DataFrame) -> Figure:
                     here[here["error"] == error].groupby(["pair", "model"]).size().reindex(keys, fill_value=0) / n
                 ).fillna(0)
                 bars = axis.barh(range(len(keys)), share, 0.66, left=start, color=_ERRORS[error])
-                panels.lead(bars, share.index.to_frame(index=False).assign(capability=name, reason=error))
+                links.lead(bars, share.index.to_frame(index=False).assign(capability=name, reason=error))
                 start += share.to_numpy()
             panels.rows_axis(axis, names)
-            panels.share_axis(axis, "of all cases (%)")
             axis.set_title(name.capitalize())
         panels.legend(figure, [Look(error, _ERRORS[error], "s") for error in types], columns=4)
-    return figure
+    return in_per_cent(figure, "of all cases (%)")
 
 
 # ----------------------------------------------------------------------------

@@ -36,6 +36,11 @@ _TEXTS = {
 }
 
 
+NO_MEAN = (
+    "No model in this run, or no perturbation that applies to min_n sentence pairs: add names to the parameter models, "
+    "or pairs, or lower the parameter min_n."
+)
+NO_ROWS = "No sentence of this run could be perturbed on both sides: there is nothing to show."
 #: What copies of tables with sentences hold.
 _KEPT = [*_CELL, "unit", "perturbation", *_TEXTS, "moved", "beta", "beta1", "beta2"]
 
@@ -44,6 +49,19 @@ def perturbed(params: WordOrderParams, metric: str = "") -> Any:
     """Outcomes of perturbed sentences in the first spacing of the run, by one metric or all: what main figures show."""
     of_metric = f" and metric == '{metric}'" if metric else ""
     return where(outcomes(params), f"perturbation != '{CONTROL}' and spacing == '{params.spacings[0]}'{of_metric}")
+
+
+def why_empty(table: pd.DataFrame, metric: str) -> str:
+    """Why a table has no row of a metric: no model, or the metric was not computed."""
+    if table.empty or metric in set(table["metric"]):
+        return panels.NO_MODEL
+    return f'{theme.metric_label(metric)}: not computed in this run; add "{metric}" to the parameter metrics.'
+
+
+def _in_legend(score: str, metric: str) -> str:
+    """A score in a legend, with the paper's symbol."""
+    label = theme.theme_data()["scores"][score]["label"]
+    return label if score == "chance" else f"{theme.symbol(score, metric)}  {label}"
 
 
 def frame(rows: Any) -> pd.DataFrame:
@@ -68,7 +86,7 @@ def preference_figure(params: WordOrderParams, table: pd.DataFrame, y: str, hue:
     robustness, faithfulness = (theme.symbol(score, params.kappa) for score in ("beta1", "beta2"))
     return draw.forest(
         table[table["metric"] == params.kappa], y, hue=hue, zero=0, limits="symmetric",
-        label=f"← faithful        {robustness} − {faithfulness}        robust →", empty=panels.NO_MEAN,
+        label=f"← faithful        {robustness} − {faithfulness}        robust →", empty=NO_MEAN,
     )  # fmt: skip
 
 
@@ -121,14 +139,14 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
 
 def dumbbells(params: WordOrderParams, scores: pd.DataFrame, metric: str, spacing: str) -> Figure:
     """β₁ and β₂ of every perturbation; as bars β, the ceiling of β₁, and the chance level of β₂ (Figures 8 to 11)."""
-    names = {score: panels.score_legend(score, metric).label for score in ("beta1", "beta2", "beta", "chance")}
+    names = {score: _in_legend(score, metric) for score in ("beta1", "beta2", "beta", "chance")}
     rows = scores[(scores["metric"] == metric) & (scores["spacing"] == spacing) & scores["score"].isin(names)]
     rows = rows.sort_values("score", key=lambda found: found.map(list(names).index), kind="stable")
     scale = f"{theme.metric_label(metric)}, 1 = perfect"
     several = "model" in rows and rows["model"].nunique() > 1
     return draw.forest(
         rows, "perturbation", hue="score", panel=["target_language", "model"] if "model" in rows else "target_language",
-        joined=True, unit=True, hues=names, per_line=rows["model"].nunique() if several else 3,
+        joined=True, limits="unit", hues=names, per_line=rows["model"].nunique() if several else 3,
         label=scale + (f"\nspacing of tokens: {spacing}" if len(params.spacings) > 1 else ""),
     )  # fmt: skip
 
@@ -167,7 +185,7 @@ def correlations(params: WordOrderParams, rows: pd.DataFrame, of: str, scores: S
 
 def correlation_figure(params: WordOrderParams, rows: pd.DataFrame, of: str) -> Figure:
     """Spearman's ρ of scores with the score *of*, a panel per model (Figures 6a and 7)."""
-    names = {score: panels.score_legend(score, params.kappa).label for score in ("beta1", "beta2")}
+    names = {score: _in_legend(score, params.kappa) for score in ("beta1", "beta2")}
     return draw.forest(
         rows, "target_language", hue="score", panel="model", zero=0, limits=(-1, 1), hues=names, per_line=4,
         label=f"Spearman's $\\rho$ with {theme.symbol(of, params.kappa)}",
