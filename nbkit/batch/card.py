@@ -49,23 +49,15 @@ from nbkit.report.card import (
     write_card,
 )
 from nbkit.store import Store
-from nbkit.studies import STUDIES, outcomes, write_outcomes
+from nbkit.studies import STUDIES, write_outcomes
 from nbkit.studies.answering import Translators, Use
 from nbkit.studies.base import StudyParams, told_apart, without_repeats
-from nbkit.studies.behaviours import (
-    DATA,
+from nbkit.studies.behaviours import DATA, SOME, Behaviour, Fit, Measure, Published, behaviours, filled, is_people
+from nbkit.studies.estimates import (
     FEW,
     MUCH,
-    SOME,
-    Behaviour,
-    Fit,
-    Measure,
-    Published,
     answer,
-    behaviours,
     estimates,
-    filled,
-    is_people,
     method_of,
     revealing,
     scored,
@@ -74,6 +66,7 @@ from nbkit.studies.behaviours import (
     worst_group,
 )
 from nbkit.studies.named import corpora, corpus_facts, licences
+from nbkit.studies.results import Outcomes, computed, group, spans_of
 from nbkit.studies.study import Study
 
 if TYPE_CHECKING:
@@ -289,7 +282,7 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
     check_owner(folder, plan.pair, list(plan.systems.values()))
     began = time.time()
     parts: dict[str, BehaviourOf] = {}
-    tables: dict[str, pd.DataFrame] = {}
+    tables: dict[str, Outcomes] = {}
     asked: dict[str, int] = {}
     left = plan.max_requests
     # Classifiers are small: their page can be read while a translator is trained or downloaded.
@@ -297,7 +290,7 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
     for each in order:
         started = time.time()
         said(f"{each.behaviour.title}: {each.sureness}")
-        found: pd.DataFrame | None = None
+        found: Outcomes | None = None
         reason = each.reason
         if each.params is not None:
             with capped(texts=plan.max_texts, requests=left) as caps:
@@ -305,7 +298,7 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
             left -= caps.requested
             _count(asked, caps)
             if found is not None:
-                tables[each.study.name] = found[found["system"].isin(each.systems)]
+                tables[each.study.name] = found.of_systems(each.systems)
             said(f"{each.behaviour.title}: {time.time() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
         parts[each.study.name] = _behaviour(each, found, reason, plan.pair)
         waiting = [other.behaviour.title for other in plan.behaviours if other.study.name not in parts]
@@ -361,23 +354,20 @@ def _card(
     )
 
 
-def _found(params: StudyParams, systems: Collection[str]) -> tuple[pd.DataFrame | None, str]:
+def _found(params: StudyParams, systems: Collection[str]) -> tuple[Outcomes | None, str]:
     """The outcomes of *systems* with their texts, without a study's own controls, or why there are none."""
-    import pandas as pd
-
     try:
-        every = outcomes(params, texts=True)
-        # Of other systems only references: a study's own controls would look like systems of the card.
-        found = [table[table["system"].map(lambda name: name in systems or is_people(name))] for table in every]
+        every = computed(params, texts=True)
     except NbkitError as error:
         return None, " ".join(str(error).split())
-    both = pd.concat(found, ignore_index=True) if found else None
-    if both is None or not both["system"].isin(systems).any():
+    # Of other systems only references: a study's own controls would look like systems of the card.
+    there = set(every.rows["model"])
+    if there.isdisjoint(systems):
         return None, "its run has no items"
-    return both, ""
+    return every.of_systems([name for name in there if name in systems or is_people(name)]), ""
 
 
-def _health(plan: CardPlan, tables: Sequence[pd.DataFrame]) -> Iterator[HealthOf]:
+def _health(plan: CardPlan, tables: Sequence[Outcomes]) -> Iterator[HealthOf]:
     """The health of files of translations with the reference beside them, and of what other systems translated."""
     src, tgt = plan.pair
     names = {shown: name.removeprefix(BY_RULE) for shown, name in plan.systems.items()}
@@ -398,13 +388,14 @@ def _health(plan: CardPlan, tables: Sequence[pd.DataFrame]) -> Iterator[HealthOf
     yield from _health_of_texts([shown for shown in names if shown not in files], tables, src, tgt)
 
 
-def _health_of_texts(systems: Sequence[str], tables: Sequence[pd.DataFrame], src: str, tgt: str) -> Iterator[HealthOf]:
+def _health_of_texts(systems: Sequence[str], tables: Sequence[Outcomes], src: str, tgt: str) -> Iterator[HealthOf]:
     """The health of what all *systems* answered to sources to which nothing was done."""
     import pandas as pd
 
     answers: dict[str, dict[str, str]] = {name: {} for name in systems}
-    for table in tables:
-        for system, source, changed, output in table[["system", "source", "changed", "output"]].values:
+    every = (found.measured(name) for found in tables if found.has_texts for name in found.names)
+    for rows in every:
+        for system, source, changed, output in rows[["system", "source", "changed", "output"]].values:
             if system in answers and isinstance(source, str) and isinstance(output, str) and changed is None:
                 answers[system].setdefault(source, output)
     sources = [each for each in next(iter(answers.values()), {}) if all(each in own for own in answers.values())]
@@ -425,7 +416,7 @@ def _count(asked: dict[str, int], caps: Caps) -> None:
         asked[name] = asked.get(name, 0) + n
 
 
-def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: tuple[str, str]) -> BehaviourOf:
+def _behaviour(planned: Planned, found: Outcomes | None, reason: str, pair: tuple[str, str]) -> BehaviourOf:
     behaviour, params = planned.behaviour, planned.params
     measures: list[MeasureOf] = []
     people: Any = None
@@ -434,9 +425,10 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
     warnings: list[str] = []
     small: dict[tuple[str, tuple[tuple[str, int], ...]], list[str]] = {}
     if found is not None:
-        is_system = found["system"].isin(planned.systems)
-        people, found = found[~is_system], found[is_system].reset_index(drop=True)
-        there, headline = set(found["measure"]), behaviour.headline_of(found)
+        people = found.of_systems({*found.rows["model"]} - {*planned.systems})
+        found = found.of_systems(planned.systems)
+        there = found.names
+        headline = behaviour.headline_of(there)
         measured = {name: each for name, each in behaviour.measures.items() if each.measure in there}
         for name, measure in measured.items():
             whole, groups = whole_and_groups(found, measure)
@@ -460,7 +452,8 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
         parts = whole_and_groups(found, divided)[1]
         worst = {str(name): worst_group(own, divided) for name, own in parts.groupby("system")}
         items = list(_items(scored(found, divided), divided, worst))
-        warnings = [*_warnings(list(measured.values()), measures, found), *_left_out(small, len(planned.systems))]
+        rows = found.measured(measures[0].measure)
+        warnings = [*_warnings(list(measured.values()), measures, rows), *_left_out(small, len(planned.systems))]
     undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
     missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
     return BehaviourOf(
@@ -475,9 +468,7 @@ def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: 
         measures=tuple(measures),
         items=tuple(items),
         texts=tuple(_texts(behaviour, params)) if params is not None else (),
-        tested=0
-        if found is None
-        else found.loc[found["measure"] == behaviour.headline_of(found).measure, "source"].nunique(),
+        tested=0 if found is None else found.measured(behaviour.headline_of(found.names).measure)["source"].nunique(),
         corpora=licences(params, planned.systems.values()) if params is not None else {},
         params=_portable(params.model_dump(mode="json")) if params is not None else {},
     )
@@ -493,7 +484,7 @@ def _with_people(said: str, measure: MeasureOf) -> str:
 _BROKEN = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation")
 
 
-def _with_health(said: str, found: pd.DataFrame, measure: Measure, system: str, pair: tuple[str, str]) -> str:
+def _with_health(said: str, found: Outcomes, measure: Measure, system: str, pair: tuple[str, str]) -> str:
     """A sentence with how many of the outputs that it judges are broken, which the number itself may not show."""
     rows = scored(found, measure)
     rows = rows[rows["score"].notna() & rows["output"].notna()]
@@ -575,9 +566,8 @@ _REASONS = 6
 _CEILING = 0.05
 
 
-def _undecided(found: pd.DataFrame, system: str, measure: str) -> pd.DataFrame:
-    own = (found["system"] == system) & (found["measure"] == measure)
-    return found[own & (found["verdict"] == "undecided")]
+def _undecided(rows: pd.DataFrame, system: str) -> pd.DataFrame:
+    return rows[(rows["system"] == system) & (rows["verdict"] == "undecided")]
 
 
 def _why(measure: Measure, rows: pd.DataFrame, n: int) -> str:
@@ -589,8 +579,11 @@ def _why(measure: Measure, rows: pd.DataFrame, n: int) -> str:
     return "; ".join([*named, f"{more:,}: other reasons"] if more and named else named)
 
 
-def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found: pd.DataFrame) -> Iterator[str]:
-    """Why values are to be read with care: few units, many items that could not be judged, what the study declares."""
+def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], rows: pd.DataFrame) -> Iterator[str]:
+    """Why values are to be read with care: few units, many items that could not be judged, what the study declares.
+
+    rows: those of the first measure.
+    """
     fewest = min((value.clusters for value in measures[0].values), default=FEW)
     if 0 < fewest < FEW:
         items = min(value.n for value in measures[0].values if value.clusters == fewest)
@@ -599,12 +592,12 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found:
     for value in measures[0].values:
         every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
         if value.n and value.undecided > MUCH * every:
-            why = _why(measured[0], _undecided(found, value.system, measures[0].measure), value.undecided)
+            why = _why(measured[0], _undecided(rows, value.system), value.undecided)
             yield (
                 f"{of}{value.undecided:,} of {every:,} items could not be judged{why and f' ({why})'}; the value is "
                 "that of the others."
             )
-        unseen = _undecided(found, value.system, measures[0].measure).dropna(subset="value")
+        unseen = _undecided(rows, value.system).dropna(subset="value")
         if len(unseen) > MUCH * value.n:
             why = _why(measured[0], unseen, len(unseen))
             yield (
@@ -668,6 +661,7 @@ def _number(value: float) -> float | None:
 
 def _items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str]) -> Iterator[Item]:
     """Telling items of each system; worst: the groups from which a failing one is taken."""
+    own_group = group(rows, measure.item)
     for system, own in rows.groupby("system", sort=False):
         for role, place in revealing(own, measure, worst.get(str(system), "")).items():
             row = own.loc[place]
@@ -677,10 +671,10 @@ def _items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str]) -> It
             yield Item(
                 system=str(system),
                 role=called if measure.share else role,
-                group=row["groups"].get(measure.item) or row["group"],
+                group=own_group[place] or row["group"],
                 item=row["item"],
                 **texts,
-                spans=tuple(row["spans"] or ()),
+                spans=tuple(spans_of(row["spans"])),
                 score=_number(row["score"]),
                 verdict=verdict,
                 reason=row["reason"],

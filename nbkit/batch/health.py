@@ -18,7 +18,9 @@ from nbkit.models.services.outputs import OutputsModel, read_lines
 from nbkit.report.leaderboard import health_measure
 from nbkit.store import Store
 from nbkit.studies.answering import Translators, Use
+from nbkit.studies.behaviours import Behaviour, Columns, Judged
 from nbkit.studies.comparison import ranked
+from nbkit.studies.results import Outcomes
 
 #: Findings that a report quotes, of each system and kind.
 _QUOTED = 3
@@ -96,12 +98,12 @@ def ranks(found: pd.DataFrame, systems: Sequence[str], sources: Sequence[str], s
     """
     wrong = set(zip(found["system"], found["line"], strict=True))
     lines = [number for number, source in enumerate(sources, start=1) if source.strip()]
-    rows = pd.DataFrame({"item": lines, "cluster": [sources[line - 1] for line in lines]})
+    rows = pd.DataFrame({"item": lines, "unit": [sources[line - 1] for line in lines]})
     table = pd.concat(
-        [rows.assign(system=name, value=[float((name, line) not in wrong) for line in lines]) for name in systems],
+        [rows.assign(model=name, right=[float((name, line) not in wrong) for line in lines]) for name in systems],
         ignore_index=True,
-    )
+    ).assign(source_language=src, target_language=tgt)
     measure = health_measure()
-    table = table.assign(source_language=src, target_language=tgt, measure=measure.measure, count=1)
-    no_groups: Any = [{} for _ in range(len(table))]
-    return ranked(table.assign(groups=no_groups), measure)
+    columns = Columns(measures={measure.measure: Judged(value="right")})
+    declared = Behaviour(title="Health of the outputs", question="", measures={"healthy": measure}, outcomes=columns)
+    return ranked(Outcomes("health", table, declared), measure)

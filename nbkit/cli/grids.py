@@ -19,6 +19,7 @@ from nbkit.errors import NbkitError
 from nbkit.studies.base import StudyParams
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.exports import FORMATS, write_outcomes
+from nbkit.studies.results import computed, groups_of
 from nbkit.studies.suite import SuiteParams
 from nbkit.suites.from_outcomes import Outcomes, suites_of
 
@@ -226,8 +227,10 @@ def _items(chosen: Iterable[StudyParams]) -> Iterator[Outcomes]:
             behaviour.expects if behaviour else {},
             params.read if isinstance(params, SuiteParams) else None,
         )
-        for rows in studies.outcomes(params, texts=True):
-            yield Outcomes(params.study.name, rows, expects, suite)
+        found = computed(params, texts=True)
+        for name in found.names:
+            rows: Any = found.measured(name)
+            yield Outcomes(found.study, rows.assign(measure=name, groups=groups_of(rows)), expects, suite)
 
 
 def _params(run: Path, settings: Mapping[str, str]) -> dict[str, StudyParams]:

@@ -18,10 +18,10 @@ from nbkit.errors import NbkitError
 from nbkit.languages import language_name
 from nbkit.report.drawing import bar, point, scale, svg
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import FEW, Behaviour, Measure, answer, behaviour_of, whole_and_groups
-from nbkit.studies.exports import COLUMNS
-from nbkit.studies.findings import Decided, decide, findings_of
-from nbkit.studies.results import read_outcomes
+from nbkit.studies.behaviours import Behaviour, Measure, behaviour_of
+from nbkit.studies.estimates import FEW, SYSTEM, answer, whole_and_groups
+from nbkit.studies.findings import Decided, Finding, decide
+from nbkit.studies.results import Outcomes, read_outcomes
 
 #: Systems of which one that stands apart from all others can be told.
 _SEVERAL = 3
@@ -202,41 +202,38 @@ def of_entry(folder: Path, name: str, study: str) -> Answers:
 
 @lru_cache(maxsize=64)
 def _read(path: Path, name: str, study: str, title: str, state: tuple[int, int]) -> Answers:
-    import pandas as pd
-
     declared = behaviour_of(STUDIES.get(study))
     if declared is None:
         return Answers(name, title, problem="its study declares no behaviour")
     try:
-        parts = [part[list(COLUMNS)] for part in read_outcomes(path)]
-        if not parts:
+        [found] = read_outcomes(path, texts=False)
+        if found.rows.empty:
             return Answers(name, title, declared, problem="no outcomes")
-        found = pd.concat(parts, ignore_index=True)
+        declared = found.behaviour
         return Answers(
-            name, title, declared, tuple(_values(found, declared.headline_of(found))),
-            tuple(each for finding in findings_of(STUDIES.get(study)) for each in decide(found, finding)),
-            tuple(_odd(found, declared)),
+            name, title, declared, tuple(_values(found, declared.headline_of(found.names))),
+            tuple(each for finding in found.findings for each in decide(found, Finding(**finding))),
+            tuple(_odd(found)),
         )  # fmt: skip
     except (NbkitError, OSError, ValueError) as error:
         return Answers(name, title, declared, problem=str(error))
 
 
-def _odd(found: Any, declared: Behaviour) -> Iterator[Surprise]:
+def _odd(found: Outcomes) -> Iterator[Surprise]:
     """What the study declares as contradicting a natural order."""
-    for each in declared.surprising:
-        rows = found[found["measure"] == each.measure]
-        for (system, *pair), own in rows.groupby(["system", "source_language", "target_language"], sort=False):
-            if n := int(own.loc[own["value"] == each.value, "count"].sum()):
+    for each in found.behaviour.surprising:
+        of_systems: Any = found.measured(each.measure).groupby(SYSTEM, sort=False)
+        for (system, *pair), own in of_systems:
+            if n := int((own["value"] == each.value).sum()):
                 of = f"{system} {direction(*pair)}".strip()
-                yield Surprise(each.text.format(system=of, n=n, of=int(own["count"].sum())), each.page)
+                yield Surprise(each.text.format(system=of, n=n, of=len(own)), each.page)
 
 
-def _values(found: Any, measure: Measure) -> Iterator[Value]:
+def _values(found: Outcomes, measure: Measure) -> Iterator[Value]:
     """The headline of each system and direction."""
-    of = ["system", "source_language", "target_language"]
     whole, groups = whole_and_groups(found, measure)
     for row in cast(list[dict[str, Any]], whole.to_dict("records")):
-        own = groups[(groups[of] == [row[name] for name in of]).all(axis=1)]
+        own = groups[(groups[SYSTEM] == [row[name] for name in SYSTEM]).all(axis=1)]
         own = own[own["value"].notna()].sort_values("value", kind="stable") if len(own) else own
         parts: Any = tuple(own.to_dict("records"))
         yield Value(measure, row, parts, answer(row, own, measure))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,11 @@ from markupsafe import Markup, escape
 
 from nbkit.errors import NbkitError, closest
 from nbkit.report.card import DATA, read_card
-from nbkit.report.sentences import MOST_ITEMS, Pack, described
+from nbkit.report.sentences import MOST_ITEMS, Pack, described, measured
 from nbkit.report.site import read_run, sentences_page
-from nbkit.studies import STUDIES, outcomes, read_outcomes
+from nbkit.studies import STUDIES
 from nbkit.studies.base import StudyParams
+from nbkit.studies.results import GROUP, Outcomes, by_study, computed, group, read_outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,29 +25,46 @@ _HIGH = 720
 _FIELDS = ("study", "system", "source_language", "target_language", "measure", "verdict", "item")
 
 
-def outcomes_at(place: Any) -> pd.DataFrame:
-    """The outcomes at *place*, with their texts where they have some.
+def outcomes_at(place: Any) -> list[Outcomes]:
+    """The outcomes at *place* by study, with their texts where they have some.
 
-    place: the output folder of a run, the folder of a card, a file of outcomes (.parquet, .jsonl), or a table, which
-    is returned as it is. The outcomes of a run that did not write them are computed from what is stored.
-    Raises `NbkitError` if nothing was found.
+    place: the output folder of a run, the folder of a card, a file of outcomes (.parquet, .jsonl), outcomes as
+    `nbkit.studies.results` has them, or a table of them with the column *study*. The outcomes of a run that did not
+    write them are computed from what is stored. Raises `NbkitError` if nothing was found.
     """
     import pandas as pd
 
+    if isinstance(place, Outcomes):
+        return [place]
     if isinstance(place, pd.DataFrame):
-        return place
+        return list(by_study(place, STUDIES))
     path = Path(place)
     if not path.exists():
         raise NbkitError(f"{path}: no such file or folder; outcomes, a run's output folder or a card are expected")
     files = [path]
     if path.is_dir():
         files = sorted((path / "outcomes").glob("*.parquet"))
-    tables = [table for file in files for table in read_outcomes(file, STUDIES)]
+    found = [each for file in files for each in read_outcomes(file, STUDIES)]
     if not files:
-        tables = [table for params in params_of(path).values() for table in outcomes(params, texts=True)]
-    if not tables:
+        found = [computed(params, texts=True) for params in params_of(path).values()]
+    if not any(len(each.rows) for each in found):
         raise NbkitError(f"{path}: there are no outcomes in it")
-    return pd.concat(tables, ignore_index=True)
+    return merged(found)
+
+
+def merged(found: Sequence[Outcomes]) -> list[Outcomes]:
+    """One `Outcomes` for each study, in the order of the registered studies."""
+    import pandas as pd
+
+    parts: dict[str, list[Outcomes]] = {}
+    for each in found:
+        parts.setdefault(each.study, []).append(each)
+    known = STUDIES.names()
+    order = sorted(parts, key=lambda name: known.index(name) if name in known else len(known))
+    return [
+        replace(own[-1], rows=pd.concat([each.rows for each in own], ignore_index=True)) if len(own) > 1 else own[0]
+        for own in map(parts.__getitem__, order)
+    ]
 
 
 def params_of(folder: Path) -> dict[str, StudyParams]:
@@ -61,7 +79,7 @@ def params_of(folder: Path) -> dict[str, StudyParams]:
 
 def is_sandbox(place: Any) -> bool:
     """Whether *place* is a run or a card of the sandbox."""
-    if hasattr(place, "columns"):
+    if not isinstance(place, str | Path):
         return False
     folder = Path(place)
     if (folder / DATA).is_file():
@@ -73,7 +91,7 @@ def is_sandbox(place: Any) -> bool:
 class Sentences:
     """Items with every system's output: shows itself in a notebook as the browser of the report's ``sentences.html``.
 
-    table: the outcomes with their texts, a row per item, system and measure (`nbkit.studies.results`).
+    table: a row per item, system and measure: measured rows (`nbkit.studies.results`) with their study and measure.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -90,15 +108,14 @@ class Sentences:
         table = self.table
         for name, wanted in filters.items():
             values = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else list(wanted)
-            groups = {each for of in self.table["groups"] for each in of}
+            groups = [each.removeprefix(GROUP) for each in map(str, self.table) if each.startswith(GROUP)]
             if name not in (*_FIELDS, *groups):
                 meant = closest(name, [*_FIELDS, *groups])
                 hint = (
                     f"; did you mean '{meant}'?" if meant else f"; there are: {', '.join([*_FIELDS, *sorted(groups)])}"
                 )
                 raise NbkitError(f"items have no '{name}'{hint}")
-            known = table[name] if name in _FIELDS else table["groups"].map(lambda of, key=name: of.get(key))
-            table = table[known.isin(values)]
+            table = table[(table[name] if name in _FIELDS else group(table, name)).isin(values)]
         return Sentences(table, self.title, self.is_sandbox, self.runs)
 
     def page(self, home: str = "") -> str:
@@ -108,12 +125,12 @@ class Sentences:
             ids = sorted(set(rows["item"]))
             share = MOST_ITEMS // self.table["study"].nunique()
             pack.left_out += max(0, len(ids) - share)
-            below = ids[share] if len(ids) > share else "~"
+            rows = rows[rows["item"].isin(ids[:share])] if len(ids) > share else rows
             name = str(study)
             known = [described(name, name, params) for of, params in self.runs if of == name]
             entry = known[0] if known else described(name, name, None)
             corpora = {each["name"]: each for one in known for each in one["corpora"]}
-            pack.add({**entry, "corpora": list(corpora.values())}, iter([rows]), below)
+            pack.add({**entry, "corpora": list(corpora.values())}, [rows])
         return sentences_page(pack, self.title, home=home, is_sandbox=self.is_sandbox)
 
     def __len__(self) -> int:
@@ -137,8 +154,11 @@ def sentences(place: Any) -> Sentences:
     place: the output folder of a run, the folder of a card, a file of outcomes, or a table of them. Raises
     `NbkitError` if there are none.
     """
-    table = outcomes_at(place)
-    if hasattr(place, "columns"):
+    import pandas as pd
+
+    tables = [rows.assign(study=found.study) for found in outcomes_at(place) for rows in measured(found)]
+    table = pd.concat(tables, ignore_index=True)
+    if not isinstance(place, str | Path):
         return Sentences(table, "a table")
     folder = Path(place)
     runs: list[tuple[str, Mapping[str, Any]]] = []

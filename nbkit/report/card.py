@@ -22,7 +22,8 @@ from nbkit.measure.health import KINDS, kinds
 from nbkit.report.drawing import bar, point, scale, svg
 from nbkit.report.leaderboard import health_measure
 from nbkit.report.site import rendered, source_digest
-from nbkit.studies.behaviours import FEW, Mark, Published, written
+from nbkit.studies.behaviours import Mark, Published, written
+from nbkit.studies.estimates import FEW
 
 #: Goes up when a field changes its name or its meaning.
 CARD_VERSION = 2

@@ -16,14 +16,13 @@ from typing import Any
 from nbkit.measure.health import declared_measure
 from nbkit.report.answers import direction
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import BAR, FEW, Measure, Read, behaviour_of, is_people
+from nbkit.studies.behaviours import BAR, Measure, Read, is_people
 from nbkit.studies.comparison import ranked
+from nbkit.studies.estimates import DIRECTION, FEW
 from nbkit.studies.results import read_outcomes
 
 #: Systems without which there is nothing to rank.
 LEAST = 3
-_OF = ["system", "source_language", "target_language"]
-_COLUMNS = ["study", "item", "count", *_OF, "measure", "value", "sums", "verdict", "reason", "cluster", "groups"]
 
 
 @dataclass(frozen=True)
@@ -60,31 +59,23 @@ def boards(files: Mapping[str, Path], studies: Mapping[str, str], health: Sequen
     for name, path in files.items():
         if studies.get(name) in STUDIES:
             state = path.stat()
-            found += _of_entry(path, name, studies[name], (state.st_mtime_ns, state.st_size))
+            found += _of_entry(path, name, (state.st_mtime_ns, state.st_size))
     for each in health:
         found += _of_health(each)
     return found
 
 
 @lru_cache(maxsize=64)
-def _of_entry(path: Path, name: str, study: str, state: tuple[int, int]) -> tuple[Board, ...]:
-    import pandas as pd
-
-    declared = behaviour_of(STUDIES.get(study))
-    measures = [each for each in declared.measures.values() if each.read] if declared else []
-    wanted = {name for each in measures for name in (each.measure, each.minus)}
-    parts = [part.loc[part["measure"].isin(wanted), _COLUMNS] for part in read_outcomes(path)] if measures else []
-    if not parts:
-        return ()
-    assert declared is not None
-    outcomes = pd.concat(parts, ignore_index=True)
+def _of_entry(path: Path, name: str, state: tuple[int, int]) -> tuple[Board, ...]:
+    [found] = read_outcomes(path, texts=False)
+    measures = [each for each in found.behaviour.measures.values() if each.read]
     return tuple(
-        board for measure in measures for board in _boards(ranked(outcomes, measure), name, declared.title, measure)
+        board for each in measures for board in _boards(ranked(found, each), name, found.behaviour.title, each)
     )
 
 
 def _boards(table: Any, name: str, title: str, measure: Measure) -> Iterator[Board]:
-    for (source, target), part in table.groupby(_OF[1:], sort=False):
+    for (source, target), part in table.groupby(DIRECTION, sort=False):
         read = measure.precision(source, target)
         if read is not None and read.right >= BAR * read.of and len(part) >= LEAST:
             yield Board(name, title, measure, read, tuple(part.to_dict("records")))

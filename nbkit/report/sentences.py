@@ -11,7 +11,7 @@ import json
 import os
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from nbkit.errors import DataError, NbkitError
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
-from nbkit.studies.results import VERDICTS, read_outcomes
+from nbkit.studies.results import VERDICTS, Outcomes, groups_of, read_outcomes, spans_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,14 +65,14 @@ class Pack:
         self._answers: list[tuple[int, ...]] = []
         self._results = {name: array("f" if name == "value" else "i") for name in _RESULT}
 
-    def add(self, entry: Mapping[str, Any], tables: Iterator[pd.DataFrame], below: str = "~") -> None:
-        """Add the outcomes of an *entry*, as `described`. below: items whose ids are not below this are skipped."""
+    def add(self, entry: Mapping[str, Any], tables: Iterable[pd.DataFrame]) -> None:
+        """Add the outcomes of an *entry*, as `described`. tables: measured rows with the column *measure*."""
         number = len(self.entries)
         items, answers = Numbered(), Numbered()
         before = len(self._items), len(self._answers)
         for table in tables:
-            rows: Iterator[Any] = table[table["item"] < below].itertuples(index=False)
-            for row in rows:
+            rows: Iterator[Any] = table.itertuples(index=False)
+            for row, named in zip(rows, groups_of(table), strict=True):
                 key = (row.source_language, row.target_language, row.item)
                 item = items.get(key)
                 if item is None:
@@ -80,10 +80,8 @@ class Pack:
                     direction = self._directions[f"{row.source_language}-{row.target_language}".rstrip("-")]
                     self._items.append((number, direction, row.item))
                 texts = (self._text(getattr(row, name, None)) for name in ("source", "changed", "reference", "output"))
-                groups = self._groups[json.dumps(dict(row.groups), ensure_ascii=False)]
-                spans = getattr(row, "spans", None)
-                if not isinstance(spans, str):  # of a table in memory; files hold them as JSON
-                    spans = json.dumps(spans if isinstance(spans, list) else [], ensure_ascii=False)
+                groups = self._groups[json.dumps(named, ensure_ascii=False)]
+                spans = json.dumps(spans_of(getattr(row, "spans", None)), ensure_ascii=False)
                 marks = self._spans[spans] if spans != "[]" else _NONE
                 answer = (before[0] + item, self._systems[row.system], groups, *texts, marks)
                 place = answers.get(answer)
@@ -163,9 +161,16 @@ def pack(entries: Sequence[Mapping[str, Any]], files: Mapping[str, Path], most: 
         if name in files:
             ids = found[name]
             made.left_out += len(ids) - share[name]
-            below = "~" if share[name] == len(ids) else sorted(ids)[share[name]]
-            made.add(entry, read_outcomes(files[name]), below)
+            below = "" if share[name] == len(ids) else sorted(ids)[share[name]]
+            [outcomes] = read_outcomes(files[name], below=below)
+            made.add(entry, measured(outcomes))
     return made
+
+
+def measured(found: Outcomes) -> Iterator[pd.DataFrame]:
+    """The measured rows of each measure, with the column *measure*."""
+    for name in found.names:
+        yield found.measured(name).assign(measure=name)
 
 
 def is_readable(path: Path) -> bool:

@@ -15,12 +15,16 @@ from nbkit.report import leaderboard
 from nbkit.report.site import build
 from nbkit.studies import numbers
 from nbkit.studies.behaviours import Measure, Read, behaviour_of
-from nbkit.studies.comparison import ranked
-from tests.studies.long_files import write_outcomes
+from nbkit.studies.comparison import ranked as ranked_outcomes
+from tests.studies.long_files import tidy, write_outcomes
 
 from ..studies.comparison_cases import numbers_of
 
 CARRIED = behaviour_of(numbers.STUDY).measures["carried"]
+
+
+def ranked(found: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    return ranked_outcomes(tidy(found), measure)
 
 
 def systems(**shares: float) -> pd.DataFrame:

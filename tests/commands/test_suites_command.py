@@ -14,13 +14,14 @@ from nbkit.batch.card import make_card, plan_card
 from nbkit.cli import main
 from nbkit.cli.test import _tested
 from nbkit.models import MODELS
-from nbkit.studies import STUDIES, outcomes, read_outcomes
+from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
 from nbkit.studies.suite import STUDY, SuiteParams
 from nbkit.studies.suite.params import custom
 from nbkit.studies.suite.rates import beaten, pass_rates
 from nbkit.suites import EXPECTATIONS, read_suite
 from tests.annotate.filling import fill, rows_of
+from tests.studies.long_files import outcomes, read_outcomes
 
 SUITE = """
 name: ours

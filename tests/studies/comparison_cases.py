@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbkit.studies.exports import COLUMNS
-from tests.studies.long_files import LONG_VERSION, objects
+from tests.studies.long_files import objects
 
 
 def numbers_of(
@@ -20,8 +19,8 @@ def numbers_of(
     for i, value in enumerate(values):
         verdict = {1.0: "pass", 0.0: "fail"}.get(value, "undecided")
         row: dict[str, Any] = {
-            "schema_version": LONG_VERSION, "study": "numbers", "item": f"{i:032x}", "count": 1, "system": system,
-            "source_language": "en", "target_language": "de", "measure": "strict", "value": value, "sums": None,
+            "study": "numbers", "item": f"{i:032x}", "system": system,
+            "source_language": "en", "target_language": "de", "measure": "strict", "value": value,
             "verdict": verdict, "reason": "" if value == 1 else "digit lost", "cluster": f"c{i // per_cluster}",
             "groups": {"capability": groups[i % len(groups)]},
         }  # fmt: skip
@@ -30,10 +29,7 @@ def numbers_of(
                     "output": f"Es sind {i if value == 1 else 99} km.",
                     "spans": [{"text": "source", "start": 6, "end": 6 + len(str(i)), "label": "number"}]}  # fmt: skip
         rows.append({**row, **columns})
-    names = [
-        name for name in (*COLUMNS, "source", "changed", "reference", "output", "spans") if rows and name in rows[0]
-    ]
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows)
 
 
 def changed(found: pd.DataFrame, **values: Mapping[int, Any]) -> pd.DataFrame:

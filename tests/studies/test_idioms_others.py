@@ -11,12 +11,12 @@ import pytest
 
 from nbkit.corpora.idioms import annotate, english_idioms, shared_translations
 from nbkit.errors import ParamsError
-from nbkit.studies import outcomes
 from nbkit.studies.behaviours import BAR, behaviour_of
 from nbkit.studies.idioms import STUDY, IdiomsParams, items, scores
 from nbkit.text.phrases import PhraseMatcher
 from nbkit.text.sentences import Pair, Sentence, Text
 from tests.pages import run_page
+from tests.studies.long_files import outcomes
 
 from .conftest import Dummy, register
 from .idioms_cases import literally, toy_params

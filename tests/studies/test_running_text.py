@@ -10,13 +10,13 @@ import pytest
 
 from nbkit.batch import params as run_files
 from nbkit.store import Store
-from nbkit.studies import outcomes
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.comparison import ranked
 from nbkit.studies.numbers import STUDY, NumbersParams, running
 from nbkit.studies.numbers.running import ALL_KINDS
 from nbkit.studies.study import Run
 from tests.pages import run_page
+from tests.studies.long_files import outcomes
 
 SOURCE = ["We met 12 men on 3 May.", "No numbers here.", "It weighs 6 kg.", "They paid €500."]
 REFERENCE = ["Wir trafen am 3. Mai 12 Männer.", "Hier nicht.", "Es wiegt 6 kg.", "Sie zahlten 500 €."]
