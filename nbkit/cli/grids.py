@@ -12,6 +12,7 @@ import click
 
 from nbkit import studies
 from nbkit.batch import lay_out
+from nbkit.batch.folder import recorded_params
 from nbkit.batch.params import RunFile, entries, listing, not_remembered, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
 from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option
@@ -236,9 +237,7 @@ def _items(chosen: Iterable[StudyParams]) -> Iterator[Outcomes]:
 def _params(run: Path, settings: Mapping[str, str]) -> dict[str, StudyParams]:
     """The parameters of each entry of a run file, or of an output folder."""
     if run.is_dir():
-        from nbkit.report.browse import params_of
-
-        return params_of(run)
+        return recorded_params(run)
     return {each.name: each.params for each in entries(read(run, settings))}
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from nbkit.studies.estimates import estimates
 
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
 from nbkit.models.probes import CONTEXTS
 from nbkit.store import Store
 from nbkit.studies import results
 from nbkit.studies.behaviours import behaviour_of
-from nbkit.studies.estimates import estimates
 from nbkit.studies.exports import write_outcomes
 from nbkit.studies.idioms import STUDY, IdiomsParams, scores
 from tests.studies.long_files import outcomes, read_outcomes

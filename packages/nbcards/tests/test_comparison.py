@@ -8,17 +8,16 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from cards_cases import changed, numbers_of, tidy
 from scipy.stats import binomtest
 
+from nbcards.comparison import POWER, Room, room_of, visible
+from nbcards.comparison import compared as compared_outcomes
+from nbcards.estimates import estimates
 from nbkit.errors import NbkitError
+from nbkit.measure.signflips import LEVEL, p_values
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
-from nbkit.studies.comparison import LEVEL, POWER, Room, p_values, room_of, visible
-from nbkit.studies.comparison import compared as compared_outcomes
-from nbkit.studies.estimates import estimates
-
-from .comparison_cases import changed, numbers_of
-from .long_files import tidy
 
 DECLARED = behaviours(STUDIES)
 

@@ -14,13 +14,13 @@ from typing import Any, cast
 
 from markupsafe import Markup
 
+from nbcards.drawing import bar, point, scale, svg
+from nbcards.estimates import FEW, SYSTEM, answer, whole_and_groups
+from nbcards.findings import Decided, Finding, decide
 from nbkit.errors import NbkitError
 from nbkit.languages import language_name
-from nbkit.report.drawing import bar, point, scale, svg
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import Behaviour, Measure, behaviour_of
-from nbkit.studies.estimates import FEW, SYSTEM, answer, whole_and_groups
-from nbkit.studies.findings import Decided, Finding, decide
 from nbkit.studies.results import Outcomes, read_outcomes
 
 #: Systems of which one that stands apart from all others can be told.
@@ -105,7 +105,7 @@ class Answers:
     """What one entry of a run says. name: of the entry. problem: why it says nothing, if it does not."""
 
     name: str
-    title: str
+    study: str
     behaviour: Behaviour | None = None
     values: tuple[Value, ...] = ()
     findings: tuple[Decided, ...] = ()
@@ -191,32 +191,31 @@ def spelled(source: str, target: str) -> str:
 def of_entry(folder: Path, name: str, study: str) -> Answers:
     """What the entry *name* of the run in *folder* says; its outcomes are read again only if they changed."""
     path = folder / "outcomes" / f"{name}.parquet"
-    title = STUDIES.summary(study) or study
     if study not in STUDIES:
-        return Answers(name, title, problem="this nbkit does not have its study")
+        return Answers(name, study, problem="this nbkit does not have its study")
     if not path.is_file():
-        return Answers(name, title, behaviour_of(STUDIES.get(study)), problem="no outcomes yet")
+        return Answers(name, study, behaviour_of(STUDIES.get(study)), problem="no outcomes yet")
     state = path.stat()
-    return _read(path, name, study, title, (state.st_mtime_ns, state.st_size))
+    return _read(path, name, study, (state.st_mtime_ns, state.st_size))
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, name: str, study: str, title: str, state: tuple[int, int]) -> Answers:
+def _read(path: Path, name: str, study: str, state: tuple[int, int]) -> Answers:
     declared = behaviour_of(STUDIES.get(study))
     if declared is None:
-        return Answers(name, title, problem="its study declares no behaviour")
+        return Answers(name, study, problem="its study declares no behaviour")
     try:
         [found] = read_outcomes(path, texts=False)
         if found.rows.empty:
-            return Answers(name, title, declared, problem="no outcomes")
+            return Answers(name, study, declared, problem="no outcomes")
         declared = found.behaviour
         return Answers(
-            name, title, declared, tuple(_values(found, declared.headline_of(found.names))),
+            name, study, declared, tuple(_values(found, declared.headline_of(found.names))),
             tuple(each for finding in found.findings for each in decide(found, Finding(**finding))),
             tuple(_odd(found)),
         )  # fmt: skip
     except (NbkitError, OSError, ValueError) as error:
-        return Answers(name, title, declared, problem=str(error))
+        return Answers(name, study, declared, problem=str(error))
 
 
 def _odd(found: Outcomes) -> Iterator[Surprise]:

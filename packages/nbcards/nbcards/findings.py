@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from pydantic import Field
 
+from nbcards.estimates import DIRECTION, interval_of, scored
 from nbkit.studies.behaviours import Answers, Declared, Measure, Words
-from nbkit.studies.estimates import DIRECTION, interval_of, scored
 from nbkit.studies.results import Outcomes, group
 from nbkit.studies.summarise import correlate
 

@@ -2,24 +2,27 @@
 
 A measure ranks if its study declares how many of its failures were right when read (``read`` in ``behaviour.yaml``) and
 these are at least `nbkit.studies.behaviours.BAR`; outcomes are all that is needed. Ranks are those of
-`nbkit.studies.comparison.ranked`. There is no score over several measures.
+`nbcards.comparison.ranked`. There is no score over several measures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from nbcards.answers import direction
+from nbcards.comparison import ranked
+from nbcards.estimates import DIRECTION, FEW
+from nbkit.errors import NbkitError
 from nbkit.measure.health import declared_measure
-from nbkit.report.answers import direction
-from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import BAR, Measure, Read, is_people
-from nbkit.studies.comparison import ranked
-from nbkit.studies.estimates import DIRECTION, FEW
-from nbkit.studies.results import read_outcomes
+from nbkit.studies import Outcomes, read_outcomes
+from nbkit.studies.behaviours import BAR, Behaviour, Columns, Judged, Measure, Read, is_people
 
 #: Systems without which there is nothing to rank.
 LEAST = 3
@@ -53,15 +56,17 @@ class Board:
             }
 
 
-def boards(files: Mapping[str, Path], studies: Mapping[str, str], health: Sequence[Any] = ()) -> list[Board]:
-    """The ranks of a run. files: outcomes by entry; studies: of each entry; health: its records."""
+def boards(files: Mapping[str, Path], health: Sequence[Any] = ()) -> list[Board]:
+    """The ranks of a run. files: outcomes by entry; health: its records (`nbkit.batch.health`)."""
     found: list[Board] = []
     for name, path in files.items():
-        if studies.get(name) in STUDIES:
-            state = path.stat()
+        state = path.stat()
+        with suppress(NbkitError):  # the entry's section says what is wrong with its file
             found += _of_entry(path, name, (state.st_mtime_ns, state.st_size))
     for each in health:
-        found += _of_health(each)
+        outcomes = health_outcomes(each)
+        found += _boards(ranked(outcomes, outcomes.behaviour.headline), each.file, outcomes.behaviour.title,
+                         outcomes.behaviour.headline)  # fmt: skip
     return found
 
 
@@ -81,18 +86,23 @@ def _boards(table: Any, name: str, title: str, measure: Measure) -> Iterator[Boa
             yield Board(name, title, measure, read, tuple(part.to_dict("records")))
 
 
-def _of_health(health: Any) -> Iterator[Board]:
-    """The ranks by the health of outputs."""
-    import pandas as pd
+def health_outcomes(health: Any) -> Outcomes:
+    """The outcomes of a record of health: whether nothing was found in a line; equal sources are one cluster.
 
-    if health.ranks:
-        yield from _boards(pd.DataFrame(health.ranks), health.file, "Health of the outputs", health_measure())
-
-
-def health_measure() -> Measure:
-    """The measure that health is ranked by: lines in which nothing was found.
-
-    >>> health_measure().better
-    'higher'
+    health: with source, target, clusters (of each line; None for an empty one) and systems, each with *flagged*, its
+    lines (from 1) in which something was found.
     """
-    return Measure(**declared_measure())
+    lines = [(line, each) for line, each in enumerate(health.clusters, start=1) if each is not None]
+    rows = [
+        {"item": line, "unit": cluster, "model": each.system, "right": float(line not in flagged)}
+        for each in health.systems
+        for flagged in [set(each.flagged)]
+        for line, cluster in lines
+    ]
+    table = pd.DataFrame(rows, columns=["item", "unit", "model", "right"])
+    measure = Measure(**declared_measure())
+    declared = Behaviour(
+        title="Health of the outputs", question="", measures={"healthy": measure},
+        outcomes=Columns(measures={measure.measure: Judged(value="right")}),
+    )  # fmt: skip
+    return Outcomes("health", table.assign(source_language=health.source, target_language=health.target), declared)

@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import zlib
 from array import array
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from markupsafe import Markup, escape
 
-from nbkit.errors import DataError, NbkitError
-from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import behaviour_of
-from nbkit.studies.results import VERDICTS, Outcomes, groups_of, read_outcomes, spans_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from nbcards.card import DATA, read_card
+from nbcards.pages import rendered
+from nbcards.places import of_sandbox, outcomes_at
+from nbkit.batch.folder import recorded_params
+from nbkit.errors import DataError, NbkitError, closest
+from nbkit.studies import STUDIES, Outcomes, read_outcomes
+from nbkit.studies.behaviours import Behaviour
+from nbkit.studies.named import corpora
+from nbkit.studies.results import GROUP, VERDICTS, group, groups_of, spans_of
 
 #: Items that a page holds; of more, each entry keeps its share of them.
 MOST_ITEMS = 100_000
@@ -144,8 +151,10 @@ class Pack:
         return zlib.compress(whole, 6), len(whole)
 
 
-def pack(entries: Sequence[Mapping[str, Any]], files: Mapping[str, Path], most: int = MOST_ITEMS) -> Pack:
-    """The items of *entries* (see `described`) that have outcomes, at most *most*.
+def pack(
+    runs: Sequence[tuple[str, str, Mapping[str, Any] | None]], files: Mapping[str, Path], most: int = MOST_ITEMS
+) -> Pack:
+    """The items of the entries of a run that have outcomes, at most *most*. runs: name, study and parameters of each.
 
     Of more, those with the smallest ids of each entry, which are the same for each system and in each run. Raises
     `DataError` for a file that cannot be read.
@@ -156,14 +165,13 @@ def pack(entries: Sequence[Mapping[str, Any]], files: Mapping[str, Path], most: 
     for place, (name, ids) in enumerate(sorted(found.items(), key=lambda each: len(each[1]))):
         share[name] = min(len(ids), left // (len(found) - place))
         left -= share[name]
-    for entry in entries:
-        name = entry["name"]
+    for name, study, params in runs:
         if name in files:
             ids = found[name]
             made.left_out += len(ids) - share[name]
             below = "" if share[name] == len(ids) else sorted(ids)[share[name]]
             [outcomes] = read_outcomes(files[name], below=below)
-            made.add(entry, measured(outcomes))
+            made.add(described(name, study, outcomes.behaviour, [params]), measured(outcomes))
     return made
 
 
@@ -171,20 +179,6 @@ def measured(found: Outcomes) -> Iterator[pd.DataFrame]:
     """The measured rows of each measure, with the column *measure*."""
     for name in found.names:
         yield found.measured(name).assign(measure=name)
-
-
-def is_readable(path: Path) -> bool:
-    """Whether *path* is a Parquet file, by what it ends with: a report does without a broken one.
-
-    >>> is_readable(Path("nowhere.parquet"))
-    False
-    """
-    try:
-        with path.open("rb") as file:
-            file.seek(-4, os.SEEK_END)
-            return file.read() == b"PAR1"
-    except OSError:
-        return False
 
 
 def _ids(path: Path) -> set[str]:
@@ -199,19 +193,122 @@ def _ids(path: Path) -> set[str]:
         raise DataError(f"not readable as Parquet ({error}); delete it and run again", path) from None
 
 
-def described(name: str, study: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What the page says of an entry: its study's title, what changed texts are called, its corpora and licences."""
-    known: dict[str, Any] = {"name": name, "study": study, "title": study, "changed": "as given", "corpora": []}
-    try:
-        found = STUDIES.get(study)
-        checked = found.params(**(params or {}))
-    except NbkitError:  # a plug-in that is not here, or parameters of another version
-        return known
-    from nbkit.studies.named import corpora
+def described(name: str, study: str, behaviour: Behaviour, runs: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
+    """What the page says of an entry: its study's title, what changed texts are called, corpora and licences of runs.
 
-    behaviour = behaviour_of(found)
-    known |= {"title": behaviour.title, "changed": behaviour.changed} if behaviour else {"title": found.title}
-    known["called"] = (
-        {each.measure: each.called for each in behaviour.measures.values() if each.called} if behaviour else {}
+    runs: parameters; those of another version, or of a study that is not here, say nothing of corpora.
+    """
+    known: dict[str, Any] = {}
+    for params in runs:
+        with suppress(NbkitError):
+            known |= {each["name"]: each for each in corpora(STUDIES.get(study).params(**(params or {})))}
+    return {
+        "name": name, "study": study, "title": behaviour.title, "changed": behaviour.changed,
+        "called": {each.measure: each.called for each in behaviour.measures.values() if each.called},
+        "corpora": [{**each, "name": Path(each["name"]).name} for each in known.values()],
+    }  # fmt: skip
+
+
+#: Bytes of a part of what the browser of sentences holds: a browser reads one after the other, and keeps none.
+_PART = 3 * 2**18
+
+
+def sentences_page(
+    pack: Pack, title: str, *, home: str = "", is_sandbox: bool = False, provenance: str = "", digest: str = ""
+) -> str:
+    """The browser of sentences as a page. home: the page that it leads back to, "" for none; provenance: as HTML."""
+    packed, size = pack.packed()
+    parts = [Markup(b64encode(packed[at : at + _PART]).decode()) for at in range(0, len(packed), _PART)]
+    return rendered(
+        "sentences.html.j2", run=SimpleNamespace(title=title, is_sandbox=is_sandbox), home=home, digest=digest,
+        packed=parts, size=size, entries=pack.entries, items=pack.items, left_out=pack.left_out, provenance=provenance,
+    )  # fmt: skip
+
+
+# ----------------------------------------------------------------------------
+# In a notebook.
+
+_HIGH = 720
+_FIELDS = ("study", "system", "source_language", "target_language", "measure", "verdict", "item")
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Items with every system's output: shows itself in a notebook as the browser of the report's ``sentences.html``.
+
+    table: a row per item, system and measure: measured rows (`nbkit.studies.results`) with their study and measure.
+    """
+
+    table: pd.DataFrame = field(repr=False)
+    title: str
+    is_sandbox: bool = False
+    #: Of each study what it declares; study and parameters of each run, which say where the sentences come from.
+    declared: Mapping[str, Behaviour] = field(default_factory=dict, repr=False)
+    runs: Sequence[tuple[str, Mapping[str, Any]]] = field(default=(), repr=False)
+
+    def where(self, **filters: Any) -> Sentences:
+        """The items that fit, as `Sentences`: by column (``system="m30k-en-de"``, ``verdict="fail"``) or by group.
+
+        A value or a list of values. Raises `NbkitError` for what is neither a column nor a group here.
+        """
+        table = self.table
+        for name, wanted in filters.items():
+            values = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else list(wanted)
+            groups = [each.removeprefix(GROUP) for each in map(str, self.table) if each.startswith(GROUP)]
+            if name not in (*_FIELDS, *groups):
+                meant = closest(name, [*_FIELDS, *groups])
+                hint = (
+                    f"; did you mean '{meant}'?" if meant else f"; there are: {', '.join([*_FIELDS, *sorted(groups)])}"
+                )
+                raise NbkitError(f"items have no '{name}'{hint}")
+            table = table[(table[name] if name in _FIELDS else group(table, name)).isin(values)]
+        return replace(self, table=table)
+
+    def page(self, home: str = "") -> str:
+        """The browser as one page of HTML that loads nothing. home: the page that it leads back to, "" for none."""
+        pack = Pack()
+        for study, rows in self.table.groupby("study", sort=False):
+            ids = sorted(set(rows["item"]))
+            share = MOST_ITEMS // self.table["study"].nunique()
+            pack.left_out += max(0, len(ids) - share)
+            rows = rows[rows["item"].isin(ids[:share])] if len(ids) > share else rows
+            name = str(study)
+            params = [params for of, params in self.runs if of == name]
+            pack.add(described(name, name, self.declared[name], params), [rows])
+        return sentences_page(pack, self.title, home=home, is_sandbox=self.is_sandbox)
+
+    def __len__(self) -> int:
+        return int(self.table["item"].nunique())
+
+    def __repr__(self) -> str:
+        studies = ", ".join(dict.fromkeys(self.table["study"]))
+        return f"Sentences of {self.title}: {len(self):,} items ({studies or 'none'})"
+
+    def _repr_html_(self) -> str:
+        frame = Markup(
+            '<iframe title="{}" srcdoc="{}" sandbox="allow-scripts allow-downloads" width="100%" height="{}" '
+            'style="border: 1px solid #dfe3e8"></iframe>'
+        )
+        return str(frame.format(repr(self), escape(self.page()), _HIGH))
+
+
+def sentences(place: Any) -> Sentences:
+    """All items at *place* with every system's output, to search and filter in a notebook.
+
+    place: the output folder of a run, the folder of a card, a file of outcomes, or a table of them. Raises
+    `NbkitError` if there are none.
+    """
+    found = outcomes_at(place)
+    tables = [rows.assign(study=each.study) for each in found for rows in measured(each)]
+    made = Sentences(
+        pd.concat(tables, ignore_index=True), "a table", declared={each.study: each.behaviour for each in found}
     )
-    return known | {"corpora": [{**each, "name": Path(each["name"]).name} for each in corpora(checked)]}
+    if not isinstance(place, str | Path):
+        return made
+    folder = Path(place)
+    runs: list[tuple[str, Mapping[str, Any]]] = []
+    if (folder / DATA).is_file():
+        runs = [(each.study, each.params) for each in read_card(folder).behaviours]
+    elif (folder / "run.json").is_file():
+        runs = [(each.study.name, each.model_dump()) for each in recorded_params(folder).values()]
+    return replace(made, title=folder.name or str(place), is_sandbox=of_sandbox(place), runs=runs)

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from cards_cases import tidy, write_outcomes
 
-from nbkit.report import answers
+from nbcards import answers
+from nbcards.findings import Finding
 from nbkit.report import site as report
 from nbkit.studies import STUDIES, findings
 from nbkit.studies.behaviours import behaviour_of, findings_of
-from nbkit.studies.findings import Finding
-from tests.studies.long_files import tidy, write_outcomes
 
 
 def outcomes(shares: dict[str, dict[str, float]], n: int = 60) -> pd.DataFrame:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from cards_cases import tidy
 
-from nbkit.batch.card import _left_out, _warnings, _with_health
-from nbkit.report.card import MeasureOf, Value
+from nbcards.card import MeasureOf, Value
+from nbcards.estimates import answer, revealing, unranked, worst_group
+from nbcards.making import _left_out, _warnings, _with_health
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import Answers, Mark, Measure, behaviours
-from nbkit.studies.estimates import answer, revealing, unranked, worst_group
-from tests.studies.long_files import tidy
 
 SAID = Answers(
     above="{system} has {value} of {n}[, fewest of *{lowest}* ({lowest_value}) and most of {highest}]",

@@ -23,25 +23,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from nbcards.estimates import DIRECTION, estimates, interval_of, scored
 from nbkit.errors import NbkitError
-from nbkit.seeding import generator
+from nbkit.measure.signflips import LEVEL, p_values, sign_flip_p
 from nbkit.studies.behaviours import Measure
-from nbkit.studies.estimates import DIRECTION, estimates, interval_of, scored
 from nbkit.studies.results import Outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The error rate of all tests of a comparison together, and the power that "could have been seen" means.
-LEVEL: Final = 0.05
+#: The power that "could have been seen" means.
 POWER: Final = 0.8
-#: Draws of a test whose p may be small, at least; as many per test of the comparison, so that p can pass Holm's bound.
-DRAWS: Final = 9_999
-DRAWS_PER_TEST: Final = 200
-#: Up to so many clusters that differ, all flips are counted.
-_ALL = 12
 _ZERO = 1e-12  # what rounding leaves of equal scores
-_BLOCK = 1 << 22  # signs that are drawn at a time
 _PAIR = ["study", "system_a", "system_b", *DIRECTION, "measure"]
 #: What can become of an item. "other": the output changed, but no verdict did, or there is none.
 CHANGES: Final = ("broken", "fixed", "wrong", "other", "right", "same")
@@ -130,7 +123,7 @@ def ranked(found: Outcomes, measure: Measure) -> pd.DataFrame:
     Each pair of systems is tested on the items that both have (as in `compared`); p is adjusted by Holm over all pairs
     of a direction. ``first`` and ``last`` are the ranks that a system may have: one more than the systems that are
     significantly better, and as many as are not significantly worse.
-    Columns: those of `nbkit.studies.estimates.estimates`, first, last, tied (with the best), tests.
+    Columns: those of `nbcards.estimates.estimates`, first, last, tied (with the best), tests.
     """
     import pandas as pd
 
@@ -290,7 +283,7 @@ def _end(sums: np.ndarray, shares: np.ndarray) -> float:
     refused, allowed = 0.0, float(sums.sum())
     for _ in range(20):
         middle = (refused + allowed) / 2
-        if _p(sums - middle * shares, DRAWS) > LEVEL:
+        if sign_flip_p(sums - middle * shares) > LEVEL:
             allowed = middle
         else:
             refused = middle
@@ -304,60 +297,6 @@ def weights_of(rows: pd.DataFrame, measure: Measure) -> np.ndarray:
     alike = rows["cluster"] if measure.average == "cluster" else rows["part"]
     each = 1 / alike.groupby(alike).transform("size")
     return (each / alike.nunique()).to_numpy(float)
-
-
-def p_values(sums: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:
-    """p of each test of a comparison, p after Holm's correction, and over how many tests that was.
-
-    sums: of each test what its clusters add to the difference. A test in which so few clusters differ that no signs of
-    theirs would be significant does not count, and has p = 1 afterwards.
-    """
-    from pingouin import multicomp
-
-    able = np.array([2.0 ** (1 - _differing(each)) <= LEVEL for each in sums])
-    tests = int(able.sum())
-    p = np.array([_p(each, max(DRAWS, DRAWS_PER_TEST * tests)) for each in sums])
-    p_holm = np.where(np.isnan(p), np.nan, 1.0)
-    if tests:
-        p_holm[able] = multicomp(p[able], method="holm")[1]
-    return p, p_holm, tests
-
-
-def _p(sums: np.ndarray, draws: int) -> float:
-    """Two-sided p of the hypothesis that each cluster's difference is as likely as its opposite.
-
-    sums: of the clusters. Of the 2ᵏ flips of k clusters that differ all are counted if there are few, else *draws* are
-    drawn; only 999 of them where these leave no doubt that p is above `LEVEL`. NaN without clusters.
-
-    >>> round(_p(np.array([1.0] * 5 + [0.0] * 20), 9_999), 4)  # McNemar's exact test: 2 / 2⁵
-    0.0625
-    >>> _p(np.zeros(4), 9_999)
-    1.0
-    """
-    if not len(sums):
-        return np.nan
-    # Sorted and scaled: the same result in whatever order clusters come, and no matter of rounding.
-    sizes = np.sort(np.abs(sums[np.abs(sums) > _ZERO]))
-    least = abs(sums.sum()) - 1e-9 * sizes.sum()
-    if len(sizes) <= _ALL:
-        totals = np.zeros(1)
-        for size in sizes:
-            totals = np.concatenate([totals + size, totals - size])
-        return float((np.abs(totals) >= least).mean())
-    random, above, drawn = generator(0, "sign flips", len(sizes)), 0, 0
-    while drawn < draws:
-        n = min(999 if not drawn else max(_BLOCK // len(sizes), 1), draws - drawn)
-        signs = random.integers(0, 2, (n, len(sizes)), dtype=np.int8)
-        above += int((np.abs((2.0 * signs - 1) @ sizes) >= least).sum())
-        drawn += n
-        if drawn == 999 and above > 2 * LEVEL * drawn:
-            break
-    return (above + 1) / (drawn + 1)
-
-
-def _differing(sums: np.ndarray) -> int:
-    """How many clusters differ."""
-    return int((np.abs(sums) > _ZERO).sum())
 
 
 def _rank_biserial(sums: np.ndarray) -> float:

@@ -11,18 +11,17 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 import yaml
+from cards_cases import changed, numbers_of, tidy, write_outcomes
 from click.testing import CliRunner, Result
 
 import nbkit
+from nbcards import compare as comparing
+from nbcards.card import Card, with_spans
+from nbcards.compare import Comparison, marked
+from nbcards.comparison import CHANGES
 from nbkit.cli import main
 from nbkit.errors import NbkitError
-from nbkit.report import compare as comparing
-from nbkit.report.card import Card, with_spans
-from nbkit.report.compare import Comparison, marked
-from nbkit.studies.comparison import CHANGES
 from tests.pages import violations
-from tests.studies.comparison_cases import changed, numbers_of
-from tests.studies.long_files import tidy, write_outcomes
 
 GROUPS = ("integers", "decimals")
 WORSE = [0.0] * 30 + [1.0] * 70

@@ -1,6 +1,6 @@
 """Two systems on one page: what changed, how sure that is, and the items behind it.
 
-`compare` serves notebooks and `nbkit compare`; the statistics are those of `nbkit.studies.comparison`.
+`compare` serves notebooks and `nbkit compare`; the statistics are those of `nbcards.comparison`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ import numpy as np
 from markupsafe import Markup, escape
 
 import nbkit
+from nbcards.comparison import CHANGES, LEVEL, POWER, Compared, compared
+from nbcards.drawing import bar, point, scale, svg
+from nbcards.estimates import FEW
+from nbcards.pages import rendered, with_spans
+from nbcards.places import of_sandbox, outcomes_at
 from nbkit.errors import UnknownNameError
 from nbkit.files import atomic_write
-from nbkit.report.browse import is_sandbox, outcomes_at
-from nbkit.report.card import with_spans
-from nbkit.report.drawing import bar, point, scale, svg
-from nbkit.report.site import rendered
 from nbkit.studies.base import cell_label
 from nbkit.studies.behaviours import Behaviour, Measure
-from nbkit.studies.comparison import CHANGES, LEVEL, POWER, Compared, compared
-from nbkit.studies.estimates import FEW
 from nbkit.studies.results import Outcomes, spans_of
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class Check:
 class Comparison:
     """Two systems compared: shows itself in a notebook; tables as pandas.
 
-    a, b: what was compared, by name. differences, items, excluded: see `nbkit.studies.comparison.Compared`.
+    a, b: what was compared, by name. differences, items, excluded: see `nbcards.comparison.Compared`.
     """
 
     a: str
@@ -263,7 +262,7 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
             if name not in known:
                 raise UnknownNameError("system", name, known, way_out=f" (in {_name(run)})")
         sides = [each.of_systems([one]) for each in whole], [each.of_systems([other]) for each in whole]
-    sandbox = any(is_sandbox(each) for each in ((a, b) if run is None else (run,)))
+    sandbox = any(of_sandbox(each) for each in ((a, b) if run is None else (run,)))
     declared = {each.study: each.behaviour for each in (*sides[1], *sides[0])}
     return Comparison(one, other, compared(*sides), declared, sandbox)
 
