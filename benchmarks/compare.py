@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from nbkit.studies.comparison import LEVEL, POWER, p_values, paired, room_of, visible, weights_of
 from reporting import Report, parse, parser
 
 from nbkit.models import MODELS, Decoding, translate_remembered
@@ -30,7 +31,6 @@ from nbkit.seeding import generator
 from nbkit.store import Store
 from nbkit.studies import STUDIES, outcomes
 from nbkit.studies.behaviours import behaviours
-from nbkit.studies.comparison import LEVEL, POWER, p_values, paired, room_of, visible, weights_of
 from nbsandbox import homograph_lexicon, idiom_dictionary
 
 RATES = (0.02, 0.05, 0.1, 0.2)

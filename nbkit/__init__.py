@@ -4,16 +4,17 @@ Importing the package is cheap: rooms that need torch, transformers, spaCy or pa
 when something in them is used.
 """
 
-from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
 
-#: What a notebook begins with, and its module, without ``nbkit.`` (a digest of code follows names in full).
-_FRONT = {"card": "batch.card", "compare": "report.compare", "sentences": "report.browse"}
+#: What a notebook begins with, and the package that brings it.
+_FRONT = {"card": "nbcards", "compare": "nbcards", "sentences": "nbcards"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _FRONT:
         raise AttributeError(f"module 'nbkit' has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_FRONT[name]}"), name)
+    from nbkit.registry import from_package
+
+    return from_package("nbkit.front", name, _FRONT[name])

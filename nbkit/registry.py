@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from nbkit.errors import NbkitError, UnknownNameError, closest
+from nbkit.errors import MissingExtraError, NbkitError, UnknownNameError, closest
 
 T = TypeVar("T")
 
@@ -138,6 +138,30 @@ class Registry(Generic[T]):
         for point in entry_points(group=f"nbkit.{self.kind.replace(' ', '_')}"):
             self._entries.setdefault(point.name, point.value)
             self._summaries.setdefault(point.name, f"from {point.dist.name}" if point.dist else "")
+
+
+def load_point(point: EntryPoint) -> Any:
+    """What an entry point of another package names. Raises `NbkitError`, with the package, if it cannot be imported."""
+    try:
+        return point.load()
+    except Exception as error:
+        name = point.dist.name if point.dist else point.value
+        raise NbkitError(f"the package {name} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def from_package(group: str, name: str, package: str) -> Any:
+    """What *package* registers as *name* in a group of entry points. Raises `MissingExtraError` if it is not installed.
+
+    >>> from_package("nbkit.cli", "dance", "nbdance")
+    Traceback (most recent call last):
+    nbkit.errors.MissingExtraError: 'dance' comes with the package nbdance: pip install its wheel beside nbkit's, or ...
+    """
+    for point in entry_points(group=group, name=name):
+        return load_point(point)
+    raise MissingExtraError(
+        f"'{name}' comes with the package {package}: pip install its wheel beside nbkit's, or packages/{package} of "
+        "the checkout"
+    )
 
 
 def check_options(thing: str, factory: Callable[..., Any], options: Mapping[str, Any], *, given: int = 0) -> None:

@@ -1,83 +1,36 @@
-"""`make_card`: one or several systems through every behaviour that they and the direction allow, on one page.
+"""The runs behind a card: of each study the one that fits some systems and a direction, planned and computed.
 
-Nothing here knows a study by name: how a run of it is fitted to a system, and what its numbers mean, is declared in its
-`behaviour.yaml` (`nbkit.studies.behaviours`).
+Nothing here knows a study by name: how a run of it is fitted to a system is declared in its `behaviour.yaml`
+(`nbkit.studies.behaviours`). The package nbcards makes a page of the outcomes.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import time
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal
 
 import yaml
 
-import nbkit
 from nbkit.batch.health import by_system, health_of
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError, closest
-from nbkit.files import atomic_write, check_folder
-from nbkit.languages import split_pair
 from nbkit.measure.health import Finding, check_outputs, unjudged
 from nbkit.models import classifier_label, label, resolve, resolve_classifier
-from nbkit.models.caps import Caps, capped
+from nbkit.models.caps import capped
 from nbkit.models.catalogue import BY_RULE, ClassifierReference, Reference
 from nbkit.models.services.outputs import OutputsModel, fixed_files, read_lines, reference_of
-from nbkit.report.browse import sentences
-from nbkit.report.card import (
-    OUTCOMES,
-    PAGE,
-    RUN,
-    SENTENCES,
-    BehaviourOf,
-    Card,
-    HealthOf,
-    Healthy,
-    Item,
-    MeasureOf,
-    SystemOf,
-    TextsOf,
-    Value,
-    check_owner,
-    write_card,
-)
 from nbkit.store import Store
-from nbkit.studies import STUDIES, outcomes, write_outcomes
+from nbkit.studies import STUDIES
 from nbkit.studies.answering import Translators, Use
 from nbkit.studies.base import StudyParams, told_apart, without_repeats
-from nbkit.studies.behaviours import (
-    DATA,
-    FEW,
-    MUCH,
-    SOME,
-    Behaviour,
-    Fit,
-    Measure,
-    Published,
-    answer,
-    behaviours,
-    estimates,
-    filled,
-    is_people,
-    method_of,
-    revealing,
-    scored,
-    unranked,
-    whole_and_groups,
-    worst_group,
-)
-from nbkit.studies.named import corpora, corpus_facts, licences
+from nbkit.studies.behaviours import DATA, Behaviour, Fit, behaviours, filled, is_people
+from nbkit.studies.named import corpora, corpus_facts
+from nbkit.studies.results import Outcomes, computed
 from nbkit.studies.study import Study
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Texts that each system is asked at most for each behaviour, and requests that a card sends at most.
 MAX_TEXTS, MAX_REQUESTS = 500, 300
@@ -118,7 +71,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class CardPlan:
-    """What `make_card` will do."""
+    """The runs behind a card."""
 
     pair: tuple[str, str]
     systems: Mapping[str, str]
@@ -272,112 +225,37 @@ def _asked(study: Study, params: StudyParams) -> int:
     return sum(unit.texts for unit in study.units(params, count=True) if unit.runs_models)
 
 
-# ----------------------------------------------------------------------------
-# Making it.
+@dataclass(frozen=True)
+class Computed:
+    """What came of a planned run. reason: why there are no outcomes. asked: new texts by model; requests: in total."""
+
+    outcomes: Outcomes | None = None
+    reason: str = ""
+    asked: Mapping[str, int] = field(default_factory=dict)
+    requests: int = 0
 
 
-def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda line: None) -> Card:
-    """Compute the card of *plan* and write it into *folder*: page, data, Markdown, outcomes, and a run file.
-
-    said: gets a line before and after each behaviour; the page is there after the first. A behaviour that fails is "not
-    measurable because …". Raises `NbkitError`, before anything is asked, where no behaviour can be measured.
-    """
-    if not plan.measurable:
-        reasons = dict.fromkeys(each.reason for each in plan.behaviours if each.systems)
-        raise NbkitError(f"no behaviour can be measured: {'; '.join(reasons)}")
-    check_folder(folder, PAGE)
-    check_owner(folder, plan.pair, list(plan.systems.values()))
-    began = time.time()
-    parts: dict[str, BehaviourOf] = {}
-    tables: dict[str, pd.DataFrame] = {}
-    asked: dict[str, int] = {}
-    left = plan.max_requests
-    # Classifiers are small: their page can be read while a translator is trained or downloaded.
-    order = sorted(plan.behaviours, key=lambda each: each.systems is plan.systems)
-    for each in order:
-        started = time.time()
-        said(f"{each.behaviour.title}: {each.sureness}")
-        found: pd.DataFrame | None = None
-        reason = each.reason
-        if each.params is not None:
-            with capped(texts=plan.max_texts, requests=left) as caps:
-                found, reason = _found(each.params, each.systems)
-            left -= caps.requested
-            _count(asked, caps)
-            if found is not None:
-                tables[each.study.name] = found[found["system"].isin(each.systems)]
-            said(f"{each.behaviour.title}: {time.time() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
-        parts[each.study.name] = _behaviour(each, found, reason, plan.pair)
-        waiting = [other.behaviour.title for other in plan.behaviours if other.study.name not in parts]
-        if waiting and found is not None:
-            write_card(_card(plan, parts, asked, began), folder, waiting)
-    said("Health of the outputs")
-    measured = [tables[each.study.name] for each in plan.behaviours if each.study.name in tables]
-    card = _card(plan, parts, asked, began, tuple(_health(plan, measured)))
-    write_card(card, folder)
-    (folder / OUTCOMES).mkdir(exist_ok=True)
-    for path in (folder / OUTCOMES).glob("*.parquet"):
-        path.unlink()
-    for each in plan.behaviours:
-        if each.study.name in tables:
-            path = folder / OUTCOMES / f"{each.study.name}.parquet"
-            write_outcomes([each.params], path, "parquet", models=each.systems)
-    with atomic_write(folder / RUN) as temporary:
-        temporary.write_text(run_file(plan, folder.name), encoding="utf-8")
-    if measured:
-        with atomic_write(folder / SENTENCES) as temporary:
-            temporary.write_text(sentences(folder).page(home=PAGE), encoding="utf-8")
-    return card
+def compute(planned: Planned, max_texts: int, max_requests: int) -> Computed:
+    """The outcomes of a planned run with their texts: of its systems and of references, without a study's controls."""
+    if planned.params is None:
+        return Computed(reason=planned.reason)
+    found, reason = None, ""
+    with capped(texts=max_texts, requests=max_requests) as caps:
+        try:
+            found = computed(planned.params, texts=True)
+        except NbkitError as error:
+            reason = " ".join(str(error).split())
+    if found is not None:
+        there = set(found.rows["model"])
+        shown = [name for name in there if name in planned.systems or is_people(name)]
+        found, reason = (
+            (None, "its run has no items") if there.isdisjoint(planned.systems) else (found.of_systems(shown), "")
+        )
+    asked = {name: caps.asked[name.removeprefix(BY_RULE)] for name in planned.systems.values()}
+    return Computed(found, reason, asked, caps.requested)
 
 
-def _card(
-    plan: CardPlan,
-    parts: Mapping[str, BehaviourOf],
-    asked: Mapping[str, int],
-    began: float,
-    health: tuple[HealthOf, ...] = (),
-) -> Card:
-    """The card of what was measured so far."""
-    return Card(
-        nbkit=nbkit.__version__,
-        made=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=round(time.time() - began, 1),
-        command=plan.command,
-        source_language=plan.pair[0],
-        target_language=plan.pair[1],
-        sandbox=any(each.corpora == "sandbox" for each in plan.behaviours),
-        systems=tuple(
-            SystemOf(
-                label=shown,
-                name=name,
-                kind="translator" if named is plan.systems else "classifier",
-                asked=asked.get(name.removeprefix(BY_RULE), 0),
-            )
-            for named in (plan.systems, plan.classifiers)
-            for shown, name in named.items()
-        ),
-        health=health,
-        behaviours=tuple(parts[each.study.name] for each in plan.behaviours if each.study.name in parts),
-    )
-
-
-def _found(params: StudyParams, systems: Collection[str]) -> tuple[pd.DataFrame | None, str]:
-    """The outcomes of *systems* with their texts, without a study's own controls, or why there are none."""
-    import pandas as pd
-
-    try:
-        every = outcomes(params, texts=True)
-        # Of other systems only references: a study's own controls would look like systems of the card.
-        found = [table[table["system"].map(lambda name: name in systems or is_people(name))] for table in every]
-    except NbkitError as error:
-        return None, " ".join(str(error).split())
-    both = pd.concat(found, ignore_index=True) if found else None
-    if both is None or not both["system"].isin(systems).any():
-        return None, "its run has no items"
-    return both, ""
-
-
-def _health(plan: CardPlan, tables: Sequence[pd.DataFrame]) -> Iterator[HealthOf]:
+def health_of_card(plan: CardPlan, tables: Sequence[Outcomes]) -> Iterator[dict[str, Any]]:
     """The health of files of translations with the reference beside them, and of what other systems translated."""
     src, tgt = plan.pair
     names = {shown: name.removeprefix(BY_RULE) for shown, name in plan.systems.items()}
@@ -389,22 +267,25 @@ def _health(plan: CardPlan, tables: Sequence[pd.DataFrame]) -> Iterator[HealthOf
         if reference and len(read_lines(reference)) == len(read_lines(source)):
             voters.append(f"{OutputsModel.prefix}{reference}?source={source}")
     for each in health_of((Use(Translators, name, plan.pair) for name in (*files.values(), *voters)), Store()):
-        yield HealthOf(
-            texts=f"{each['file']}, {each['lines']:,} texts, one a line",
-            lines=each["lines"],
-            systems=tuple(Healthy(**one) for one in each["systems"]),
-            unjudged=unjudged(len(each["systems"])),
-        )
+        yield {
+            "texts": f"{each['file']}, {each['lines']:,} texts, one a line",
+            "lines": each["lines"],
+            "systems": [{name: one[name] for name in one if name != "flagged"} for one in each["systems"]],
+            "unjudged": unjudged(len(each["systems"])),
+        }
     yield from _health_of_texts([shown for shown in names if shown not in files], tables, src, tgt)
 
 
-def _health_of_texts(systems: Sequence[str], tables: Sequence[pd.DataFrame], src: str, tgt: str) -> Iterator[HealthOf]:
+def _health_of_texts(
+    systems: Sequence[str], tables: Sequence[Outcomes], src: str, tgt: str
+) -> Iterator[dict[str, Any]]:
     """The health of what all *systems* answered to sources to which nothing was done."""
     import pandas as pd
 
     answers: dict[str, dict[str, str]] = {name: {} for name in systems}
-    for table in tables:
-        for system, source, changed, output in table[["system", "source", "changed", "output"]].values:
+    every = (found.measured(name) for found in tables if found.has_texts for name in found.names)
+    for rows in every:
+        for system, source, changed, output in rows[["system", "source", "changed", "output"]].values:
             if system in answers and isinstance(source, str) and isinstance(output, str) and changed is None:
                 answers[system].setdefault(source, output)
     sources = [each for each in next(iter(answers.values()), {}) if all(each in own for own in answers.values())]
@@ -412,137 +293,15 @@ def _health_of_texts(systems: Sequence[str], tables: Sequence[pd.DataFrame], src
         return
     outputs = {name: [own[each] for each in sources] for name, own in answers.items()}
     table = pd.DataFrame(check_outputs(sources, outputs, src, tgt), columns=list(Finding._fields))
-    yield HealthOf(
-        texts=f"{len(sources):,} texts that were translated as they are",
-        lines=len(sources),
-        systems=tuple(Healthy(**one) for one in by_system(table, systems)),
-        unjudged=unjudged(len(systems)),
-    )
+    yield {
+        "texts": f"{len(sources):,} texts that were translated as they are",
+        "lines": len(sources),
+        "systems": by_system(table, systems),
+        "unjudged": unjudged(len(systems)),
+    }
 
 
-def _count(asked: dict[str, int], caps: Caps) -> None:
-    for name, n in caps.asked.items():
-        asked[name] = asked.get(name, 0) + n
-
-
-def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str, pair: tuple[str, str]) -> BehaviourOf:
-    behaviour, params = planned.behaviour, planned.params
-    measures: list[MeasureOf] = []
-    people: Any = None
-    answers: dict[str, list[str]] = {}
-    items: list[Item] = []
-    warnings: list[str] = []
-    small: dict[tuple[str, tuple[tuple[str, int], ...]], list[str]] = {}
-    if found is not None:
-        is_system = found["system"].isin(planned.systems)
-        people, found = found[~is_system], found[is_system].reset_index(drop=True)
-        there, headline = set(found["measure"]), behaviour.headline_of(found)
-        measured = {name: each for name, each in behaviour.measures.items() if each.measure in there}
-        for name, measure in measured.items():
-            whole, groups = whole_and_groups(found, measure)
-            # What the paper's systems did elsewhere says nothing beside sentences of the sandbox.
-            marks = measure.published if planned.corpora != "sandbox" else ()
-            marks = tuple(mark for mark in marks if mark.pair in ("", "-".join(pair)))
-            shown = _measure(name, measure, whole, groups, marks, estimates(people, measure), pair)
-            measures.append(shown)
-            for row in cast(list[dict[str, Any]], whole.to_dict("records")):
-                if row["n"] and (measure is headline or row["clusters"] >= SOME):
-                    parts = groups[groups["system"] == row["system"]]
-                    said = answer(row, parts, measure)
-                    if measure is headline:
-                        said = _with_health(said, found, measure, row["system"], pair)
-                    answers.setdefault(row["system"], []).append(_with_people(said, shown))
-                    of = (measure.label if measure is not headline else "", tuple(unranked(parts).items()))
-                    small.setdefault(of, []).append(row["system"])
-        # Items of the kind that an answer names, where the headline has no kinds but another measure has.
-        divided = headline if headline.by else next((each for each in measured.values() if each.by), headline)
-        divided = divided if divided.share == headline.share and divided.better == headline.better else headline
-        parts = whole_and_groups(found, divided)[1]
-        worst = {str(name): worst_group(own, divided) for name, own in parts.groupby("system")}
-        items = list(_items(scored(found, divided), divided, worst))
-        warnings = [*_warnings(list(measured.values()), measures, found), *_left_out(small, len(planned.systems))]
-    undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
-    missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
-    return BehaviourOf(
-        study=planned.study.name,
-        title=behaviour.title,
-        question=behaviour.question,
-        changed=behaviour.changed,
-        reads=behaviour.fit.reads if behaviour.fit else "translator",
-        answers={name: tuple(said) for name, said in answers.items()},
-        not_measurable=dict.fromkeys(missing, reason or f"none of {undecided:,} items could be decided"),
-        warnings=tuple(warnings),
-        measures=tuple(measures),
-        items=tuple(items),
-        texts=tuple(_texts(behaviour, params)) if params is not None else (),
-        tested=0
-        if found is None
-        else found.loc[found["measure"] == behaviour.headline_of(found).measure, "source"].nunique(),
-        corpora=licences(params, planned.systems.values()) if params is not None else {},
-        params=_portable(params.model_dump(mode="json")) if params is not None else {},
-    )
-
-
-def _with_people(said: str, measure: MeasureOf) -> str:
-    """A sentence with what references get by the same judge."""
-    people = (f"; {each.system} (by people): {measure.with_interval(each)}" for each in measure.people)
-    return said.removesuffix(".") + "".join(people) + "."
-
-
-#: What makes an output broken whatever it was asked for; other findings need other systems, or are what is measured.
-_BROKEN = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation")
-
-
-def _with_health(said: str, found: pd.DataFrame, measure: Measure, system: str, pair: tuple[str, str]) -> str:
-    """A sentence with how many of the outputs that it judges are broken, which the number itself may not show."""
-    rows = scored(found, measure)
-    rows = rows[rows["score"].notna() & rows["output"].notna()]
-    rows = rows.assign(given=rows["changed"].where(rows["changed"].notna(), rows["source"]))
-    own = rows[rows["system"] == system]
-    first = rows.drop_duplicates(["system", "given"]).pivot(index="given", columns="system", values="output")
-    others = first.dropna()  # the same texts for all, so that short ones show
-    counts: Counter[str] = Counter()
-    broken: set[int] = set()
-    given, outputs = own["given"].tolist(), own["output"].tolist()
-    beside = {str(name): others[name].reindex(given).tolist() for name in others if name != system}
-    whole = {name: lines for name, lines in beside.items() if all(isinstance(line, str) for line in lines)}
-    if own["reference"].notna().all() and own["changed"].isna().all():
-        whole["reference"] = own["reference"].tolist()
-    for finding in check_outputs(given, {**whole, system: outputs}, *pair):
-        if finding.system == system and finding.kind in _BROKEN:
-            counts[finding.kind] += 1
-            broken.add(finding.line)
-    if not broken:
-        return said
-    kinds = ", ".join(f"{kind} {counts[kind]:,}" for kind in _BROKEN if counts[kind])
-    are = "is" if len(broken) == 1 else "are"
-    too = " (of changed texts, too)" if own["changed"].notna().any() else ""
-    of = f"of the {len(own):,} outputs judged{too}"
-    return f"{said.removesuffix('.')}; but {of}, {len(broken):,} {are} broken ({kinds})."
-
-
-#: So many groups that are left out are named.
-_NAMED = 8
-
-
-def _left_out(small: Mapping[tuple[str, tuple[tuple[str, int], ...]], Sequence[str]], systems: int) -> Iterator[str]:
-    """Which groups an answer does not judge one by one.
-
-    small: the systems by measure ("" for the headline) and by their groups with numbers of items.
-    """
-    for (measure, groups), of in small.items():
-        if not groups or (measure and ("", groups) in small):
-            continue
-        named = [f"{group} ({n:,})" for group, n in groups[:_NAMED]]
-        more = [f"{len(groups) - _NAMED:,} more"] if len(groups) > _NAMED else []
-        where = f" in “{measure}”" if measure else ""
-        whose = f" for {', '.join(dict.fromkeys(of))}" if len(set(of)) < systems else ""
-        yield (
-            f"Not judged one by one{where}{whose}, as they have fewer than {SOME} items: {'; '.join([*named, *more])}."
-        )
-
-
-def _texts(behaviour: Behaviour, params: StudyParams) -> Iterator[TextsOf]:
+def texts_of(behaviour: Behaviour, params: StudyParams) -> Iterator[dict[str, str]]:
     """The texts that the parameters name, as `Behaviour.texts` declares them."""
     known = {each["name"] for each in corpora(params)}
     for name, use in behaviour.texts.items():
@@ -553,8 +312,8 @@ def _texts(behaviour: Behaviour, params: StudyParams) -> Iterator[TextsOf]:
             if ":" in spec or spec in known or spec == "own":
                 facts = corpus_facts(spec)
                 # Files of a declared corpus go by its name.
-                name = facts["name"] if facts["licence"] and "/" in spec else _spelled(_portable(spec))
-                yield TextsOf(name=name, use=use, licence=facts["licence"], domain=facts["domain"])
+                name = facts["name"] if facts["licence"] and "/" in spec else _spelled(portable(spec))
+                yield {"name": name, "use": use, "licence": facts["licence"], "domain": facts["domain"]}
 
 
 def _spelled(spec: str) -> str:
@@ -569,191 +328,21 @@ def _spelled(spec: str) -> str:
     return re.sub(rf"^\w+:({re.escape(DATA)}/)?(?=.*/)", "", spec)
 
 
-#: So many reasons for undecided items are named.
-_REASONS = 6
-#: The share of failures below which a test hardly distinguishes systems.
-_CEILING = 0.05
-
-
-def _undecided(found: pd.DataFrame, system: str, measure: str) -> pd.DataFrame:
-    own = (found["system"] == system) & (found["measure"] == measure)
-    return found[own & (found["verdict"] == "undecided")]
-
-
-def _why(measure: Measure, rows: pd.DataFrame, n: int) -> str:
-    """The most frequent reasons of *n* undecided items; "" without any."""
-    reasons = rows["reason"].value_counts()
-    shown = reasons[reasons.index != ""].head(_REASONS)
-    more = n - int(shown.sum())
-    named = [f"{count:,}: {measure.reasons.get(str(reason), reason)}" for reason, count in shown.items()]
-    return "; ".join([*named, f"{more:,}: other reasons"] if more and named else named)
-
-
-def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], found: pd.DataFrame) -> Iterator[str]:
-    """Why values are to be read with care: few units, many items that could not be judged, what the study declares."""
-    fewest = min((value.clusters for value in measures[0].values), default=FEW)
-    if 0 < fewest < FEW:
-        items = min(value.n for value in measures[0].values if value.clusters == fewest)
-        behind = f" behind the {items:,} items" * (items > fewest)
-        yield f"Only {fewest} different texts, numbers or idioms{behind}: a few of them can change the result."
-    for value in measures[0].values:
-        every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
-        if value.n and value.undecided > MUCH * every:
-            why = _why(measured[0], _undecided(found, value.system, measures[0].measure), value.undecided)
-            yield (
-                f"{of}{value.undecided:,} of {every:,} items could not be judged{why and f' ({why})'}; the value is "
-                "that of the others."
-            )
-        unseen = _undecided(found, value.system, measures[0].measure).dropna(subset="value")
-        if len(unseen) > MUCH * value.n:
-            why = _why(measured[0], unseen, len(unseen))
-            yield (
-                f"{of}{len(unseen):,} of {value.n:,} items could not have shown an error{why and f' ({why})'}; by the "
-                "measure’s definition they count as right."
-            )
-        share = value.value if value.value is not None and measures[0].share else 0.5
-        wrong = 1 - share if measures[0].better == "higher" else share
-        if measures[0].better and wrong < _CEILING:
-            yield (
-                f"{of}{round(wrong * value.n):,} of {value.n:,} items went wrong: so near to the best possible value, "
-                "this test can hardly separate good systems from better ones."
-            )
-    if len({(value.n, value.undecided) for value in measures[0].values}) > 1:
-        judged = ", ".join(f"{value.system} {value.n:,}" for value in measures[0].values)
-        yield (
-            f"The systems were not judged on the same items ({judged}): nbkit compare takes those that both "
-            "systems have."
-        )
-    for measure, declared in zip(measures, measured, strict=True):
-        values = [each.value for each in measure.values if each.value is not None]
-        if declared.doubt and values and min(values) < declared.doubt.value:
-            yield declared.doubt.label
-
-
-def _measure(
-    name: str, measure: Measure, whole: pd.DataFrame, groups: pd.DataFrame, published: tuple[Published, ...],
-    people: pd.DataFrame, pair: tuple[str, str],
-) -> MeasureOf:  # fmt: skip
-    read = measure.precision(*pair)
-    marks = [measure.floor, measure.ceiling, measure.zero]
-    return MeasureOf(
-        name=name,
-        label=measure.label,
-        measure=measure.measure,
-        by="" if measure.names else measure.by,
-        reading=measure.reading,
-        better=measure.better,
-        called=measure.called,
-        share=measure.share,
-        range=measure.range,
-        marks=tuple(dict.fromkeys(mark for mark in marks if mark is not None)),
-        published=published,
-        read=read.said if read else "",
-        method=method_of(measure),
-        people=tuple(_value(row) for row in people.to_dict("records") if row["n"]),
-        values=tuple(_value(row) for row in whole.to_dict("records")),
-        groups=tuple(_value(row) for row in groups.to_dict("records")),
-    )
-
-
-def _value(row: Mapping[Any, Any]) -> Value:
-    numbers: dict[str, Any] = {name: _number(row[name]) for name in ("value", "low", "high")}
-    numbers |= {name: int(row[name]) for name in ("n", "clusters", "undecided")}
-    return Value(system=row["system"], group=str(row.get("group", "")), **numbers)
-
-
-def _number(value: float) -> float | None:
-    return None if value != value else float(value)
-
-
-def _items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str]) -> Iterator[Item]:
-    """Telling items of each system; worst: the groups from which a failing one is taken."""
-    for system, own in rows.groupby("system", sort=False):
-        for role, place in revealing(own, measure, worst.get(str(system), "")).items():
-            row = own.loc[place]
-            texts = {name: _text(row[name]) for name in ("source", "changed", "reference", "output")}
-            verdict = _text(row["verdict"])
-            called = {"pass": "passes", "fail": "fails", **measure.called}.get(verdict or "", verdict or role)
-            yield Item(
-                system=str(system),
-                role=called if measure.share else role,
-                group=row["groups"].get(measure.item) or row["group"],
-                item=row["item"],
-                **texts,
-                spans=tuple(row["spans"] or ()),
-                score=_number(row["score"]),
-                verdict=verdict,
-                reason=row["reason"],
-            )
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
 def run_file(plan: CardPlan, name: str) -> str:
     """A run file of the card's runs: all pages of its studies."""
     runs = [
-        {"study": each.study.name, "params": _portable(each.params.model_dump(mode="json", exclude_defaults=True))}
+        {"study": each.study.name, "params": portable(each.params.model_dump(mode="json", exclude_defaults=True))}
         for each in plan.behaviours
         if each.params is not None
     ]
     return yaml.safe_dump({"name": name, "title": f"Behind the card {name}", "runs": runs}, sort_keys=False)
 
 
-def _portable(value: Any) -> Any:
+def portable(value: Any) -> Any:
     """Parameters with the folder of data by its name: files of a card can be passed on."""
     data = os.environ.get("NBKIT_DATA")
     if isinstance(value, str):
         return value.replace(data, DATA) if data else value
     if isinstance(value, list):
-        return [_portable(each) for each in value]
-    return {name: _portable(each) for name, each in value.items()} if isinstance(value, dict) else value
-
-
-def card(
-    systems: str | Sequence[str],
-    pair: str | tuple[str, str],
-    *,
-    classifiers: Sequence[str] = (),
-    folder: str | Path | None = None,
-    max_texts: int = MAX_TEXTS,
-    max_requests: int = MAX_REQUESTS,
-    **overrides: Mapping[str, Any],
-) -> Card:
-    """The card of one or several systems; in a notebook it shows itself, and `Card.table` has the numbers.
-
-    Parameters
-    ----------
-    systems
-        Names of translators, as everywhere in nbkit.
-    pair
-        The direction, ``"en-de"`` or ``("en", "de")``.
-    classifiers
-        Names of classifiers, for the behaviours of classifiers.
-    folder
-        Where page, data, Markdown, outcomes and run file are written; by default ``outputs/card-SYSTEM-SRC-TGT``.
-    max_texts, max_requests
-        Hard caps: texts that each system is asked for each behaviour, and requests to services in total.
-    **overrides
-        Parameters by study, such as ``numbers={"templates": "own"}``.
-
-    Raises
-    ------
-    NbkitError
-        For systems, languages or parameters that do not exist. What a system cannot give is "not measurable" on
-        the card.
-    """
-    names = [systems] if isinstance(systems, str) else list(systems)
-    both = split_pair(pair) if isinstance(pair, str) else pair
-    plan = plan_card(
-        names, both, classifiers=classifiers, max_texts=max_texts, max_requests=max_requests, overrides=overrides,
-        command=f"nbkit.card({names!r}, {'-'.join(both)!r})",
-    )  # fmt: skip
-    return make_card(plan, Path(folder) if folder is not None else default_folder(plan))
-
-
-def default_folder(plan: CardPlan) -> Path:
-    """Where a card is written if nothing else is said: ``outputs/card-SYSTEM-SRC-TGT``."""
-    names = "-".join(re.sub(r"\W+", "-", shown).strip("-") for shown in (*plan.systems, *plan.classifiers))
-    return Path("outputs") / f"card-{names[:80]}-{'-'.join(plan.pair)}"
+        return [portable(each) for each in value]
+    return {name: portable(each) for name, each in value.items()} if isinstance(value, dict) else value

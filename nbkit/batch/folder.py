@@ -20,6 +20,8 @@ from filelock import FileLock, Timeout
 from nbkit.batch.plan import Execution
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import ELSEWHERE, atomic_write, check_folder, remove_unfinished, writing_advice
+from nbkit.studies import STUDIES
+from nbkit.studies.base import StudyParams
 from nbkit.studies.results import written_key
 
 if TYPE_CHECKING:
@@ -275,3 +277,13 @@ def _write_json(path: Path, record: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as unfinished:
         unfinished.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def recorded_params(folder: Path) -> dict[str, StudyParams]:
+    """The parameters of each entry of a run, from its output folder. Raises `NbkitError` if it is none."""
+    try:
+        runs = json.loads((folder / "run.json").read_text(encoding="utf-8"))["runs"]
+        found = [(each["name"], STUDIES.get(each["study"]), each["params"]) for each in runs]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise NbkitError(f"{folder} is not the output folder of a run: run.json cannot be read ({error})") from None
+    return {name: study.params.checked(params, f"{folder}/run.json") for name, study, params in found}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,8 @@ from nbkit.files import file_digest
 from nbkit.fingerprint import digest
 from nbkit.measure.health import KINDS, Finding, check_outputs
 from nbkit.models.services.outputs import OutputsModel, read_lines
-from nbkit.report.leaderboard import health_measure
 from nbkit.store import Store
 from nbkit.studies.answering import Translators, Use
-from nbkit.studies.comparison import ranked
 
 #: Findings that a report quotes, of each system and kind.
 _QUOTED = 3
@@ -26,6 +24,9 @@ _QUOTED = 3
 
 def health_of(uses: Iterable[Use], store: Store) -> list[dict[str, Any]]:
     """What is wrong with the translations of each source file and direction, by system; as JSON.
+
+    flagged: a system's lines in which something was found; clusters: a number for each line, the same for equal
+    sources, None for empty ones.
 
     Sources are the same where their content is. Files of rounds that are not translated yet are not read, and neither
     are those that a finished run no longer has.
@@ -62,13 +63,11 @@ def _of_group(files: Mapping[str, tuple[Path, Path]], source: Path, src: str, tg
         return pd.DataFrame(check_outputs(sources, outputs, src, tgt), columns=list(Finding._fields))
 
     found = store.table(config, compute)
-    order = store.table(
-        {**config, "kind": "health.ranks", "code": digest("nbkit.batch.health:ranks")},
-        lambda: ranks(found, list(files), sources, src, tgt),
-    )
-    systems = by_system(found, files)
-    rows = order.to_dict("records")
-    return {"source": src, "target": tgt, "lines": len(sources), "systems": systems, "ranks": rows}
+    places = {text: number for number, text in enumerate(dict.fromkeys(filter(str.strip, sources)))}
+    lines = found.groupby("system")["line"].unique()
+    systems = [{**each, "flagged": sorted(map(int, lines.get(each["system"], ())))} for each in by_system(found, files)]
+    clusters = [places.get(each) for each in sources]
+    return {"source": src, "target": tgt, "lines": len(sources), "systems": systems, "clusters": clusters}
 
 
 def by_system(found: pd.DataFrame, names: Iterable[str]) -> list[dict[str, Any]]:
@@ -87,21 +86,3 @@ def by_system(found: pd.DataFrame, names: Iterable[str]) -> list[dict[str, Any]]
             }
         )
     return systems
-
-
-def ranks(found: pd.DataFrame, systems: Sequence[str], sources: Sequence[str], src: str, tgt: str) -> pd.DataFrame:
-    """`nbkit.studies.comparison.ranked` of *systems* by lines without a finding.
-
-    found: of `check_outputs`. Equal sources are one cluster.
-    """
-    wrong = set(zip(found["system"], found["line"], strict=True))
-    lines = [number for number, source in enumerate(sources, start=1) if source.strip()]
-    rows = pd.DataFrame({"item": lines, "cluster": [sources[line - 1] for line in lines]})
-    table = pd.concat(
-        [rows.assign(system=name, value=[float((name, line) not in wrong) for line in lines]) for name in systems],
-        ignore_index=True,
-    )
-    measure = health_measure()
-    table = table.assign(source_language=src, target_language=tgt, measure=measure.measure, count=1)
-    no_groups: Any = [{} for _ in range(len(table))]
-    return ranked(table.assign(groups=no_groups), measure)

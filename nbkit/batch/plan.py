@@ -18,6 +18,7 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.fingerprint import fingerprint, one_look
 from nbkit.models.python import forgotten
 from nbkit.studies.base import REST, Cell, Notebook, Unit
+from nbkit.studies.exports import declaration
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,8 @@ def _make_plan(run: RunFile) -> Plan:
         cells += len(grid)
         forgets += forgotten(inputs)
         if not forgotten(inputs):
-            found[entry.name] = _key({"inputs": inputs[""], "versions": dict(provenance.versions())})
+            written = {"versions": dict(provenance.versions()), "declaration": declaration(entry.study)}
+            found[entry.name] = _key({"inputs": inputs[""], **written})
         for notebook in entry.notebooks:
             source = read_source(find_notebook(notebook.path))
             code = asdict(fingerprint((), source.code, packages=(entry.study.package,)))

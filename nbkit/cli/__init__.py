@@ -22,7 +22,7 @@ from nbkit.errors import NbkitError, ParamsError, closest
 from nbkit.files import REFUSALS
 from nbkit.languages import split_pair
 from nbkit.models.services.commands import VARIABLE, allow_commands
-from nbkit.registry import load_plugins
+from nbkit.registry import from_package, load_plugins
 from nbkit.store import cache_problem
 
 # ----------------------------------------------------------------------------
@@ -123,10 +123,10 @@ def size_text(size: float) -> str:
 # ----------------------------------------------------------------------------
 # The table of commands, and how errors are shown.
 
-#: The module and attribute of each command, by what a user wants.
+#: The module and attribute of each command, or the package that brings it, by what a user wants.
 _GROUPS = {
     "Look": {
-        "card": "nbkit.cli.card:card",
+        "card": "nbcards",
         "list": "nbkit.cli.doctor:listing",
         "perturb": "nbkit.cli.commands:perturb",
         "doctor": "nbkit.cli.doctor:doctor",
@@ -141,7 +141,7 @@ _GROUPS = {
     },
     "Check": {
         "test": "nbkit.cli.test:test",
-        "compare": "nbkit.cli.compare:compare",
+        "compare": "nbcards",
         "validate": "nbkit.cli.grids:validate",
         "check-numbers": "nbkit.cli.commands:check_numbers",
         "check-outputs": "nbkit.cli.commands:check_outputs",
@@ -167,6 +167,23 @@ _RENAMED = {
 _NO_ARGUMENT = re.compile(r"[\0\ud800-\udfff]")
 
 
+def _of_package(name: str, package: str) -> click.Command:
+    """The command that a package brings; one that says what is missing where it is not installed, or broken."""
+    try:
+        return from_package("nbkit.cli", name, package)
+    except NbkitError as error:
+        missing = error
+
+    def explain(**arguments: Any) -> None:
+        raise missing
+
+    short = f"Comes with the package {package}, which is not installed."
+    anything = [click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)]
+    return click.Command(
+        name, callback=explain, params=[*anything], help=short, context_settings={"ignore_unknown_options": True}
+    )
+
+
 class _LazyGroup(click.Group):
     """Commands by name, imported on use; an `NbkitError` becomes one message and exit code 2."""
 
@@ -177,7 +194,7 @@ class _LazyGroup(click.Group):
         if name not in _COMMANDS:
             return None
         module, _, attribute = _COMMANDS[name].partition(":")
-        return getattr(import_module(module), attribute)
+        return getattr(import_module(module), attribute) if attribute else _of_package(name, module)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         for group, names in _GROUPS.items():

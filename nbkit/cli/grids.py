@@ -12,6 +12,7 @@ import click
 
 from nbkit import studies
 from nbkit.batch import lay_out
+from nbkit.batch.folder import recorded_params
 from nbkit.batch.params import RunFile, entries, listing, not_remembered, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
 from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option
@@ -19,6 +20,7 @@ from nbkit.errors import NbkitError
 from nbkit.studies.base import StudyParams
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.exports import FORMATS, write_outcomes
+from nbkit.studies.results import computed, groups_of
 from nbkit.studies.suite import SuiteParams
 from nbkit.suites.from_outcomes import Outcomes, suites_of
 
@@ -226,16 +228,16 @@ def _items(chosen: Iterable[StudyParams]) -> Iterator[Outcomes]:
             behaviour.expects if behaviour else {},
             params.read if isinstance(params, SuiteParams) else None,
         )
-        for rows in studies.outcomes(params, texts=True):
-            yield Outcomes(params.study.name, rows, expects, suite)
+        found = computed(params, texts=True)
+        for name in found.names:
+            rows: Any = found.measured(name)
+            yield Outcomes(found.study, rows.assign(measure=name, groups=groups_of(rows)), expects, suite)
 
 
 def _params(run: Path, settings: Mapping[str, str]) -> dict[str, StudyParams]:
     """The parameters of each entry of a run file, or of an output folder."""
     if run.is_dir():
-        from nbkit.report.browse import params_of
-
-        return params_of(run)
+        return recorded_params(run)
     return {each.name: each.params for each in entries(read(run, settings))}
 
 

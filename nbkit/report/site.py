@@ -10,14 +10,15 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
 import zipfile
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from importlib.metadata import entry_points
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -32,7 +33,7 @@ from nbkit.languages import in_order, language_name
 from nbkit.measure.health import KINDS, kinds
 from nbkit.models import label
 from nbkit.provenance import Footer
-from nbkit.report import answers, leaderboard, sentences
+from nbkit.registry import load_point
 from nbkit.report.page import (
     Excerpt,
     anchored,
@@ -46,6 +47,7 @@ from nbkit.report.page import (
 )
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
+from nbkit.studies.named import is_sandbox
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -53,17 +55,15 @@ _TEMPLATES = Path(__file__).parent / "templates"
 @lru_cache(maxsize=1)
 def _templates() -> Environment:
     """The templates, with the style, script and security policy of every page."""
-    names = ("report.css", "report.js", "icon.svg", "sentences.css", "sentences.js")
-    css, script, icon, more_css, more_script = (_TEMPLATES.joinpath(name).read_text("utf-8") for name in names)
-    scripts = (b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in (script, more_script))
-    allowed = " ".join(f"'sha256-{digest}'" for digest in scripts)
+    css, script, icon = (
+        _TEMPLATES.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js", "icon.svg")
+    )
+    allowed = f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
     environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"duration": duration, "named": named, "emphasised": emphasised}
     environment.globals |= {
         "css": Markup(css),
         "script": Markup(script),
-        "sentences_css": Markup(more_css),
-        "sentences_script": Markup(more_script),
         "icon": svg_uri(icon),
         # Nothing is fetched, and no script runs but those whose digests stand here.
         "policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
@@ -197,12 +197,13 @@ class _Failure(_Record):
 
 
 class _Healthy(_Record):
-    """What is wrong with one system's translations, by kind; quoted: some of it, with line and evidence."""
+    """What is wrong with one system's translations, by kind; quoted: some of it; flagged: the lines with any."""
 
     system: str
     counts: dict[str, int] = {}
     lines_with: int = 0
     quoted: list[dict[str, Any]] = []
+    flagged: list[int] = []
 
 
 class _Health(_Record):
@@ -213,7 +214,7 @@ class _Health(_Record):
     target: str
     lines: int
     systems: list[_Healthy] = []
-    ranks: list[dict[str, Any]] = []
+    clusters: list[int | None] = []
 
     @property
     def kinds(self) -> list[str]:
@@ -239,13 +240,13 @@ class Run(_Record):
         """The files of outcomes that can be read, by entry of the run file."""
         names = [grid.name or grid.study for grid in self.runs]
         files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_plain(name)}
-        return {name: path for name, path in files.items() if sentences.is_readable(path)}
+        return {name: path for name, path in files.items() if is_parquet(path)}
 
     @property
     def is_sandbox(self) -> bool:
         """Whether any of its corpora, models or templates is of the built-in sandbox."""
         recorded = [grid.params for grid in self.runs if grid.params]
-        return any(map(_is_sandbox, recorded or self._parts()))
+        return any(map(is_sandbox, recorded or self._parts()))
 
     @property
     def grids(self) -> list[tuple[str, dict[str, str]]]:
@@ -389,13 +390,6 @@ def _facts(parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def _is_sandbox(parameters: Mapping[str, Any]) -> bool:
-    """Whether a corpus or a template source among *parameters* is the built-in sandbox."""
-    corpora = parameters.get("corpora") or []
-    names = [parameters.get("corpus"), parameters.get("templates"), *corpora]
-    return any(re.match(r"(corpus:)?sandbox(-\w+)?(:|$)", str(name)) for name in names)
-
-
 def _models(value: Any) -> str:
     """Models as pages call them, with the names in the catalogue that they have in the run file.
 
@@ -477,22 +471,18 @@ def archive_without_text(output_folder: Path) -> Path:
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
 
 
-#: Bytes of a part of what the browser of sentences holds: a browser reads one after the other, and keeps none.
-_PART = 3 * 2**18
+def is_parquet(path: Path) -> bool:
+    """Whether *path* is a Parquet file, by what it ends with: a report does without a broken one.
 
-
-def sentences_page(
-    pack: sentences.Pack, title: str, *, home: str = "", is_sandbox: bool = False,
-    provenance: Mapping[str, Any] | None = None, digest: str = "",
-) -> str:  # fmt: skip
-    """The browser of sentences as a page. home: the page that it leads back to, "" for none."""
-    packed, size = pack.packed()
-    parts = [Markup(b64encode(packed[at : at + _PART]).decode()) for at in range(0, len(packed), _PART)]
-    return rendered(
-        "sentences.html.j2", run=SimpleNamespace(title=title, is_sandbox=is_sandbox), home=home, digest=digest,
-        packed=parts, size=size, entries=pack.entries, items=pack.items,
-        left_out=pack.left_out, provenance=Footer(provenance)._repr_html_() if provenance else "",
-    )  # fmt: skip
+    >>> is_parquet(Path("nowhere.parquet"))
+    False
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(-4, os.SEEK_END)
+            return file.read() == b"PAR1"
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -503,10 +493,16 @@ class _Site:
     files: list[str]
     with_text: bool = True
 
+    @cached_property
+    def outcomes(self) -> Any:
+        """What a package above shows of the run's outcomes (nbcards: `nbcards.index.Index`); None without one."""
+        made = next((load_point(point) for point in entry_points(group="nbkit.report")), None)
+        return made and made(self.run)
+
     @property
     def has_sentences(self) -> bool:
         """Whether there is a page with all sentences."""
-        return self.with_text and bool(self.run.outcomes)
+        return self.with_text and bool(self.run.outcomes) and self.outcomes is not None
 
     @property
     def made_with(self) -> dict[str, Any]:
@@ -519,24 +515,10 @@ class _Site:
         if not self.has_sentences:
             page.unlink(missing_ok=True)
             return
-        files, run = self.run.outcomes, self.run
-        grids = [(grid.name or grid.study, grid.study, grid.params) for grid in run.runs]
-        told = hashlib.blake2b(repr((grids, run.title, run.is_sandbox, self.made_with)).encode(), digest_size=16)
-        told.update(source_digest() + sentences.digest(files).encode())
-        if _recorded_digest(page) == told.hexdigest():
-            return
-        pack = sentences.pack([sentences.described(*grid) for grid in grids], files)
-        content = sentences_page(
-            pack, run.title, home="index.html", is_sandbox=run.is_sandbox, provenance=run.provenance,
-            digest=told.hexdigest(),
-        )  # fmt: skip
-        _write(page, content.encode())
-
-    @cached_property
-    def boards(self) -> list[leaderboard.Board]:
-        """The ranks of the systems of the run."""
-        studies = {grid.name or grid.study: grid.study for grid in self.run.runs}
-        return leaderboard.boards(self.run.outcomes, studies, self.run.health)
+        footer = Footer(self.run.provenance)._repr_html_() if self.run.provenance else ""
+        digest = self.outcomes.sentences_digest(repr(self.made_with))
+        if _recorded_digest(page) != digest:
+            _write(page, self.outcomes.sentences(footer, digest).encode())
 
     def spreads(self) -> Iterator[tuple[Entry, Entry | None, Entry | None]]:
         """Each entry with the one before and the one after it."""
@@ -591,32 +573,35 @@ class _Site:
     def index(self) -> str:
         listed = [(entry, self.excerpt(entry)) for entry in self.run.entries]
         runs = [entry for entry in self.run.entries if not entry.is_summary]
-        known = [answers.of_entry(self.run.folder, each.name, each.study) for each in self.run.runs if each.name]
         facets = _facets(runs)
         chosen_from = {facet: values for facet, values in facets.items() if len(values) > 1}
-        names = [each.name for each in known]
-        sections = {name: _Section(name, next((each for each in known if each.name == name), None)) for name in names}
+        sections = {each.name: _Section(each.name) for each in self.run.runs if each.name}
         for entry, glance in listed:  # by the entry of the run file that they belong to
             name = entry.tags.get("run", "")
             sections.setdefault(name, _Section(name)).pages.append((entry, glance))
+
+        def page(name: str, notebook: str) -> str:
+            return sections[name].page(notebook) if name in sections else ""
+
+        for each in sections.values():
+            each.about = self.outcomes and self.outcomes.section(each.name, page)
         return rendered(
             "index.html.j2", run=self.run, runs=runs, chosen_from=chosen_from, digest="",
-            sections=[each for each in sections.values() if each.pages or each.answers],
-            matrix=answers.matrix(known), behaviours=[each for each in known if each.values],
-            surprises=[(each, surprise) for each in known for surprise in each.surprises()],
+            sections=[each for each in sections.values() if each.pages or each.about],
+            answers=self.outcomes.answers(page) if self.outcomes else "",
             failures=[(entry, glance) for entry, glance in listed if entry.failed],
             columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
-            has_sentences=self.has_sentences, boards=self.boards, kinds=kinds(),
+            has_sentences=self.has_sentences, kinds=kinds(),
             provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
         )  # fmt: skip
 
 
 @dataclass
 class _Section:
-    """The pages of one entry of the run file, and what it says, where that is known."""
+    """The pages of one entry of the run file. about: what a package above shows of its outcomes."""
 
     name: str
-    answers: answers.Answers | None = None
+    about: Any = None
     pages: list[tuple[Entry, Excerpt]] = field(default_factory=list)
 
     def page(self, notebook: str) -> str:

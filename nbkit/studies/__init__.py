@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from nbkit.registry import CUSTOM, Registry
-from nbkit.studies.exports import write_outcomes
-from nbkit.studies.results import outcomes, read_outcomes
+from nbkit.studies.exports import outcomes, write_outcomes
+from nbkit.studies.results import Outcomes, read_outcomes
 from nbkit.studies.study import Study, item_id
 
-__all__ = ["STUDIES", "item_id", "outcomes", "read_outcomes", "write_outcomes"]
+__all__ = ["STUDIES", "Outcomes", "item_id", "outcomes", "read_outcomes", "write_outcomes"]
 
 STUDIES: Registry[Study] = Registry("study", way_out=CUSTOM)
 STUDIES.register(

@@ -1,7 +1,7 @@
-"""What a study says of a system in one sentence: its measures, read from outcomes alone, whatever the study.
+"""What a study declares: its question, the measures of its outcomes (the first is the headline), how to read them.
 
-A study's `behaviour.yaml` declares the question, the measures (the first is the headline) and how to read them.
-Everything that looks across studies (a system's card, comparisons, the report's index) is built on this.
+A study's `behaviour.yaml` holds it, and every file of outcomes carries it. Everything that reads across studies (a
+system's card, comparisons, the report's index) is built on this.
 """
 
 from __future__ import annotations
@@ -9,47 +9,30 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from nbkit.errors import NbkitError
 from nbkit.languages import base_language
-from nbkit.measure.statistics import (
-    Interval,
-    macro_average,
-    mean_interval,
-    phrase_means,
-)
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.services.outputs import fixed_files, sources_of
 from nbkit.registry import Registry
 from nbkit.studies.study import Study
 from nbkit.yaml_text import load
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Words = Annotated[tuple[str, ...], BeforeValidator(lambda said: (said,) if isinstance(said, str) else said)]
-#: Items below which a value says little; pages warn.
-FEW = 30
 #: Items of a group below which no answer names it, and of a further measure below which nothing is said of it.
 SOME = 10
-#: The share of items without a verdict above which pages warn.
-MUCH = 0.2
-#: Groups of one value that an answer names.
-_NAMED = 3
 #: What names of the sandbox's own systems begin with.
 _SANDBOX = "sandbox"
 #: What stands for the folder of data in declarations and run files.
 DATA = "${NBKIT_DATA}"
-_PAIR = ["source_language", "target_language"]
-_OF = ["system", *_PAIR]
 
 
 class Declared(BaseModel):
@@ -327,10 +310,9 @@ class Behaviour(Declared):
         """The first measure."""
         return next(iter(self.measures.values()))
 
-    def headline_of(self, found: pd.DataFrame) -> Measure:
-        """The first measure that these outcomes have; the first one if they have none."""
-        there = set(found["measure"])
-        return next((each for each in self.measures.values() if each.measure in there), self.headline)
+    def headline_of(self, names: Collection[str]) -> Measure:
+        """The first measure among the *names* of outcomes; the first one if it has none."""
+        return next((each for each in self.measures.values() if each.measure in names), self.headline)
 
 
 @cache
@@ -354,193 +336,17 @@ def behaviours(studies: Registry[Study]) -> dict[str, Behaviour]:
     return {name: each for name, each in found.items() if each is not None}
 
 
-# ----------------------------------------------------------------------------
-# From outcomes to values.
+@cache
+def _read_findings(file: Path) -> list[dict[str, Any]]:
+    return load(file.read_text(encoding="utf-8"), file)[1]
 
 
-def scored(found: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """The outcomes of one measure with the column score, and group: what `Measure.by` and `Measure.average` name.
+def findings_of(study: Study) -> list[dict[str, Any]]:
+    """What the paper claims, as the `findings.yaml` beside the study's `behaviour.yaml` lists it.
 
-    Rows keep all their columns; a score is NaN where the measure is not defined (undecided).
+    >>> from nbkit.studies import STUDIES
+    >>> findings_of(STUDIES.get("numbers"))[0]["claim"]
+    'Integers are the easiest capability.'
     """
-    rows = _chosen(found, measure, measure.measure)
-    rows = rows.assign(score=rows["value"].astype(float))
-    if measure.minus:
-        other = _chosen(found, measure, measure.minus)
-        keys = [*_OF, "item"]
-        both = [part.assign(again=part.groupby(keys).cumcount()) for part in (rows, other)]
-        taken = both[1].set_index([*keys, "again"])["value"].astype(float)
-        there = both[0].join(taken.rename("minus"), on=[*keys, "again"])
-        rows = rows.assign(score=(there["score"] - there["minus"]).to_numpy())
-    return rows.assign(
-        group=[measure.named(groups.get(measure.by, "")) for groups in rows["groups"]],
-        part=[groups.get(measure.average, "") for groups in rows["groups"]],
-    )
-
-
-def _chosen(found: pd.DataFrame, measure: Measure, name: str) -> pd.DataFrame:
-    rows = found[found["measure"] == name]
-    fits = [
-        all(groups.get(key) in values for key, values in measure.where.items())
-        and not any(groups.get(key) in values for key, values in measure.unlike.items())
-        for groups in rows["groups"]
-    ]
-    return rows[np.array(fits, dtype=bool)].reset_index(drop=True)
-
-
-def estimates(found: pd.DataFrame, measure: Measure, by: Sequence[str] = ()) -> pd.DataFrame:
-    """The value of *measure* with its 95% interval, for each system and direction, and each value of columns *by*.
-
-    by: "group" for the parts that the measure is broken down by.
-    Columns: system, source_language, target_language, *by, value, low, high, n (scores), clusters, undecided.
-    """
-    return _estimated(scored(found, measure), measure, by)
-
-
-def whole_and_groups(found: pd.DataFrame, measure: Measure) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """`estimates` over all items, and by group; the second is empty where the measure has no groups."""
-    rows = scored(found, measure)
-    return _estimated(rows, measure, ()), _estimated(rows if measure.by else rows.iloc[:0], measure, ["group"])
-
-
-def _estimated(scores: pd.DataFrame, measure: Measure, by: Sequence[str]) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = []
-    of = [*_OF, *by]
-    for key, part in scores.groupby(of, sort=False):
-        times = part.loc[part.index.repeat(part["count"])]
-        known = times[times["score"].notna()]
-        value, low, high, _ = interval_of(known, measure)
-        rows.append((*key, value, low, high, len(known), known["cluster"].nunique(), len(times) - len(known)))
-    return pd.DataFrame(rows, columns=[*of, "value", "low", "high", "n", "clusters", "undecided"])
-
-
-def interval_of(known: pd.DataFrame, measure: Measure) -> Interval:
-    """The value of scored rows with its interval; clusters are resampled, as their items are not independent."""
-    scores, clusters = known["score"].to_numpy(float), known["cluster"].tolist()
-    if measure.average == "cluster" and not measure.share:
-        return mean_interval(list(phrase_means(scores, clusters).values()), within=measure.range)
-    if measure.average == "cluster":
-        return macro_average(scores, clusters, share=True).macro
-    from nbkit.studies.summarise import summarise  # which imports pandas
-
-    table = summarise(
-        known, "score", average_over=() if measure.average == "item" else "part", cluster="cluster",
-        interval="share" if measure.share else "mean", within=measure.range,
-    )  # fmt: skip
-    if table.empty:
-        return Interval(np.nan, np.nan, np.nan, 0)
-    [row] = table.to_dict("records")
-    return Interval(row["value"], row["low"], row["high"], row["units"])
-
-
-def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> str:
-    """The sentence that answers the behaviour's question for one system.
-
-    whole: a row of `estimates`; parts: its rows by group (empty where the measure has none). With fewer than `SOME`
-    clusters, the sentence begins with how few they are.
-    """
-    zero = measure.zero.value if measure.zero else 0.0
-    low, high = (whole["value"] if np.isnan(whole[end]) else whole[end] for end in ("low", "high"))
-    places = 3 if measure.share else 2  # as pages write them: what is written as 0.00 is not below 0
-    case = "above" if round(low, places) > zero else "below" if round(high, places) < zero else "unsure"
-    sentence = getattr(measure.answer, case) or measure.answer.above
-    fields: dict[str, Any] = {
-        "system": whole["system"],
-        "value": measure.written(whole["value"]),
-        "interval": measure.interval(whole["low"], whole["high"]),
-        "zero": measure.written(zero),
-        "n": f"{whole['n']:,}",
-        "clusters": f"{whole['clusters']:,}",
-        "undecided": f"{whole['undecided']:,}",
-    }
-    differ = parts.loc[parts["n"] >= SOME, "value"].map(measure.written).nunique() > 1
-    sentence = re.sub(r"\[(.*?)\]", r"\1" if differ else "", sentence)
-    known = _ranked(parts).sort_values("value", kind="stable")
-    counted = known if len(known) else parts[parts["value"].notna()]
-    if len(counted):
-        fields |= {
-            "n_groups": len(counted),
-            "n_above": int((counted["low"].round(places) > zero).sum()) or "none",
-            "n_below": int((counted["high"].round(places) < zero).sum()) or "none",
-        }
-    if len(known):
-        for name, place in (("lowest", 0), ("highest", -1)):
-            value = known["value"].iloc[place]
-            alike = known.loc[np.isclose(known["value"], value), "group"]
-            fields |= {name: ", ".join(alike[:_NAMED]), f"{name}_value": measure.written(value)}
-    doubt = (
-        f"With only {whole['clusters']} independent item{'s' * (whole['clusters'] != 1)}, "
-        if whole["clusters"] < SOME
-        else ""
-    )
-    try:
-        return doubt + sentence.format(**fields)
-    except KeyError as error:
-        raise NbkitError(f"the answer of '{measure.label}' names {error}, which this measure does not have") from None
-
-
-def _ranked(parts: pd.DataFrame) -> pd.DataFrame:
-    """The groups with a value that an answer counts and may name as lowest or highest: of enough items (`SOME`)."""
-    return parts[parts["value"].notna() & (parts["n"] >= SOME)]
-
-
-def unranked(parts: pd.DataFrame) -> dict[str, int]:
-    """The groups with a value that are too small to be ranked beside others, with their numbers of items."""
-    if len(_ranked(parts)) < 2:
-        return {}
-    small = parts[parts["value"].notna() & (parts["n"] < SOME)].sort_values("n", ascending=False, kind="stable")
-    return dict(zip(small["group"], small["n"].astype(int), strict=True))
-
-
-def worst_group(parts: pd.DataFrame, measure: Measure) -> str:
-    """The group of one system's `estimates` that its answer names as the worst; "" if it names none."""
-    some = _ranked(parts)
-    if some.empty or measure.better is None:
-        return ""
-    values = some["value"].to_numpy()
-    return str(some["group"].iloc[int(values.argmin() if measure.better == "higher" else values.argmax())])
-
-
-def method_of(measure: Measure, whole: bool = True) -> str:
-    """How `interval_of` makes the interval of a value, of a part if it is not the *whole*; as pages say it.
-
-    >>> method_of(Measure(label="", measure="", reading="", answer=Answers(above="")))
-    'Wilson’s interval, wider where items belong together'
-    """
-    if whole and measure.average not in ("item", "cluster"):
-        return "by resampling"
-    return (
-        "Wilson’s interval, wider where items belong together" if measure.share else "Hall’s interval of a skewed mean"
-    )
-
-
-def revealing(rows: pd.DataFrame, measure: Measure, group: str = "") -> dict[str, Any]:
-    """Positions of the worst, a typical and the best of one system's scored *rows*; where nothing is better, by value.
-
-    If all scores are equal, none is worse or better. group: from which the worst is taken if it has one as bad.
-
-    A typical one has the score nearest to the mean; among equals the one with the smallest item id is taken, so that
-    the choice is the same in every run. Items without a score are not considered, and undecided ones only if all are.
-    """
-    known = rows[rows["score"].notna()]
-    if "verdict" in known and (decided := known["verdict"] != "undecided").any():
-        known = known[decided]
-    if known.empty:
-        return {}
-    ranked = known.assign(far=(known["score"] - known["score"].mean()).abs()).sort_values("item", kind="stable")
-    if ranked["score"].nunique() == 1:
-        return {"typical": ranked.index[0]}
-    low, high = ranked["score"].idxmin(), ranked["score"].idxmax()
-    if group and measure.better is not None:
-        bad = ranked["score"].min() if measure.better == "higher" else ranked["score"].max()
-        of_group = ranked[(ranked["group"] == group) & (ranked["score"] == bad)]
-        if len(of_group):
-            low, high = (of_group.index[0], high) if measure.better == "higher" else (low, of_group.index[0])
-    typical = ranked[~ranked.index.isin([low, high])]["far"]
-    found = {"lowest": low, "typical": typical.idxmin() if len(typical) else None, "highest": high}
-    if measure.better is not None:
-        worst, best = (low, high) if measure.better == "higher" else (high, low)
-        found = {"worst": worst, "typical": found["typical"], "best": best}
-    return {name: place for name, place in found.items() if place is not None}
+    file = study.behaviour and study.behaviour.with_name("findings.yaml")
+    return _read_findings(file) if file and file.is_file() else []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,8 @@ from nbkit.figures import styles, theme
 from nbkit.languages import NAMES
 from nbkit.models import CLASSIFIERS, MODELS, classifier_label, label
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import Behaviour, Fit, behaviours, estimates, filled
-from nbkit.studies.results import outcomes
+from nbkit.studies.behaviours import Behaviour, Fit, Measure, behaviours, filled
+from nbkit.studies.results import Outcomes, computed, groups_of, spans_of
 from nbkit.studies.study import Run
 from nbkit.yaml_text import load
 
@@ -42,7 +43,7 @@ class Explorer:
 
     What prevents it is shown in the panel. Widgets are attributes, so that a program may set them:
     ``explorer.behaviour.value = "numbers"``, ``explorer.more.value = "perturbations: [reversed]"``. `found` has the
-    outcomes of the last sentence, in the long form of `nbkit.studies.results`.
+    outcomes of the last sentence: for each item and measure a row, with the columns of `Outcomes.measured`, and groups.
 
     Parameters
     ----------
@@ -110,16 +111,17 @@ class Explorer:
             with tempfile.TemporaryDirectory() as folder:
                 if sentence not in self.sentence.options:
                     params = self._params(self._written(params, sentence, Path(folder) / "typed.tsv"))
-                parts = [part for part in outcomes(params, texts=True) if len(part)]
-            if not parts:
+                found = computed(params, texts=True)
+            if not len(found.rows):
                 raise NbkitError("The study has no item of this sentence.")
-            rows, run = pd.concat(parts, ignore_index=True), Run(params.study, params)
+            run = Run(params.study, params)
             tested = {run.names(cell)[-1] for cell in run.cells if cell.model}  # a study may judge references, too
-            found = rows[(rows["source"].map(_squeezed) == sentence) & rows["system"].isin(tested)]
+            own = found.rows[(found.rows["source"].map(_squeezed) == sentence) & found.rows["model"].isin(tested)]
         except NbkitError as error:
             self.output.value = f'<p style="color: #a3241d; white-space: pre-wrap">{escape(str(error))}</p>'
             return
-        self.found, self.output.value = found, as_html(found, self._declared)
+        self.found = by_measure(replace(found, rows=own))
+        self.output.value = as_html(self.found, self._declared)
 
     @property
     def _declared(self) -> Behaviour:
@@ -197,12 +199,31 @@ def _squeezed(text: str) -> str:
     return BETWEEN.join(" ".join(line.split()) for line in str(text).split("\n"))
 
 
+def by_measure(found: Outcomes) -> pd.DataFrame:
+    """Outcomes with a row for each item and measure, its name in the column *measure*; *groups* as a mapping."""
+    rows = {name: found.measured(name) for name in found.names}
+    tables = [each.assign(measure=name, groups=pd.Series(groups_of(each), dtype=object)) for name, each in rows.items()]
+    return pd.concat(tables, ignore_index=True) if tables else found.measured("").assign(measure="", groups=None)
+
+
+def _judged(found: pd.DataFrame, measure: Measure) -> pd.Series:
+    """The values of a measure, as far as it is defined."""
+    for wanted, groups in ((True, measure.where), (False, measure.unlike)):
+        for key, values in groups.items():
+            found = found[[(each.get(key) in values) == wanted for each in found["groups"]]]
+    of = {name: own.set_index("item")["value"] for name, own in found.groupby("measure")}
+    none = pd.Series(dtype=float)
+    judged = of.get(measure.measure, none)
+    return (judged - of.get(measure.minus, none) if measure.minus else judged).dropna()
+
+
 def as_html(found: pd.DataFrame, behaviour: Behaviour) -> str:
     """Outcomes of one sentence: the measures, then each item with its texts, what is marked in them, and values."""
     parts = []
     for measure in behaviour.measures.values():
-        whole = estimates(found, measure)[["value", "n"]].itertuples(index=False)
-        parts += [f"<p>{escape(measure.label)}: <b>{measure.written(value)}</b> ({n} judged)</p>" for value, n in whole]
+        if len(judged := _judged(found, measure)):
+            value = measure.written(judged.mean())
+            parts.append(f"<p>{escape(measure.label)}: <b>{value}</b> ({len(judged)} judged)</p>")
     names = {"source": "source", "changed": behaviour.changed, "reference": "reference", "output": "output"}
     cell = 'style="text-align: left; padding: 2px 14px 2px 0; vertical-align: top; white-space: pre-line"'
     items = found.groupby("item", sort=False)
@@ -225,5 +246,5 @@ def _marked(row: Mapping[Any, Any], name: str) -> str:
     """One of the texts of a row as HTML; "" if it has none."""
     if not isinstance(row.get(name), str):
         return ""
-    spans = [(each["start"], each["end"]) for each in row.get("spans") or () if each["text"] == name]
+    spans = [(each["start"], each["end"]) for each in spans_of(row.get("spans")) if each["text"] == name]
     return styles.isolated(styles.marked(row[name], spans))

@@ -19,7 +19,7 @@ import numpy as np
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, plain_text
 from nbkit.store.shards import plain
-from nbkit.studies.study import OUTCOMES, Part, Run
+from nbkit.studies.study import OUTCOMES, Part, Run, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,11 +30,6 @@ SCHEMA_VERSION: Final = 2
 FORMATS: Final = ("parquet", "jsonl", "csv")
 METADATA: Final = b"nbkit"
 TEXTS: Final = ("source", "changed", "reference", "output", "spans")
-#: Columns of the long form; `nbkit.studies.results` explains them.
-COLUMNS: Final = (
-    *("schema_version", "study", "item", "count", "system", "source_language", "target_language"),
-    *("measure", "value", "sums", "verdict", "reason", "cluster", "groups"),
-)
 _PLACE = ("source_language", "target_language", "model")
 _NESTED = (list, dict, np.ndarray)
 #: Outcomes above which `outcomes` gives a relation.
@@ -64,13 +59,18 @@ def where(rows: Any, condition: str) -> Any:
     return rows.query(condition, engine="python") if isinstance(rows, pd.DataFrame) else rows.filter(condition)
 
 
-def declaration(params: Any) -> dict[str, Any]:
-    """What a file says of itself: its version, study, and how its columns become measures."""
-    from nbkit.studies.behaviours import behaviour_of
+def declaration(study: Study) -> dict[str, Any]:
+    """What a file says of itself: its version, study, how its columns become measures, and what the paper claims."""
+    from nbkit.studies.behaviours import behaviour_of, findings_of
 
-    behaviour = behaviour_of(params.study)
+    behaviour = behaviour_of(study)
     declared = behaviour.model_dump(mode="json", exclude={"fit"}) if behaviour else {}
-    return {"schema_version": SCHEMA_VERSION, "study": params.study.name, "behaviour": declared}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "study": study.name,
+        "behaviour": declared,
+        "findings": findings_of(study),
+    }
 
 
 def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:
@@ -134,17 +134,22 @@ def write_outcomes(
                     yield rows.assign(schema_version=SCHEMA_VERSION, study=params.study.name)
 
     with atomic_write(path) as unfinished:
-        return _WRITERS[form](made, Path(unfinished), {**declaration(runs[0]), "key": key})
+        return _WRITERS[form](made, Path(unfinished), {**declaration(runs[0].study), "key": key})
 
 
 def write_table(
-    rows: pd.DataFrame, path: Path, study: str, columns: Mapping[str, Any], *, form: str = "parquet", key: str = ""
-) -> int:
+    rows: pd.DataFrame, path: Path, study: str, behaviour: Mapping[str, Any],
+    findings: Sequence[Mapping[str, Any]] = (), *, form: str = "parquet", key: str = "",
+) -> int:  # fmt: skip
     """Write outcomes that something else than a study made; the number of rows.
 
-    columns: how they are read, as of `nbkit.studies.behaviours.Columns`.
+    behaviour: what they measure and how they are read, as of `nbkit.studies.behaviours.Behaviour`. findings: claims on
+    them, as a study's `findings.yaml` lists these.
     """
-    about = {"schema_version": SCHEMA_VERSION, "study": study, "key": key, "behaviour": {"outcomes": dict(columns)}}
+    about = {
+        "schema_version": SCHEMA_VERSION, "study": study, "key": key, "behaviour": dict(behaviour),
+        "findings": list(findings),
+    }  # fmt: skip
     with atomic_write(path) as unfinished:
         return _WRITERS[form](lambda: iter([rows]), Path(unfinished), about)
 
@@ -246,84 +251,5 @@ def read_declaration(path: Path) -> dict[str, Any]:
 def check_version(version: int, path: Path) -> None:
     """Raise `DataError` for outcomes of another version, with the way out."""
     if version != SCHEMA_VERSION:
-        raise DataError(
-            f"outcomes of version {version}, this nbkit reads {SCHEMA_VERSION}: write them again, with "
-            "`nbkit outcomes RUN`",
-            path,
-        )
-
-
-# ----------------------------------------------------------------------------
-# The long form that cards, comparisons and the browser of sentences read: a row per item, system and measure.
-
-
-def long_form(rows: pd.DataFrame, study: str, declared: Mapping[str, Any] | None) -> pd.DataFrame:
-    """Outcomes with one row per measure, as `nbkit.studies.results` has them.
-
-    declared: ``outcomes`` of a behaviour (`nbkit.studies.behaviours.Columns`).
-    """
-    import pandas as pd
-
-    if not declared:  # a study that says nothing of its measures
-        return pd.DataFrame(columns=list(COLUMNS))
-    texts = list(TEXTS) if {"source", "output"} & {*rows} else []
-    grouped = [declared, *declared["measures"].values()]
-    names: set[str] = {*texts, *(name for each in grouped for name in each.get("groups") or ())}
-    rows = rows.assign(**dict.fromkeys(names.difference(rows)))  # of parts that lack them
-    tables = []
-    for name, measure in declared["measures"].items():
-        try:
-            chosen = rows.query(measure["where"], engine="python") if measure.get("where") else rows
-            scores: Any = chosen.eval(measure["value"], engine="python")
-        except pd.errors.UndefinedVariableError:
-            continue  # rows of a table without this measure
-        if not len(chosen):
-            continue
-        values: pd.Series = scores.astype(float)
-        verdicts = _verdicts(chosen, values, measure.get("verdict", ""))
-        reasons = chosen[measure["reason"]].fillna("") if measure.get("reason") in chosen else ""
-        records: Any = chosen.to_dict("records") if "{" in name else []
-        own = measure.get("groups")
-        wanted = declared["groups"] if own is None else own
-        of_groups = wanted if isinstance(wanted, dict) else {each: each for each in wanted}
-        columns = {key: chosen[each].astype(object) for key, each in of_groups.items() if each in chosen}
-        named: Any = pd.DataFrame(columns, index=chosen.index)
-        columns_of = {each: measure.get("texts", {}).get(each, each) for each in texts}
-        texts_of: Any = {each: chosen.get(column) for each, column in columns_of.items()}
-        if texts_of.get("spans") is not None:
-            texts_of["spans"] = _lists(texts_of["spans"])
-        tables.append(
-            pd.DataFrame(
-                {
-                    "schema_version": 1, "study": study, "item": chosen["item"], "count": 1, "system": chosen["model"],
-                    "source_language": chosen["source_language"], "target_language": chosen["target_language"],
-                    "measure": [name.format(**row) for row in records] if "{" in name else name,
-                    "value": values, "sums": _lists(chosen[measure["sums"]]) if measure.get("sums") else None,
-                    "verdict": verdicts,
-                    "reason": np.where(pd.Series(verdicts, index=chosen.index).isin(["pass"]), "", reasons),
-                    "cluster": chosen[measure.get("cluster") or declared["cluster"]].astype(str),
-                    "groups": [{key: str(value) for key, value in row.items() if value is not None and value == value}
-                               for row in named.to_dict("records")],
-                    **texts_of,
-                }
-            )
-        )  # fmt: skip
-    every = [*COLUMNS, *texts]
-    return pd.concat(tables, ignore_index=True)[every] if tables else pd.DataFrame(columns=every)
-
-
-def _lists(column: pd.Series) -> list[Any]:
-    """Values that are lists, which a file has as JSON."""
-    return [
-        json.loads(value) if isinstance(value, str) else plain(value) if isinstance(value, _NESTED) else value
-        for value in column
-    ]
-
-
-def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:
-    """pass, fail or undecided by a column of verdicts, or where *verdict* is "value" by the value; else None."""
-    if not verdict:
-        return None
-    if verdict != "value":
-        return rows[verdict].astype(object).where(rows[verdict].notna(), None)
-    return values.map({1.0: "pass", 0.0: "fail"}).fillna("undecided").astype(object)
+        way_out = "update nbkit" if version > SCHEMA_VERSION else "write them again, with `nbkit outcomes RUN`"
+        raise DataError(f"outcomes of version {version}, this nbkit reads {SCHEMA_VERSION}: {way_out}", path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -54,3 +55,13 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     return list(value.values() if isinstance(value, Mapping) else value) if isinstance(value, Mapping | list) else []
+
+
+def is_sandbox(parameters: Mapping[str, Any]) -> bool:
+    """Whether a corpus or a template source among *parameters* is the built-in sandbox.
+
+    >>> is_sandbox({"corpus": "sandbox"}), is_sandbox({"corpora": ["multi30k:val"]})
+    (True, False)
+    """
+    names = [parameters.get("corpus"), parameters.get("templates"), *(parameters.get("corpora") or [])]
+    return any(re.match(r"(corpus:)?sandbox(-\w+)?(:|$)", str(name)) for name in names)

@@ -1,54 +1,248 @@
-"""The long form of outcomes, which cards, comparisons and the browser of sentences read.
+"""Outcomes read from files: the rows of one study, and the measures that their declaration names.
 
-One row per item, system and measure, made of the tidy tables of `nbkit.studies.exports` by what a study declares:
+A file of outcomes describes itself (`nbkit.studies.exports`): `read_outcomes` needs nothing of the study that wrote it.
+`Outcomes.measured` gives the rows that have a measure, with these columns:
 
 ==================  ===================================================================================
 column              what it holds
 ==================  ===================================================================================
-schema_version      of the form
-study               the study's name
 item                what was tested: an id that is the same in every run
-count               how many items of the run are this very one
 system              the model, by its label
 source_language     what it reads; for a classifier the language of both texts
 target_language     what it writes; "" for a classifier
-measure             what was measured, such as "strict" or "bleu/beta1"
 value               the measure's value, NaN where it is not defined
-sums                what a corpus-level measure adds up (of BLEU: matches, totals, lengths); None for others
 verdict             "pass", "fail" or "undecided" where the measure decides, None where it is a number only
 reason              why it failed or is undecided, "" else
-cluster             what to resample by: items of one cluster are not independent
-groups              what the item is one of, by name: capability, perturbation, idiom, format, label, …
+cluster             what is independent: items of one cluster are not
+group:NAME          what the item is one of, as text: group:capability, group:perturbation, …; NaN for nothing
 ==================  ===================================================================================
 
-With texts also: source, changed (the text that the system was given, where something was done to the source),
-reference, output and spans: what to mark, as ``{"text": "output", "start": 4, "end": 9, "label": "number"}``.
+and, in outcomes with texts: source, changed (the text that the system was given, where something was done to the
+source), reference, output, and spans: what to mark, as ``{"text": "output", "start": 4, "end": 9, "label": "number"}``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from pydantic import ValidationError
 
 from nbkit.errors import DataError, NbkitError
 from nbkit.registry import Registry
 from nbkit.studies import exports
-from nbkit.studies.behaviours import Behaviour, behaviours
+from nbkit.studies.behaviours import Behaviour, Judged, behaviour_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 VERDICTS: Final = ("pass", "fail", "undecided")
-#: Rows that are read at a time.
-_ROWS = 20_000
+#: What the columns of groups begin with.
+GROUP: Final = "group:"
+_FIELD = re.compile(r"\{(\w+)\}")
 
 
-def outcomes(params: Any, *, texts: bool = False) -> Iterator[pd.DataFrame]:
-    """The outcomes of a run in the long form, a part at a time; what is missing is computed first."""
-    about = exports.declaration(params)
-    for part in exports.parts(params, texts):
-        yield exports.long_form(part, about["study"], about["behaviour"].get("outcomes"))
+@dataclass(frozen=True)
+class Outcomes:
+    """Outcomes of one study. rows: as in the file; behaviour, findings: what the study declares of them."""
+
+    study: str
+    rows: pd.DataFrame
+    behaviour: Behaviour
+    findings: tuple[Mapping[str, Any], ...] = ()
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The measures that any row has."""
+        found: list[str] = []
+        for pattern, judged in self._declared.items():
+            rows = self._with(judged)[0]
+            fields = _FIELD.findall(pattern)
+            known: Any = rows[fields].drop_duplicates().to_dict("records") if fields else [{}] * bool(len(rows))
+            found += [pattern.format(**values) for values in known]
+        return list(dict.fromkeys(found))
+
+    def measured(self, name: str) -> pd.DataFrame:
+        """The rows that have the measure *name*, as this module's table describes them; none if no row has it."""
+        for pattern, judged in self._declared.items():
+            if (bound := _bound(pattern, name)) is None:
+                continue
+            rows, values = self._with(judged)
+            for column, value in bound.items():
+                rows = rows[rows[column].astype(str) == value]
+            if len(rows):
+                return self._as_measured(rows, values.loc[rows.index], judged)
+        return self._as_measured(self.rows.iloc[:0], self.rows["item"].iloc[:0], Judged(value=""))
+
+    def of_systems(self, systems: Collection[str]) -> Outcomes:
+        """The outcomes of these systems."""
+        return replace(self, rows=self.rows[self.rows["model"].isin(list(systems))].reset_index(drop=True))
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether rows have the texts of their items."""
+        return bool({"source", "output"} & {*self.rows})
+
+    @property
+    def _declared(self) -> Mapping[str, Judged]:
+        return self.behaviour.outcomes.measures if self.behaviour.outcomes and len(self.rows) else {}
+
+    def _with(self, judged: Judged) -> tuple[pd.DataFrame, pd.Series]:
+        """The rows that have a measure, and its values; no rows where they lack one of its columns."""
+        import pandas as pd
+
+        try:
+            rows = self.rows.query(judged.where, engine="python") if judged.where else self.rows
+            values: Any = rows.eval(judged.value, engine="python")
+        except pd.errors.UndefinedVariableError:
+            return self.rows.iloc[:0], self.rows["item"].iloc[:0]
+        return rows, values.astype(float)
+
+    def _as_measured(self, rows: pd.DataFrame, values: pd.Series, judged: Judged) -> pd.DataFrame:
+        import pandas as pd
+
+        columns = self.behaviour.outcomes
+        wanted: Any = judged.groups if judged.groups is not None else columns.groups if columns else ()
+        named = wanted if isinstance(wanted, Mapping) else {each: each for each in wanted}
+        verdicts = _verdicts(rows, values, judged.verdict)
+        reasons = rows[judged.reason].fillna("").where(verdicts != "pass", "") if judged.reason in rows else ""
+        cluster = judged.cluster or (columns.cluster if columns else "unit")
+        found = pd.DataFrame(
+            {"item": rows["item"], "system": rows["model"], "source_language": rows["source_language"],
+             "target_language": rows["target_language"], "value": values.astype(float), "verdict": verdicts,
+             "reason": reasons, "cluster": rows[cluster].astype(str)}
+        )  # fmt: skip
+        groups = {f"{GROUP}{name}": _as_text(rows[str(column)]) for name, column in named.items() if column in rows}
+        texts: dict[str, Any] = {}
+        for name in exports.TEXTS if self.has_texts else ():
+            column = judged.texts.get(name, name)
+            texts[name] = rows[column].astype(object).where(rows[column].notna(), None) if column in rows else None
+        return found.assign(**groups, **texts).reset_index(drop=True)
+
+
+def _bound(pattern: str, name: str) -> dict[str, str] | None:
+    """The columns' values with which a *pattern* of measures is *name*; None if it never is.
+
+    >>> _bound("{metric}/beta1", "bleu/beta1"), _bound("{metric}/beta1", "bleu/beta2"), _bound("strict", "strict")
+    ({'metric': 'bleu'}, None, {})
+    """
+    parts = _FIELD.split(pattern)
+    found = re.fullmatch("(.+)".join(map(re.escape, parts[::2])), name, re.DOTALL)
+    return dict(zip(parts[1::2], found.groups(), strict=True)) if found else None
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    return column.astype(object).map(str, na_action="ignore")
+
+
+def _verdicts(rows: pd.DataFrame, values: pd.Series, verdict: str) -> Any:
+    """pass, fail or undecided by a column of verdicts, or where *verdict* is "value" by the value; else None."""
+    import pandas as pd
+
+    if not verdict:
+        return pd.Series(None, index=rows.index, dtype=object)
+    if verdict != "value":
+        return rows[verdict].astype(object).where(rows[verdict].notna(), None)
+    return values.map({1.0: "pass", 0.0: "fail"}).fillna("undecided").astype(object)
+
+
+def group(rows: pd.DataFrame, name: str) -> pd.Series:
+    """The values of a group of measured *rows*; "" where they have none."""
+    import pandas as pd
+
+    column = f"{GROUP}{name}"
+    return rows[column].fillna("") if column in rows else pd.Series("", index=rows.index, dtype=object)
+
+
+def groups_of(rows: pd.DataFrame) -> list[dict[str, str]]:
+    """The groups of each of the measured *rows*, by name."""
+    named = {name.removeprefix(GROUP): rows[name].tolist() for name in map(str, rows) if name.startswith(GROUP)}
+    if not named:
+        return [{} for _ in range(len(rows))]
+    return [
+        {name: value for name, value in zip(named, values, strict=True) if isinstance(value, str)}
+        for values in zip(*named.values(), strict=True)
+    ]
+
+
+def spans_of(value: Any) -> list[dict[str, Any]]:
+    """Spans as a list: files hold JSON, tables in memory lists.
+
+    >>> spans_of('[{"text": "source", "start": 0, "end": 1, "label": "number"}]')[0]["label"], spans_of(None)
+    ('number', [])
+    """
+    found = json.loads(value) if isinstance(value, str) else value
+    return list(found) if isinstance(found, list | tuple | np.ndarray) else []
+
+
+# ----------------------------------------------------------------------------
+# Where outcomes come from.
+
+
+def computed(params: Any, texts: bool = False) -> Outcomes:
+    """The outcomes of a run; what is missing is computed first."""
+    import pandas as pd
+
+    parts = list(exports.parts(params, texts))
+    empty = pd.DataFrame(columns=["table", "item", "unit", "source_language", "target_language", "model"])
+    rows = pd.concat(parts, ignore_index=True) if parts else empty
+    return _of_declaration(rows, exports.declaration(params.study), params.study.name)
+
+
+def read_outcomes(
+    path: Path, studies: Registry[Any] | None = None, *, texts: bool = True, below: str = ""
+) -> list[Outcomes]:
+    """The outcomes in a Parquet or JSON-lines file, by study. Raises `DataError` for another version.
+
+    studies: whose outcomes JSON lines may hold, which do not say what their columns are. texts: whether the texts of a
+    Parquet file are read, too. below: only items with smaller ids.
+    """
+    import pandas as pd
+
+    if path.suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        about = exports.read_declaration(path)
+        names = [name for name in pq.read_schema(path).names if texts or name not in exports.TEXTS]
+        try:
+            table = pq.read_table(path, columns=names, filters=[("item", "<", below)] if below else None)
+        except (OSError, pa.ArrowException) as error:
+            raise DataError(f"not readable as Parquet ({error}); delete it and run again", path) from None
+        return [_of_declaration(table.to_pandas(), about, path)]
+    if path.suffix == ".jsonl" and studies is not None:
+        rows = pd.read_json(path, lines=True, dtype=False)
+        exports.check_version(min(rows["schema_version"]) if "schema_version" in rows else 1, path)
+        return list(by_study(rows, studies))
+    raise NbkitError(f"{path}: outcomes are read from .parquet and .jsonl files")
+
+
+def by_study(rows: pd.DataFrame, studies: Registry[Any]) -> Iterator[Outcomes]:
+    """The outcomes in a table with the column *study*, as the *studies* of these names declare them."""
+    if "study" not in rows:
+        raise NbkitError("a table of outcomes needs the column 'study', as `nbkit outcomes` writes it")
+    for name, own in rows.groupby("study", sort=False):
+        if str(name) in studies and behaviour_of(studies.get(str(name))):
+            about = exports.declaration(studies.get(str(name)))
+            yield _of_declaration(own.reset_index(drop=True), about, str(name))
+
+
+def _of_declaration(rows: pd.DataFrame, about: Mapping[str, Any], path: Path | str) -> Outcomes:
+    try:
+        behaviour = Behaviour(**{"title": about["study"], "question": "", "measures": {}, **about["behaviour"]})
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise DataError(
+            f"what it says of its outcomes cannot be read ({place}: {error.errors()[0]['msg']}): write it again, with "
+            "`nbkit outcomes RUN`", path,
+        ) from None  # fmt: skip
+    return Outcomes(about["study"], rows, behaviour, tuple(about.get("findings", ())))
 
 
 def written_key(path: Path) -> str | None:
@@ -57,32 +251,3 @@ def written_key(path: Path) -> str | None:
         return str(exports.read_declaration(path)["key"])
     except DataError:
         return None
-
-
-def read_outcomes(path: Path, studies: Registry[Any] | None = None) -> Iterator[pd.DataFrame]:
-    """The outcomes in a Parquet or JSON-lines file, a part at a time. Raises `DataError` for another version.
-
-    studies: whose outcomes JSON lines may hold, which do not say what their columns are.
-    """
-    import pandas as pd
-
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        about = exports.read_declaration(path)
-        for batch in pq.ParquetFile(path).iter_batches(_ROWS):
-            yield exports.long_form(batch.to_pandas(), about["study"], about["behaviour"].get("outcomes"))
-    elif path.suffix == ".jsonl" and studies is not None:
-        declared = behaviours(studies)
-        for part in pd.read_json(path, lines=True, chunksize=_ROWS, dtype=False):
-            versions = set(part["schema_version"]) if "schema_version" in part else {1}
-            exports.check_version(min(versions), path)
-            yield from _long_forms(part, declared)
-    else:
-        raise NbkitError(f"{path}: outcomes are read from .parquet and .jsonl files")
-
-
-def _long_forms(rows: pd.DataFrame, declared: Mapping[str, Behaviour]) -> Iterator[pd.DataFrame]:
-    for name, own in rows.groupby("study", sort=False):
-        about = declared[str(name)].model_dump(mode="json") if name in declared else {}
-        yield exports.long_form(own, str(name), about.get("outcomes"))

@@ -19,7 +19,7 @@ ASIDE = "quarantined"
 
 
 class Outcomes(NamedTuple):
-    """Outcomes of a study with texts, one row per item, system and measure (`nbkit.studies.results`).
+    """Measured rows of a study with texts (`nbkit.studies.results`), and the columns measure and groups.
 
     expects: what the study expects of a translation, by expectation (`nbkit.studies.behaviours.Behaviour.expects`).
     suite: the one whose tests the items are, if the study is that of suites.

@@ -16,9 +16,10 @@ from nbkit.batch.run import dry_run
 from nbkit.batch.sources import write_sources
 from nbkit.errors import NbkitError
 from nbkit.models import CLASSIFIERS, MODELS, load_translator
-from nbkit.studies import STUDIES, outcomes
+from nbkit.studies import STUDIES
 from tests.frozen import models
 from tests.studies.idioms_cases import toy_params
+from tests.studies.long_files import outcomes
 
 
 def idioms() -> dict:

@@ -10,17 +10,16 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from nbkit.batch.card import make_card, plan_card
 from nbkit.cli import main
 from nbkit.cli.test import _tested
 from nbkit.models import MODELS
-from nbkit.studies import STUDIES, outcomes, read_outcomes
-from nbkit.studies.behaviours import behaviours
+from nbkit.studies import STUDIES
 from nbkit.studies.suite import STUDY, SuiteParams
 from nbkit.studies.suite.params import custom
 from nbkit.studies.suite.rates import beaten, pass_rates
 from nbkit.suites import EXPECTATIONS, read_suite
 from tests.annotate.filling import fill, rows_of
+from tests.studies.long_files import outcomes, read_outcomes
 
 SUITE = """
 name: ours
@@ -267,13 +266,3 @@ def test_a_change_of_the_file_or_of_an_expectation_is_seen():
         assert set(custom()) == {"even"} and STUDY.inputs(params) != before
     finally:
         EXPECTATIONS._entries.pop("even")
-
-
-def test_a_card_has_a_suite_that_is_asked_for(monkeypatch, tmp_path):
-    alone = {"suite": behaviours(STUDIES)["suite"]}
-    monkeypatch.setattr("nbkit.batch.card.behaviours", lambda studies: alone)
-    assert not plan_card(["good"], ("en", "de")).behaviours
-    card = make_card(plan_card(["good"], ("en", "de"), overrides={"suite": {"suite": "ours.yaml"}}), tmp_path / "card")
-    (shown,) = card.behaviours
-    assert shown.answers["good"][0].startswith("With only 3 independent items, good passes 100.0% of 3 tests")
-    assert {value.group for value in shown.measures[0].groups} == {"a", "b"}

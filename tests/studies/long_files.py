@@ -1,4 +1,4 @@
-"""Outcomes that a test made in the long form, as a file that says how its columns are read."""
+"""Measured rows of all measures in one table, with the columns study, measure and groups, as tests like to see them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbkit.studies import exports
-
-LONG_VERSION = 1
+from nbkit.registry import Registry
+from nbkit.studies import results
+from nbkit.studies.results import Outcomes
 
 
 def objects(values: Iterable[Any]) -> np.ndarray:
@@ -19,20 +19,22 @@ def objects(values: Iterable[Any]) -> np.ndarray:
     return np.fromiter(values, dtype=object)
 
 
-def write_outcomes(tables: Iterable[pd.DataFrame], path: Path, form: str = "parquet", *, key: str = "") -> int:
-    """Write tables in the long form as one file of outcomes; the number of rows."""
-    found = pd.concat(list(tables), ignore_index=True)
-    names = list(dict.fromkeys(name for groups in found["groups"] for name in groups))
-    rows = found.drop(columns=["groups", "schema_version", "study", "count"], errors="ignore")
-    rows = rows.rename(columns={"system": "model", "cluster": "unit"}).assign(
-        table="outcomes", **{f"of_{name}": [groups.get(name) for groups in found["groups"]] for name in names}
-    )
-    measures = {
-        name: {
-            "value": "value", "where": f"measure == {name!r}", "verdict": "verdict", "reason": "reason",
-            "groups": {group: f"of_{group}" for group in names}, "sums": "sums" if "sums" in rows else "",
-        }
-        for name in found["measure"].unique()
-    }  # fmt: skip
-    columns = {"measures": measures, "groups": [], "cluster": "unit"}
-    return exports.write_table(rows, path, found["study"].iloc[0], columns, form=form, key=key)
+def long(found: Outcomes) -> pd.DataFrame:
+    """A row per item, system and measure."""
+    parts = []
+    for name in found.names:
+        rows = found.measured(name)
+        spans = {"spans": objects(map(results.spans_of, rows["spans"]))} if "spans" in rows else {}
+        rows = rows.assign(study=found.study, measure=name, groups=objects(results.groups_of(rows)), **spans)
+        parts.append(rows[[each for each in rows if not each.startswith(results.GROUP)]])
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["measure"])
+
+
+def outcomes(params: Any, *, texts: bool = False) -> list[pd.DataFrame]:
+    """The measured rows of a run."""
+    return [long(results.computed(params, texts))]
+
+
+def read_outcomes(path: Path, studies: Registry[Any] | None = None) -> list[pd.DataFrame]:
+    """The measured rows in a file."""
+    return [long(found) for found in results.read_outcomes(path, studies)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbkit.studies import outcomes
 from nbkit.studies.disambiguation import STUDY
+from tests.studies.long_files import outcomes
 
 from .test_disambiguation import run  # noqa: F401 - a fixture
 

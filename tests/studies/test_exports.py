@@ -10,13 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from nbkit.errors import DataError, NbkitError
 from nbkit.studies import exports
-from nbkit.studies.results import outcomes, read_outcomes, written_key
+from nbkit.studies.results import written_key
 from tests.studies.conftest import Dummy, register
+from tests.studies.long_files import outcomes, read_outcomes
 from tests.studies.toy import STUDY, ToyParams
 
 BEHAVIOUR = """
@@ -79,7 +81,7 @@ def test_no_text_is_a_formula_to_a_spreadsheet(params: ToyParams, tmp_path: Path
     assert "'=1+1 is" in (tmp_path / "o.csv").read_text() and ",=1" not in (tmp_path / "o.csv").read_text()
 
 
-def test_the_long_form_has_a_row_per_item_and_measure(params: ToyParams, tmp_path: Path):
+def test_each_measure_has_its_rows(params: ToyParams, tmp_path: Path):
     path = tmp_path / "outcomes.parquet"
     exports.write_outcomes([params], path, "parquet")
     computed, read = (
@@ -101,6 +103,10 @@ def test_another_version_is_refused_with_the_way_out(tmp_path: Path):
     pd.DataFrame({"schema_version": [1]}).to_parquet(tmp_path / "old.parquet")
     with pytest.raises(DataError, match="outcomes of version 1, this nbkit reads 2: write them again, with `nbkit out"):
         exports.read_declaration(tmp_path / "old.parquet")
+    new = pa.table({"item": ["a"]}).replace_schema_metadata({exports.METADATA: b'{"schema_version": 3}'})
+    pq.write_table(new, tmp_path / "new.parquet")
+    with pytest.raises(DataError, match="outcomes of version 3, this nbkit reads 2: update nbkit"):
+        exports.read_declaration(tmp_path / "new.parquet")
     (tmp_path / "none.parquet").write_text("nothing")
     with pytest.raises(DataError, match="not readable as Parquet"):
         exports.read_declaration(tmp_path / "none.parquet")

@@ -8,15 +8,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from nbkit.studies.estimates import estimates
 
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
 from nbkit.models.probes import CONTEXTS
 from nbkit.store import Store
-from nbkit.studies import outcomes
-from nbkit.studies.behaviours import behaviour_of, estimates
+from nbkit.studies import results
+from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.exports import write_outcomes
 from nbkit.studies.idioms import STUDY, IdiomsParams, scores
-from nbkit.studies.results import read_outcomes
+from tests.studies.long_files import outcomes, read_outcomes
 
 from .conftest import Dummy, register
 from .idioms_cases import literally, litter, pairs, probed, toy_params
@@ -38,7 +39,7 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IdiomsParams:
 
 def test_a_cards_number_is_that_of_the_page(params):
     measure = behaviour_of(STUDY).measures["litter"]
-    table = estimates(pd.concat(outcomes(params)), measure).set_index("system")
+    table = estimates(results.computed(params), measure).set_index("system")
     for system in params.systems:
         row = litter(params, condition=system.condition)
         assert tuple(table.loc[system.label, ["value", "low", "high", "clusters"]]) == pytest.approx(
@@ -107,8 +108,8 @@ def test_corpus_scores_add_up_and_are_no_means(params):
     found = pd.concat(outcomes(params, texts=True))
     bleu = found[(found["measure"] == "bleu/news") & (found["system"] == "random, zero")]
     assert len(bleu) == 2 and set(bleu["groups"].map(lambda groups: groups["set"])) == {"news"}
-    assert {tuple(map(len, rows)) for rows in (found.loc[found["measure"] == f"{name}/news", "sums"]
-                                               for name in ("bleu", "chrf"))} == {(10,) * 8, (18,) * 8}  # fmt: skip
+    rows = results.computed(params).rows.query("of == 'news'")
+    assert {tuple(map(len, rows[f"{name}_sums"])) for name in ("bleu", "chrf")} == {(10,) * 8, (18,) * 8}
     table = scores.global_scores(scores.read(params, "similar"))
     whole = table.query("of == 'idiom-test' and measure == 'bleu' and condition == 'zero'")["value"].item()
     parts = found[(found["measure"] == "bleu/idiom-test") & (found["system"] == "random, zero")]

@@ -20,7 +20,7 @@ from nbkit.figures.theme import looks
 from nbkit.measure import acceptance as reference
 from nbkit.models import CLASSIFIERS
 from nbkit.perturb.derangements import derangements
-from nbkit.studies import STUDIES, exports, outcomes
+from nbkit.studies import STUDIES, exports
 from nbkit.studies.answering import Classifiers
 from nbkit.studies.nli_permutation import STUDY, NliPermutationParams, annotation_sample, pages
 from nbkit.studies.nli_permutation import acceptance as study
@@ -28,6 +28,7 @@ from nbkit.studies.study import Run
 from nbkit.studies.summarise import summarise
 from nbkit.text.sentences import Sentence
 from tests.pages import run_page
+from tests.studies.long_files import outcomes
 
 SETTINGS = {"n_pairs": 40, "permutations": 12, "clumped_permutations": 4, "training_pairs": 60}
 

@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from nbkit.store import Store
-from nbkit.studies import exports, outcomes
+from nbkit.studies import exports
 from nbkit.studies.numbers import STUDY, pages
+from tests.studies.long_files import outcomes
 
 from .test_numbers import params  # noqa: F401 - a fixture
 

@@ -10,13 +10,11 @@ import pytest
 
 from nbkit.batch import params as run_files
 from nbkit.store import Store
-from nbkit.studies import outcomes
-from nbkit.studies.behaviours import behaviour_of
-from nbkit.studies.comparison import ranked
 from nbkit.studies.numbers import STUDY, NumbersParams, running
 from nbkit.studies.numbers.running import ALL_KINDS
 from nbkit.studies.study import Run
 from tests.pages import run_page
+from tests.studies.long_files import outcomes
 
 SOURCE = ["We met 12 men on 3 May.", "No numbers here.", "It weighs 6 kg.", "They paid €500."]
 REFERENCE = ["Wir trafen am 3. Mai 12 Männer.", "Hier nicht.", "Es wiegt 6 kg.", "Sie zahlten 500 €."]
@@ -103,15 +101,8 @@ def test_outcomes_say_the_same_and_mark_what_is_wrong(params):
     texts = {"source": SOURCE[0], "output": row["output"]}
     assert [texts[span["text"]][span["start"] : span["end"]] for span in row["spans"]] == ["12", "13"]
     chrf = found[found["measure"] == "chrf"]
-    assert (chrf[chrf["system"] == running.REFERENCE]["value"] == 1).all() and chrf["sums"].map(len).eq(18).all()
-
-
-def test_ranks_of_running_text(params):
-    found = pd.concat(list(outcomes(params)), ignore_index=True)
-    measure = behaviour_of(STUDY).measures["carried"]
-    board = ranked(found, measure)
-    assert board["system"].iloc[-1] == "one" and set(board["first"]) == {1}  # three sentences show nothing
-    assert set(board["last"]) == {5} and board["tied"].all()
+    assert (chrf[chrf["system"] == running.REFERENCE]["value"] == 1).all()
+    assert STUDY.read(params, "running_text").query("kind == 'all'")["chrf_sums"].map(len).eq(18).all()
 
 
 def test_pages_that_have_nothing_to_show_are_omitted(params, tmp_path):

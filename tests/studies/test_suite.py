@@ -15,10 +15,10 @@ import pytest
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.measure.statistics import share_interval
 from nbkit.models import MODELS
-from nbkit.studies import outcomes
 from nbkit.studies.suite import STUDY, SuiteParams
 from nbkit.studies.suite.rates import beaten, pass_rates
 from tests.pages import run_page
+from tests.studies.long_files import outcomes
 
 SUITE = """
 name: ours

@@ -10,8 +10,9 @@ import pytest
 
 from nbkit.models import MODELS
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS
-from nbkit.studies import exports, outcomes, read_outcomes
+from nbkit.studies import exports
 from nbkit.studies.word_order import STUDY, WordOrderParams
+from tests.studies.long_files import outcomes, read_outcomes
 
 from .conftest import Dummy
 

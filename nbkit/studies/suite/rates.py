@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from nbkit.studies.comparison import LEVEL, p_values
+from nbkit.measure.signflips import LEVEL, p_values
 from nbkit.studies.summarise import summarise
 
 
@@ -27,7 +27,7 @@ def pass_rates(outcomes: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
 def beaten(outcomes: pd.DataFrame) -> list[tuple[str, str]]:
     """The pairs of systems of which the first is significantly better on the tests that both have decided.
 
-    By sign flips of clusters (`nbkit.studies.comparison.p_values`), with Holm's correction over all pairs.
+    By sign flips of clusters (`nbkit.measure.signflips.p_values`), with Holm's correction over all pairs.
     """
     decided = outcomes[outcomes["passed"].notna()]
     wide = decided.pivot_table(index=["cluster", "test"], columns="model", values="passed", aggfunc="first")

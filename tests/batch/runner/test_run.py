@@ -24,7 +24,7 @@ from nbkit.batch.plan import make_plan
 from nbkit.batch.run import dry_run, run
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.studies import STUDIES
-from nbkit.studies.results import read_outcomes
+from tests.studies.long_files import read_outcomes
 
 SHARD = 10  # as in toy_study
 

@@ -14,14 +14,14 @@ from typing import Any, cast
 
 from markupsafe import Markup
 
+from nbcards.drawing import bar, point, scale, svg
+from nbcards.estimates import FEW, SYSTEM, answer, whole_and_groups
+from nbcards.findings import Decided, Finding, decide
 from nbkit.errors import NbkitError
 from nbkit.languages import language_name
-from nbkit.report.drawing import bar, point, scale, svg
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import FEW, Behaviour, Measure, answer, behaviour_of, whole_and_groups
-from nbkit.studies.exports import COLUMNS
-from nbkit.studies.findings import Decided, decide, findings_of
-from nbkit.studies.results import read_outcomes
+from nbkit.studies.behaviours import Behaviour, Measure, behaviour_of
+from nbkit.studies.results import Outcomes, read_outcomes
 
 #: Systems of which one that stands apart from all others can be told.
 _SEVERAL = 3
@@ -105,7 +105,7 @@ class Answers:
     """What one entry of a run says. name: of the entry. problem: why it says nothing, if it does not."""
 
     name: str
-    title: str
+    study: str
     behaviour: Behaviour | None = None
     values: tuple[Value, ...] = ()
     findings: tuple[Decided, ...] = ()
@@ -191,52 +191,48 @@ def spelled(source: str, target: str) -> str:
 def of_entry(folder: Path, name: str, study: str) -> Answers:
     """What the entry *name* of the run in *folder* says; its outcomes are read again only if they changed."""
     path = folder / "outcomes" / f"{name}.parquet"
-    title = STUDIES.summary(study) or study
     if study not in STUDIES:
-        return Answers(name, title, problem="this nbkit does not have its study")
+        return Answers(name, study, problem="this nbkit does not have its study")
     if not path.is_file():
-        return Answers(name, title, behaviour_of(STUDIES.get(study)), problem="no outcomes yet")
+        return Answers(name, study, behaviour_of(STUDIES.get(study)), problem="no outcomes yet")
     state = path.stat()
-    return _read(path, name, study, title, (state.st_mtime_ns, state.st_size))
+    return _read(path, name, study, (state.st_mtime_ns, state.st_size))
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, name: str, study: str, title: str, state: tuple[int, int]) -> Answers:
-    import pandas as pd
-
+def _read(path: Path, name: str, study: str, state: tuple[int, int]) -> Answers:
     declared = behaviour_of(STUDIES.get(study))
     if declared is None:
-        return Answers(name, title, problem="its study declares no behaviour")
+        return Answers(name, study, problem="its study declares no behaviour")
     try:
-        parts = [part[list(COLUMNS)] for part in read_outcomes(path)]
-        if not parts:
-            return Answers(name, title, declared, problem="no outcomes")
-        found = pd.concat(parts, ignore_index=True)
+        [found] = read_outcomes(path, texts=False)
+        if found.rows.empty:
+            return Answers(name, study, declared, problem="no outcomes")
+        declared = found.behaviour
         return Answers(
-            name, title, declared, tuple(_values(found, declared.headline_of(found))),
-            tuple(each for finding in findings_of(STUDIES.get(study)) for each in decide(found, finding)),
-            tuple(_odd(found, declared)),
+            name, study, declared, tuple(_values(found, declared.headline_of(found.names))),
+            tuple(each for finding in found.findings for each in decide(found, Finding(**finding))),
+            tuple(_odd(found)),
         )  # fmt: skip
     except (NbkitError, OSError, ValueError) as error:
-        return Answers(name, title, declared, problem=str(error))
+        return Answers(name, study, declared, problem=str(error))
 
 
-def _odd(found: Any, declared: Behaviour) -> Iterator[Surprise]:
+def _odd(found: Outcomes) -> Iterator[Surprise]:
     """What the study declares as contradicting a natural order."""
-    for each in declared.surprising:
-        rows = found[found["measure"] == each.measure]
-        for (system, *pair), own in rows.groupby(["system", "source_language", "target_language"], sort=False):
-            if n := int(own.loc[own["value"] == each.value, "count"].sum()):
+    for each in found.behaviour.surprising:
+        of_systems: Any = found.measured(each.measure).groupby(SYSTEM, sort=False)
+        for (system, *pair), own in of_systems:
+            if n := int((own["value"] == each.value).sum()):
                 of = f"{system} {direction(*pair)}".strip()
-                yield Surprise(each.text.format(system=of, n=n, of=int(own["count"].sum())), each.page)
+                yield Surprise(each.text.format(system=of, n=n, of=len(own)), each.page)
 
 
-def _values(found: Any, measure: Measure) -> Iterator[Value]:
+def _values(found: Outcomes, measure: Measure) -> Iterator[Value]:
     """The headline of each system and direction."""
-    of = ["system", "source_language", "target_language"]
     whole, groups = whole_and_groups(found, measure)
     for row in cast(list[dict[str, Any]], whole.to_dict("records")):
-        own = groups[(groups[of] == [row[name] for name in of]).all(axis=1)]
+        own = groups[(groups[SYSTEM] == [row[name] for name in SYSTEM]).all(axis=1)]
         own = own[own["value"].notna()].sort_values("value", kind="stable") if len(own) else own
         parts: Any = tuple(own.to_dict("records"))
         yield Value(measure, row, parts, answer(row, own, measure))

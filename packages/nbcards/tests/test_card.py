@@ -9,21 +9,30 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from nbkit.batch.card import _asks, make_card, plan_card
+from nbcards.card import Item, _marked, read_card, schema
+from nbcards.making import make_card
+from nbcards.places import outcomes_at
+from nbkit.batch.card import _asks, plan_card
 from nbkit.batch.params import read
 from nbkit.cli import main
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
 from nbkit.models import MODELS, Decoding, translate_remembered
 from nbkit.models.caps import CapError, capped, take_request, take_texts
-from nbkit.report.browse import outcomes_at
-from nbkit.report.card import Item, _marked, read_card, schema
 from nbkit.store import Store
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
 from tests.pages import violations
+from tests.studies.long_files import long
+
+
+def rows_at(folder: Path) -> pd.DataFrame:
+    """The measured rows of all studies of a card."""
+    return pd.concat(map(long, outcomes_at(folder)), ignore_index=True)
+
 
 #: As little of each study as says anything.
 SMALL = {
@@ -91,11 +100,11 @@ def test_the_page_can_be_read_after_each_behaviour(made):
 
 def test_the_numbers_are_those_of_the_outcomes(made):
     _, card, folder, *_ = made
-    rows = outcomes_at(folder)
+    rows = rows_at(folder)
     strict = rows[(rows["study"] == "numbers") & (rows["measure"] == "strict")]
     (value,) = next(each for each in card.behaviours if each.study == "numbers").measures[0].values
-    assert value.value == pytest.approx((strict["value"] * strict["count"]).sum() / strict["count"].sum())
-    assert value.n == strict["count"].sum() and value.low <= value.value <= value.high
+    assert value.value == pytest.approx(strict["value"].mean())
+    assert value.n == len(strict) and value.low <= value.value <= value.high
     pair = rows[rows["study"] == "word_order"].set_index(["item", "measure"])["value"].unstack()
     scrambled = pair[pair["bleu/beta1"].notna() & pair["bleu/beta2"].notna()]
     found = next(each for each in card.behaviours if each.study == "word_order")
@@ -154,7 +163,7 @@ def test_a_card_of_another_version_is_refused(tmp_path):
 def test_outcomes_are_of_the_cards_systems_alone(made):
     """A study's own controls would make two cards look as if each had several systems."""
     _, _, folder, *_ = made
-    assert set(outcomes_at(folder)["system"]) == {"parrot"}
+    assert set(rows_at(folder)["system"]) == {"parrot"}
 
 
 def test_published_systems_are_those_of_the_direction(made):
@@ -324,7 +333,7 @@ def test_the_numbers_of_a_file_of_outputs_are_those_of_its_sources(files):
     assert "those of other systems included: 23 of 25" in (files / "card/card.html").read_text(encoding="utf-8")
     (value,) = card.behaviours[0].measures[0].values
     assert (value.n, value.clusters, round(value.value * value.n)) == (6, 6, 3)
-    rows = outcomes_at(files / "card").query("measure == 'carried'")
+    rows = rows_at(files / "card").query("measure == 'carried'")
     failed = rows[rows["verdict"] == "fail"].set_index("source")["reason"]
     assert set(failed.index) == {"They sold 1,250 tickets.", "We saw 12 dogs.", "He paid 45 euros."} and failed.all()
     sources = dict(zip(rows["source"], rows["spans"], strict=True))
@@ -460,3 +469,19 @@ def test_caps_hold_for_all_threads():
         take_texts("b", 3)
     assert caps.asked == {"a": 3, "b": 3}
     take_texts("a", 10**6)  # no cap holds any more
+
+
+def test_a_card_has_a_suite_that_is_asked_for(monkeypatch, tmp_path):
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    tests = "[{source: The dog., category: a, right: [Der Hund.]}, {source: The cat., category: b, must: [Katze]}]"
+    Path("ours.yaml").write_text(f"name: ours\npair: en-de\ntests: {tests}\n", encoding="utf-8")
+    known = {"The dog.": "Der Hund.", "The cat.": "Die Katze."}
+    MODELS.register("good", lambda texts: [known[text] for text in texts])
+    alone = {"suite": behaviours(STUDIES)["suite"]}
+    monkeypatch.setattr("nbkit.batch.card.behaviours", lambda studies: alone)
+    assert not plan_card(["good"], ("en", "de")).behaviours
+    card = make_card(plan_card(["good"], ("en", "de"), overrides={"suite": {"suite": "ours.yaml"}}), tmp_path / "card")
+    (shown,) = card.behaviours
+    assert shown.answers["good"][0].startswith("With only 2 independent items, good passes 100.0% of 2 tests")
+    assert {value.group for value in shown.measures[0].groups} == {"a", "b"}

@@ -1,27 +1,25 @@
 """What the papers claim in words, as data, and whether it holds for each system: decided from outcomes alone.
 
-A study's `findings.yaml` lists claims; each names the outcomes that decide it, and what they are compared with.
+A study's `findings.yaml` lists claims, which its files of outcomes carry; each names the outcomes that decide it, and
+what they are compared with.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
 
-from nbkit.measure.statistics import Interval, spearman_of_clusters
-from nbkit.studies.behaviours import Answers, Declared, Measure, Words, interval_of, scored
-from nbkit.studies.study import Study
-from nbkit.yaml_text import load
+from nbcards.estimates import DIRECTION, interval_of, scored
+from nbkit.studies.behaviours import Answers, Declared, Measure, Words
+from nbkit.studies.results import Outcomes, group
+from nbkit.studies.summarise import correlate
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Verdict = Literal["holds", "differs", "not sure"]
-_PAIR = ["source_language", "target_language"]
 
 
 class Finding(Declared):
@@ -84,23 +82,7 @@ class Decided(Declared):
         return f"{sign}{value} {measured.interval(self.low, self.high)}, N = {self.n:,}"
 
 
-@cache
-def _read(file: Path) -> tuple[Finding, ...]:
-    return tuple(Finding(**each) for each in load(file.read_text(encoding="utf-8"), file)[1])
-
-
-def findings_of(study: Study) -> tuple[Finding, ...]:
-    """The claims in the study's `findings.yaml`, beside its `behaviour.yaml`.
-
-    >>> from nbkit.studies import STUDIES
-    >>> findings_of(STUDIES.get("numbers"))[0].is_
-    'above'
-    """
-    file = study.behaviour and study.behaviour.with_name("findings.yaml")
-    return _read(file) if file and file.is_file() else ()
-
-
-def decide(found: pd.DataFrame, finding: Finding) -> list[Decided]:
+def decide(found: Outcomes, finding: Finding) -> list[Decided]:
     """Whether *finding* holds for each system and direction in outcomes.
 
     The difference of two means over clusters has an interval of the two means' intervals: its ends are as far from it
@@ -111,12 +93,11 @@ def decide(found: pd.DataFrame, finding: Finding) -> list[Decided]:
     rows = scored(found, finding.measured)
     if finding.with_:
         rows = rows.assign(other=_others(found, rows, finding))
-    rows = rows.loc[rows.index.repeat(rows["count"])]
     rows = rows[rows["score"].notna()]
-    keys = {name: [groups.get(name, "") for groups in rows["groups"]] for name in finding.across}
-    rows = rows.assign(**keys) if keys else rows
+    across: dict[str, Any] = {f"across {name}": group(rows, name) for name in finding.across}
+    rows = rows.assign(**across)
     decided = []
-    for (*system, source, target), own in rows.groupby([*(keys or ["system"]), *_PAIR], sort=False):
+    for (*system, source, target), own in rows.groupby([*(across or ["system"]), *DIRECTION], sort=False):
         if (known := (_correlation if finding.with_ else _comparison)(own, finding)) is None:
             continue
         value, low, high, n = known
@@ -133,10 +114,8 @@ _Known: TypeAlias = "tuple[float, float, float, int] | None"
 
 def _comparison(own: pd.DataFrame, finding: Finding) -> _Known:
     """The value of the claim's groups, or how far it is from that of others, with its interval and number of units."""
-    inside = np.array([_fits(groups, finding.of) for groups in own["groups"]], dtype=bool)
-    other = ~inside
-    if finding.against:
-        other = np.array([_fits(groups, finding.against) for groups in own["groups"]], dtype=bool)
+    inside = _fits(own, finding.of)
+    other = _fits(own, finding.against) if finding.against else ~inside
     sides = [own[inside]] if finding.than is not None else [own[inside], own[other]]
     if any(side.empty for side in sides):
         return None
@@ -146,41 +125,50 @@ def _comparison(own: pd.DataFrame, finding: Finding) -> _Known:
 
 def _correlation(own: pd.DataFrame, finding: Finding) -> _Known:
     """Spearman's ρ within the claim's groups, with its interval and number of units; None where it is not defined."""
-    inside = np.array([_fits(groups, finding.of) for groups in own["groups"]], dtype=bool)
-    own = own[inside & own["other"].notna().to_numpy()]
+    own = own[_fits(own, finding.of) & own["other"].notna().to_numpy()]
     if (n := own["cluster"].nunique()) < 2:
         return None
-    rho, low, high, *_ = spearman_of_clusters(*(own[name].to_numpy() for name in ("score", "other", "cluster")))
-    return None if rho != rho else (rho, low, high, n)
+    [row] = correlate(own, "score", "other", cluster="cluster").to_dict("records")
+    return None if np.isnan(row["value"]) else (row["value"], row["low"], row["high"], n)
 
 
-def _others(found: pd.DataFrame, rows: pd.DataFrame, finding: Finding) -> Any:
+def _others(found: Outcomes, rows: pd.DataFrame, finding: Finding) -> Any:
     """What *rows* are correlated with: a group's numbers, or the other measure at the same items."""
     import pandas as pd
 
     kind, _, name = finding.with_.partition(":")
     if kind == "group":
-        return pd.to_numeric([groups.get(name) for groups in rows["groups"]], errors="coerce")
-    keys = ["system", *_PAIR, "item"]
-    others = found[found["measure"] == finding.with_].drop_duplicates(keys).set_index(keys)["value"].astype(float)
+        return pd.to_numeric(group(rows, name), errors="coerce")
+    keys = ["system", *DIRECTION, "item"]
+    others = found.measured(finding.with_).drop_duplicates(keys).set_index(keys)["value"]
     return rows[keys].join(others.rename("other"), on=keys)["other"].to_numpy()
 
 
-def _fits(groups: dict[str, str], wanted: dict[str, tuple[str, ...]]) -> bool:
-    return all(groups.get(name) in values for name, values in wanted.items())
+def _fits(rows: pd.DataFrame, wanted: dict[str, tuple[str, ...]]) -> np.ndarray:
+    fits = np.ones(len(rows), dtype=bool)
+    for name, values in wanted.items():
+        fits &= group(rows, name).isin(values).to_numpy()
+    return fits
 
 
-def _difference(one: Interval, other: Interval | None = None) -> tuple[float, float, float]:
+_Interval: TypeAlias = tuple[float, float, float]
+
+
+def _difference(one: _Interval, other: _Interval | None = None) -> _Interval:
     """The mean with its interval, or the difference of two.
 
-    >>> _difference(Interval(0.5, 0.4, 0.6, 9), Interval(0.2, 0.1, 0.3, 9))
+    >>> _difference((0.5, 0.4, 0.6), (0.2, 0.1, 0.3))
     (0.3, 0.158..., 0.441...)
     """
     if other is None:
-        return one.mean, one.low, one.high
-    value = one.mean - other.mean
-    low = value - np.hypot(one.mean - one.low, other.high - other.mean)
-    return value, float(low), float(value + np.hypot(one.high - one.mean, other.mean - other.low))
+        return one
+    (mean, low, high), (mean_2, low_2, high_2) = one, other
+    value = mean - mean_2
+    return (
+        value,
+        float(value - np.hypot(mean - low, high_2 - mean_2)),
+        float(value + np.hypot(high - mean, mean_2 - low_2)),
+    )
 
 
 def _verdict(low: float, high: float, than: float, wanted: str) -> Verdict:

@@ -1,7 +1,8 @@
-"""`nbkit card`: one or several systems on one page."""
+"""`nbkit card` and `nbkit compare`: one or several systems on one page; two, item by item, and the gates of a build."""
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import time
@@ -13,7 +14,7 @@ import click
 
 from nbkit.cli import allow_commands_option, offline_option, pair_option
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import read_text
+from nbkit.files import atomic_write, check_folder, read_text
 from nbkit.models.services.commands import allow_commands
 from nbkit.yaml_text import load
 
@@ -41,7 +42,8 @@ def card(
     SYSTEM is any name that nbkit takes (docs/systems.md); with several, each gets a column. A program given as SYSTEM
     (command:PROGRAM) is started; one named in the file of --params needs --allow-commands.
     """
-    from nbkit.batch.card import default_folder, make_card, plan_card
+    from nbcards.making import default_folder, make_card
+    from nbkit.batch.card import plan_card
 
     command = shlex.join(["nbkit", *sys.argv[1:]])
     plan = plan_card(systems, pair, classifiers=classifiers, overrides=_overrides(params_file), command=command, **caps)
@@ -71,3 +73,66 @@ def _overrides(file: Path | None) -> Mapping[str, Mapping[str, Any]]:
     if not isinstance(found, dict) or not all(isinstance(values, dict) for values in found.values()):
         raise DataError("a mapping of studies to parameters is expected, such as {numbers: {templates: own}}", file)
     return found
+
+
+@click.command()
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option(
+    "--in", "run", metavar="RUN", type=click.Path(path_type=Path), help="The run whose systems have the labels A and B."
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Folder for compare.html and compare.json; by default outputs/compare-A-vs-B.",
+)
+@click.option(
+    "--fail-if",
+    "conditions",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit with 1 if this is true, such as 'numbers.strict < -0.01' (repeatable; docs/ci.md).",
+)
+@click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Also write the gates as JUnit XML.")
+@allow_commands_option
+@offline_option
+@click.pass_context
+def compare(
+    context: click.Context, a: str, b: str, run: Path | None, output: Path | None,
+    conditions: tuple[str, ...], junit_file: Path | None,
+) -> None:  # fmt: skip
+    """Compare two systems item by item: what changed, and how sure is that?
+
+    A and B are output folders of runs, cards, or files of outcomes. Items are paired by id; items that only one side
+    has are excluded.
+    """
+    from nbcards.compare import compare as comparison_of
+    from nbcards.compare import default_folder
+    from nbcards.gate import annotation, check, junit
+
+    if junit_file is not None and not conditions:
+        raise click.UsageError("--junit requires --fail-if")
+    output = output or default_folder(a, b, run)
+    check_folder(output, "compare.html")
+    found = comparison_of(a, b, run=run)
+    checks = check(conditions, found)
+    page = found.write(output, checks)
+    if junit_file is not None:
+        with atomic_write(junit_file) as unfinished:
+            Path(unfinished).write_bytes(junit(checks, f"{found.a} and {found.b}"))
+    click.echo(found.answer)
+    for block in found.blocks():
+        click.echo(
+            f"  {block['pair']}{f' {systems}' if (systems := block['whole']['systems']) else ''}: {block['sentence']}"
+        )
+    for alone in found.alone():
+        click.echo(f"  not compared: {alone}")
+    for each in checks:
+        if each.broken:
+            click.echo(f"gate broken ({each.condition}): {each.name}: {each.message}", err=True)
+            if os.environ.get("GITHUB_ACTIONS") == "true":
+                click.echo(annotation(each))
+    if checks:
+        click.echo(f"{sum(each.broken for each in checks)} of {len(checks)} gates broken")
+    click.echo(f"Page: {page}")
+    context.exit(int(any(each.broken for each in checks)))

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from cards_cases import tidy, write_outcomes
 
-from nbkit.report import answers
+from nbcards import answers
+from nbcards.findings import Finding
 from nbkit.report import site as report
-from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import behaviour_of
-from nbkit.studies.exports import COLUMNS
-from nbkit.studies.findings import Finding, decide, findings_of
-from tests.studies.long_files import write_outcomes
+from nbkit.studies import STUDIES, findings
+from nbkit.studies.behaviours import behaviour_of, findings_of
 
 
 def outcomes(shares: dict[str, dict[str, float]], n: int = 60) -> pd.DataFrame:
@@ -31,9 +30,12 @@ def outcomes(shares: dict[str, dict[str, float]], n: int = 60) -> pd.DataFrame:
         for i in range(n)
         for measure in ("strict", "lenient")
     ]  # fmt: skip
-    usual = {"schema_version": 1, "study": "numbers", "count": 1, "source_language": "en", "target_language": "de",
-             "sums": None, "verdict": None, "reason": ""}  # fmt: skip
-    return pd.DataFrame(rows).assign(**usual)[list(COLUMNS)]
+    usual = {"study": "numbers", "source_language": "en", "target_language": "de", "verdict": None, "reason": ""}
+    return pd.DataFrame(rows).assign(**usual)
+
+
+def decide(rows: pd.DataFrame, finding: Finding) -> list[findings.Decided]:
+    return findings.decide(tidy(rows), finding)
 
 
 GOOD = {"integers": 1.0, "decimals": 0.9, "numerals": 0.5}
@@ -128,7 +130,8 @@ def test_a_system_apart_from_all_others_is_a_surprise_only_among_several(run: Pa
 
 def test_an_interval_around_what_is_compared_with_is_not_sure(run: Path):
     few = outcomes({"one": {"integers": 0.5, "decimals": 0.5}}, n=4)
-    (claim,) = (each for each in findings_of(STUDIES.get("numbers")) if each.claim.startswith("Integers are the"))
+    claims = [Finding(**each) for each in findings_of(STUDIES.get("numbers"))]
+    (claim,) = (each for each in claims if each.claim.startswith("Integers are the"))
     (decided,) = decide(few, claim)
     assert (decided.verdict, decided.n, decided.value) == ("not sure", 4, 0.0)
     assert decided.low < 0 < decided.high
@@ -174,7 +177,7 @@ def test_every_claim_is_a_sentence_and_names_a_page_of_its_study():
     for name in STUDIES:
         study = STUDIES.get(name)
         pages = {each.path.partition("/")[2] for each in study.notebooks}
-        for finding in findings_of(study):
+        for finding in (Finding(**each) for each in findings_of(study)):
             assert finding.page in pages, finding.claim
             assert finding.claim.endswith("."), finding.claim
 
@@ -196,7 +199,7 @@ def test_findings_name_pages_and_groups_that_there_are(study: str):
     """A misspelled page or measure would decide nothing, silently."""
     pages = {notebook.path.rpartition("/")[2] for notebook in STUDIES.get(study).notebooks}
     declared = behaviour_of(STUDIES.get(study))
-    found = findings_of(STUDIES.get(study))
+    found = [Finding(**each) for each in findings_of(STUDIES.get(study))]
     assert found or not STUDIES.get(study).paper  # findings are claims of a paper
     assert declared is not None and declared.main in pages
     assert {each.page for each in found} <= pages

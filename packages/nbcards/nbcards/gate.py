@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+from nbcards.compare import Check, Comparison
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
-from nbkit.report.compare import Check, Comparison
 
 _CONDITION = re.compile(r"(\w+)(?:\.(\w+))?(?:\[([^]]+)\])?(?:\.(\w+))?\s*(?=[<>=!])(.*)")
 _TERM = re.compile(r"(\w+)\s*(<=|>=|==|!=|<|>)\s*(.*?)")

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from cards_cases import numbers_of, tidy, write_outcomes
 
-from nbkit.batch.health import ranks
-from nbkit.measure.health import check_outputs
-from nbkit.report import leaderboard
+from nbcards import ranks as leaderboard
+from nbcards.comparison import ranked as ranked_outcomes
 from nbkit.report.site import build
 from nbkit.studies import numbers
 from nbkit.studies.behaviours import Measure, Read, behaviour_of
-from nbkit.studies.comparison import ranked
-from tests.studies.long_files import write_outcomes
-
-from ..studies.comparison_cases import numbers_of
 
 CARRIED = behaviour_of(numbers.STUDY).measures["carried"]
+
+
+def ranked(found: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    return ranked_outcomes(tidy(found), measure)
 
 
 def systems(**shares: float) -> pd.DataFrame:
@@ -69,7 +70,7 @@ def written(tmp_path: Path, *found: pd.DataFrame) -> dict[str, Path]:
 def test_only_measures_that_were_found_precise_have_a_board(tmp_path: Path):
     found = systems(a=1.0, b=0.9, c=0.8)
     files = written(tmp_path, pd.concat([found, found.assign(measure="strict"), found.assign(target_language="nl")]))
-    [board] = leaderboard.boards(files, {"numbers": "numbers"})
+    [board] = leaderboard.boards(files)
     assert board.measure.measure == "carried" and board.direction == "en→de" and board.read.of >= 20
     assert Measure(label="", measure="", reading="", answer={"above": ""}).precision("en", "de") is None
     few = [Read(right=84, of=100)]
@@ -77,12 +78,12 @@ def test_only_measures_that_were_found_precise_have_a_board(tmp_path: Path):
 
 
 def test_two_systems_are_not_ranked(tmp_path: Path):
-    assert leaderboard.boards(written(tmp_path, systems(a=1.0, b=0.9)), {"numbers": "numbers"}) == []
+    assert leaderboard.boards(written(tmp_path, systems(a=1.0, b=0.9))) == []
 
 
 def test_rows_are_written_with_ranks_and_people_marked(tmp_path: Path):
     found = systems(a=0.99, b=0.97, e_1=0.2, reference=1.0)
-    [board] = leaderboard.boards(written(tmp_path, found), {"numbers": "numbers"})
+    [board] = leaderboard.boards(written(tmp_path, found))
     shown = {row["system"]: row for row in board.shown()}
     assert shown["reference"]["people"] and not shown["e-1"]["people"]
     assert (shown["reference"]["ranks"], shown["e-1"]["ranks"]) == ("1–2", "4") and shown["e-1"]["text"] == "20.0%"
@@ -101,10 +102,13 @@ def test_the_index_has_one_table_of_ranks(tmp_path: Path):
 
 
 def test_the_health_of_outputs_is_ranked():
-    sources = [f"This is sentence number {i} of them all." for i in range(60)]
-    good = [f"Das ist Satz Nummer {i} von allen." for i in range(60)]
-    outputs = {"good": good, "fine": good, "other": good, "bad": ["" if i % 3 else each for i, each in enumerate(good)]}
-    found = pd.DataFrame(check_outputs(sources, outputs, "en", "de"), columns=["system", "line", "kind", "evidence"])
-    board = ranks(found, list(outputs), sources, "en", "de").set_index("system")
+    good, bad = [], [line for line in range(1, 61) if (line - 1) % 3]
+    flagged = {"good": good, "fine": good, "other": good, "bad": bad}
+    named = [SimpleNamespace(system=name, flagged=lines) for name, lines in flagged.items()]
+    health = SimpleNamespace(file="a.en", source="en", target="de", clusters=[*range(60), None], systems=named)
+    outcomes = leaderboard.health_outcomes(health)
+    board = ranked_outcomes(outcomes, outcomes.behaviour.headline).set_index("system")
     assert board.loc["good", "value"] == 1 and board.loc["bad", "value"] == pytest.approx(1 / 3)
     assert board["tied"].to_dict() == {"good": True, "fine": True, "other": True, "bad": False}
+    [shown] = leaderboard.boards({}, [health])
+    assert (shown.name, shown.title, shown.direction) == ("a.en", "Health of the outputs", "en→de")

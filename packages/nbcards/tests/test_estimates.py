@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from cards_cases import tidy
 
-from nbkit.batch.card import _left_out, _warnings, _with_health
-from nbkit.report.card import MeasureOf, Value
+from nbcards.card import MeasureOf, Value
+from nbcards.estimates import answer, revealing, unranked, worst_group
+from nbcards.making import _left_out, _warnings, _with_health
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import Answers, Mark, Measure, answer, behaviours, revealing, unranked, worst_group
+from nbkit.studies.behaviours import Answers, Mark, Measure, behaviours
 
 SAID = Answers(
     above="{system} has {value} of {n}[, fewest of *{lowest}* ({lowest_value}) and most of {highest}]",
@@ -85,22 +87,23 @@ def test_a_sentence_says_how_many_of_the_outputs_it_judges_are_broken():
     copied = "The dog is here and the cat is there with the old man."
     looped = "Die Katze saß auf der Matte, saß auf der Matte, saß auf der Matte, saß auf der Matte."
     rows = pd.DataFrame({
-        "system": "S", "source_language": "en", "target_language": "de", "measure": "strict", "count": 1,
+        "study": "numbers", "system": "S", "source_language": "en", "target_language": "de", "measure": "strict",
+        "verdict": None, "reason": "",
         "item": list("abcd"), "cluster": list("abcd"), "value": [1.0, 1.0, 1.0, float("nan")], "groups": [{}] * 4,
         "source": [text, text, copied, "Hello!"], "changed": None, "reference": None,
         "output": [looped, "Die Katze saß auf der Matte.", copied, ""],
     })  # fmt: skip
-    found = _with_health("S is right in 100.0% of 3.", rows, measure(), "S", ("en", "de"))
+    found = _with_health("S is right in 100.0% of 3.", tidy(rows), measure(), "S", ("en", "de"))
     assert found == "S is right in 100.0% of 3; but of the 3 outputs judged, 2 are broken (copy 1, loop 1)."
-    assert _with_health("Well.", rows.iloc[1:2], measure(), "S", ("en", "de")) == "Well."
+    assert _with_health("Well.", tidy(rows.iloc[1:2]), measure(), "S", ("en", "de")) == "Well."
     people = "Am Montag sagte die Ministerin, dass die Gespräche über den Haushalt erst im Frühjahr beginnen."
     cut = rows.iloc[[1] * 3].assign(item=list("abc"), source=[f"{text} {text} {each}." for each in "abc"])
     cut = cut.assign(reference=people, output=[people, people, people[:40]])
     assert "of the 3 outputs judged, 1 is broken (truncation 1)" in _with_health(
-        "Well.", cut, measure(), "S", ("en", "de")
+        "Well.", tidy(cut), measure(), "S", ("en", "de")
     )
     changed = cut.assign(changed=[f"{each} {text}" for each in "abc"])  # the reference is of the text as it was
-    assert _with_health("Well.", changed, measure(), "S", ("en", "de")) == "Well."
+    assert _with_health("Well.", tidy(changed), measure(), "S", ("en", "de")) == "Well."
     looped = changed.assign(output=looped)
     assert "of the 3 outputs judged (of changed texts, too), 3 are" in _with_health(
         "Well.", looped, measure(), "S", ("en", "de")

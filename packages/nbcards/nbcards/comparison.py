@@ -23,26 +23,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from nbcards.estimates import DIRECTION, estimates, interval_of, scored
 from nbkit.errors import NbkitError
-from nbkit.measure.statistics import mean_interval
-from nbkit.seeding import generator
-from nbkit.studies.behaviours import Behaviour, Measure, estimates, interval_of, scored
+from nbkit.measure.signflips import LEVEL, p_values, sign_flip_p
+from nbkit.studies.behaviours import Measure
+from nbkit.studies.results import Outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The error rate of all tests of a comparison together, and the power that "could have been seen" means.
-LEVEL: Final = 0.05
+#: The power that "could have been seen" means.
 POWER: Final = 0.8
-#: Draws of a test whose p may be small, at least; as many per test of the comparison, so that p can pass Holm's bound.
-DRAWS: Final = 9_999
-DRAWS_PER_TEST: Final = 200
-#: Up to so many clusters that differ, all flips are counted.
-_ALL = 12
 _ZERO = 1e-12  # what rounding leaves of equal scores
-_BLOCK = 1 << 22  # signs that are drawn at a time
-_DIRECTION = ["source_language", "target_language"]
-_PAIR = ["study", "system_a", "system_b", *_DIRECTION, "measure"]
+_PAIR = ["study", "system_a", "system_b", *DIRECTION, "measure"]
 #: What can become of an item. "other": the output changed, but no verdict did, or there is none.
 CHANGES: Final = ("broken", "fixed", "wrong", "other", "right", "same")
 
@@ -68,11 +61,11 @@ class Compared:
     tests: int
 
 
-def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]) -> Compared:
-    """Compare the outcomes of two systems item by item.
+def compared(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Compared:
+    """Compare the outcomes of two systems item by item, study by study.
 
-    Within a study, systems of the same label are compared, or the only one of each side. declared: behaviours by
-    study; studies that are not among them are not compared. Raises `NbkitError` if there is nothing in common.
+    Within a study, systems of the same label are compared, or the only one of each side. Measures are those that A
+    declares. Raises `NbkitError` if there is nothing in common.
     """
     import pandas as pd
 
@@ -83,7 +76,7 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
     room: list[Sequence[Room]] = []
     items: list[pd.DataFrame] = []
     excluded: list[dict[str, Any]] = []
-    for place, measure, both in _pairings(a, b, declared):
+    for place, measure, both in _pairings(a, b):
         known = both["score_a"].notna() & both["score_b"].notna()
         side = both["side"].value_counts()
         gone = {"only_a": int(side["left_only"]), "only_b": int(side["right_only"])}
@@ -118,30 +111,31 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
     # One that the test refutes ends where the test stops refusing: the skewness of few unequal clusters widens it.
     for n in table.index[(table["p"] <= LEVEL) & (table["low"] <= 0) & (table["high"] >= 0)]:
         table.loc[n, "high" if table["difference"][n] < 0 else "low"] = _end(sums[n], shares[n])
-    excluded += _alone(a, b, declared, excluded)
+    excluded += _alone(a, b, excluded)
     return Compared(
         table.drop(columns="width"), pd.concat(items, ignore_index=True), pd.DataFrame(excluded), tests=tests
     )
 
 
-def ranked(found: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+def ranked(found: Outcomes, measure: Measure) -> pd.DataFrame:
     """The systems of each direction by their value of *measure*, best first, with what the order is worth.
 
     Each pair of systems is tested on the items that both have (as in `compared`); p is adjusted by Holm over all pairs
     of a direction. ``first`` and ``last`` are the ranks that a system may have: one more than the systems that are
     significantly better, and as many as are not significantly worse.
-    Columns: those of `nbkit.studies.behaviours.estimates`, first, last, tied (with the best), tests.
+    Columns: those of `nbcards.estimates.estimates`, first, last, tied (with the best), tests.
     """
     import pandas as pd
 
     sign = -1 if measure.better == "lower" else 1
     boards = []
-    for direction, rows in scored(found, measure).groupby(_DIRECTION, sort=False):
-        board = estimates(found[(found[_DIRECTION] == list(direction)).all(axis=1)], measure)
-        board = board[board["value"].notna()].sort_values("value", ascending=sign < 0, kind="stable", ignore_index=True)
+    whole = estimates(found, measure)
+    for direction, rows in scored(found, measure).groupby(DIRECTION, sort=False):
+        board = whole[(whole[DIRECTION] == list(direction)).all(axis=1) & whole["value"].notna()]
+        board = board.sort_values("value", ascending=sign < 0, kind="stable", ignore_index=True)
         rows = rows.assign(again=rows.groupby(["system", "item", "group", "part"]).cumcount())
         keys = ["item", "group", "part", "again"]
-        items = rows.drop_duplicates(keys).set_index(keys)[["cluster", "count"]]
+        items = rows.drop_duplicates(keys).set_index(keys)["cluster"]
         scores = rows.pivot(index=keys, columns="system", values="score")
         pairs = list(combinations(board["system"], 2))
         sums = []
@@ -161,52 +155,48 @@ def ranked(found: pd.DataFrame, measure: Measure) -> pd.DataFrame:
         first = [1 + better[name] for name in board["system"]]
         last = [len(board) - worse[name] for name in board["system"]]
         boards.append(board.assign(first=first, last=last, tied=[rank == 1 for rank in first], tests=tests))
-    empty = pd.DataFrame(columns=[*estimates(found.iloc[:0], measure), "first", "last", "tied", "tests"])
+    empty = pd.DataFrame(columns=[*whole, "first", "last", "tied", "tests"])
     return pd.concat(boards, ignore_index=True) if boards else empty
 
 
 def _alone(
-    a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour], known: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+    a: Sequence[Outcomes], b: Sequence[Outcomes], known: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
     """Items of systems and directions that the other side does not have."""
-    rows = []
     for side, found in (("a", a), ("b", b)):
-        there = {(row["study"], row[f"system_{side}"], *(row[name] for name in _DIRECTION)) for row in known}
-        own = found[found["study"].isin(list(declared))]
-        for (study, system, source, target), part in own.groupby(["study", "system", *_DIRECTION], sort=False):
-            if (study, system, source, target) not in there:
-                names = ("", system) if side == "b" else (system, "")
-                row = dict(zip(_PAIR, (study, *names, source, target, ""), strict=True))
-                n = {"only_a": 0, "only_b": 0, f"only_{side}": part["item"].nunique()}
-                rows.append({**row, "both": 0, **n, "undecided": 0})
-    return rows
+        there = {(row["study"], row[f"system_{side}"], *(row[name] for name in DIRECTION)) for row in known}
+        for each in found:
+            for (system, source, target), part in each.rows.groupby(["model", *DIRECTION], sort=False):
+                if (each.study, system, source, target) not in there:
+                    names = ("", system) if side == "b" else (system, "")
+                    row = dict(zip(_PAIR, (each.study, *names, source, target, ""), strict=True))
+                    n = {"only_a": 0, "only_b": 0, f"only_{side}": part["item"].nunique()}
+                    yield {**row, "both": 0, **n, "undecided": 0}
 
 
-def paired(a: pd.DataFrame, b: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+def paired(a: Outcomes, b: Outcomes, measure: Measure) -> pd.DataFrame:
     """The scores of two systems' outcomes joined by item: score_a, score_b, and side ("both", "left_only", …).
 
     A repeated item is joined with its repetition; columns of the two sides end in ``_a`` and ``_b``.
     """
-    keys = [*_DIRECTION, "item", "group", "part"]
+    keys = [*DIRECTION, "item", "group", "part"]
     sides = [rows.assign(again=rows.groupby(keys).cumcount()) for rows in (scored(a, measure), scored(b, measure))]
     both = sides[0].merge(sides[1], on=[*keys, "again"], how="outer", suffixes=("_a", "_b"), indicator="side")
-    return both.assign(cluster=both["cluster_a"], count=both[["count_a", "count_b"]].min(axis=1))
+    return both.assign(cluster=both["cluster_a"])
 
 
-def _pairings(
-    a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
-) -> Iterator[tuple[dict[str, str], Measure, pd.DataFrame]]:
+def _pairings(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Iterator[tuple[dict[str, str], Measure, pd.DataFrame]]:
     """Study, systems, direction and measure of each comparison, the measure, and the joined scores."""
-    for study, behaviour in declared.items():
-        sides = [found[found["study"] == study] for found in (a, b)]
-        labels = [list(side["system"].unique()) for side in sides]
-        for one, other in _systems(labels[0], labels[1], study):
-            pair = [side[side["system"] == name] for side, name in zip(sides, (one, other), strict=True)]
-            for name, measure in behaviour.measures.items():
+    others = {each.study: each for each in b}
+    for sides in ((each, others[each.study]) for each in a if each.study in others):
+        labels = [list(side.rows["model"].unique()) for side in sides]
+        for one, other in _systems(labels[0], labels[1], sides[0].study):
+            pair = [side.of_systems([name]) for side, name in zip(sides, (one, other), strict=True)]
+            for name, measure in sides[0].behaviour.measures.items():
                 both = paired(pair[0], pair[1], measure)
-                for (source, target), part in both.groupby(_DIRECTION, sort=False):
+                for (source, target), part in both.groupby(DIRECTION, sort=False):
                     if (part["side"] == "both").any():
-                        place = (study, one, other, str(source), str(target), name)
+                        place = (sides[0].study, one, other, str(source), str(target), name)
                         yield dict(zip(_PAIR, place, strict=True)), measure, part
 
 
@@ -232,11 +222,10 @@ def _difference(
     apart = scores["b"] - scores["a"]
     numbers = rows["cluster"].factorize(sort=True)[0]
     sums = np.bincount(numbers, weights * apart) if len(rows) else np.empty(0)
-    times = rows.loc[rows.index.repeat(rows["count"].astype(int))]
     width = measure.range[1] - measure.range[0] if measure.range else 1.0
     signed = measure.model_copy(update={"share": False, "range": (-width, width) if measure.range else None})
-    interval = _interval(times.assign(score=times["score_b"] - times["score_a"]), signed)
-    alone = _interval(times.assign(score=times["score_b"]), measure)
+    interval = interval_of(rows.assign(score=apart), signed)[1:]
+    alone = interval_of(rows.assign(score=scores["b"]), measure)[1:]
     found = {
         "a": float(weights @ scores["a"]) if len(rows) else np.nan,
         "b": float(weights @ scores["b"]) if len(rows) else np.nan,
@@ -244,14 +233,14 @@ def _difference(
         **dict(zip(("low", "high"), interval, strict=True)),
         **dict(zip(("b_low", "b_high"), alone, strict=True)),
         "effect": _rank_biserial(sums),
-        "n": len(times),
+        "n": len(rows),
         "clusters": len(sums),
-        "up": int(rows["count"][apart > 0].sum()),
-        "down": int(rows["count"][apart < 0].sum()),
+        "up": int((apart > 0).sum()),
+        "down": int((apart < 0).sum()),
         "width": width,
     }
     shares = np.bincount(numbers, weights) if len(rows) else np.empty(0)
-    room = room_of(scores["a"], measure.range, numbers, rows["count"].to_numpy(float), weights)
+    room = room_of(scores["a"], measure.range, numbers, weights)
     return found, sums, shares, room, float(((sums - sums.sum() * shares) ** 2).sum())
 
 
@@ -266,22 +255,21 @@ def room_of(
     values: np.ndarray,
     bounds: tuple[float, float] | None,
     clusters: np.ndarray,
-    counts: np.ndarray,
     weights: np.ndarray,
 ) -> tuple[Room, Room]:
     """Up and down, within the *bounds* of the measure; by 1 without such.
 
-    values: of items. clusters: the number of each item's. counts: how often it occurs. weights: what it counts.
+    values: of items. clusters: the number of each item's. weights: what it counts.
 
-    >>> up, down = room_of(np.array([1.0, 0.0, 0.0]), (0, 1), np.array([0, 0, 1]), np.ones(3), np.full(3, 1 / 3))
+    >>> up, down = room_of(np.array([1.0, 0.0, 0.0]), (0, 1), np.array([0, 0, 1]), np.full(3, 1 / 3))
     >>> up.sizes, round(up.most, 2), down.sizes, round(down.most, 2)
-    (array([1., 1.]), 0.67, array([1., 0.]), 0.33)
+    (array([1, 1]), 0.67, array([1, 0]), 0.33)
     """
     found = []
     for end, sign in zip(bounds or (None, None), (1, -1), strict=True):
         rooms = np.ones(len(values)) if end is None else sign * (values - end)
         can = rooms > _ZERO
-        sizes = np.bincount(clusters[can], counts[can], clusters.max() + 1) if len(values) else np.empty(0)
+        sizes = np.bincount(clusters[can], minlength=clusters.max() + 1) if len(values) else np.empty(0)
         found.append(Room(sizes, float(weights @ rooms)))
     return found[1], found[0]
 
@@ -295,83 +283,20 @@ def _end(sums: np.ndarray, shares: np.ndarray) -> float:
     refused, allowed = 0.0, float(sums.sum())
     for _ in range(20):
         middle = (refused + allowed) / 2
-        if _p(sums - middle * shares, DRAWS) > LEVEL:
+        if sign_flip_p(sums - middle * shares) > LEVEL:
             allowed = middle
         else:
             refused = middle
     return allowed
 
 
-def _interval(rows: pd.DataFrame, measure: Measure) -> tuple[float, float]:
-    if rows.empty:
-        return np.nan, np.nan
-    if measure.average == "cluster" and not measure.share:
-        return mean_interval(rows.groupby("cluster")["score"].mean().to_numpy(), within=measure.range)[1:3]
-    return interval_of(rows, measure)[1:3]
-
-
 def weights_of(rows: pd.DataFrame, measure: Measure) -> np.ndarray:
     """What the score of each row counts in the value, as `interval_of` averages; sums to 1."""
-    counts = rows["count"].astype(float)
-    if measure.average == "item" or (measure.average != "cluster" and rows["part"].nunique() == 1):
-        return (counts / counts.sum()).to_numpy()
+    if measure.average == "item":
+        return np.full(len(rows), 1 / max(1, len(rows)))
     alike = rows["cluster"] if measure.average == "cluster" else rows["part"]
-    each = counts / counts.groupby(alike).transform("sum")
-    return (each / each.sum()).to_numpy()
-
-
-def p_values(sums: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:
-    """p of each test of a comparison, p after Holm's correction, and over how many tests that was.
-
-    sums: of each test what its clusters add to the difference. A test in which so few clusters differ that no signs of
-    theirs would be significant does not count, and has p = 1 afterwards.
-    """
-    from pingouin import multicomp
-
-    able = np.array([2.0 ** (1 - _differing(each)) <= LEVEL for each in sums])
-    tests = int(able.sum())
-    p = np.array([_p(each, max(DRAWS, DRAWS_PER_TEST * tests)) for each in sums])
-    p_holm = np.where(np.isnan(p), np.nan, 1.0)
-    if tests:
-        p_holm[able] = multicomp(p[able], method="holm")[1]
-    return p, p_holm, tests
-
-
-def _p(sums: np.ndarray, draws: int) -> float:
-    """Two-sided p of the hypothesis that each cluster's difference is as likely as its opposite.
-
-    sums: of the clusters. Of the 2ᵏ flips of k clusters that differ all are counted if there are few, else *draws* are
-    drawn; only 999 of them where these leave no doubt that p is above `LEVEL`. NaN without clusters.
-
-    >>> round(_p(np.array([1.0] * 5 + [0.0] * 20), 9_999), 4)  # McNemar's exact test: 2 / 2⁵
-    0.0625
-    >>> _p(np.zeros(4), 9_999)
-    1.0
-    """
-    if not len(sums):
-        return np.nan
-    # Sorted and scaled: the same result in whatever order clusters come, and no matter of rounding.
-    sizes = np.sort(np.abs(sums[np.abs(sums) > _ZERO]))
-    least = abs(sums.sum()) - 1e-9 * sizes.sum()
-    if len(sizes) <= _ALL:
-        totals = np.zeros(1)
-        for size in sizes:
-            totals = np.concatenate([totals + size, totals - size])
-        return float((np.abs(totals) >= least).mean())
-    random, above, drawn = generator(0, "sign flips", len(sizes)), 0, 0
-    while drawn < draws:
-        n = min(999 if not drawn else max(_BLOCK // len(sizes), 1), draws - drawn)
-        signs = random.integers(0, 2, (n, len(sizes)), dtype=np.int8)
-        above += int((np.abs((2.0 * signs - 1) @ sizes) >= least).sum())
-        drawn += n
-        if drawn == 999 and above > 2 * LEVEL * drawn:
-            break
-    return (above + 1) / (drawn + 1)
-
-
-def _differing(sums: np.ndarray) -> int:
-    """How many clusters differ."""
-    return int((np.abs(sums) > _ZERO).sum())
+    each = 1 / alike.groupby(alike).transform("size")
+    return (each / alike.nunique()).to_numpy(float)
 
 
 def _rank_biserial(sums: np.ndarray) -> float:
@@ -451,7 +376,7 @@ def _changes(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     found = {name: rows[f"{name}_a"] for name in ("source", "changed", "reference", "spans") if f"{name}_a" in rows}
     found |= {name: rows[name] for side in "ab" for name in (f"score_{side}", f"reason_{side}", f"output_{side}")
               if name in rows}  # fmt: skip
-    table = pd.DataFrame({**{name: rows[name] for name in ("item", "group", "cluster", "count")}, **found})
+    table = pd.DataFrame({**{name: rows[name] for name in ("item", "group", "cluster")}, **found})
     return table.assign(change=change, apart=score.abs()).sort_values(
         ["apart", "item"], ascending=[False, True], kind="stable"
     )

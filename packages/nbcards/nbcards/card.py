@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import ceil, floor
 from pathlib import Path
@@ -14,15 +14,14 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 from pydantic import BaseModel, ConfigDict, Field
 
+from nbcards.drawing import bar, point, scale, svg
+from nbcards.estimates import FEW
+from nbcards.pages import TEMPLATES, code_digest, rendered, with_spans
 from nbkit.errors import DataError, NbkitError
-from nbkit.figures.styles import marked_by
 from nbkit.files import ELSEWHERE, atomic_write
 from nbkit.languages import language_name
-from nbkit.measure.health import KINDS, kinds
-from nbkit.report.drawing import bar, point, scale, svg
-from nbkit.report.leaderboard import health_measure
-from nbkit.report.site import rendered, source_digest
-from nbkit.studies.behaviours import FEW, Mark, Published, written
+from nbkit.measure.health import KINDS, declared_measure, kinds
+from nbkit.studies.behaviours import Mark, Measure, Published, written
 
 #: Goes up when a field changes its name or its meaning.
 CARD_VERSION = 2
@@ -317,7 +316,7 @@ def _values(card: Card, *, linked: bool = False) -> dict[str, Any]:
     return {
         "link": address if linked else lambda *of, **filters: "",
         "card": card,
-        "digest": source_digest().hex(),
+        "digest": code_digest(),
         "run": SimpleNamespace(is_sandbox=card.sandbox),
         "picture": picture,
         "marked": _marked,
@@ -325,7 +324,7 @@ def _values(card: Card, *, linked: bool = False) -> dict[str, Any]:
         "looked_at": looked_at,
         "least": LEAST_SHOWN,
         "kinds": kinds(),
-        "precision": health_measure().read[0].said,
+        "precision": Measure(**declared_measure()).read[0].said,
     }
 
 
@@ -377,18 +376,6 @@ def _around(item: Item, text: str) -> tuple[int, int]:
     return start, end if end >= 0 else len(whole)
 
 
-def with_spans(text: str, spans: Sequence[Mapping[Any, Any]], of: str) -> Markup:
-    """*text* as HTML with its *spans* marked, those whose "text" is *of*.
-
-    >>> with_spans("a < 12", [{"text": "source", "start": 4, "end": 6, "label": "number"}], "source")
-    Markup('a &lt; <mark title="number">12</mark>')
-    """
-    own = (each for each in spans if each["text"] == of)
-    return Markup(
-        marked_by(text, [(each["start"], each["end"], f'mark title="{escape(each["label"])}"') for each in own])
-    )
-
-
 # ----------------------------------------------------------------------------
 # The picture of a measure: one line for each system, with interval, marks and published systems.
 
@@ -418,7 +405,7 @@ def picture(measure: MeasureOf, study: str = "", link: Callable[..., str] = lamb
 @cache
 def _style() -> str:
     """How a picture looks, on a page of nbkit (in its colours) and in a notebook."""
-    return (Path(__file__).parent / "templates/measure.css").read_text(encoding="utf-8")
+    return (TEMPLATES / "measure.css").read_text(encoding="utf-8")
 
 
 def _ends(measure: MeasureOf, known: list[Value]) -> tuple[float, float]:

@@ -11,17 +11,17 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 import yaml
+from cards_cases import changed, numbers_of, tidy, write_outcomes
 from click.testing import CliRunner, Result
 
 import nbkit
+from nbcards import compare as comparing
+from nbcards.card import Card, with_spans
+from nbcards.compare import Comparison, marked
+from nbcards.comparison import CHANGES
 from nbkit.cli import main
 from nbkit.errors import NbkitError
-from nbkit.report.card import Card, with_spans
-from nbkit.report.compare import Comparison, compare, marked
-from nbkit.studies.comparison import CHANGES
 from tests.pages import violations
-from tests.studies.comparison_cases import changed, numbers_of
-from tests.studies.long_files import write_outcomes
 
 GROUPS = ("integers", "decimals")
 WORSE = [0.0] * 30 + [1.0] * 70
@@ -33,6 +33,11 @@ def before(**columns) -> pd.DataFrame:
 
 def after(**columns) -> pd.DataFrame:
     return numbers_of(WORSE, "mine", groups=GROUPS, **columns)
+
+
+def compare(a, b, **more) -> Comparison:
+    """Tables of measured rows are outcomes."""
+    return comparing.compare(*(tidy(each) if isinstance(each, pd.DataFrame) else each for each in (a, b)), **more)
 
 
 def command(*arguments: object) -> Result:
@@ -131,9 +136,9 @@ def test_runs_cards_tables_and_systems_of_one_run(files):
     of_two = compare("old", "new", run="both.parquet")
     assert of_two.differences["difference"].tolist() == of_run.differences["difference"].tolist()
     assert of_two.names == ("old", "new") and of_run.names == ("before.parquet (mine)", "run (mine)")
-    of_tables = nbkit.compare(before(), after())
+    of_tables = nbkit.compare(tidy(before()), tidy(after()))
     assert of_tables.differences.equals(of_run.differences) and of_tables.names == ("A (mine)", "B (mine)")
-    assert nbkit.compare(before(), after().assign(system="new")).names == ("mine", "new")
+    assert nbkit.compare(tidy(before()), tidy(after().assign(system="new"))).names == ("mine", "new")
     done = command("old", "nwe", "--in", "both.parquet")
     assert done.exit_code == 2 and "unknown system 'nwe'; did you mean 'new'?" in done.stderr
 
@@ -311,9 +316,9 @@ def test_cards_of_the_sandbox_are_compared_with_its_notice(files, monkeypatch):
 def test_sentences_of_a_file_a_table_and_a_card(files):
     every = nbkit.sentences("before.parquet")
     assert len(every) == 100 and "100 items (numbers)" in repr(every)
-    few = every.where(**{next(iter(every.table["groups"][0])): GROUPS[0]})
+    few = every.where(capability=GROUPS[0])
     assert 0 < len(few) < 100 and len(every.where(verdict=["pass", "fail"])) == 100
-    assert len(nbkit.sentences(few.table)) == len(few)
+    assert len(nbkit.sentences(tidy(before()))) == len(every)
     shown = few._repr_html_()
     assert shown.startswith("<iframe") and "sandbox=" in shown and "&lt;!doctype html&gt;" in shown
     assert "<nav" not in few.page() and 'href="card.html"' in few.page(home="card.html")

@@ -1,6 +1,6 @@
 """Two systems on one page: what changed, how sure that is, and the items behind it.
 
-`compare` serves notebooks and `nbkit compare`; the statistics are those of `nbkit.studies.comparison`.
+`compare` serves notebooks and `nbkit compare`; the statistics are those of `nbcards.comparison`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import numpy as np
 from markupsafe import Markup, escape
 
 import nbkit
+from nbcards.comparison import CHANGES, LEVEL, POWER, Compared, compared
+from nbcards.drawing import bar, point, scale, svg
+from nbcards.estimates import FEW
+from nbcards.pages import rendered, with_spans
+from nbcards.places import of_sandbox, outcomes_at
 from nbkit.errors import UnknownNameError
 from nbkit.files import atomic_write
-from nbkit.report.browse import is_sandbox, outcomes_at
-from nbkit.report.card import with_spans
-from nbkit.report.drawing import bar, point, scale, svg
-from nbkit.report.site import rendered
-from nbkit.studies import STUDIES
 from nbkit.studies.base import cell_label
-from nbkit.studies.behaviours import FEW, Behaviour, Measure, behaviours
-from nbkit.studies.comparison import CHANGES, LEVEL, POWER, Compared, compared
+from nbkit.studies.behaviours import Behaviour, Measure
+from nbkit.studies.results import Outcomes, spans_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ class Check:
 class Comparison:
     """Two systems compared: shows itself in a notebook; tables as pandas.
 
-    a, b: what was compared, by name. differences, items, excluded: see `nbkit.studies.comparison.Compared`.
+    a, b: what was compared, by name. differences, items, excluded: see `nbcards.comparison.Compared`.
     """
 
     a: str
@@ -246,25 +246,25 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
     outcomes; with *run*, one of these, the labels of two of its systems. The outcomes of a run that did not write them
     are computed. Raises `NbkitError` if there is nothing to compare.
     """
-    declared = behaviours(STUDIES)
     if run is None:
         one, other = _name(a), _name(b)
-        if one == other and hasattr(a, "columns"):
+        if one == other and not isinstance(a, str | Path):
             one, other = "A", "B"
         elif one == other:  # the whole paths, where their last parts are the same
             same = Path(a).resolve() == Path(b).resolve()
             one, other = (one, "itself") if same else (str(a), str(b))
-        found = compared(outcomes_at(a), outcomes_at(b), declared)
+        sides = outcomes_at(a), outcomes_at(b)
     else:
         one, other = str(a), str(b)
         whole = outcomes_at(run)
-        known = sorted(set(whole["system"]))
+        known = sorted({name for each in whole for name in each.rows["model"]})
         for name in (one, other):
             if name not in known:
                 raise UnknownNameError("system", name, known, way_out=f" (in {_name(run)})")
-        found = compared(whole[whole["system"] == one], whole[whole["system"] == other], declared)
-    sandbox = any(is_sandbox(each) for each in ((a, b) if run is None else (run,)))
-    return Comparison(one, other, found, declared, sandbox)
+        sides = [each.of_systems([one]) for each in whole], [each.of_systems([other]) for each in whole]
+    sandbox = any(of_sandbox(each) for each in ((a, b) if run is None else (run,)))
+    declared = {each.study: each.behaviour for each in (*sides[1], *sides[0])}
+    return Comparison(one, other, compared(*sides), declared, sandbox)
 
 
 def default_folder(a: str, b: str, run: Path | None = None) -> Path:
@@ -281,8 +281,9 @@ def default_folder(a: str, b: str, run: Path | None = None) -> Path:
 
 
 def _name(place: Any) -> str:
-    if hasattr(place, "columns"):
-        return ", ".join(sorted(set(place["system"])))
+    if not isinstance(place, str | Path):
+        rows = place.rows if isinstance(place, Outcomes) else place
+        return ", ".join(sorted(set(rows["model"])))
     path = Path(place)
     return f"{path.parent.parent.name}/{path.stem}" if path.parent.name == "outcomes" else path.name or str(place)
 
@@ -371,11 +372,11 @@ def _shown(items: pd.DataFrame, behaviour: Behaviour, target: str) -> Iterator[d
         of = items[items["change"] == name]
         if len(of):
             first = [_item(row, behaviour, target) for row in of.head(SHOWN).to_dict("records")]
-            yield {"change": name, "n": int(of["count"].sum()), "items": first}
+            yield {"change": name, "n": len(of), "items": first}
 
 
 def _item(row: Mapping[Any, Any], behaviour: Behaviour, target: str) -> dict[str, Any]:
-    spans = _spans(row.get("spans"))
+    spans = spans_of(row.get("spans"))
     outputs = marked(_text(row.get("output_a")), _text(row.get("output_b")))
     texts = [("source", "source"), ("changed", behaviour.changed), ("reference", "reference")]
     return {
@@ -396,11 +397,6 @@ def _score(value: float) -> str:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _spans(value: Any) -> list[dict[str, Any]]:
-    found = json.loads(value) if isinstance(value, str) else value
-    return found if isinstance(found, list) else []
 
 
 def marked(a: str, b: str) -> tuple[Markup, Markup]:

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from cards_cases import read_outcomes, write_outcomes
 
+from nbcards import sentences
 from nbkit.errors import DataError
 from nbkit.figures import links, panels, styles, theme
-from nbkit.report import sentences
 from nbkit.report import site as report
-from nbkit.studies import read_outcomes
-from tests.studies.long_files import write_outcomes
+from nbkit.studies import STUDIES
+from nbkit.studies.behaviours import behaviours
 
 BROWSER = (
     pytest.mark.browser,
@@ -42,9 +43,9 @@ def rows(study: str, n: int) -> pd.DataFrame:
             fails = system == "beta" and number % 2 == 0
             found.append(
                 {
-                    "schema_version": 1, "study": study, "item": f"{study}-{number:03}", "count": 1, "system": system,
+                    "study": study, "item": f"{study}-{number:03}", "system": system,
                     "source_language": "en", "target_language": "de" if number % 3 else "fr", "measure": "score/bleu",
-                    "value": 0.25 if fails else 0.5 + number / 100, "sums": None,
+                    "value": 0.25 if fails else 0.5 + number / 100,
                     "verdict": "fail" if fails else "pass",
                     "reason": "wrong" if fails else "", "cluster": "c", "groups": {"kind": "abc"[number % 3]},
                     "source": f"The house 🏠 number {number} is green",
@@ -113,7 +114,7 @@ def unpacked(pack: sentences.Pack) -> tuple[dict[str, Any], dict[str, np.ndarray
 
 def test_all_that_outcomes_hold_is_packed(folder: Path):
     files = {name: folder / "outcomes" / f"{name}.parquet" for name in ("captions", "numbers")}
-    entries = [sentences.described("captions", "word_order", None), sentences.described("numbers", "numbers", None)]
+    entries = [("captions", "word_order", None), ("numbers", "numbers", None)]
     head, columns, texts = unpacked(sentences.pack(entries, files))
     assert [entry["items"] for entry in head["entries"]] == [40, 3] and head["left_out"] == 0
     *written, end = texts.split("\0")
@@ -131,7 +132,7 @@ def test_all_that_outcomes_hold_is_packed(folder: Path):
 
 def test_of_too_many_items_each_entry_keeps_its_share_for_every_system(folder: Path):
     files = {name: folder / "outcomes" / f"{name}.parquet" for name in ("captions", "numbers")}
-    entries = [sentences.described("captions", "word_order", None), sentences.described("numbers", "numbers", None)]
+    entries = [("captions", "word_order", None), ("numbers", "numbers", None)]
     head, columns, _ = unpacked(sentences.pack(entries, files, most=10))
     assert [entry["items"] for entry in head["entries"]] == [7, 3] and head["left_out"] == 33
     assert head["ids"][:7] == [f"word_order-{n:03}" for n in range(7)]
@@ -212,9 +213,9 @@ def test_what_metadata_says_of_a_table_is_not_trusted(folder: Path):
 
 
 def test_verdicts_with_names_of_their_own_are_called_by_these():
-    assert sentences.described("x", "word_order", None)["called"]["bleu/beta1"]["fail"].startswith("flip")
-    assert sentences.described("x", "nli_permutation", None)["called"]["accepted"]["fail"] == "rejected"
-    assert sentences.described("x", "idioms", None)["called"] == {}
+    called = {name: sentences.described("x", name, each, [])["called"] for name, each in behaviours(STUDIES).items()}
+    assert called["word_order"]["bleu/beta1"]["fail"].startswith("flip")
+    assert called["nli_permutation"]["accepted"]["fail"] == "rejected" and called["idioms"] == {}
 
 
 def test_columns_that_are_values_are_filters():

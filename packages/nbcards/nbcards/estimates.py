@@ -1,0 +1,210 @@
+"""From outcomes to the values of a study's measures, and to the sentence that answers its question for one system."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nbkit.errors import NbkitError
+from nbkit.studies.behaviours import SOME, Measure
+from nbkit.studies.results import Outcomes, group
+from nbkit.studies.summarise import summarise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Items below which a value says little; pages warn.
+FEW = 30
+#: The share of items without a verdict above which pages warn.
+MUCH = 0.2
+#: Groups of one value that an answer names.
+_NAMED = 3
+DIRECTION = ["source_language", "target_language"]
+SYSTEM = ["system", *DIRECTION]
+
+
+def scored(found: Outcomes, measure: Measure) -> pd.DataFrame:
+    """The measured rows of one measure with the column score, and group, part: of `Measure.by` and `Measure.average`.
+
+    A score is NaN where the measure is not defined (undecided).
+    """
+    rows = _chosen(found, measure, measure.measure)
+    rows = rows.assign(score=rows["value"])
+    if measure.minus:
+        keys = [*SYSTEM, "item"]
+        sides = rows, _chosen(found, measure, measure.minus)
+        both = [part.assign(again=part.groupby(keys).cumcount()) for part in sides]
+        taken = both[1].set_index([*keys, "again"])["value"]
+        there = both[0].join(taken.rename("minus"), on=[*keys, "again"])
+        rows = rows.assign(score=(there["score"] - there["minus"]).to_numpy())
+    return rows.assign(
+        group=[measure.named(each) for each in group(rows, measure.by)],
+        part=group(rows, measure.average),
+    )
+
+
+def _chosen(found: Outcomes, measure: Measure, name: str) -> pd.DataFrame:
+    rows = found.measured(name)
+    fits = np.ones(len(rows), dtype=bool)
+    for wanted, groups in ((True, measure.where), (False, measure.unlike)):
+        for key, values in groups.items():
+            fits &= (group(rows, key).isin(values) == wanted).to_numpy()
+    return rows[fits].reset_index(drop=True)
+
+
+def estimates(found: Outcomes, measure: Measure) -> pd.DataFrame:
+    """The value of *measure* with its 95% interval, for each system and direction.
+
+    Columns: system, source_language, target_language, value, low, high, n (scores), clusters, undecided.
+    """
+    return _estimated(scored(found, measure), measure, ())
+
+
+def whole_and_groups(found: Outcomes, measure: Measure) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """`estimates` over all items, and by group; the second is empty where the measure has no groups."""
+    rows = scored(found, measure)
+    return _estimated(rows, measure, ()), _estimated(rows if measure.by else rows.iloc[:0], measure, ["group"])
+
+
+def _estimated(rows: pd.DataFrame, measure: Measure, by: Sequence[str]) -> pd.DataFrame:
+    of = [*SYSTEM, *by]
+    is_known = rows["score"].notna()
+    known = rows[is_known]
+    items = rows.assign(n=is_known, undecided=~is_known).groupby(of, sort=False)[["n", "undecided"]].sum().astype(int)
+    clusters = known.groupby(of, sort=False)["cluster"].nunique().rename("clusters")
+    values = means(known, measure, of).set_index(of)[["value", "low", "high"]].astype(float)
+    table = items.join(values).join(clusters).reset_index().fillna({"clusters": 0}).astype({"clusters": int})
+    return table[[*of, "value", "low", "high", "n", "clusters", "undecided"]]
+
+
+def means(known: pd.DataFrame, measure: Measure, by: Sequence[str] = ()) -> pd.DataFrame:
+    """The mean of scored rows in each group of *by*, as the measure averages: value, low, high, n and units."""
+    cells: Any = () if measure.average in ("item", "cluster") else "part"
+    if measure.average == "cluster":
+        known = known.groupby([*by, "cluster"], sort=False)["score"].mean().reset_index()
+    return summarise(
+        known, "score", list(by), average_over=cells, cluster="cluster", interval="share" if measure.share else "mean",
+        within=measure.range,
+    )  # fmt: skip
+
+
+def interval_of(known: pd.DataFrame, measure: Measure) -> tuple[float, float, float]:
+    """The value of scored rows, and the ends of its interval; NaN without rows."""
+    for row in means(known, measure).to_dict("records"):
+        return row["value"], row["low"], row["high"]
+    return np.nan, np.nan, np.nan
+
+
+def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> str:
+    """The sentence that answers the behaviour's question for one system.
+
+    whole: a row of `estimates`; parts: its rows by group (empty where the measure has none). With fewer than `SOME`
+    clusters, the sentence begins with how few they are.
+    """
+    zero = measure.zero.value if measure.zero else 0.0
+    low, high = (whole["value"] if np.isnan(whole[end]) else whole[end] for end in ("low", "high"))
+    places = 3 if measure.share else 2  # as pages write them: what is written as 0.00 is not below 0
+    case = "above" if round(low, places) > zero else "below" if round(high, places) < zero else "unsure"
+    sentence = getattr(measure.answer, case) or measure.answer.above
+    fields: dict[str, Any] = {
+        "system": whole["system"],
+        "value": measure.written(whole["value"]),
+        "interval": measure.interval(whole["low"], whole["high"]),
+        "zero": measure.written(zero),
+        "n": f"{whole['n']:,}",
+        "clusters": f"{whole['clusters']:,}",
+        "undecided": f"{whole['undecided']:,}",
+    }
+    differ = parts.loc[parts["n"] >= SOME, "value"].map(measure.written).nunique() > 1
+    sentence = re.sub(r"\[(.*?)\]", r"\1" if differ else "", sentence)
+    known = _ranked(parts).sort_values("value", kind="stable")
+    counted = known if len(known) else parts[parts["value"].notna()]
+    if len(counted):
+        fields |= {
+            "n_groups": len(counted),
+            "n_above": int((counted["low"].round(places) > zero).sum()) or "none",
+            "n_below": int((counted["high"].round(places) < zero).sum()) or "none",
+        }
+    if len(known):
+        for name, place in (("lowest", 0), ("highest", -1)):
+            value = known["value"].iloc[place]
+            alike = known.loc[np.isclose(known["value"], value), "group"]
+            fields |= {name: ", ".join(alike[:_NAMED]), f"{name}_value": measure.written(value)}
+    doubt = (
+        f"With only {whole['clusters']} independent item{'s' * (whole['clusters'] != 1)}, "
+        if whole["clusters"] < SOME
+        else ""
+    )
+    try:
+        return doubt + sentence.format(**fields)
+    except KeyError as error:
+        raise NbkitError(f"the answer of '{measure.label}' names {error}, which this measure does not have") from None
+
+
+def _ranked(parts: pd.DataFrame) -> pd.DataFrame:
+    """The groups with a value that an answer counts and may name as lowest or highest: of enough items (`SOME`)."""
+    return parts[parts["value"].notna() & (parts["n"] >= SOME)]
+
+
+def unranked(parts: pd.DataFrame) -> dict[str, int]:
+    """The groups with a value that are too small to be ranked beside others, with their numbers of items."""
+    if len(_ranked(parts)) < 2:
+        return {}
+    small = parts[parts["value"].notna() & (parts["n"] < SOME)].sort_values("n", ascending=False, kind="stable")
+    return dict(zip(small["group"], small["n"].astype(int), strict=True))
+
+
+def worst_group(parts: pd.DataFrame, measure: Measure) -> str:
+    """The group of one system's `estimates` that its answer names as the worst; "" if it names none."""
+    some = _ranked(parts)
+    if some.empty or measure.better is None:
+        return ""
+    values = some["value"].to_numpy()
+    return str(some["group"].iloc[int(values.argmin() if measure.better == "higher" else values.argmax())])
+
+
+def method_of(measure: Measure, whole: bool = True) -> str:
+    """How `interval_of` makes the interval of a value, of a part if it is not the *whole*; as pages say it.
+
+    >>> from nbkit.studies.behaviours import Answers
+    >>> method_of(Measure(label="", measure="", reading="", answer=Answers(above="")))
+    'Wilson’s interval, wider where items belong together'
+    """
+    if whole and measure.average not in ("item", "cluster"):
+        return "by resampling"
+    return (
+        "Wilson’s interval, wider where items belong together" if measure.share else "Hall’s interval of a skewed mean"
+    )
+
+
+def revealing(rows: pd.DataFrame, measure: Measure, group: str = "") -> dict[str, Any]:
+    """Positions of the worst, a typical and the best of one system's scored *rows*; where nothing is better, by value.
+
+    If all scores are equal, none is worse or better. group: from which the worst is taken if it has one as bad.
+
+    A typical one has the score nearest to the mean; among equals the one with the smallest item id is taken, so that
+    the choice is the same in every run. Items without a score are not considered, and undecided ones only if all are.
+    """
+    known = rows[rows["score"].notna()]
+    if "verdict" in known and (decided := known["verdict"] != "undecided").any():
+        known = known[decided]
+    if known.empty:
+        return {}
+    ranked = known.assign(far=(known["score"] - known["score"].mean()).abs()).sort_values("item", kind="stable")
+    if ranked["score"].nunique() == 1:
+        return {"typical": ranked.index[0]}
+    low, high = ranked["score"].idxmin(), ranked["score"].idxmax()
+    if group and measure.better is not None:
+        bad = ranked["score"].min() if measure.better == "higher" else ranked["score"].max()
+        of_group = ranked[(ranked["group"] == group) & (ranked["score"] == bad)]
+        if len(of_group):
+            low, high = (of_group.index[0], high) if measure.better == "higher" else (low, of_group.index[0])
+    typical = ranked[~ranked.index.isin([low, high])]["far"]
+    found = {"lowest": low, "typical": typical.idxmin() if len(typical) else None, "highest": high}
+    if measure.better is not None:
+        worst, best = (low, high) if measure.better == "higher" else (high, low)
+        found = {"worst": worst, "typical": found["typical"], "best": best}
+    return {name: place for name, place in found.items() if place is not None}

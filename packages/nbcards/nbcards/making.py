@@ -1,0 +1,440 @@
+"""`make_card`: one or several systems through every behaviour that they and the direction allow, on one page."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbkit
+from nbcards.card import (
+    OUTCOMES,
+    PAGE,
+    RUN,
+    SENTENCES,
+    BehaviourOf,
+    Card,
+    HealthOf,
+    Item,
+    MeasureOf,
+    SystemOf,
+    TextsOf,
+    Value,
+    check_owner,
+    write_card,
+)
+from nbcards.estimates import (
+    FEW,
+    MUCH,
+    answer,
+    estimates,
+    method_of,
+    revealing,
+    scored,
+    unranked,
+    whole_and_groups,
+    worst_group,
+)
+from nbcards.sentences import sentences
+from nbkit.batch.card import (
+    MAX_REQUESTS,
+    MAX_TEXTS,
+    CardPlan,
+    Planned,
+    compute,
+    health_of_card,
+    plan_card,
+    portable,
+    run_file,
+    texts_of,
+)
+from nbkit.errors import NbkitError
+from nbkit.files import atomic_write, check_folder
+from nbkit.languages import split_pair
+from nbkit.measure.health import check_outputs
+from nbkit.studies import Outcomes, write_outcomes
+from nbkit.studies.behaviours import SOME, Measure, Published
+from nbkit.studies.named import licences
+from nbkit.studies.results import group, spans_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda line: None) -> Card:
+    """Compute the card of *plan* and write it into *folder*: page, data, Markdown, outcomes, and a run file.
+
+    said: gets a line before and after each behaviour; the page is there after the first. A behaviour that fails is "not
+    measurable because …". Raises `NbkitError`, before anything is asked, where no behaviour can be measured.
+    """
+    if not plan.measurable:
+        reasons = dict.fromkeys(each.reason for each in plan.behaviours if each.systems)
+        raise NbkitError(f"no behaviour can be measured: {'; '.join(reasons)}")
+    check_folder(folder, PAGE)
+    check_owner(folder, plan.pair, list(plan.systems.values()))
+    began = time.time()
+    parts: dict[str, BehaviourOf] = {}
+    tables: dict[str, Outcomes] = {}
+    asked: Counter[str] = Counter()
+    left = plan.max_requests
+    # Classifiers are small: their page can be read while a translator is trained or downloaded.
+    order = sorted(plan.behaviours, key=lambda each: each.systems is plan.systems)
+    for each in order:
+        started = time.time()
+        said(f"{each.behaviour.title}: {each.sureness}")
+        result = compute(each, plan.max_texts, left)
+        left -= result.requests
+        asked.update(result.asked)
+        found, reason = result.outcomes, result.reason
+        if found is not None:
+            tables[each.study.name] = found.of_systems(each.systems)
+        if each.params is not None:
+            said(f"{each.behaviour.title}: {time.time() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
+        parts[each.study.name] = _behaviour(each, found, reason, plan.pair)
+        waiting = [other.behaviour.title for other in plan.behaviours if other.study.name not in parts]
+        if waiting and found is not None:
+            write_card(_card(plan, parts, asked, began), folder, waiting)
+    said("Health of the outputs")
+    measured = [tables[each.study.name] for each in plan.behaviours if each.study.name in tables]
+    health = tuple(HealthOf(**each) for each in health_of_card(plan, measured))
+    card = _card(plan, parts, asked, began, health)
+    write_card(card, folder)
+    (folder / OUTCOMES).mkdir(exist_ok=True)
+    for path in (folder / OUTCOMES).glob("*.parquet"):
+        path.unlink()
+    for each in plan.behaviours:
+        if each.study.name in tables:
+            path = folder / OUTCOMES / f"{each.study.name}.parquet"
+            write_outcomes([each.params], path, "parquet", models=each.systems)
+    with atomic_write(folder / RUN) as temporary:
+        temporary.write_text(run_file(plan, folder.name), encoding="utf-8")
+    if measured:
+        with atomic_write(folder / SENTENCES) as temporary:
+            temporary.write_text(sentences(folder).page(home=PAGE), encoding="utf-8")
+    return card
+
+
+def _card(
+    plan: CardPlan,
+    parts: Mapping[str, BehaviourOf],
+    asked: Mapping[str, int],
+    began: float,
+    health: tuple[HealthOf, ...] = (),
+) -> Card:
+    """The card of what was measured so far."""
+    return Card(
+        nbkit=nbkit.__version__,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=round(time.time() - began, 1),
+        command=plan.command,
+        source_language=plan.pair[0],
+        target_language=plan.pair[1],
+        sandbox=any(each.corpora == "sandbox" for each in plan.behaviours),
+        systems=tuple(
+            SystemOf(
+                label=shown,
+                name=name,
+                kind="translator" if named is plan.systems else "classifier",
+                asked=asked.get(name, 0),
+            )
+            for named in (plan.systems, plan.classifiers)
+            for shown, name in named.items()
+        ),
+        health=health,
+        behaviours=tuple(parts[each.study.name] for each in plan.behaviours if each.study.name in parts),
+    )
+
+
+def _behaviour(planned: Planned, found: Outcomes | None, reason: str, pair: tuple[str, str]) -> BehaviourOf:
+    behaviour, params = planned.behaviour, planned.params
+    measures: list[MeasureOf] = []
+    people: Any = None
+    answers: dict[str, list[str]] = {}
+    items: list[Item] = []
+    warnings: list[str] = []
+    small: dict[tuple[str, tuple[tuple[str, int], ...]], list[str]] = {}
+    if found is not None:
+        people = found.of_systems({*found.rows["model"]} - {*planned.systems})
+        found = found.of_systems(planned.systems)
+        there = found.names
+        headline = behaviour.headline_of(there)
+        measured = {name: each for name, each in behaviour.measures.items() if each.measure in there}
+        for name, measure in measured.items():
+            whole, groups = whole_and_groups(found, measure)
+            # What the paper's systems did elsewhere says nothing beside sentences of the sandbox.
+            marks = measure.published if planned.corpora != "sandbox" else ()
+            marks = tuple(mark for mark in marks if mark.pair in ("", "-".join(pair)))
+            shown = _measure(name, measure, whole, groups, marks, estimates(people, measure), pair)
+            measures.append(shown)
+            rows: Any = whole.to_dict("records")
+            for row in rows:
+                if row["n"] and (measure is headline or row["clusters"] >= SOME):
+                    parts = groups[groups["system"] == row["system"]]
+                    said = answer(row, parts, measure)
+                    if measure is headline:
+                        said = _with_health(said, found, measure, row["system"], pair)
+                    answers.setdefault(row["system"], []).append(_with_people(said, shown))
+                    of = (measure.label if measure is not headline else "", tuple(unranked(parts).items()))
+                    small.setdefault(of, []).append(row["system"])
+        # Items of the kind that an answer names, where the headline has no kinds but another measure has.
+        divided = headline if headline.by else next((each for each in measured.values() if each.by), headline)
+        divided = divided if divided.share == headline.share and divided.better == headline.better else headline
+        parts = whole_and_groups(found, divided)[1]
+        worst = {str(name): worst_group(own, divided) for name, own in parts.groupby("system")}
+        items = list(_items(scored(found, divided), divided, worst))
+        rows = found.measured(measures[0].measure)
+        warnings = [*_warnings(list(measured.values()), measures, rows), *_left_out(small, len(planned.systems))]
+    undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
+    missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
+    return BehaviourOf(
+        study=planned.study.name,
+        title=behaviour.title,
+        question=behaviour.question,
+        changed=behaviour.changed,
+        reads=behaviour.fit.reads if behaviour.fit else "translator",
+        answers={name: tuple(said) for name, said in answers.items()},
+        not_measurable=dict.fromkeys(missing, reason or f"none of {undecided:,} items could be decided"),
+        warnings=tuple(warnings),
+        measures=tuple(measures),
+        items=tuple(items),
+        texts=tuple(TextsOf(**each) for each in texts_of(behaviour, params)) if params is not None else (),
+        tested=0 if found is None else found.measured(behaviour.headline_of(found.names).measure)["source"].nunique(),
+        corpora=licences(params, planned.systems.values()) if params is not None else {},
+        params=portable(params.model_dump(mode="json")) if params is not None else {},
+    )
+
+
+def _with_people(said: str, measure: MeasureOf) -> str:
+    """A sentence with what references get by the same judge."""
+    people = (f"; {each.system} (by people): {measure.with_interval(each)}" for each in measure.people)
+    return said.removesuffix(".") + "".join(people) + "."
+
+
+#: What makes an output broken whatever it was asked for; other findings need other systems, or are what is measured.
+_BROKEN = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation")
+
+
+def _with_health(said: str, found: Outcomes, measure: Measure, system: str, pair: tuple[str, str]) -> str:
+    """A sentence with how many of the outputs that it judges are broken, which the number itself may not show."""
+    rows = scored(found, measure)
+    rows = rows[rows["score"].notna() & rows["output"].notna()]
+    rows = rows.assign(given=rows["changed"].where(rows["changed"].notna(), rows["source"]))
+    own = rows[rows["system"] == system]
+    first = rows.drop_duplicates(["system", "given"]).pivot(index="given", columns="system", values="output")
+    others = first.dropna()  # the same texts for all, so that short ones show
+    counts: Counter[str] = Counter()
+    broken: set[int] = set()
+    given, outputs = own["given"].tolist(), own["output"].tolist()
+    beside = {str(name): others[name].reindex(given).tolist() for name in others if name != system}
+    whole = {name: lines for name, lines in beside.items() if all(isinstance(line, str) for line in lines)}
+    if own["reference"].notna().all() and own["changed"].isna().all():
+        whole["reference"] = own["reference"].tolist()
+    for finding in check_outputs(given, {**whole, system: outputs}, *pair):
+        if finding.system == system and finding.kind in _BROKEN:
+            counts[finding.kind] += 1
+            broken.add(finding.line)
+    if not broken:
+        return said
+    kinds = ", ".join(f"{kind} {counts[kind]:,}" for kind in _BROKEN if counts[kind])
+    are = "is" if len(broken) == 1 else "are"
+    too = " (of changed texts, too)" if own["changed"].notna().any() else ""
+    of = f"of the {len(own):,} outputs judged{too}"
+    return f"{said.removesuffix('.')}; but {of}, {len(broken):,} {are} broken ({kinds})."
+
+
+#: So many groups that are left out are named.
+_NAMED = 8
+
+
+def _left_out(small: Mapping[tuple[str, tuple[tuple[str, int], ...]], Sequence[str]], systems: int) -> Iterator[str]:
+    """Which groups an answer does not judge one by one.
+
+    small: the systems by measure ("" for the headline) and by their groups with numbers of items.
+    """
+    for (measure, groups), of in small.items():
+        if not groups or (measure and ("", groups) in small):
+            continue
+        named = [f"{group} ({n:,})" for group, n in groups[:_NAMED]]
+        more = [f"{len(groups) - _NAMED:,} more"] if len(groups) > _NAMED else []
+        where = f" in “{measure}”" if measure else ""
+        whose = f" for {', '.join(dict.fromkeys(of))}" if len(set(of)) < systems else ""
+        yield (
+            f"Not judged one by one{where}{whose}, as they have fewer than {SOME} items: {'; '.join([*named, *more])}."
+        )
+
+
+#: So many reasons for undecided items are named.
+_REASONS = 6
+#: The share of failures below which a test hardly distinguishes systems.
+_CEILING = 0.05
+
+
+def _undecided(rows: pd.DataFrame, system: str) -> pd.DataFrame:
+    return rows[(rows["system"] == system) & (rows["verdict"] == "undecided")]
+
+
+def _why(measure: Measure, rows: pd.DataFrame, n: int) -> str:
+    """The most frequent reasons of *n* undecided items; "" without any."""
+    reasons = rows["reason"].value_counts()
+    shown = reasons[reasons.index != ""].head(_REASONS)
+    more = n - int(shown.sum())
+    named = [f"{count:,}: {measure.reasons.get(str(reason), reason)}" for reason, count in shown.items()]
+    return "; ".join([*named, f"{more:,}: other reasons"] if more and named else named)
+
+
+def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], rows: pd.DataFrame) -> Iterator[str]:
+    """Why values are to be read with care: few units, many items that could not be judged, what the study declares.
+
+    rows: those of the first measure.
+    """
+    fewest = min((value.clusters for value in measures[0].values), default=FEW)
+    if 0 < fewest < FEW:
+        items = min(value.n for value in measures[0].values if value.clusters == fewest)
+        behind = f" behind the {items:,} items" * (items > fewest)
+        yield f"Only {fewest} different texts, numbers or idioms{behind}: a few of them can change the result."
+    for value in measures[0].values:
+        every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
+        if value.n and value.undecided > MUCH * every:
+            why = _why(measured[0], _undecided(rows, value.system), value.undecided)
+            yield (
+                f"{of}{value.undecided:,} of {every:,} items could not be judged{why and f' ({why})'}; the value is "
+                "that of the others."
+            )
+        unseen = _undecided(rows, value.system).dropna(subset="value")
+        if len(unseen) > MUCH * value.n:
+            why = _why(measured[0], unseen, len(unseen))
+            yield (
+                f"{of}{len(unseen):,} of {value.n:,} items could not have shown an error{why and f' ({why})'}; by the "
+                "measure’s definition they count as right."
+            )
+        share = value.value if value.value is not None and measures[0].share else 0.5
+        wrong = 1 - share if measures[0].better == "higher" else share
+        if measures[0].better and wrong < _CEILING:
+            yield (
+                f"{of}{round(wrong * value.n):,} of {value.n:,} items went wrong: so near to the best possible value, "
+                "this test can hardly separate good systems from better ones."
+            )
+    if len({(value.n, value.undecided) for value in measures[0].values}) > 1:
+        judged = ", ".join(f"{value.system} {value.n:,}" for value in measures[0].values)
+        yield (
+            f"The systems were not judged on the same items ({judged}): nbkit compare takes those that both "
+            "systems have."
+        )
+    for measure, declared in zip(measures, measured, strict=True):
+        values = [each.value for each in measure.values if each.value is not None]
+        if declared.doubt and values and min(values) < declared.doubt.value:
+            yield declared.doubt.label
+
+
+def _measure(
+    name: str, measure: Measure, whole: pd.DataFrame, groups: pd.DataFrame, published: tuple[Published, ...],
+    people: pd.DataFrame, pair: tuple[str, str],
+) -> MeasureOf:  # fmt: skip
+    read = measure.precision(*pair)
+    marks = [measure.floor, measure.ceiling, measure.zero]
+    return MeasureOf(
+        name=name,
+        label=measure.label,
+        measure=measure.measure,
+        by="" if measure.names else measure.by,
+        reading=measure.reading,
+        better=measure.better,
+        called=measure.called,
+        share=measure.share,
+        range=measure.range,
+        marks=tuple(dict.fromkeys(mark for mark in marks if mark is not None)),
+        published=published,
+        read=read.said if read else "",
+        method=method_of(measure),
+        people=tuple(_value(row) for row in people.to_dict("records") if row["n"]),
+        values=tuple(_value(row) for row in whole.to_dict("records")),
+        groups=tuple(_value(row) for row in groups.to_dict("records")),
+    )
+
+
+def _value(row: Mapping[Any, Any]) -> Value:
+    numbers: dict[str, Any] = {name: _number(row[name]) for name in ("value", "low", "high")}
+    numbers |= {name: int(row[name]) for name in ("n", "clusters", "undecided")}
+    return Value(system=row["system"], group=str(row.get("group", "")), **numbers)
+
+
+def _number(value: float) -> float | None:
+    return None if value != value else float(value)
+
+
+def _items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str]) -> Iterator[Item]:
+    """Telling items of each system; worst: the groups from which a failing one is taken."""
+    own_group = group(rows, measure.item)
+    for system, own in rows.groupby("system", sort=False):
+        for role, place in revealing(own, measure, worst.get(str(system), "")).items():
+            row = own.loc[place]
+            texts = {name: _text(row[name]) for name in ("source", "changed", "reference", "output")}
+            verdict = _text(row["verdict"])
+            called = {"pass": "passes", "fail": "fails", **measure.called}.get(verdict or "", verdict or role)
+            yield Item(
+                system=str(system),
+                role=called if measure.share else role,
+                group=own_group[place] or row["group"],
+                item=row["item"],
+                **texts,
+                spans=tuple(spans_of(row["spans"])),
+                score=_number(row["score"]),
+                verdict=verdict,
+                reason=row["reason"],
+            )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def card(
+    systems: str | Sequence[str],
+    pair: str | tuple[str, str],
+    *,
+    classifiers: Sequence[str] = (),
+    folder: str | Path | None = None,
+    max_texts: int = MAX_TEXTS,
+    max_requests: int = MAX_REQUESTS,
+    **overrides: Mapping[str, Any],
+) -> Card:
+    """The card of one or several systems; in a notebook it shows itself, and `Card.table` has the numbers.
+
+    Parameters
+    ----------
+    systems
+        Names of translators, as everywhere in nbkit.
+    pair
+        The direction, ``"en-de"`` or ``("en", "de")``.
+    classifiers
+        Names of classifiers, for the behaviours of classifiers.
+    folder
+        Where page, data, Markdown, outcomes and run file are written; by default ``outputs/card-SYSTEM-SRC-TGT``.
+    max_texts, max_requests
+        Hard caps: texts that each system is asked for each behaviour, and requests to services in total.
+    **overrides
+        Parameters by study, such as ``numbers={"templates": "own"}``.
+
+    Raises
+    ------
+    NbkitError
+        For systems, languages or parameters that do not exist. What a system cannot give is "not measurable" on
+        the card.
+    """
+    names = [systems] if isinstance(systems, str) else list(systems)
+    both = split_pair(pair) if isinstance(pair, str) else pair
+    plan = plan_card(
+        names, both, classifiers=classifiers, max_texts=max_texts, max_requests=max_requests, overrides=overrides,
+        command=f"nbkit.card({names!r}, {'-'.join(both)!r})",
+    )  # fmt: skip
+    return make_card(plan, Path(folder) if folder is not None else default_folder(plan))
+
+
+def default_folder(plan: CardPlan) -> Path:
+    """Where a card is written if nothing else is said: ``outputs/card-SYSTEM-SRC-TGT``."""
+    names = "-".join(re.sub(r"\W+", "-", shown).strip("-") for shown in (*plan.systems, *plan.classifiers))
+    return Path("outputs") / f"card-{names[:80]}-{'-'.join(plan.pair)}"

@@ -1,0 +1,108 @@
+"""Ranks of the systems of a run, by each measure whose verdicts a reader found precise, and by nothing else.
+
+A measure ranks if its study declares how many of its failures were right when read (``read`` in ``behaviour.yaml``) and
+these are at least `nbkit.studies.behaviours.BAR`; outcomes are all that is needed. Ranks are those of
+`nbcards.comparison.ranked`. There is no score over several measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nbcards.answers import direction
+from nbcards.comparison import ranked
+from nbcards.estimates import DIRECTION, FEW
+from nbkit.errors import NbkitError
+from nbkit.measure.health import declared_measure
+from nbkit.studies import Outcomes, read_outcomes
+from nbkit.studies.behaviours import BAR, Behaviour, Columns, Judged, Measure, Read, is_people
+
+#: Systems without which there is nothing to rank.
+LEAST = 3
+
+
+@dataclass(frozen=True)
+class Board:
+    """The systems of one direction, best first. name: of the entry or file; rows: of `ranked`."""
+
+    name: str
+    title: str
+    measure: Measure
+    read: Read
+    rows: tuple[Mapping[str, Any], ...]
+
+    @property
+    def direction(self) -> str:
+        """Source and target language, as pages write them."""
+        return direction(self.rows[0]["source_language"], self.rows[0]["target_language"])
+
+    def shown(self) -> Iterator[dict[str, Any]]:
+        """The rows as the index writes them."""
+        for row in self.rows:
+            yield {
+                **row,
+                "text": self.measure.written(row["value"]),
+                "interval": self.measure.interval(row["low"], row["high"]),
+                "ranks": f"{row['first']}–{row['last']}" if row["first"] != row["last"] else str(row["first"]),
+                "few": row["n"] < FEW,
+                "people": is_people(row["system"]),
+            }
+
+
+def boards(files: Mapping[str, Path], health: Sequence[Any] = ()) -> list[Board]:
+    """The ranks of a run. files: outcomes by entry; health: its records (`nbkit.batch.health`)."""
+    found: list[Board] = []
+    for name, path in files.items():
+        state = path.stat()
+        with suppress(NbkitError):  # the entry's section says what is wrong with its file
+            found += _of_entry(path, name, (state.st_mtime_ns, state.st_size))
+    for each in health:
+        outcomes = health_outcomes(each)
+        found += _boards(ranked(outcomes, outcomes.behaviour.headline), each.file, outcomes.behaviour.title,
+                         outcomes.behaviour.headline)  # fmt: skip
+    return found
+
+
+@lru_cache(maxsize=64)
+def _of_entry(path: Path, name: str, state: tuple[int, int]) -> tuple[Board, ...]:
+    [found] = read_outcomes(path, texts=False)
+    measures = [each for each in found.behaviour.measures.values() if each.read]
+    return tuple(
+        board for each in measures for board in _boards(ranked(found, each), name, found.behaviour.title, each)
+    )
+
+
+def _boards(table: Any, name: str, title: str, measure: Measure) -> Iterator[Board]:
+    for (source, target), part in table.groupby(DIRECTION, sort=False):
+        read = measure.precision(source, target)
+        if read is not None and read.right >= BAR * read.of and len(part) >= LEAST:
+            yield Board(name, title, measure, read, tuple(part.to_dict("records")))
+
+
+def health_outcomes(health: Any) -> Outcomes:
+    """The outcomes of a record of health: whether nothing was found in a line; equal sources are one cluster.
+
+    health: with source, target, clusters (of each line; None for an empty one) and systems, each with *flagged*, its
+    lines (from 1) in which something was found.
+    """
+    lines = [(line, each) for line, each in enumerate(health.clusters, start=1) if each is not None]
+    rows = [
+        {"item": line, "unit": cluster, "model": each.system, "right": float(line not in flagged)}
+        for each in health.systems
+        for flagged in [set(each.flagged)]
+        for line, cluster in lines
+    ]
+    table = pd.DataFrame(rows, columns=["item", "unit", "model", "right"])
+    measure = Measure(**declared_measure())
+    declared = Behaviour(
+        title="Health of the outputs", question="", measures={"healthy": measure},
+        outcomes=Columns(measures={measure.measure: Judged(value="right")}),
+    )  # fmt: skip
+    return Outcomes("health", table.assign(source_language=health.source, target_language=health.target), declared)

@@ -1,0 +1,314 @@
+"""The browser of sentences: all items of a run with every system's output, packed into one page.
+
+It is made of the outcomes in the run's folder alone. Texts, items, answers and results are columns of numbers and one
+block of text, deflated and written into the page as base64; ``sentences.js`` unpacks, filters and shows them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from array import array
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup, escape
+
+from nbcards.card import DATA, read_card
+from nbcards.pages import rendered
+from nbcards.places import of_sandbox, outcomes_at
+from nbkit.batch.folder import recorded_params
+from nbkit.errors import DataError, NbkitError, closest
+from nbkit.studies import STUDIES, Outcomes, read_outcomes
+from nbkit.studies.behaviours import Behaviour
+from nbkit.studies.named import corpora
+from nbkit.studies.results import GROUP, VERDICTS, group, groups_of, spans_of
+
+#: Items that a page holds; of more, each entry keeps its share of them.
+MOST_ITEMS = 100_000
+_NONE = -1
+_ANSWER = ("item", "system", "groupsOf", "source", "changed", "reference", "output", "spansOf")
+_RESULT = ("answer", "measure", "value", "verdict", "reason")
+
+
+def digest(files: Mapping[str, Path]) -> str:
+    """The digest of what the page is made of beside the run's records. files: outcomes by entry."""
+    state = hashlib.blake2b(digest_size=16)
+    for name, path in files.items():
+        with path.open("rb") as file:
+            state.update(name.encode() + hashlib.file_digest(file, "blake2b").digest())
+    return state.hexdigest()
+
+
+class Numbered(dict[Any, int]):
+    """Values by their number: each new one gets the next."""
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = number = len(self)
+        return number
+
+
+class Pack:
+    """The items of several entries as columns.
+
+    An item has answers: what one system wrote for it, with the texts that belong to it. An answer has results: one a
+    measure. Answers stand in the order of their items, results in the order of their answers.
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self.left_out = 0
+        self._texts, self._systems, self._measures, self._reasons = Numbered(), Numbered(), Numbered(), Numbered()
+        self._directions, self._groups, self._spans = Numbered(), Numbered(), Numbered()
+        self._items: list[tuple[int, int, str]] = []
+        self._answers: list[tuple[int, ...]] = []
+        self._results = {name: array("f" if name == "value" else "i") for name in _RESULT}
+
+    def add(self, entry: Mapping[str, Any], tables: Iterable[pd.DataFrame]) -> None:
+        """Add the outcomes of an *entry*, as `described`. tables: measured rows with the column *measure*."""
+        number = len(self.entries)
+        items, answers = Numbered(), Numbered()
+        before = len(self._items), len(self._answers)
+        for table in tables:
+            rows: Iterator[Any] = table.itertuples(index=False)
+            for row, named in zip(rows, groups_of(table), strict=True):
+                key = (row.source_language, row.target_language, row.item)
+                item = items.get(key)
+                if item is None:
+                    item = items[key]
+                    direction = self._directions[f"{row.source_language}-{row.target_language}".rstrip("-")]
+                    self._items.append((number, direction, row.item))
+                texts = (self._text(getattr(row, name, None)) for name in ("source", "changed", "reference", "output"))
+                groups = self._groups[json.dumps(named, ensure_ascii=False)]
+                spans = json.dumps(spans_of(getattr(row, "spans", None)), ensure_ascii=False)
+                marks = self._spans[spans] if spans != "[]" else _NONE
+                answer = (before[0] + item, self._systems[row.system], groups, *texts, marks)
+                place = answers.get(answer)
+                if place is None:
+                    place = answers[answer]
+                    self._answers.append(answer)
+                verdict = VERDICTS.index(row.verdict) + 1 if isinstance(row.verdict, str) else 0
+                of = (self._measures[row.measure], row.value, verdict, self._reasons[row.reason])
+                for column, value in zip(self._results.values(), (before[1] + place, *of), strict=True):
+                    column.append(value)
+        self.entries.append({**entry, "items": len(items)})
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return len(self._items)
+
+    def _text(self, text: Any) -> int:
+        return self._texts[text] if isinstance(text, str) else _NONE
+
+    def packed(self) -> tuple[bytes, int]:
+        """The deflated columns, and their length before: the length of a JSON head, the head, arrays, and the texts.
+
+        A number of an array has 4 bytes, and a zero ends each text.
+        """
+        order = sorted(range(len(self._answers)), key=lambda place: self._answers[place][0])
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        answers = np.array([self._answers[place] for place in order], dtype=np.int32)
+        answers = answers.reshape(len(order), len(_ANSWER))
+        results = {name: np.array(values) for name, values in self._results.items()}
+        results["answer"] = rank[results["answer"]].astype(np.int32)
+        in_turn = np.lexsort((results["measure"], results["answer"]))
+        columns: dict[str, np.ndarray] = {
+            name: np.array([item[place] for item in self._items], dtype=np.int32)
+            for place, name in enumerate(("entry", "direction"))
+        }
+        columns |= {name: answers[:, place] for place, name in enumerate(_ANSWER)}
+        columns |= {name: values[in_turn] for name, values in results.items()}
+        # Half a surrogate pair cannot be written.
+        texts = [text.replace("\0", " ").encode("utf-8", "replace") for text in self._texts]
+        columns["starts"] = np.cumsum([0, *(len(text) + 1 for text in texts)], dtype=np.int32)
+        head = {
+            "columns": [
+                [name, "f" if values.dtype == np.float32 else "i", len(values)] for name, values in columns.items()
+            ],
+            "ids": [item[2] for item in self._items],
+            "verdicts": ["", *VERDICTS],
+            "entries": self.entries,
+            "left_out": self.left_out,
+        }
+        known = {"systems": self._systems, "directions": self._directions, "measures": self._measures}
+        head |= {name: list(values) for name, values in (known | {"reasons": self._reasons}).items()}
+        head |= {name: list(map(json.loads, values)) for name, values in
+                 (("groups", self._groups), ("spans", self._spans))}  # fmt: skip
+        written = json.dumps(head, ensure_ascii=False).encode("utf-8", "replace")
+        written += b" " * (-len(written) % 4)
+        arrays = b"".join(values.astype(values.dtype.newbyteorder("<")).tobytes() for values in columns.values())
+        whole = b"".join([len(written).to_bytes(4, "little"), written, arrays, *(text + b"\0" for text in texts)])
+        return zlib.compress(whole, 6), len(whole)
+
+
+def pack(
+    runs: Sequence[tuple[str, str, Mapping[str, Any] | None]], files: Mapping[str, Path], most: int = MOST_ITEMS
+) -> Pack:
+    """The items of the entries of a run that have outcomes, at most *most*. runs: name, study and parameters of each.
+
+    Of more, those with the smallest ids of each entry, which are the same for each system and in each run. Raises
+    `DataError` for a file that cannot be read.
+    """
+    made = Pack()
+    found = {name: _ids(path) for name, path in files.items()}
+    left, share = most, {}
+    for place, (name, ids) in enumerate(sorted(found.items(), key=lambda each: len(each[1]))):
+        share[name] = min(len(ids), left // (len(found) - place))
+        left -= share[name]
+    for name, study, params in runs:
+        if name in files:
+            ids = found[name]
+            made.left_out += len(ids) - share[name]
+            below = "" if share[name] == len(ids) else sorted(ids)[share[name]]
+            [outcomes] = read_outcomes(files[name], below=below)
+            made.add(described(name, study, outcomes.behaviour, [params]), measured(outcomes))
+    return made
+
+
+def measured(found: Outcomes) -> Iterator[pd.DataFrame]:
+    """The measured rows of each measure, with the column *measure*."""
+    for name in found.names:
+        yield found.measured(name).assign(measure=name)
+
+
+def _ids(path: Path) -> set[str]:
+    """The ids of the items in a file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        batches = pq.ParquetFile(path).iter_batches(columns=["item"])
+        return {item for batch in batches for item in batch.column(0).unique().to_pylist()}
+    except (OSError, pa.ArrowException, KeyError) as error:
+        raise DataError(f"not readable as Parquet ({error}); delete it and run again", path) from None
+
+
+def described(name: str, study: str, behaviour: Behaviour, runs: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
+    """What the page says of an entry: its study's title, what changed texts are called, corpora and licences of runs.
+
+    runs: parameters; those of another version, or of a study that is not here, say nothing of corpora.
+    """
+    known: dict[str, Any] = {}
+    for params in runs:
+        with suppress(NbkitError):
+            known |= {each["name"]: each for each in corpora(STUDIES.get(study).params(**(params or {})))}
+    return {
+        "name": name, "study": study, "title": behaviour.title, "changed": behaviour.changed,
+        "called": {each.measure: each.called for each in behaviour.measures.values() if each.called},
+        "corpora": [{**each, "name": Path(each["name"]).name} for each in known.values()],
+    }  # fmt: skip
+
+
+#: Bytes of a part of what the browser of sentences holds: a browser reads one after the other, and keeps none.
+_PART = 3 * 2**18
+
+
+def sentences_page(
+    pack: Pack, title: str, *, home: str = "", is_sandbox: bool = False, provenance: str = "", digest: str = ""
+) -> str:
+    """The browser of sentences as a page. home: the page that it leads back to, "" for none; provenance: as HTML."""
+    packed, size = pack.packed()
+    parts = [Markup(b64encode(packed[at : at + _PART]).decode()) for at in range(0, len(packed), _PART)]
+    return rendered(
+        "sentences.html.j2", run=SimpleNamespace(title=title, is_sandbox=is_sandbox), home=home, digest=digest,
+        packed=parts, size=size, entries=pack.entries, items=pack.items, left_out=pack.left_out, provenance=provenance,
+    )  # fmt: skip
+
+
+# ----------------------------------------------------------------------------
+# In a notebook.
+
+_HIGH = 720
+_FIELDS = ("study", "system", "source_language", "target_language", "measure", "verdict", "item")
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Items with every system's output: shows itself in a notebook as the browser of the report's ``sentences.html``.
+
+    table: a row per item, system and measure: measured rows (`nbkit.studies.results`) with their study and measure.
+    """
+
+    table: pd.DataFrame = field(repr=False)
+    title: str
+    is_sandbox: bool = False
+    #: Of each study what it declares; study and parameters of each run, which say where the sentences come from.
+    declared: Mapping[str, Behaviour] = field(default_factory=dict, repr=False)
+    runs: Sequence[tuple[str, Mapping[str, Any]]] = field(default=(), repr=False)
+
+    def where(self, **filters: Any) -> Sentences:
+        """The items that fit, as `Sentences`: by column (``system="m30k-en-de"``, ``verdict="fail"``) or by group.
+
+        A value or a list of values. Raises `NbkitError` for what is neither a column nor a group here.
+        """
+        table = self.table
+        for name, wanted in filters.items():
+            values = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else list(wanted)
+            groups = [each.removeprefix(GROUP) for each in map(str, self.table) if each.startswith(GROUP)]
+            if name not in (*_FIELDS, *groups):
+                meant = closest(name, [*_FIELDS, *groups])
+                hint = (
+                    f"; did you mean '{meant}'?" if meant else f"; there are: {', '.join([*_FIELDS, *sorted(groups)])}"
+                )
+                raise NbkitError(f"items have no '{name}'{hint}")
+            table = table[(table[name] if name in _FIELDS else group(table, name)).isin(values)]
+        return replace(self, table=table)
+
+    def page(self, home: str = "") -> str:
+        """The browser as one page of HTML that loads nothing. home: the page that it leads back to, "" for none."""
+        pack = Pack()
+        for study, rows in self.table.groupby("study", sort=False):
+            ids = sorted(set(rows["item"]))
+            share = MOST_ITEMS // self.table["study"].nunique()
+            pack.left_out += max(0, len(ids) - share)
+            rows = rows[rows["item"].isin(ids[:share])] if len(ids) > share else rows
+            name = str(study)
+            params = [params for of, params in self.runs if of == name]
+            pack.add(described(name, name, self.declared[name], params), [rows])
+        return sentences_page(pack, self.title, home=home, is_sandbox=self.is_sandbox)
+
+    def __len__(self) -> int:
+        return int(self.table["item"].nunique())
+
+    def __repr__(self) -> str:
+        studies = ", ".join(dict.fromkeys(self.table["study"]))
+        return f"Sentences of {self.title}: {len(self):,} items ({studies or 'none'})"
+
+    def _repr_html_(self) -> str:
+        frame = Markup(
+            '<iframe title="{}" srcdoc="{}" sandbox="allow-scripts allow-downloads" width="100%" height="{}" '
+            'style="border: 1px solid #dfe3e8"></iframe>'
+        )
+        return str(frame.format(repr(self), escape(self.page()), _HIGH))
+
+
+def sentences(place: Any) -> Sentences:
+    """All items at *place* with every system's output, to search and filter in a notebook.
+
+    place: the output folder of a run, the folder of a card, a file of outcomes, or a table of them. Raises
+    `NbkitError` if there are none.
+    """
+    found = outcomes_at(place)
+    tables = [rows.assign(study=each.study) for each in found for rows in measured(each)]
+    made = Sentences(
+        pd.concat(tables, ignore_index=True), "a table", declared={each.study: each.behaviour for each in found}
+    )
+    if not isinstance(place, str | Path):
+        return made
+    folder = Path(place)
+    runs: list[tuple[str, Mapping[str, Any]]] = []
+    if (folder / DATA).is_file():
+        runs = [(each.study, each.params) for each in read_card(folder).behaviours]
+    elif (folder / "run.json").is_file():
+        runs = [(each.study.name, each.model_dump()) for each in recorded_params(folder).values()]
+    return replace(made, title=folder.name or str(place), is_sandbox=of_sandbox(place), runs=runs)
