@@ -98,7 +98,7 @@ def show_procedure(measure: str, *figures: str) -> None:
         for row in (*drawn["rows"], step["row"]):
             panel.text(-0.75, row["y"], row["name"], ha="right", va="center", fontsize=9)
             for place, word in enumerate(row["words"], start=row["first"]):
-                box = {"facecolor": row["colour"] if place in row["marked"] else "white", "edgecolor": "#8A8A8A"}
+                box = {"facecolor": row["fill"] if place in row["marked"] else "white", "edgecolor": "#8A8A8A"}
                 panel.text(place, row["y"], word, ha="center", va="center", fontsize=9,
                            bbox={"boxstyle": "round,pad=0.3", "linewidth": 0.8, **box})  # fmt: skip
             for first, last in row["lines"]:
