@@ -27,7 +27,7 @@ _DARK = 0.536
 def forest(
     table: pd.DataFrame, y: str, *, hue: str | None = None, panel: Columns = None, label: str = "",
     zero: float | Sequence[float] = (), limits: tuple[float, float] | Literal["unit", "symmetric"] | None = None,
-    joined: bool = False, order: Sequence[str] = (), names: Names = None, hues: Names = None, titles: Names = None,
+    joined: bool = False, names: Names = None, hues: Names = None, titles: Names = None,
     marks: pd.DataFrame | None = None, mark: str = "", percent: bool = False, more: Sequence[Look] = (),
     per_line: int = 3, empty: str = NO_MODEL,
 ) -> Figure:  # fmt: skip
@@ -51,8 +51,6 @@ def forest(
         of 0 as to the right.
     joined : bool
         Whether the marks of a row stand at one height, joined by a line.
-    order : sequence of str
-        The order of the rows.
     names, hues, titles : callable or mapping, optional
         How rows, hues and panels are called; of two columns, *titles* names the last.
     marks : DataFrame, optional
@@ -70,7 +68,7 @@ def forest(
     if not len(table) or not len(table := table[table["value"].notna()]):
         return theme.message(empty)
     by_category = y in PERTURBED
-    heights = _heights(y, table[y], order)
+    heights = _heights(y, table[y])
     own = looks(hue or y, ordered(table[hue or y]), hues if hue else None)
     bars = [value for value, look in own.items() if hue == "score" and look.marker == "|"]
     dodged = hue is not None and not joined and bool(table.duplicated([y, *_listed(panel)]).any())
@@ -168,7 +166,7 @@ def curves(
 
 def heatmap(
     table: pd.DataFrame, y: str, x: str, *, panel: Columns = None, columns: Names = None, titles: Names = None,
-    within: tuple[float, float] = (0, 1), label: str = "", form: str = ".2f", written: str | None = None,
+    within: tuple[float, float] = (0, 1), label: str = "", written: str | None = None,
     empty: str = NO_MODEL,
 ) -> Figure:  # fmt: skip
     """A cell for each value of *y* × *x*, on one scale in all panels; dark is large. As `forest` otherwise.
@@ -185,7 +183,7 @@ def heatmap(
     if both := y in PERTURBED and x in PERTURBED:
         rows = across = panels.in_paper_order([*table[y], *table[x]])
     units = table["n"] if "n" in table else [FEW] * len(table)
-    numbers = [f"{each:{form}}{styles.dagger(n)}" for each, n in zip(table["value"], units, strict=True)]
+    numbers = [f"{each:.2f}{styles.dagger(n)}" for each, n in zip(table["value"], units, strict=True)]
     shown = _panels(table.assign(_written=table[written] if written else numbers), panel, titles)
     roomy = len(shown) == 1 or len(across) <= 8
     longest = max(len(line) for title, _ in shown for line in title.split("\n"))
@@ -265,11 +263,11 @@ def _same(other: pd.DataFrame, here: pd.DataFrame, panel: Columns) -> pd.DataFra
     return other
 
 
-def _heights(column: str, values: pd.Series, order: Sequence[str] = ()) -> Mapping[str, float]:
+def _heights(column: str, values: pd.Series) -> Mapping[str, float]:
     """Where each row stands."""
     if column in PERTURBED:
         return panels.perturbation_rows(panels.in_paper_order(values))
-    return {name: float(place) for place, name in enumerate(ordered(values, order))}
+    return {name: float(place) for place, name in enumerate(ordered(values))}
 
 
 def _ends(limits: str, table: pd.DataFrame) -> tuple[float, float]:

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,8 +41,6 @@ _FEW = "few"  # the mark of values of few units, and its legend
 _GAP = 0.7  # between categories of perturbations, in rows
 _LEAST = 1.5  # inches that a panel is wide at least in a column
 
-Table = TypeVar("Table", Styler, pd.DataFrame)
-
 # ----------------------------------------------------------------------------
 # Copies of figures and tables beside the report: PDF, CSV and LaTeX; and figures in words.
 
@@ -52,51 +50,39 @@ def output_folder() -> Path:
     return Path(os.environ.get("NBKIT_OUTPUT") or Path("outputs") / "explore")
 
 
-def save_figure(figure: Figure, name: str) -> Figure:
-    """Keep *figure* as ``figures/<name>.pdf``, and where it fits a column as ``<name>.column.pdf``; returns the figure.
+def save_figure(figure: Figure, name: str) -> None:
+    """Keep *figure* as ``figures/<name>.pdf``, and where it fits a column as ``<name>.column.pdf``.
 
     It is laid out anew to fit the width of a page of text, or of its column, so that its writing has the size that it
     was given. A figure whose panels stand beside each other does not fit a column.
     """
-    width, height = figure.get_size_inches()
-    page, columns = min(width, theme.PAGE), [legend._ncols for legend in figure.legends]  # type: ignore[attr-defined]
+    size, columns = figure.get_size_inches(), [legend._ncols for legend in figure.legends]  # type: ignore[attr-defined]
     with theme.style():
         try:
-            for legend, n in zip(figure.legends, columns, strict=True):
-                legend.set_ncols(min(n, 2))
-            path = _path("figures", name, ".column.pdf")
-            path.unlink(missing_ok=True)
-            if _fits_column(figure, page):
-                _save(figure, path)
-            for legend, n in zip(figure.legends, columns, strict=True):
-                legend.set_ncols(n)
-            figure.set_size_inches(page, height)
-            _save(figure, _path("figures", name, ".pdf"))
+            for suffix, width in ((".column.pdf", theme.COLUMN), (".pdf", min(size[0], theme.PAGE))):
+                path, in_column = _path("figures", name, suffix), suffix == ".column.pdf"
+                figure.set_figwidth(width)
+                for legend, n in zip(figure.legends, columns, strict=True):
+                    legend.set_ncols(min(n, 2) if in_column else n)
+                if in_column and not _fits_column(figure):
+                    path.unlink(missing_ok=True)
+                    continue
+                with atomic_write(path) as temporary:
+                    figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
         finally:
-            figure.set_size_inches(width, height)
-    return figure
+            figure.set_size_inches(*size)
 
 
-def _fits_column(figure: Figure, page: float) -> bool:
-    """Whether panels, none beside another, have room in a column beside their labels; the figure gets its width."""
-    shown: Any = [panel for panel in figure.axes if panel.get_visible()]
+def _fits_column(figure: Figure) -> bool:
+    """Whether the panels of a figure as wide as a column, none beside another, have room beside their labels."""
+    shown = [panel for panel in figure.axes if panel.get_visible()]
     if len({panel.get_position().x0.round(2) for panel in shown}) != 1:
         return False
-    figure.set_figwidth(page)
-    figure.draw_without_rendering()
-    labels = max(panel.get_tightbbox().width - panel.get_window_extent().width for panel in shown) / figure.dpi
-    if theme.COLUMN - labels < _LEAST:
-        return False
-    figure.set_figwidth(theme.COLUMN)
     with warnings.catch_warnings(record=True) as found:  # that panels have no room
         warnings.simplefilter("always")
         figure.draw_without_rendering()
-    return not found and figure.get_tightbbox().width <= theme.COLUMN + 0.2
-
-
-def _save(figure: Figure, path: Path) -> None:
-    with atomic_write(path) as temporary:
-        figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+    least = min(panel.get_window_extent().width for panel in shown) / figure.dpi
+    return not found and least >= _LEAST and figure.get_tightbbox().width <= theme.COLUMN + 0.2
 
 
 def described(figure: Figure) -> str:
@@ -133,21 +119,19 @@ def _panel_described(panel: Axes) -> str:
     return f"{named}, values {ends}." if named else f"Values {ends}."
 
 
-def save_table(table: Table, name: str, *, text: bool = False) -> Table:
-    """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper; returns the table.
+def save_table(table: Styler | pd.DataFrame, name: str, *, text: bool = False) -> None:
+    """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper.
 
     text: whether the table holds sentences of a corpus. It is kept as ``tables/<name>.texts.csv`` only: the suffix
     marks what a report without text omits.
     """
-    styled = isinstance(table, Styler)
-    frame: pd.DataFrame = table.data if styled else table  # type: ignore[attr-defined, assignment]
+    frame: Any = table.data if isinstance(table, Styler) else table  # type: ignore[attr-defined]
     copies = {".texts.csv" if text else ".csv": as_csv(frame)}
-    if styled and not text:
-        copies[".tex"] = styles.to_latex(table, label=_path("tables", name, "").name)  # type: ignore[arg-type]
+    if isinstance(table, Styler) and not text:
+        copies[".tex"] = styles.to_latex(table, label=_path("tables", name, "").name)
     for suffix, content in copies.items():
         with atomic_write(_path("tables", name, suffix)) as temporary:
             temporary.write_text(content, encoding="utf-8", newline="")
-    return table
 
 
 def _path(folder: str, name: str, suffix: str) -> Path:

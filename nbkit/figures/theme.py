@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -86,16 +87,14 @@ def looks(column: str | None, values: Iterable[str], names: Names = None) -> dic
     if column == "model":
         found = model_looks(values)
     elif column in LANGUAGES:
-        known = {code: Look("", **look) for code, look in data["languages"].items()}
-        each = _looks(values, known, data["more_languages"])
-        found = {code: replace(look, label=language_label(code)) for code, look in each.items()}
-    elif column == "category":
-        found = {name: Look(marker="o", **look) for name, look in data["categories"].items()}
-    elif column == "score" and data["scores"].keys() >= set(values):
-        found = {score: Look(**data["scores"][score]) for score in values}
+        languages = {code: Look("", **look) for code, look in data["languages"].items()}
+        found = _looks(values, languages, data["more_languages"])
+        found = {code: replace(look, label=language_label(code)) for code, look in found.items()}
     else:
-        free = [*data["models"].values(), *data["more_models"]]
-        found = {value: Look(str(value), **free[i % len(free)]) for i, value in enumerate(values)}
+        known = {"category": data["categories"], "score": data["scores"]}.get(column or "", {})
+        free = cycle([*data["models"].values(), *data["more_models"]])
+        given = {value: {"label": str(value), **next(free), **known.get(value, {})} for value in values}
+        found = {value: Look(**look) for value, look in given.items()}
     read = called("", names)
     return {value: found[value] if names is None else replace(found[value], label=read(value)) for value in values}
 

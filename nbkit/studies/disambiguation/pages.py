@@ -262,9 +262,8 @@ def strengths_figure(found: pd.DataFrame, artefact: str, empty: str) -> Figure:
     """
     known = found[found["value"].notna()]
     more = [Look("the paper", "#8A8A8A", "X"), Look("no large effect", "#D9D9D9", "s")]
-    measures = list(dict.fromkeys(found["measure"]))
     figure = forest(
-        known.assign(n=known[["n_yes", "n_no"]].min(axis=1)), "measure", hue="model", names=MEASURES, order=measures,
+        known.assign(n=known[["n_yes", "n_no"]].min(axis=1)), "measure", hue="model", names=MEASURES,
         label="rank-biserial correlation (RBC)", zero=0, limits=(-1.03, 1.03), empty=empty,
         more=[*only_model(known), *more],
     )  # fmt: skip
@@ -272,7 +271,7 @@ def strengths_figure(found: pd.DataFrame, artefact: str, empty: str) -> Figure:
         limit, printed = known["large"].max(), STUDY.printed.load(artefact)
         figure.axes[0].axvspan(-limit, limit, color="#8A8A8A", alpha=0.12, linewidth=0, zorder=0)
         printed = printed[printed["measure"].isin(known["measure"])]
-        rows = [measure for measure in measures if measure in set(known["measure"])]
+        rows = list(dict.fromkeys(known["measure"]))
         figure.axes[0].scatter(
             printed["rbc"], printed["measure"].map(rows.index), color="#8A8A8A", marker="X", s=20, zorder=1
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from pandas.io.formats.style import Styler
 
 from nbkit import provenance
 from nbkit.figures import draw, styles, theme
@@ -94,40 +92,26 @@ def show_procedure(measure: str, *figures: str) -> None:
     measure: "chrf" (Figures 4 and 17), "perplexity" (Figure 19) or "entropy" (Figure 21). figures: the paper's.
     """
     drawn = _data()["illustration"]
-    words, (start, end), step = drawn["source"].split(), drawn["idiom"], drawn["steps"][measure]
-    shades = {"full": "#4477AA", "phrase": "#98B4D0", "word": "#D0DDEA"}
-    inside, within = range(start, end), range(*drawn["translated"]) if step["marked"] else ()
-    # Which words the encoder reads together, by context.
-    together = {"full": [(0, len(words))], "phrase": [(start, end)], "word": [(place, place + 1) for place in inside]}
+    step = drawn["steps"][measure]
     figure, ((panel,),) = draw.figure(height=4.2)
     with theme.style():
-        for row, (context, reads) in enumerate(together.items()):
-            _words(panel, row, f"{label('contexts', context)} ({context})",
-                   {place: words[place] for first, last in reads for place in range(first, last)}, inside,
-                   shades[context])  # fmt: skip
-            for first, last in reads:
-                panel.plot([first - 0.42, last - 0.58], [row + 0.33] * 2, color="#555555", linewidth=1.4)
-        _words(panel, 3.2, "states given to\nthe decoder", dict(enumerate(words)), inside, shades["phrase"])
-        _words(panel, 4.4, "", dict(enumerate(drawn["reference"].split())), within, "#E8A27A")
-        for top, end_, text in ((2.45, 2.85, "the idiom's states come from one of the three"),
-                                (3.6, 4.05, step["decoder"])):  # fmt: skip
-            panel.annotate("", (2, end_), (2, top), arrowprops={"arrowstyle": "->", "color": "#555555"})
-            panel.text(2.15, (top + end_) / 2, text, va="center", fontsize=8)
-        panel.text(len(words) - 0.45, 1, "a line: what the\nencoder reads at once", ha="left", va="center", fontsize=8)
-        panel.text(-0.5, 4.95, step["below"], ha="left", va="center", fontsize=9)
-        panel.set(xlim=(-2.9, len(words) + 1.3), ylim=(5.2, -0.5))
+        for row in (*drawn["rows"], step["row"]):
+            panel.text(-0.75, row["y"], row["name"], ha="right", va="center", fontsize=9)
+            for place, word in enumerate(row["words"], start=row["first"]):
+                box = {"facecolor": row["fill"] if place in row["marked"] else "white", "edgecolor": "#8A8A8A"}
+                panel.text(place, row["y"], word, ha="center", va="center", fontsize=9,
+                           bbox={"boxstyle": "round,pad=0.3", "linewidth": 0.8, **box})  # fmt: skip
+            for first, last in row["lines"]:
+                panel.plot([first - 0.42, last - 0.58], [row["y"] + 0.33] * 2, color="#555555", linewidth=1.4)
+        for x, y, remark in (*drawn["remarks"], *step["remarks"]):
+            panel.text(x, y, remark, va="center", fontsize=8)
+        for start, end in drawn["arrows"]:
+            panel.annotate("", (2, end), (2, start), arrowprops={"arrowstyle": "->", "color": "#555555"})
+        panel.set(xlim=(-2.9, 6.3), ylim=(5.2, -0.5))
         panel.set_axis_off()
     notebook.show(figure, f"{'_'.join(figures)}_procedure")
     titles = "; ".join(map(STUDY.printed.title, figures))
     notebook.note(f"Illustrations of what is done here, without values: {titles}.")
-
-
-def _words(panel: Axes, y: float, name: str, words: Mapping[int, str], marked: Collection[int], colour: str) -> None:
-    """A named row of words in boxes, by their places; those that are marked in a colour."""
-    panel.text(-0.75, y, name, ha="right", va="center", fontsize=9)
-    for place, word in words.items():
-        box = {"boxstyle": "round,pad=0.3", "facecolor": colour if place in marked else "white", "linewidth": 0.8}
-        panel.text(place, y, word, ha="center", va="center", fontsize=9, bbox={**box, "edgecolor": "#8A8A8A"})
 
 
 # ----------------------------------------------------------------------------
@@ -297,20 +281,22 @@ def examples(params: IdiomsParams, k: int = 3) -> pd.DataFrame:
     found = found.assign(rank=[address(params.seed, "litter sample", *pair) for pair in pairs]).sort_values("rank")
     found["turn"] = found.groupby(["target_language", "model", "idiom", "paper"]).cumcount()
     found = found[found["open"].astype(bool)].sort_values(["turn", "rank"])
-    litters, tables = scores.litters(params), [pd.DataFrame(columns=EXAMPLE)]
-    for language in params.languages:
-        for system in params.systems:
-            own = found[(found["target_language"] == language) & (found["model"] == system.label)]
-            chosen = pd.concat([own[own["paper"].astype(bool) == error].head(k) for error in (True, False)])
-            rows = []
-            for row in chosen.to_dict("records"):
-                spans = two_by_two(row["spans"])
-                words = [row["source"][start:end] for start, end in spans]
-                judgement = litters[language]["paper"].judge_spans(words, row["reference"], row["answer_source"])
-                texts = (row["idiom"], row["source"], json.dumps(spans), row["reference"], row["answer_source"])
-                rows.append((language, system.condition, system.model, *texts, *lists(judgement), judgement.error))
-            tables.append(pd.DataFrame(rows, columns=EXAMPLE))
-    return pd.concat([each for each in tables if len(each)] or tables, ignore_index=True)
+    found = found.groupby(["target_language", "model", "paper"]).head(k)
+    systems = {system.label: system for system in params.systems}
+    keys: dict[Any, Any] = {
+        "target_language": params.languages.index,
+        "model": [*systems].index,
+        "paper": lambda error: not error,
+    }
+    found = found.sort_values([*keys], key=lambda column: column.map(keys[column.name]), kind="stable")
+    litters, rows = scores.litters(params), []
+    for row in found.to_dict("records"):
+        language, system, spans = row["target_language"], systems[row["model"]], two_by_two(row["spans"])
+        words = [row["source"][start:end] for start, end in spans]
+        judgement = litters[language]["paper"].judge_spans(words, row["reference"], row["answer_source"])
+        texts = (row["idiom"], row["source"], json.dumps(spans), row["reference"], row["answer_source"])
+        rows.append((language, system.condition, system.model, *texts, *lists(judgement), judgement.error))
+    return pd.DataFrame(rows, columns=EXAMPLE)
 
 
 def lists(judgement: LiteralJudgement) -> tuple[str, str]:
@@ -363,18 +349,10 @@ def texts_table(
     caption: str,
 ) -> None:  # fmt: skip
     """Show rows of HTML, every column of them; data: what is saved as CSV under *name*, if anything is."""
-    if not rows:
-        notebook.note(f"{caption}: {empty}")
-        return
-    table: Styler = styles.styled(pd.DataFrame(rows), caption=caption, headings=headings).format(str)
-    widths = {"texts": 26, "text": 24, "blocklists": 13}
-    rules = [
-        {"selector": f"td.col{place}", "props": f"min-width: {widths[name]}em; white-space: normal"}
-        for place, name in enumerate(rows[0])
-        if name in widths
-    ]
-    table.set_table_styles(rules, overwrite=False)  # type: ignore[arg-type]
-    notebook.show(table, name, data=data, text=True)
+    notebook.show(
+        pd.DataFrame(rows), name, caption=caption, headings=headings, html=list(rows[0]) if rows else (), data=data,
+        text=True, empty=empty,
+    )  # fmt: skip
 
 
 def marked_source(row: Mapping[Any, Any]) -> str:
