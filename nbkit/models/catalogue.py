@@ -28,10 +28,13 @@ from nbkit.models.services.names import RemoteModel, ServerModel, is_remote, par
 from nbkit.models.weights import check_trained_for, read_json, read_record, tokenizer_config
 from nbkit.registry import Registry
 from nbkit.yaml_text import read_own
+from nbsandbox.trained import model_folder
 
 _LONGEST_PART = 255
 
 
+#: What the hub id of a model begins with whose weights are data of nbsandbox, and how to get these.
+SHIPPED, REINSTALL = "nbsandbox:", "install it again: pip install --force-reinstall --no-deps packages/nbsandbox"
 _HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
 
 
@@ -121,6 +124,9 @@ class Catalogue(Registry[EntryT]):
         and for Python code with a backend.
         """
         place = place or name
+        shipped = model_folder(name, *(values[each] for each in ("src", "tgt", "lang") if each in values))
+        if shipped is not None:
+            return {"folder": shipped, "backend": backend}
         if entry.recipe is not None:
             return {"recipe": entry.recipe, "backend": backend}
         if entry.python is not None:
@@ -153,6 +159,8 @@ def located(name: str, template: str, values: Mapping[str, str]) -> dict[str, An
     Raises `ModelError` for a placeholder or variable that cannot be filled in.
     """
     place = filled(template, name, values)
+    if place.startswith(SHIPPED):  # of a name that `Catalogue.origin` did not find there
+        raise ModelError(f"model '{name}': this installation of nbsandbox has no trained models; {REINSTALL}")
     folder = Path(place).expanduser()
     if folder.is_dir() or not _HUB_ID.fullmatch(place):
         return {"folder": folder}
@@ -248,6 +256,8 @@ class ModelEntry(Entry):
         Supported source and target languages; None: all of the family.
     prefixes : mapping
         Target languages to the prefix of every source text.
+    pivot : str or None
+        The language that every pair has on one side; None: any pair.
 
     Examples
     --------
@@ -262,6 +272,7 @@ class ModelEntry(Entry):
     sources: tuple[str, ...] | None = None
     targets: tuple[str, ...] | None = None
     prefixes: Mapping[str, str] = field(default_factory=dict)
+    pivot: str | None = None
 
 
 # ----------------------------------------------------------------------------
@@ -489,6 +500,13 @@ def check_pair(reference: Reference, family: Family | None = None, folder: Path 
     catalogue and the family are checked.
     """
     codes = family.codes if family is not None else {}
+    pivot = reference.entry.pivot
+    if pivot is not None and pivot not in (reference.src, reference.tgt):
+        languages = ", ".join(in_order(reference.entry.sources or ()))
+        raise ModelError(
+            f"model '{reference.name}' translates to and from '{pivot}', not {reference.src}→{reference.tgt}; "
+            f"its languages: {languages}"
+        )
     for side, lang, spoken in (
         ("from", reference.src, _spoken(reference, codes, folder, "source")),
         ("to", reference.tgt, _spoken(reference, codes, folder, "target")),

@@ -144,6 +144,7 @@ class TranslatorRecipe(PairsRecipe):
     )
     src: str = _field("en", "source language")
     targets: tuple[str, ...] = _field(("de",), "target languages", min_length=1)
+    back_pairs: Count | None = _added(None, "training pairs per target language for the way back, into src; m2m100")
     idioms: str | None = _added(None, "corpus of idiom-train: further training pairs, repeated according to condition")
     condition: str = _added("joint", "zero, joint or upsample-N: without idioms, with them once, or N times")
     idiom_pairs: Count | None = _added(None, "pairs of idioms; all by default")
@@ -180,6 +181,7 @@ class TranslatorRecipe(PairsRecipe):
     schedule: Literal["linear", "inverse_sqrt", "constant"] = _added(
         "linear", "after the warm-up: linear to 0, inverse square root of the step, or constant"
     )
+    stop: Count | None = _added(None, "last step, before the schedule of all steps ends: a weaker model")
     beta2: float = _added(0.98, "Adam's second β", gt=0, lt=1)
     epsilon: Positive = _added(1e-8, "Adam's ε")
     accumulate: Count = _added(1, "batches per step: emulates a large batch on a small GPU")
@@ -190,6 +192,8 @@ class TranslatorRecipe(PairsRecipe):
         scratch = self.architecture if self.start is None else None
         if scratch not in (None, "m2m100") and len(self.targets) != 1:
             yield f"targets: architecture {scratch} takes one, {len(self.targets)} given; use m2m100 for several"
+        if self.back_pairs is not None and scratch != "m2m100":
+            yield "back_pairs: only architecture m2m100, from scratch, translates both ways; drop the field"
         if self.d_model % self.heads or self.d_model % 2:
             yield f"d_model {self.d_model}: an even multiple of heads ({self.heads}) expected"
         if self.kernel % 2 == 0:
@@ -202,6 +206,12 @@ class TranslatorRecipe(PairsRecipe):
     def languages(self) -> tuple[str, ...]:
         """The source language and the targets."""
         return (self.src, *self.targets)
+
+    @property
+    def directions(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of languages it is trained on, as (source, target)."""
+        out = tuple((self.src, target) for target in self.targets)
+        return out if self.back_pairs is None else (*out, *((target, self.src) for target in self.targets))
 
     @property
     def copies(self) -> int:

@@ -67,7 +67,7 @@ def test_an_architecture_is_trained_and_loaded(architecture, corpus, tmp_path):
 def test_the_end_that_is_forced_is_the_vocabularys(architecture, corpus, tmp_path):
     """transformers' own would be another token: a text that is cut at its limit would end in a word."""
     recipe = tiny(corpus, architecture=architecture)
-    train_vocabulary([text for pair in regular_texts(recipe, "de") for text in pair], recipe, tmp_path)
+    train_vocabulary([text for pair in regular_texts(recipe, "en", "de") for text in pair], recipe, tmp_path)
     tokenizer = load_tokenizer(families()["m2m100" if architecture == "m2m100" else "marian"], tmp_path)
     model = new_model(recipe, tokenizer)
     for settings in (model.config, model.generation_config):
@@ -79,15 +79,15 @@ def test_the_end_that_is_forced_is_the_vocabularys(architecture, corpus, tmp_pat
 @pytest.mark.parametrize(("condition", "copies"), [("zero", 0), ("joint", 1), ("upsample-3", 3)])
 def test_idioms_are_trained_on_as_often_as_the_condition_says(condition, copies, corpus, idioms):
     recipe = tiny(corpus, idioms=idioms, condition=condition, joined=0.0, pairs=150)
-    assert len(regular_texts(recipe, "de")) == 150
+    assert len(regular_texts(recipe, "en", "de")) == 150
     pairs = [("the dog and the cat .", "und das ."), ("old cat .", "Tier .")]  # a pair with two idioms once a copy
-    assert idiom_texts(recipe, "de") == pairs * copies
+    assert idiom_texts(recipe, "en", "de") == pairs * copies
 
 
 def test_a_pair_with_two_idioms_is_one_however_it_is_spaced(monkeypatch):
     pairs = [TextPair(str(i), f"It 's text {i % 9}.", "Text.", f"It 's text {i % 9} .") for i in range(90)]
     monkeypatch.setattr(training_data, "text_pairs", lambda *_: iter(pairs))
-    found = idiom_texts(tiny("none", idioms="mine", joined=0.5), "de")
+    found = idiom_texts(tiny("none", idioms="mine", joined=0.5), "en", "de")
     assert len(found) == 9 and {source.endswith(" .") for source, _ in found} == {True, False}
 
 

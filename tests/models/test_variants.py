@@ -33,12 +33,12 @@ def test_a_condition_is_read_from_the_name():
         Variant(2, "upsample-20"),
     )
     assert split_variant("sandbox-idioms-mask-zero")[0] == "sandbox-idioms-mask-{condition}"
-    recipe = TRANSLATOR.recipe(resolve("sandbox-idioms-upsample-20", "en", "fr"))
+    recipe = TRANSLATOR.recipe(resolve("sandbox-idioms-upsample-20", "en", "es"))
     assert (recipe.condition, recipe.copies) == ("upsample-20", 20)
-    assert TRANSLATOR.recipe(resolve("sandbox-idioms-zero", "en", "fr")).copies == 0
+    assert TRANSLATOR.recipe(resolve("sandbox-idioms-zero", "en", "es")).copies == 0
 
 
-def test_the_sandboxs_one_model_is_of_any_pair_and_all_mixtures():
+def test_one_model_is_of_any_pair_and_all_mixtures():
     recipe = TRANSLATOR.recipe(resolve("sandbox#1", "ja", "en"))
     assert (recipe.src, recipe.targets, recipe.seed, recipe.copies) == ("ja", ("en",), 1, 1)
     for corpus in (recipe.train, recipe.dev, recipe.test):

@@ -141,12 +141,13 @@ LONGEST = 256
 _CHUNK = 1024
 
 
-def regular_texts(recipe: TranslatorRecipe, target: str) -> list[tuple[str, str]]:
+def regular_texts(recipe: TranslatorRecipe, src: str, tgt: str) -> list[tuple[str, str]]:
     """Pairs as running text; the sources of a drawn share of them as joined tokens, spaced as perturbed text is."""
-    return list(_texts(recipe, text_pairs(recipe.train, recipe.src, target, recipe.pairs)))
+    n = recipe.pairs if src == recipe.src else recipe.back_pairs
+    return list(_texts(recipe, text_pairs(recipe.train, src, tgt, n)))
 
 
-def idiom_texts(recipe: TranslatorRecipe, target: str) -> list[tuple[str, str]]:
+def idiom_texts(recipe: TranslatorRecipe, src: str, tgt: str) -> list[tuple[str, str]]:
     """The pairs of idiom-train, as often as the condition says; a pair with several idioms once a copy.
 
     Source: idioms paper, §3.1: *zero*, *joint*, *upsampling*.
@@ -154,7 +155,7 @@ def idiom_texts(recipe: TranslatorRecipe, target: str) -> list[tuple[str, str]]:
     if recipe.idioms is None or not recipe.copies:
         return []
     distinct: dict[tuple[str, str], TextPair] = {}
-    for pair in text_pairs(recipe.idioms, recipe.src, target, recipe.idiom_pairs):
+    for pair in text_pairs(recipe.idioms, src, tgt, recipe.idiom_pairs):
         distinct.setdefault((pair.source, pair.target), pair)  # before any is joined: spaced both ways it would be two
     return list(_texts(recipe, distinct.values())) * recipe.copies
 
@@ -167,13 +168,13 @@ def _texts(recipe: TranslatorRecipe, pairs: Iterable[TextPair]) -> Iterator[tupl
 
 
 def own_examples(
-    tokenizer: Any, pairs: Sequence[tuple[str, str]], target: str, recipe: TranslatorRecipe
+    tokenizer: Any, pairs: Sequence[tuple[str, str]], src: str, tgt: str, recipe: TranslatorRecipe
 ) -> Iterator[Example]:
     """Pairs in a vocabulary that was trained here."""
     end = (tokenizer.eos_token_id,)
     marks: list[tuple[int, ...]] = [(), ()]
     if recipe.architecture == "m2m100":
-        marks = [(tokenizer.get_lang_id(recipe.src),), (tokenizer.get_lang_id(target),)]
+        marks = [(tokenizer.get_lang_id(src),), (tokenizer.get_lang_id(tgt),)]
     sources, targets = (encode_all(tokenizer, side) for side in zip(*pairs, strict=True)) if pairs else ((), ())
     for source, reference in zip(sources, targets, strict=True):
         if max(len(source), len(reference)) < LONGEST:
@@ -181,12 +182,12 @@ def own_examples(
 
 
 def checkpoint_examples(
-    tokenizer: Any, family: Family, pairs: Sequence[tuple[str, str]], target: str, recipe: TranslatorRecipe
+    tokenizer: Any, family: Family, pairs: Sequence[tuple[str, str]], src: str, tgt: str
 ) -> Iterator[Example]:
     """Pairs as a checkpoint's own tokenizer cuts and marks them."""
     if family.token is not None:
-        tokenizer.src_lang, tokenizer.tgt_lang = family.code(recipe.src), family.code(target)
-    mark = f">>{target}<<"
+        tokenizer.src_lang, tokenizer.tgt_lang = family.code(src), family.code(tgt)
+    mark = f">>{tgt}<<"
     prefix = f"{mark} " if mark in getattr(tokenizer, "supported_language_codes", ()) else ""
     longest = min(LONGEST, tokenizer.model_max_length)
     stream = iter(pairs)
@@ -233,6 +234,16 @@ def started(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
         else:
             model.generation_config.forced_bos_token_id = token if len(recipe.targets) == 1 else None
     return model.train(), tokenizer, family
+
+
+@dataclass(frozen=True)
+class StopAt(TrainerCallback):
+    """Ends a training at a step, with the learning rates that it has up to there."""
+
+    step: int
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        control.should_training_stop |= state.global_step >= self.step
 
 
 class BestByBleu(Trainer):
@@ -291,8 +302,8 @@ def put_in(model: torch.nn.Module, tensors: dict[str, Tensor]) -> None:
 def measure(recipe: TranslatorRecipe, folder: Path) -> list[dict[str, Any]]:
     """Corpus BLEU of the model in *folder* on the recipe's dev and test pairs, one row per target and split."""
     return [
-        _bleu(recipe, folder, target, corpus, recipe.card_pairs)
-        for target in recipe.targets
+        _bleu(folder, src, tgt, corpus, recipe.card_pairs)
+        for src, tgt in recipe.directions
         for corpus in (recipe.dev, recipe.test)
     ]
 
@@ -303,7 +314,7 @@ def dev_bleu(recipe: TranslatorRecipe, folder: Path) -> float:
     Raises as `check_held_out` does.
     """
     check_held_out(recipe)
-    rows = [_bleu(recipe, folder, target, recipe.dev, recipe.dev_pairs) for target in recipe.targets]
+    rows = [_bleu(folder, src, tgt, recipe.dev, recipe.dev_pairs) for src, tgt in recipe.directions]
     return float(sum(row["BLEU"] for row in rows) / len(rows))
 
 
@@ -313,23 +324,22 @@ def check_held_out(recipe: TranslatorRecipe) -> None:
     Raises what the corpora raise, and `ModelError` if checkpoints are chosen by dev and dev has no pairs.
     """
     looked_at = recipe.dev_pairs if recipe.keep == "best" else 0
-    for target in recipe.targets:
-        dev = list(text_pairs(recipe.dev, recipe.src, target, max(recipe.card_pairs, looked_at)))
+    for src, tgt in recipe.directions:
+        dev = list(text_pairs(recipe.dev, src, tgt, max(recipe.card_pairs, looked_at)))
         if looked_at and not dev:
             raise ModelError(
-                f"dev: corpus '{recipe.dev}' has no pairs {recipe.src}→{target}, so no checkpoint can be chosen by it"
+                f"dev: corpus '{recipe.dev}' has no pairs {src}→{tgt}, so no checkpoint can be chosen by it"
             )
-        for _ in text_pairs(recipe.test, recipe.src, target, recipe.card_pairs):
+        for _ in text_pairs(recipe.test, src, tgt, recipe.card_pairs):
             pass
 
 
-def _bleu(recipe: TranslatorRecipe, folder: Path, target: str, corpus: str, n: int) -> dict[str, Any]:
-    translator = load_translator(str(folder.absolute()), recipe.src, target)
-    pairs = list(text_pairs(corpus, recipe.src, target, n))
-    sources = [pair.source for pair in pairs]
-    hypotheses = translator.translate(sources, recipe.src, target, Decoding(), progress=False)
-    bleu = corpus_bleu(hypotheses, [pair.target for pair in pairs], target, resamples=0)
-    row = {"pair": f"{recipe.src}→{target}", "corpus": corpus, "pairs": len(pairs)}
+def _bleu(folder: Path, src: str, tgt: str, corpus: str, n: int) -> dict[str, Any]:
+    translator = load_translator(str(folder.absolute()), src, tgt)
+    pairs = list(text_pairs(corpus, src, tgt, n))
+    hypotheses = translator.translate([pair.source for pair in pairs], src, tgt, Decoding(), progress=False)
+    bleu = corpus_bleu(hypotheses, [pair.target for pair in pairs], tgt, resamples=0)
+    row = {"pair": f"{src}→{tgt}", "corpus": corpus, "pairs": len(pairs)}
     return {**row, "BLEU": bleu.score if pairs else None, "signature": f"`{bleu.signature}`"}
 
 
@@ -364,26 +374,30 @@ def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = T
     Returns *output*. Raises `ModelError` if *output* exists and was not made by this recipe, if there is no training
     data, or if a checkpoint to start from is not available; errors of the corpora pass through.
     """
-    return train_by(recipe, {"sources": [recipe.src], "targets": list(recipe.targets)}, output, _train, resume=resume)
+    sources, targets = (list(dict.fromkeys(side)) for side in zip(*recipe.directions, strict=True))
+    return train_by(recipe, {"sources": sources, "targets": targets}, output, _train, resume=resume)
 
 
 def _train(training: Training) -> Path:
     recipe: TranslatorRecipe = training.recipe
-    regular = {target: regular_texts(recipe, target) for target in recipe.targets}
+    regular = {direction: regular_texts(recipe, *direction) for direction in recipe.directions}
     if not any(regular.values()):
         targets = ", ".join(recipe.targets)
         raise ModelError(f"nothing to train on: corpus '{recipe.train}' has no pairs {recipe.src}→{targets}")
-    idioms = {target: idiom_texts(recipe, target) for target in recipe.targets}
+    idioms = {direction: idiom_texts(recipe, *direction) for direction in recipe.directions}
     check_held_out(recipe)
     encode: Callable[..., Iterator[Example]]
     if recipe.start is None:
         model, (tokenizer, family) = None, _new_vocabulary(recipe, regular, training.work / "tokenizer")
-        encode = partial(own_examples, tokenizer)
+        encode = partial(own_examples, tokenizer, recipe=recipe)
     else:
         model, tokenizer, family = started(recipe)
         encode = partial(checkpoint_examples, tokenizer, family)
-    pairs = {target: [*regular[target], *idioms[target]] for target in recipe.targets}
-    examples = [example for target in recipe.targets for example in encode(pairs[target], target, recipe)]
+    examples = [
+        example
+        for src, tgt in recipe.directions
+        for example in encode([*regular[src, tgt], *idioms[src, tgt]], src=src, tgt=tgt)
+    ]
     set_seed(recipe.seed)
     model = new_model(recipe, tokenizer) if model is None else model
     trainer = _trainer(training, model, tokenizer, family, examples)
@@ -399,7 +413,7 @@ def _train(training: Training) -> Path:
 
 
 def _new_vocabulary(
-    recipe: TranslatorRecipe, regular: Mapping[str, list[tuple[str, str]]], folder: Path
+    recipe: TranslatorRecipe, regular: Mapping[Any, list[tuple[str, str]]], folder: Path
 ) -> tuple[Any, Family]:
     from accelerate import PartialState
 
@@ -428,6 +442,7 @@ def _trainer(training: Training, model: Any, tokenizer: Any, family: Family, exa
         settings |= training.best_by("bleu")
     elif recipe.keep == "average":
         settings["save_total_limit"] = max(2, recipe.averaged)
+    stop = [] if recipe.stop is None else [StopAt(recipe.stop)]
     options: dict[str, Any] = {
         "model": model,
         "args": training.arguments(**settings),
@@ -436,9 +451,9 @@ def _trainer(training: Training, model: Any, tokenizer: Any, family: Family, exa
     if recipe.is_noisy:
         noise = Noise.of(recipe, tokenizer, family, start)
         batches = NoisyBatches(examples, recipe.batch_tokens, recipe.seed, noise)
-        options |= {"train_dataset": batches, "callbacks": [batches]}
+        options |= {"train_dataset": batches, "callbacks": [batches, *stop]}
     else:
-        options["train_dataset"] = Batches(examples, recipe.batch_tokens, recipe.seed)
+        options |= {"train_dataset": Batches(examples, recipe.batch_tokens, recipe.seed), "callbacks": stop}
     return BestByBleu(training, tokenizer, **options) if recipe.keep == "best" else Trainer(**options)
 
 
