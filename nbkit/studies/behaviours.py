@@ -302,10 +302,11 @@ class Behaviour(Declared):
     """What a study says of a system: title and question, measures by name (the first is the headline), and how to run.
 
     changed: what pages call the text that the system was given, where something was done to the source. main: the
-    notebook, without folder, that shows the headline. surprising: what contradicts a natural order. explore: the
-    `nbkit.studies.explore.Probe`, ``"module:name"``, that puts one sentence through the behaviour. expects: what its
-    items expect of a translation as tests of a suite, by expectation (`nbkit.suites.EXPECTATIONS`), with {groups}
-    filled in. texts: the parameters that name corpora, each with their use: "tested", or what else they are for.
+    notebook, without folder, that shows the headline. surprising: what contradicts a natural order. explore: ``params``
+    that make a typed sentence, in the file {typed}, the study's corpus, and as ``reference`` "sentence" where that, not
+    the system's own answer, takes the place of a missing reference (`nbkit.studies.explore`). expects: what its items
+    expect of a translation as tests of a suite, by expectation (`nbkit.suites.EXPECTATIONS`), with {groups} filled in.
+    texts: the parameters that name corpora, each with their use: "tested", or what else they are for.
     outcomes: how the columns of outcomes become measures.
     """
 
@@ -315,7 +316,7 @@ class Behaviour(Declared):
     changed: str = "as given"
     main: str = ""
     surprising: tuple[Surprising, ...] = ()
-    explore: str = ""
+    explore: dict[str, Any] = {}
     expects: dict[str, str] = {}
     texts: dict[str, str] = {}
     outcomes: Columns | None = None

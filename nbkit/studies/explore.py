@@ -1,123 +1,48 @@
 """One sentence through one behaviour: the panel of ``notebooks/explore.ipynb``, which knows no study by name.
 
-A study's `behaviour.yaml` names its `Probe`, which takes what was typed (`Asked`) and returns what is shown (`Shown`).
+A sentence of the study's own corpus is found in a small run. A typed one is a corpus of one pair, in a file: the
+study's `behaviour.yaml` says which parameters make that its corpus.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+import tempfile
+from collections.abc import Mapping
 from html import escape
-from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
+import pandas as pd
 
-from nbkit.corpora.nli import tokenised, tokenizer_for
+from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.figures import theme
+from nbkit.figures import styles, theme
 from nbkit.languages import NAMES
 from nbkit.models import CLASSIFIERS, MODELS, classifier_label, label
-from nbkit.store import Store
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import behaviours, filled
-from nbkit.text.sentences import Text
+from nbkit.studies.behaviours import Behaviour, Fit, behaviours, estimates, filled
+from nbkit.studies.results import outcomes
+from nbkit.studies.study import Run
+from nbkit.yaml_text import load
 
-#: Sentences of the corpus that are offered.
-N_EXAMPLES = 20
-_CELL = "text-align: left; padding: 3px 14px 3px 0; vertical-align: top"
+#: What stands between premise and hypothesis.
+BETWEEN = " / "
+#: Items that are shown; the table has them all.
+_SHOWN = 30
 _NAMED: dict[str, Any] = {"style": {"description_width": "90px"}}
 #: Of texts: sent when they are complete, since an echo of the first letters would overwrite the next ones.
-_FREE: dict[str, Any] = {"ensure_option": False, "continuous_update": False, **_NAMED}
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What a behaviour asks besides the sentence.
-
-    A number where *value* is one; a list where *choices* are given, as (label, value) by source language; else a text,
-    for which a probe may suggest values (`Shown.suggested`).
-    """
-
-    name: str
-    label: str
-    value: str | int = ""
-    choices: Callable[[str], Sequence[tuple[str, str]]] | None = None
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A sentence as it was typed, and what is to be done with it.
-
-    params: parameters of the study, fitted to the system and the direction. known: what `Probe.examples` has of this
-    sentence, None for any other. options: values of the behaviour's choices, by name.
-    """
-
-    sentence: str
-    system: str
-    source: str
-    target: str
-    params: Any
-    store: Store
-    known: Any = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def text(self) -> Text:
-        """The sentence parsed; in tokens alone where no pipeline is named and the default one is not installed."""
-        parsers = dict(self.params.parsers)
-        return tokenised([self.sentence], tokenizer_for(self.source, parsers), self.source, self.store)[0]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What was found, as HTML and as data. suggested: values for choices that are texts, by name."""
-
-    html: str
-    found: Any
-    suggested: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Probe:
-    """How one sentence is put through a behaviour.
-
-    show: does it, and raises `NbkitError` for what cannot be done. examples: sentences to choose from, with what is
-    known of each (tree, reference, gold label). asks: what is typed. params: parameters beside those of a card.
-    """
-
-    show: Callable[[Asked], Shown]
-    examples: Callable[[Asked, int], Mapping[str, Any]]
-    choices: tuple[Choice, ...] = ()
-    asks: str = "Sentence"
-    params: Mapping[str, Any] = field(default_factory=dict)
-
-
-def lines(texts: Mapping[str, str]) -> str:
-    """Texts under each other with their names; values are HTML, empty ones are dropped.
-
-    >>> lines({"source": "a <mark>b</mark>", "reference": ""}).count("<tr>")
-    1
-    """
-    rows = (
-        f'<tr><th style="{_CELL}">{escape(name)}</th><td style="{_CELL}">{html}</td></tr>'
-        for name, html in texts.items()
-        if html
-    )
-    return f"<table>{''.join(rows)}</table>"
-
-
-def said(text: str) -> str:
-    """A remark as HTML; *text* is plain."""
-    return f"<p>{escape(text)}</p>"
+_FREE: dict[str, Any] = {"continuous_update": False, **_NAMED}
 
 
 class Explorer:
     """The panel: a behaviour, a system, languages and a sentence, chosen or typed; *Show* puts the sentence through.
 
-    What cannot be done is said in the panel. Widgets are attributes, so that a program may set them:
-    ``explorer.behaviour.value = "numbers"``, ``explorer.options["format"].value = "words"``; `found` is the last
-    result as data.
+    What prevents it is shown in the panel. Widgets are attributes, so that a program may set them:
+    ``explorer.behaviour.value = "numbers"``, ``explorer.more.value = "perturbations: [reversed]"``. `found` has the
+    outcomes of the last sentence, in the long form of `nbkit.studies.results`.
 
     Parameters
     ----------
@@ -128,9 +53,7 @@ class Explorer:
     source, target
         The languages.
     parameters
-        Parameters by study, over those of a card: ``{"word_order": {"corpus": "pud"}}``.
-    n
-        Sentences to choose from.
+        Parameters by study, over those of a card: ``{"word_order": {"parsers": {"en": "en_core_web_sm"}}}``.
 
     Raises
     ------
@@ -139,129 +62,168 @@ class Explorer:
     """
 
     def __init__(
-        self,
-        behaviour: str = "word_order",
-        *,
-        system: str = "sandbox",
-        classifier: str = "sandbox-convnet",
-        source: str = "en",
-        target: str = "de",
-        parameters: Mapping[str, Mapping[str, Any]] | None = None,
-        n: int = N_EXAMPLES,
-        store: Store | None = None,
-    ):
-        declared = behaviours(STUDIES)
-        self._behaviours = {name: each for name, each in declared.items() if each.explore and each.fit}
+        self, behaviour: str = "word_order", *, system: str = "sandbox", classifier: str = "sandbox-convnet",
+        source: str = "en", target: str = "de", parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    ):  # fmt: skip
+        self._behaviours = {name: each for name, each in behaviours(STUDIES).items() if each.explore and each.fit}
         for name in (behaviour, *(parameters or {})):
             if name not in self._behaviours:
                 raise UnknownNameError("behaviour", name, self._behaviours)
-        self._parameters, self._n, self._store = dict(parameters or {}), n, store or Store()
-        self._systems, self._reads = {"translator": system, "classifier": classifier}, ""
-        self._examples: Mapping[str, Any] = {}
-        self.found: Any = None
-        self.options: dict[str, Any] = {}
+        self._parameters, self._reads = dict(parameters or {}), ""
+        self._systems = {"translator": system, "classifier": classifier}
+        self.found: pd.DataFrame | None = None
 
         titles = [(each.title, name) for name, each in self._behaviours.items()]
+        languages = [(theme.language_label(code), code) for code in dict.fromkeys([*NAMES, source, target])]
         self.behaviour = widgets.Dropdown(options=titles, value=behaviour, description="Behaviour", **_NAMED)
-        self.system = widgets.Combobox(description="System", **_FREE)
-        codes = dict.fromkeys([*NAMES, source, target])
-        languages = [(theme.language_label(code), code) for code in codes]
+        self.system = widgets.Combobox(description="System", ensure_option=False, **_FREE)
         self.source = widgets.Dropdown(options=languages, value=source, description="From", **_NAMED)
         self.target = widgets.Dropdown(options=languages, value=target, description="Into", **_NAMED)
         wide = widgets.Layout(width="98%")
-        self.sentence = widgets.Combobox(placeholder="choose or type", layout=wide, **_FREE)
+        self.sentence = widgets.Combobox(
+            description="Sentence", placeholder="choose or type", ensure_option=False, layout=wide, **_FREE
+        )
+        self.reference = widgets.Text(description="Reference", placeholder="of a typed sentence", layout=wide, **_FREE)
+        self.more = widgets.Text(description="Parameters", placeholder="perturbations: [reversed]", **_FREE)
         self.button = widgets.Button(description="Show", button_style="primary")
         self.output = widgets.HTML()
         self.output.add_class("nbkit-explore")
+        row = widgets.Layout(flex_flow="row wrap")
+        chosen = widgets.HBox([self.behaviour, self.system, self.source, self.target], layout=row)
+        last = widgets.HBox([self.more, self.button], layout=row)
+        self.panel = widgets.VBox([chosen, self.sentence, self.reference, last, self.output])
         self.button.on_click(lambda _: self.show())
-
-        flow = widgets.Layout(flex_flow="row wrap")
-        self._row = widgets.HBox(layout=flow)
-        chosen = widgets.HBox([self.behaviour, self.system, self.source, self.target], layout=flow)
-        self.panel = widgets.VBox([chosen, self.sentence, self._row, self.output])
         self.behaviour.observe(lambda _: self._changed(), names="value")
-        self.source.observe(lambda _: self._choices(), names="value")
         for widget in (self.system, self.source, self.target):
-            widget.observe(lambda _: self._fill(), names="value")
+            widget.observe(lambda _: self._offer(), names="value")
         self._changed()
 
     def show(self) -> None:
-        """Do what the panel is set to; the result, or what is in its way, is in `output`."""
+        """Do what the panel is set to; the result, or what prevents it, is in `output`."""
         self.found = None
-        self.output.value = "<p>Working … a model that is not there yet is fetched, or trained, first.</p>"
+        self.output.value = "<p>Working … a missing model is fetched, or trained, first.</p>"
         try:
-            asked = self._asked()
-            if not asked.sentence:
+            sentence = _squeezed(self.sentence.value)
+            if not sentence:
                 raise NbkitError("There is no sentence: choose one, or type one.")
-            shown = self._probe.show(asked)
+            params = self._params()
+            with tempfile.TemporaryDirectory() as folder:
+                if sentence not in self.sentence.options:
+                    params = self._params(self._written(params, sentence, Path(folder) / "typed.tsv"))
+                parts = [part for part in outcomes(params, texts=True) if len(part)]
+            if not parts:
+                raise NbkitError("The study has no item of this sentence.")
+            rows, run = pd.concat(parts, ignore_index=True), Run(params.study, params)
+            tested = {run.names(cell)[-1] for cell in run.cells if cell.model}  # a study may judge references, too
+            found = rows[(rows["source"].map(_squeezed) == sentence) & rows["system"].isin(tested)]
         except NbkitError as error:
             self.output.value = f'<p style="color: #a3241d; white-space: pre-wrap">{escape(str(error))}</p>'
             return
-        self.found, self.output.value = shown.found, shown.html
-        for name, values in shown.suggested.items():
-            self.options[name].options = tuple(dict.fromkeys(values))
+        self.found, self.output.value = found, as_html(found, self._declared)
 
     @property
-    def _probe(self) -> Probe:
-        module, _, name = self._behaviours[self.behaviour.value].explore.partition(":")
-        probe: Probe = getattr(import_module(module), name)
-        return probe
+    def _declared(self) -> Behaviour:
+        return self._behaviours[self.behaviour.value]
 
-    def _asked(self) -> Asked:
-        """What the panel is set to. Raises `NbkitError` where the system or the languages do not allow it."""
-        name, system = self.behaviour.value, self.system.value.strip()
-        source, target = self.source.value, self.target.value
+    @property
+    def _fit(self) -> Fit:
+        assert self._declared.fit is not None  # those without were not offered
+        return self._declared.fit
+
+    def _params(self, typed: Mapping[str, Any] | None = None) -> Any:
+        """The parameters of a small run. Raises `NbkitError` where the system or the languages do not allow it."""
+        name, system, fit = self.behaviour.value, self.system.value.strip(), self._fit
         if not system:
             raise NbkitError("There is no system: choose one, or type its name.")
-        fit = self._behaviours[name].fit
-        assert fit is not None
+        source, target = self.source.value, self.target.value
         shown = (classifier_label if fit.reads == "classifier" else label)(system)
         _, given = fit.corpora([system], (source, target))
-        values = filled({**fit.params, **given, **self._probe.params}, {shown: system}, source, target)
-        params = STUDIES.get(name).params.checked({**values, **self._parameters.get(name, {})}, name)
-        sentence = " ".join(self.sentence.value.split())
-        options = {name: widget.value for name, widget in self.options.items()}
-        return Asked(sentence, system, source, target, params, self._store, self._examples.get(sentence), options)
+        values = filled({**fit.params, **given, **fit.least}, {shown: system}, source, target)
+        more = load(self.more.value, "Parameters")[1] or {}
+        if not isinstance(more, dict):
+            raise NbkitError("Parameters: names and values expected, such as perturbations: [reversed]")
+        own = self._parameters.get(name, {})
+        return STUDIES.get(name).params.checked({**values, **own, **more, **(typed or {})}, name)
+
+    def _written(self, params: Any, sentence: str, file: Path) -> Mapping[str, Any]:
+        """The parameters whose corpus is *file*, in which the typed sentence is written with its reference.
+
+        A reference that nobody typed is the system's own answer, or the sentence where a study says so.
+        """
+        text, head, explore = sentence, "", self._declared.explore
+        if self._fit.reads == "classifier":
+            if len(sides := [side.strip() for side in sentence.split(BETWEEN)]) != 2 or not all(sides):
+                raise NbkitError(f"Type a premise and a hypothesis with '{BETWEEN}' between them.")
+            text, head = "\n".join(sides), "premise\thypothesis\tlabel\n"
+        reference = _squeezed(self.reference.value) or (sentence if explore.get("reference") == "sentence" else "")
+        if not reference:
+            study = params.study
+            [answered] = study.models.ask(params, next(each for each in Run(study, params).cells if each.model), [text])
+            reference = answered if isinstance(answered, str) else LABELS[int(np.nan_to_num(answered).argmax())]
+        file.write_text(head + "\t".join([*text.split("\n"), _squeezed(reference)]) + "\n", encoding="utf-8")
+        return json.loads(json.dumps(explore["params"]).replace("{typed}", json.dumps(str(file))[1:-1]))
 
     def _changed(self) -> None:
-        """Another behaviour: its choices, its kind of systems, its examples."""
-        fit, probe = self._behaviours[self.behaviour.value].fit, self._probe
-        assert fit is not None
-        registry: Any = CLASSIFIERS if fit.reads == "classifier" else MODELS
-        self.output.value = ""
-        self.sentence.description = probe.asks
-        self._choices()
+        """Another behaviour: its kind of systems, its sentences."""
+        reads = self._fit.reads
+        registry: Any = CLASSIFIERS if reads == "classifier" else MODELS
         # A name may stand for a model for each condition of its training data.
         self.system.options = tuple(name.replace("{condition}", "joint") for name in registry.names())
-        if fit.reads != self._reads:
+        if reads != self._reads:
             self._systems[self._reads] = self.system.value
-            self._reads = fit.reads
-        if self.system.value == self._systems[fit.reads]:
-            self._fill()
+            self._reads = reads
+        if self.system.value == self._systems[reads]:
+            self._offer()
         else:
-            self.system.value = self._systems[fit.reads]  # which fills
+            self.system.value = self._systems[reads]  # which offers
 
-    def _choices(self) -> None:
-        """The widgets of the behaviour's choices."""
-        self.options = {choice.name: _widget(choice, self.source.value) for choice in self._probe.choices}
-        self._row.children = (*self.options.values(), self.button)
-
-    def _fill(self) -> None:
-        """Offer the corpus's first sentences with the chosen languages."""
-        before, typed = self._examples, " ".join(self.sentence.value.split())
-        self._examples = {}
+    def _offer(self) -> None:
+        """Offer the sentences of a small run."""
+        before, typed, offered = self.sentence.options, _squeezed(self.sentence.value), list[str]()
+        self.output.value = ""
         try:
-            self._examples = self._probe.examples(self._asked(), self._n)
+            params = self._params()
+            items = params.study.read(params, "items").drop_duplicates("unit")
+            offered = list(dict.fromkeys(map(_squeezed, items[params.study.asks[0]])))
         except NbkitError as error:
             self.output.value = f"<p>No sentences to choose from: {escape(str(error))}</p>"
-        self.sentence.options = tuple(self._examples)
+        self.sentence.options = tuple(offered)
         if not typed or typed in before:
-            self.sentence.value = next(iter(self._examples), "")
+            self.sentence.value = next(iter(offered), "")
 
 
-def _widget(choice: Choice, source: str) -> Any:
-    if choice.choices is not None:
-        return widgets.Dropdown(description=choice.label, options=list(choice.choices(source)), **_NAMED)
-    if isinstance(choice.value, int):
-        return widgets.BoundedIntText(choice.value, description=choice.label, min=0, max=10**6, **_NAMED)
-    return widgets.Combobox(value=choice.value, description=choice.label, placeholder="optional", **_FREE)
+def _squeezed(text: str) -> str:
+    """A text in one line; that of two lines is a pair."""
+    return BETWEEN.join(" ".join(line.split()) for line in str(text).split("\n"))
+
+
+def as_html(found: pd.DataFrame, behaviour: Behaviour) -> str:
+    """Outcomes of one sentence: the measures, then each item with its texts, what is marked in them, and values."""
+    parts = []
+    for measure in behaviour.measures.values():
+        whole = estimates(found, measure)[["value", "n"]].itertuples(index=False)
+        parts += [f"<p>{escape(measure.label)}: <b>{measure.written(value)}</b> ({n} judged)</p>" for value, n in whole]
+    names = {"source": "source", "changed": behaviour.changed, "reference": "reference", "output": "output"}
+    cell = 'style="text-align: left; padding: 2px 14px 2px 0; vertical-align: top; white-space: pre-line"'
+    items = found.groupby("item", sort=False)
+    for _, rows in list(items)[:_SHOWN]:
+        records = rows.to_dict("records")
+        texts = {escape(name): [_marked(row, text) for row in records] for text, name in names.items()}
+        groups = {key: value for row in records for key, value in row["groups"].items() if value and key != "corpus"}
+        texts["item"] = [styles.breakable(", ".join(f"{key}: {value}" for key, value in groups.items()))]
+        values = (f"{row['measure']}: {row['value']:.3g} {row['verdict'] or ''} {row['reason']}" for row in records)
+        texts["values"] = list(map(styles.breakable, values))
+        shown = {name: "<br>".join(filter(None, dict.fromkeys(each))) for name, each in texts.items()}
+        lines = (f"<tr><th {cell}>{name}</th><td {cell}>{text}</td></tr>" for name, text in shown.items() if text)
+        parts.append(f"<table>{''.join(lines)}</table><hr>")
+    if len(items) > _SHOWN:
+        parts.append(f"<p>The first {_SHOWN} of {len(items)} items; explorer.found has all.</p>")
+    return "".join(parts)
+
+
+def _marked(row: Mapping[Any, Any], name: str) -> str:
+    """One of the texts of a row as HTML; "" if it has none."""
+    if not isinstance(row.get(name), str):
+        return ""
+    spans = [(each["start"], each["end"]) for each in row.get("spans") or () if each["text"] == name]
+    return styles.isolated(styles.marked(row[name], spans))
