@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from nbkit import models
 from nbkit.models.catalogue import BY_RULE
@@ -33,42 +33,14 @@ class Cell(NamedTuple):
         return f"{self.source}→{self.target} {self.model}".strip(" →")
 
 
-class Asker(Protocol):
-    """What the engine asks of a kind of model; *params* are the study's, *cell* has a model."""
-
-    unit: ClassVar[str]
-
-    @staticmethod
-    def langs(cell: Cell) -> tuple[str, ...]:
-        """The languages that the model is asked in."""
-
-    @staticmethod
-    def label(name: str) -> str:
-        """The name of the model in tables."""
-
-    @staticmethod
-    def check(name: str, *langs: str) -> str | None:
-        """Why the model cannot be used here, or None; loads nothing."""
-
-    @staticmethod
-    def identity(params: Any, cell: Cell) -> dict[str, Any]:
-        """Everything about the model and how it is asked that can change an answer."""
-
-    @staticmethod
-    def sent(cell: Cell, texts: Sequence[str]) -> list[str]:
-        """The distinct texts that the model is sent when it is asked *texts*."""
-
-    @staticmethod
-    def unanswered(params: Any, cell: Cell, texts: Sequence[str]) -> list[str]:
-        """The distinct texts, of those that the model is sent, whose answers are not stored."""
-
-    @staticmethod
-    def ask(params: Any, cell: Cell, texts: Sequence[str]) -> list[Any]:
-        """The answers to texts, in their order; each text is asked once ever with the same settings."""
-
-
 class Translators:
-    """Translations (`nbkit.models.translate_remembered`)."""
+    """Translations (`nbkit.models.translate_remembered`).
+
+    langs: the languages that a model is asked in. check: why it cannot be used here, or None. known, is_here, remote:
+    what it is, whether it need not be trained or downloaded, the service that it is. identity: everything about it and
+    how it is asked that can change an answer. sent: the distinct texts that it is sent when it is asked *texts*.
+    unanswered: those whose answers are not stored. ask: the answers in the order of the texts, each asked for once.
+    """
 
     unit = "nbkit.studies.answering:ensure_translator"
 

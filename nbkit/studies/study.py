@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from importlib import import_module
 from itertools import islice, product
 from pathlib import Path
@@ -70,7 +70,7 @@ class Table:
     of; *inputs* and *size* get the name, too. asks: whether the model that the function names is asked, by the
     parameters; where it is not, all models share the table. counts: for a dry run, how many questions a table that asks
     in another way asks of a part's rows, and how many of them are not answered. columns: those of a table that has no
-    rows; also checked where it has. most: how many texts its rows hold at most, where a dry run must not compute them.
+    rows. most: how many texts its rows hold at most, where a dry run must not compute them.
     after: tables that workers make before it, though it is not made of them: they parse or ask the same texts.
     """
 
@@ -240,7 +240,6 @@ class Study:
         count: with the texts that each unit handles and how many of these are stored, which reads corpora.
         """
         run, dump = Run(self, params), params.model_dump(mode="json")
-        where = f"{self.params.__module__}:{self.params.__name__}"
         found = list(self._absent(params, dump))
         if count:  # how many items there are decides all that follows
             asked = [self.base_of(table) for table in self.tables if "answers" in table.needs]
@@ -259,7 +258,7 @@ class Study:
                 Unit(
                     label=part.place,
                     function=f"{__name__}:fill_part",
-                    arguments={"params": dump, "schema": where, **part.address},
+                    arguments=part.arguments,
                     stage=self.depth(part.table) + 1,
                     texts=n,
                     stored=n - left,
@@ -437,10 +436,7 @@ class Run:
     def parts(self, table: Table) -> Iterator[Part]:
         """The parts of a table as far as they are known: all of them once the table with its units is there."""
         for first in self.first_parts(table):
-            part: Part | None = first
-            while part is not None:
-                yield part
-                part = part.next()
+            yield from first.on()
 
     def first_parts(self, table: Table) -> list[Part]:
         """The first part of a table in each of its cells, and of each of its corpora."""
@@ -485,11 +481,9 @@ class Run:
         """The texts that a cell's model is asked, as far as no answer decides them."""
         for table in self.study.tables:
             if "answers" in table.needs and table.name not in self.study.skips(self.params, cell):
-                for first in self.parts_of(table, cell):
-                    part: Part | None = first
-                    while part is not None:
-                        yield from self.texts(part)
-                        part = part.next()
+                yield from (
+                    text for first in self.parts_of(table, cell) for part in first.on() for text in self.texts(part)
+                )
 
     def texts(self, part: Part) -> list[str]:
         """The texts that the model of a part is sent; none where earlier answers decide them.
@@ -562,10 +556,12 @@ class Part:
     start: int = 0
 
     @property
-    def address(self) -> dict[str, Any]:
-        """What a worker finds it by, in JSON. follow: whether nobody knows yet which parts there are behind it."""
+    def arguments(self) -> dict[str, Any]:
+        """What `fill_part` finds it by, in JSON. follow: whether nobody knows yet which parts there are behind it."""
+        params, schema = self.run.params, type(self.run.params)
         place = {"table": self.table.name, "cell": list(self.cell), "corpus": self.corpus, "start": self.start}
-        return {**place, "follow": self.next() is None}
+        dump = {"params": params.model_dump(mode="json"), "schema": f"{schema.__module__}:{schema.__name__}"}
+        return {**dump, **place, "follow": self.next() is None}
 
     @property
     def place(self) -> str:
@@ -635,13 +631,18 @@ class Part:
         """What it holds, computed where it is missing."""
         return self.run.store.table(self.config, self._made)
 
-    def compute(self, follow: bool) -> None:
-        """Compute it, and those behind it if they *follow*."""
+    def on(self) -> Iterator[Part]:
+        """It, and the parts behind it as far as they are known when their turn comes."""
         part: Part | None = self
         while part is not None:
+            yield part
+            part = part.next()
+
+    def compute(self, follow: bool) -> None:
+        """Compute it, and those behind it if they *follow*."""
+        for part in self.on() if follow else [self]:
             if not part.is_there:
                 part.rows  # noqa: B018 - computed and stored
-            part = part.next() if follow else None
 
     def _made(self) -> pd.DataFrame:
         try:
@@ -713,45 +714,32 @@ class Part:
         return pd.concat([rows for rows in tables if len(rows)] or [empty], ignore_index=True)
 
     def _whole(self, table: Table, cell: Cell | None = None) -> pd.DataFrame:
-        """All of another table of the same cell, or of *cell*."""
+        """All of another table of the same cell, or of *cell*; nobody may change it."""
+        import pandas as pd
+
         parts = []
         for first in self.run.parts_of(table, cell or self.cell):
-            part: Part | None = first
-            while part is not None:
-                part.rows  # noqa: B018 - computed where it is missing
+            for part in first.on():
+                part.compute(follow=False)
                 parts.append(part)
-                part = part.next()
-        if not parts:
-            import pandas as pd
-
-            return pd.DataFrame(columns=list(table.columns))
-        return _held(self.run.store.url, tuple(_short(part.config) for part in parts), _Parts(parts))
+        key = (self.run.store.url, *(_short(part.config) for part in parts))
+        if key not in _WHOLE:
+            tables = [rows for part in parts if len(rows := part.rows)]
+            empty = pd.DataFrame(columns=list(table.columns))
+            _WHOLE[key] = pd.concat(tables, ignore_index=True) if tables else empty
+            for old in list(_WHOLE)[:-_MOST_WHOLE]:
+                del _WHOLE[old]
+        return _WHOLE[key]
 
     def _checked(self, made: Any) -> pd.DataFrame:
         if not hasattr(made, "columns"):
             raise NbkitError(f"{self.place} ({_source(self.table.make)}): a DataFrame is expected, found {made!r:.60}")
-        if lacking := [name for name in self.table.columns if name not in made] if len(made) else []:
-            raise NbkitError(f"{self.place} ({_source(self.table.make)}): no column '{lacking[0]}', which is declared")
         return made
 
 
-class _Parts(list[Part]):
-    """Parts to read; equal to any other: what they are is named beside them."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Parts)
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return 0
-
-
-@lru_cache(maxsize=4)
-def _held(place: str, names: tuple[str, ...], parts: _Parts) -> pd.DataFrame:
-    """All rows of a table, of which several parts are made one after the other; nobody may change them."""
-    import pandas as pd
-
-    tables = [rows for part in parts if len(rows := part.rows)]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(parts[0].table.columns))
+#: Whole tables, of which several parts are made one after the other, by where they are stored; the last few.
+_WHOLE: dict[tuple[str, ...], pd.DataFrame] = {}
+_MOST_WHOLE = 4
 
 
 def fill_part(
@@ -768,7 +756,7 @@ def _compute(parts: Sequence[Part], executor: Executor | None) -> None:
     """Compute parts, here or by workers. One that fails does not stop the others; all failures are reported last."""
     jobs: Iterable[Callable[[], Any]] = (partial(part.compute, part.next() is None) for part in parts)
     if executor is not None:
-        jobs = (each.result for each in as_completed([executor.submit(fill_part, **_sent(part)) for part in parts]))
+        jobs = (each.result for each in as_completed([executor.submit(fill_part, **part.arguments) for part in parts]))
     failures: list[Exception] = []
     with progress_bar("parts", len(parts), len(parts) > 1) as bar:
         for job in jobs:
@@ -782,12 +770,6 @@ def _compute(parts: Sequence[Part], executor: Executor | None) -> None:
         if len(parts) > 1:
             messages.insert(0, f"{len(failures)} of {len(parts)} parts failed; the same command does the rest:")
         raise NbkitError("\n".join(messages)) from failures[0]
-
-
-def _sent(part: Part) -> dict[str, Any]:
-    kind = type(part.run.params)
-    schema = f"{kind.__module__}:{kind.__name__}"
-    return {"params": part.run.params.model_dump(mode="json"), "schema": schema, **part.address}
 
 
 def outdated(studies: Iterable[Study], store: Store | None = None) -> list[Block]:
