@@ -346,7 +346,8 @@ class StudyParams(BaseModel):
     #: The study whose parameters these are; it enters itself.
     study: ClassVar[Any] = None
 
-    seed: int = Field(default=0, ge=0, le=2**63 - 1, description="Part of the address of every random draw.")
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    """Part of the address of every random draw."""
 
     def __init__(self, **values: Any):
         """The parameters of *values*. Raises `ParamsError`, whose cause is pydantic's error."""
@@ -438,12 +439,10 @@ def _guarding(kind: type[StudyParams], hidden: frozenset[str]) -> type[StudyPara
 class ModelParams(StudyParams):
     """Base of the parameters of a study that runs models. How a model runs is part of its identity."""
 
-    device: Annotated[Device, NOT_IN_KEYS] = Field(
-        default="auto", description="Where models run: auto, cpu, cuda, cuda:N, mps or xpu."
-    )
-    dtype: Annotated[Dtype, NOT_IN_KEYS] = Field(
-        default="auto", description="Precision in which models run; auto: bfloat16 on a GPU, else float32."
-    )
+    device: Annotated[Device, NOT_IN_KEYS] = "auto"
+    """Where models run: auto, cpu, cuda, cuda:N, mps or xpu."""
+    dtype: Annotated[Dtype, NOT_IN_KEYS] = "auto"
+    """Precision in which models run; auto: bfloat16 on a GPU, else float32."""
 
     @property
     def running(self) -> dict[str, Any]:
@@ -492,13 +491,8 @@ class TranslatorParams(ModelParams):
     """Base of the parameters of a study that runs translators."""
 
     beams: Annotated[Beams, NOT_IN_KEYS] = 4
-    max_new_tokens: Annotated[int | None, NOT_IN_KEYS] = Field(
-        default=None,
-        ge=1,
-        le=MOST_NEW_TOKENS,
-        strict=True,
-        description="Longest translation, in subwords; None: depends on the length of the source.",
-    )
+    max_new_tokens: Annotated[int | None, Field(ge=1, le=MOST_NEW_TOKENS, strict=True), NOT_IN_KEYS] = None
+    """Longest translation, in subwords; None: depends on the length of the source."""
 
     @property
     def decoding(self) -> Decoding:

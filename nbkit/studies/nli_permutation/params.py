@@ -33,66 +33,44 @@ class NliPermutationParams(JudgedParams):
     Without models, only the permutations themselves are studied.
     """
 
-    corpora: Annotated[list[str], NOT_IN_KEYS] = Field(
-        default=["sandbox:test"],
-        min_length=1,
-        description="NLI sets in one language: names (nbkit list corpora), NAME:SPLIT, or files.",
-    )
-    language: Annotated[Language, NOT_IN_KEYS] = Field(default="en", description="Language of the NLI sets.")
-    models: Annotated[Classifiers, NOT_IN_KEYS] = Field(
-        default=["sandbox-infersent"],
-        description="Classifiers: names (nbkit list models), Hugging Face ids or folders; empty: permutations only.",
-    )
-    n_pairs: Annotated[Count | None, only("extent")] = Field(
-        default=200, description="Pairs from the top of each set; null: all."
-    )
-    permutations: Annotated[Permutations, only(*_PERMUTED)] = Field(
-        default=100, description="Permutations per side; pairs with fewer are excluded."
-    )
-    unit: Annotated[PermutedUnit, only(*_PERMUTED, "trees")] = Field(
-        default="word", description="What is permuted: word, or (in Chinese and Japanese) character."
-    )
-    punctuation: Annotated[Punctuation, only(*_PERMUTED)] = Field(
-        default="keep", description="Whether punctuation keeps its place (keep) or moves like a word (move)."
-    )
-    hypothesis_only: Annotated[bool, only("variants")] = Field(
-        default=True, description="Also permute the hypothesis alone (Figure 8)."
-    )
-    clumps: Annotated[list[float], only("variants")] = Field(
-        default=[0.25, 0.5, 0.75], description="Also keep these shares of the words together as one block (Figure 9)."
-    )
-    clumped_permutations: Annotated[Permutations, only("variants")] = Field(
-        default=10, description="Permutations per side for each of clumps."
-    )
-    max_entropy: Annotated[dict[str, str], NOT_IN_KEYS] = Field(
-        default={}, description="A model, and the same model after maximum-entropy training (Table 5)."
-    )
-    training_corpus: Annotated[str, only("trees")] = Field(
-        default="sandbox:train", description="NLI set on which POS mini-trees are counted."
-    )
-    training_pairs: Annotated[Count | None, only("trees")] = Field(
-        default=2000, description="Pairs of training_corpus to count; null: all."
-    )
-    radius: Annotated[int, only("trees")] = Field(
-        default=2, ge=1, le=10, strict=True, description="Radius r of mini-trees: neighbours on either side of a word."
-    )
-    top_k: Annotated[int, only("ratios")] = Field(
-        default=4, ge=1, le=17, strict=True, description="k of mini-trees: most frequent neighbours that are compared."
-    )
-    annotations: Annotated[dict[str, str], NOT_IN_KEYS] = Field(
-        default={}, description="annotator, and the form that they filled in (nbkit annotate make)"
-    )
-    annotation_key: Annotated[str | None, NOT_IN_KEYS] = Field(
-        default=None, description="key of these forms, written with the form"
-    )
-    parsers: Annotated[Parsers, NOT_IN_KEYS] = Field(
-        default={},
-        description="How texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba.",
-    )
-    on_error: OnError = Field(
-        default="raise",
-        description="Malformed rows of a set: stop with an error (raise), or skip and count them (skip).",
-    )
+    corpora: Annotated[list[str], Field(min_length=1), NOT_IN_KEYS] = ["sandbox:test"]
+    """NLI sets in one language: names (nbkit list corpora), NAME:SPLIT, or files."""
+    language: Annotated[Language, NOT_IN_KEYS] = "en"
+    """Language of the NLI sets."""
+    models: Annotated[Classifiers, NOT_IN_KEYS] = ["sandbox-infersent"]
+    """Classifiers: names (nbkit list models), Hugging Face ids or folders; empty: permutations only."""
+    n_pairs: Annotated[Count | None, only("extent")] = 200
+    """Pairs from the top of each set; null: all."""
+    permutations: Annotated[Permutations, only(*_PERMUTED)] = 100
+    """Permutations per side; pairs with fewer are excluded."""
+    unit: Annotated[PermutedUnit, only(*_PERMUTED, "trees")] = "word"
+    """What is permuted: word, or (in Chinese and Japanese) character."""
+    punctuation: Annotated[Punctuation, only(*_PERMUTED)] = "keep"
+    """Whether punctuation keeps its place (keep) or moves like a word (move)."""
+    hypothesis_only: Annotated[bool, only("variants")] = True
+    """Also permute the hypothesis alone (Figure 8)."""
+    clumps: Annotated[list[float], only("variants")] = [0.25, 0.5, 0.75]
+    """Also keep these shares of the words together as one block (Figure 9)."""
+    clumped_permutations: Annotated[Permutations, only("variants")] = 10
+    """Permutations per side for each of clumps."""
+    max_entropy: Annotated[dict[str, str], NOT_IN_KEYS] = {}
+    """A model, and the same model after maximum-entropy training (Table 5)."""
+    training_corpus: Annotated[str, only("trees")] = "sandbox:train"
+    """NLI set on which POS mini-trees are counted."""
+    training_pairs: Annotated[Count | None, only("trees")] = 2000
+    """Pairs of training_corpus to count; null: all."""
+    radius: Annotated[int, Field(ge=1, le=10, strict=True), only("trees")] = 2
+    """Radius r of mini-trees: neighbours on either side of a word."""
+    top_k: Annotated[int, Field(ge=1, le=17, strict=True), only("ratios")] = 4
+    """k of mini-trees: most frequent neighbours that are compared."""
+    annotations: Annotated[dict[str, str], NOT_IN_KEYS] = {}
+    """annotator, and the form that they filled in (nbkit annotate make)"""
+    annotation_key: Annotated[str | None, NOT_IN_KEYS] = None
+    """key of these forms, written with the form"""
+    parsers: Annotated[Parsers, NOT_IN_KEYS] = {}
+    """How texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba."""
+    on_error: OnError = "raise"
+    """Malformed rows of a set: stop with an error (raise), or skip and count them (skip)."""
 
     @field_validator("corpora")
     @classmethod

@@ -6,7 +6,7 @@ from inspect import getsource
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from nbkit.files import expand_path
 from nbkit.languages import LanguageDataError
@@ -40,26 +40,26 @@ _READ: dict[str, tuple[dict[str, str], Suite]] = {}
 class SuiteParams(TranslatorParams, JudgedParams):
     """Parameters of a run of a suite: what is tested, and who translates it."""
 
-    suite: Annotated[str, NOT_IN_KEYS] = Field(
-        default="demo", description="A suite (.yaml, .jsonl, .csv, DFKI's .json), or demo, nbkit's own."
-    )
-    source: Annotated[Language, NOT_IN_KEYS] = Field(default="en", description="Source language.")
-    target: Annotated[Language, NOT_IN_KEYS] = Field(default="de", description="Target language.")
-    models: Annotated[Translators, NOT_IN_KEYS] = Field(
-        default=["sandbox-marian"], description="Translators that are tested; none: only the suite is checked."
-    )
-    without: Annotated[list[str], only("items")] = Field(default=[], description="Categories that are not tested.")
-    only_answered: Annotated[bool, only("items")] = Field(
-        default=False, description="Skip sentences that one of the systems of files (outputs:) has no translation of."
-    )
-    quarantine: Annotated[bool, only("aside")] = Field(
-        default=True, description="Set aside tests that the suite's file excludes or in which something is wrong."
-    )
-    parsers: Annotated[Parsers, NOT_IN_KEYS] = Field(
-        default={}, description="spaCy pipeline of the target language: words match by lemma. By default a known one."
-    )
-    annotations: Annotated[dict[str, str], NOT_IN_KEYS] = Field(default={}, description="Filled forms, by annotator.")
-    annotation_key: Annotated[str, NOT_IN_KEYS] = Field(default="", description="The key written with the forms.")
+    suite: Annotated[str, NOT_IN_KEYS] = "demo"
+    """A suite (.yaml, .jsonl, .csv, DFKI's .json), or demo, nbkit's own."""
+    source: Annotated[Language, NOT_IN_KEYS] = "en"
+    """Source language."""
+    target: Annotated[Language, NOT_IN_KEYS] = "de"
+    """Target language."""
+    models: Annotated[Translators, NOT_IN_KEYS] = ["sandbox-marian"]
+    """Translators that are tested; none: only the suite is checked."""
+    without: Annotated[list[str], only("items")] = []
+    """Categories that are not tested."""
+    only_answered: Annotated[bool, only("items")] = False
+    """Skip sentences that one of the systems of files (outputs:) has no translation of."""
+    quarantine: Annotated[bool, only("aside")] = True
+    """Set aside tests that the suite's file excludes or in which something is wrong."""
+    parsers: Annotated[Parsers, NOT_IN_KEYS] = {}
+    """spaCy pipeline of the target language: words match by lemma. By default a known one."""
+    annotations: Annotated[dict[str, str], NOT_IN_KEYS] = {}
+    """Filled forms, by annotator."""
+    annotation_key: Annotated[str, NOT_IN_KEYS] = ""
+    """The key written with the forms."""
 
     @model_validator(mode="after")
     def _of_the_same_languages(self) -> SuiteParams:
