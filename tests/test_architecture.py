@@ -54,7 +54,7 @@ def test_imports_point_one_way():
         if LEVEL[other] > LEVEL[room_of(path)]
     ]
     assert not upwards, "\n" + "\n".join(upwards)
-    assert imported_rooms(PACKAGE / "__init__.py") == set()
+    assert imported_rooms(PACKAGE / "__init__.py") == {"registry"}  # which finds what other packages bring
 
 
 def module_of(path: Path) -> str:
