@@ -101,8 +101,7 @@ def told_apart(names: list[str], label: Callable[[str], str], way_out: str) -> l
     return names
 
 
-def _language(code: str) -> str:
-    return or_value_error(check_language, code)
+_language = partial(or_value_error, check_language)
 
 
 def _languages(codes: list[str]) -> list[str]:
@@ -121,10 +120,6 @@ def _translators(names: list[str]) -> list[str]:
 
 def _classifiers(names: list[str]) -> list[str]:
     return told_apart(without_repeats(names), partial(or_value_error, classifier_label), _RENAME.format("CLASSIFIERS"))
-
-
-def _device(name: str) -> str:
-    return or_value_error(check_device, name)
 
 
 #: A language that nbkit knows, and several of them in the order of the paper's tables.
@@ -231,7 +226,7 @@ Classifiers: TypeAlias = Annotated[list[str], AfterValidator(_classifiers)]
 
 
 #: Where and in which precision models run.
-Device: TypeAlias = Annotated[str, AfterValidator(_device)]
+Device: TypeAlias = Annotated[str, AfterValidator(partial(or_value_error, check_device))]
 
 
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]

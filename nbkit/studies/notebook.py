@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import pandas as pd
 from IPython.display import HTML, display
@@ -17,14 +18,17 @@ from pandas.io.formats.style import Styler
 from nbkit import provenance
 from nbkit.figures import links, panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
-from nbkit.models import costs, resolve, resolve_classifier
+from nbkit.models import costs
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.python import remarked
-from nbkit.models.services.names import LABEL_FILE
 from nbkit.store import Store
+from nbkit.studies.answering import Use
+from nbkit.studies.base import StudyParams
 from nbkit.studies.named import corpora, licences
 from nbkit.studies.paper import NOT_PRINTED, Paper
 from nbkit.studies.study import Study
+
+Params = TypeVar("Params", bound=StudyParams)
 
 __all__ = [
     "begin",
@@ -224,18 +228,16 @@ def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequen
     facts: what else the results depend on, such as the settings of metrics. licensed: more models whose licences count.
     """
     study: Study = params.study
-    uses = study.uses(params)
-    names = list(dict.fromkeys(use.name for use in uses if use.kind is study.models))
-    pairs: list[Any] = list(dict.fromkeys(use.langs for use in uses if use.kind is study.models))
-    translates = bool(pairs) and len(pairs[0]) == 2
-    identities = {use.name: use.kind.known(use.name, *use.langs) for use in uses if use.kind is study.models}
-    language = "" if translates or not pairs else pairs[0][0]
+    uses = [use for use in study.uses(params) if use.kind is study.models]
+    names, pairs = list(dict.fromkeys(use.name for use in uses)), list(dict.fromkeys(use.langs for use in uses))
+    identities = {use.name: use.kind.known(use.name, *use.langs) for use in uses}
+    translates: Any = pairs if pairs and len(pairs[0]) == 2 else []
     return provenance.footer(
         params,
         signatures=facts or {},
         models=remarked(names, lambda name: identities[name]),
-        systems=systems(names, pairs if translates else [], language),
-        costs=costs(names, pairs, params.decoding, store=Store()) if translates else {},
+        systems=systems(uses),
+        costs=costs(names, translates, params.decoding, store=Store()) if translates else {},
         licences=licences(params, [*names, *licensed]),
         domains={each["name"]: each["domain"] for each in corpora(params) if each["domain"]},
     )
@@ -246,20 +248,14 @@ def html(text: str) -> None:
     display(HTML(text))
 
 
-def systems(names: Iterable[str], pairs: Sequence[tuple[str, str]], language: str = "") -> list[str]:
-    """The programs and files among the systems *names*, each with what is to be said of it (`RemoteModel.remark`).
-
-    pairs: as translators; language: as classifiers, where there are no pairs.
-    """
-    said: dict[str, dict[str, None]] = {}
-    for name in (each.removeprefix(BY_RULE) for each in names):
-        asked = [(resolve(name, *pair).remote, *pair) for pair in pairs]
-        if language:
-            asked = [(resolve_classifier(name, language).remote, language, LABEL_FILE)]
-        for remote, src, tgt in asked:
-            if remote is not None and (remark := remote.remark(src, tgt)):
-                said.setdefault(name, {})[remark] = None
-    return [f"{name} ({'; '.join(remarks)})" for name, remarks in said.items()]
+def systems(uses: Iterable[Use]) -> list[str]:
+    """The programs and files among models, each with its remarks (`RemoteModel.remark`)."""
+    remarks: dict[str, dict[str, None]] = {}
+    for use in uses:
+        plain = replace(use, name=use.name.removeprefix(BY_RULE))
+        if plain.remote is not None and (remark := plain.remote.remark(*plain.asked_in)):
+            remarks.setdefault(plain.name, {})[remark] = None
+    return [f"{name} ({'; '.join(each)})" for name, each in remarks.items()]
 
 
 # ----------------------------------------------------------------------------

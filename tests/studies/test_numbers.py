@@ -272,10 +272,7 @@ def test_the_study_is_registered_with_the_25_formats():
     study = STUDIES.get("numbers")
     assert study.params is NumbersParams
     assert NumbersParams().patterns("en") == formats("en")
-    assert [pair.pair for pair in NumbersParams(languages=["zh", "de"], directions=["back"]).pairs] == [
-        "de→en",
-        "zh→en",
-    ]
+    assert NumbersParams(languages=["zh", "de"], directions=["back"]).pairs == [("de", "en"), ("zh", "en")]
 
 
 def test_no_interval_has_width_zero(params, translator):

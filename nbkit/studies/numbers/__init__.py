@@ -32,7 +32,7 @@ _RUNNING = ("item", "unit", "sentence", "model", "kind", "verdict", "carried", "
 
 def _points(params: NumbersParams) -> Iterator[Cell]:
     for pair, model in product(params.pairs, params.models or [""]):
-        yield Cell(pair.src, pair.tgt, model)
+        yield Cell(*pair, model)
 
 
 def _skips(params: NumbersParams, cell: Cell) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
@@ -18,32 +18,6 @@ from nbkit.studies.base import MOST, NOT_IN_KEYS, Count, Once, TranslatorParams,
 FROM_CORPUS = "corpus:"
 #: Of numbers and of templates, which are multiplied.
 Some: TypeAlias = Annotated[int, Field(ge=1, le=100_000, strict=True)]
-
-
-class Direction(NamedTuple):
-    """A language pair the way it is translated. language: the one of both that is not the run's ``source``."""
-
-    src: str
-    tgt: str
-    language: str
-
-    @property
-    def pair(self) -> str:
-        """As the paper writes it.
-
-        >>> Direction("en", "de", "de").pair
-        'en→de'
-        """
-        return f"{self.src}→{self.tgt}"
-
-    @property
-    def direction(self) -> str:
-        """ "out" of the run's source language, or "back" into it.
-
-        >>> Direction("de", "en", "de").direction
-        'back'
-        """
-        return "out" if self.tgt == self.language else "back"
 
 
 class NumbersParams(TranslatorParams):
@@ -115,13 +89,10 @@ class NumbersParams(TranslatorParams):
         return self
 
     @property
-    def pairs(self) -> list[Direction]:
+    def pairs(self) -> list[tuple[str, str]]:
         """The language pairs of the run, each the way it is translated."""
-        return [
-            Direction(self.source, lang, lang) if way == "out" else Direction(lang, self.source, lang)
-            for lang in self.languages
-            for way in self.directions
-        ]
+        both = ((lang, way) for lang in self.languages for way in self.directions)
+        return [(self.source, lang) if way == "out" else (lang, self.source) for lang, way in both]
 
     def patterns(self, src: str) -> dict[str, tuple[str, ...]]:
         """The formats to draw from in a source language, by capability; those without a format are skipped."""
@@ -144,9 +115,9 @@ class NumbersParams(TranslatorParams):
 
     def names(self, cell: Cell) -> dict[str, str]:
         """What tables call the language pair of a cell: its language beside ``source``, direction and pair."""
-        language = cell.target if cell.source == self.source else cell.source
-        pair = Direction(cell.source, cell.target, language)
-        return {"language": pair.language, "direction": pair.direction, "pair": pair.pair}
+        is_out = cell.source == self.source
+        language, direction = (cell.target, "out") if is_out else (cell.source, "back")
+        return {"language": language, "direction": direction, "pair": f"{cell.source}→{cell.target}"}
 
     def narrowed(self, language: str, model: str) -> NumbersParams:
         """The same parameters for one language and one model."""
