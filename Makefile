@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# The packages that nbkit imports; they import nothing of it.
+# The packages beside nbkit.
 PACKAGES := $(wildcard packages/*)
 # Everything nbkit remembers (trained tiny models, translations) stays in the checkout unless told otherwise.
 export NBKIT_CACHE ?= $(CURDIR)/.cache/nbkit

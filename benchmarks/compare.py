@@ -16,21 +16,23 @@ everywhere a little, the other in few clusters wholly, for which a test of signs
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from nbkit.studies.comparison import LEVEL, POWER, p_values, paired, room_of, visible, weights_of
 from reporting import Report, parse, parser
 
+from nbcards.comparison import paired, weights_of
+from nbkit.measure.signflips import LEVEL, POWER, p_values, room_of, visible
 from nbkit.models import MODELS, Decoding, translate_remembered
 from nbkit.seeding import generator
 from nbkit.store import Store
-from nbkit.studies import STUDIES, outcomes
+from nbkit.studies import STUDIES, Outcomes
 from nbkit.studies.behaviours import behaviours
+from nbkit.studies.results import computed
 from nbsandbox import homograph_lexicon, idiom_dictionary
 
 RATES = (0.02, 0.05, 0.1, 0.2)
@@ -95,12 +97,13 @@ FAULTS = (
 )  # fmt: skip
 
 
-def found(fault: Fault, model: str) -> pd.DataFrame:
+def found(fault: Fault, model: str) -> Outcomes:
     """The outcomes of one model."""
     models = {"base": model} if fault.study == "idioms" else [model]
     params = STUDIES.get(fault.study).params(**fault.params, models=models)
-    whole = pd.concat(list(outcomes(params)), ignore_index=True)
-    return whole[~whole["system"].isin(["references", "copy of the source"])].assign(system="S")
+    whole = computed(params)
+    rows = whole.rows[~whole.rows["model"].isin(["references", "copy of the source"])]
+    return replace(whole, rows=rows.assign(model="S").reset_index(drop=True))
 
 
 def faulty(fault: Fault) -> str:
@@ -266,7 +269,7 @@ def _visible(whole: Page, test: Test) -> float:
     width = measure.range[1] - measure.range[0] if measure.range else 1.0
     own = [each for each in whole.tests if each.fault.study == test.fault.study]
     possible = sum(2.0 ** -each.clusters.max() <= LEVEL for each in own)
-    room = room_of(test.plain, measure.range, test.clusters, np.ones(len(test.items)), test.weights)
+    room = room_of(test.plain, measure.range, test.clusters, test.weights)
     return visible(np.zeros(test.clusters.max() + 1), 0.0, room, width, possible)
 
 

@@ -9,13 +9,12 @@ minutes are those of its card, to be compared only if both were trained on an id
 
 from __future__ import annotations
 
-import pandas as pd
 from reporting import Report, parse, parser
 
+from nbcards.estimates import estimates
 from nbkit.batch.card import plan_card
 from nbkit.models import label
-from nbkit.studies import outcomes
-from nbkit.studies.behaviours import estimates
+from nbkit.studies.results import computed
 
 #: The study, its specialised model, and the pair.
 PEERS = [
@@ -36,7 +35,7 @@ def main() -> None:
         (planned,) = [each for each in plan.behaviours if each.study.name == study]
         assert planned.params is not None, planned.reason
         headline = planned.behaviour.headline
-        values = estimates(pd.concat(outcomes(planned.params)), headline).set_index("system")["value"]
+        values = estimates(computed(planned.params), headline).set_index("system")["value"]
         if headline.better == "lower":
             values = 1 - values
         one, other = values[label("sandbox")], values[label(peer)]

@@ -67,11 +67,18 @@ def main() -> None:
     report.write()
 
 
-#: How the columns of the made-up study are read.
-COLUMNS = {
-    "measures": {"strict": {"value": "strict", "verdict": "value", "reason": "reason"}, "score": {"value": "score"}},
-    "groups": ["set", "length"],
-    "cluster": "unit",
+#: What the made-up study measures, and how its columns are read.
+DECLARED = {
+    "title": "Made up",
+    "question": "How large is a page?",
+    "measures": {"strict": {"label": "right", "measure": "strict", "reading": "", "answer": {"above": "{value}"}}},
+    "outcomes": {
+        "measures": {
+            "strict": {"value": "strict", "verdict": "value", "reason": "reason"},
+            "score": {"value": "score"},
+        },
+        "groups": ["set", "length"],
+    },
 }
 
 
@@ -80,7 +87,7 @@ def run_folder(folder: Path, items: int, systems: int) -> Path:
     for room in ("cells", "outcomes"):
         (folder / room).mkdir()
     rows = pd.concat(outcomes(items, systems), ignore_index=True)
-    write_table(rows, folder / "outcomes" / "word_order.parquet", "word_order", COLUMNS)
+    write_table(rows, folder / "outcomes" / "word_order.parquet", "word_order", DECLARED)
     record = {"title": "A large run", "status": "done", "runs": [{"name": "word_order", "study": "word_order"}]}
     (folder / "run.json").write_text(json.dumps(record))
     return site.build(folder).with_name("sentences.html")

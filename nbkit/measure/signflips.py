@@ -1,4 +1,4 @@
-"""The sign-flip permutation test over clusters, with Holm's correction over several tests.
+"""The sign-flip permutation test over clusters, Holm's correction over several tests, and what a test can show.
 
 If two systems behave alike, their answers to the items of a cluster are exchangeable, so that the sign of the cluster's
 difference is a coin toss. The test needs no distribution, holds for shares and scores, and does not count the items of
@@ -10,8 +10,10 @@ Tarone 1990, *A modified Bonferroni method for discrete data*.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from math import ceil, log2
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -19,6 +21,8 @@ from nbkit.seeding import generator
 
 #: The error rate of all tests of a comparison together.
 LEVEL: Final = 0.05
+#: The power that "could have been seen" means.
+POWER: Final = 0.8
 #: Draws of a test whose p may be small, at least; as many per test of the comparison, so that p can pass Holm's bound.
 DRAWS: Final = 9_999
 DRAWS_PER_TEST: Final = 200
@@ -78,3 +82,100 @@ def sign_flip_p(sums: np.ndarray, draws: int = DRAWS) -> float:
 def _differing(sums: np.ndarray) -> int:
     """How many clusters differ."""
     return int((np.abs(sums) > _ZERO).sum())
+
+
+def inner_end(sums: np.ndarray, shares: np.ndarray) -> float:
+    """The difference next to 0 that sign flips do not refuse at `LEVEL`: the inner end of the inverted test's interval.
+
+    >>> [round(inner_end(np.array([each] * 10), np.full(10, 0.1)), 2) for each in (-0.05, 0.1)]
+    [-0.5, 1.0]
+    """
+    refused, allowed = 0.0, float(sums.sum())
+    for _ in range(20):
+        middle = (refused + allowed) / 2
+        if sign_flip_p(sums - middle * shares) > LEVEL:
+            allowed = middle
+        else:
+            refused = middle
+    return allowed
+
+
+# ----------------------------------------------------------------------------
+# What a test can show.
+
+
+class Room(NamedTuple):
+    """How far items can rise, or fall. sizes: those that can, by cluster. most: the difference if all do, wholly."""
+
+    sizes: np.ndarray
+    most: float
+
+
+def room_of(
+    values: np.ndarray,
+    bounds: tuple[float, float] | None,
+    clusters: np.ndarray,
+    weights: np.ndarray,
+) -> tuple[Room, Room]:
+    """Up and down, within the *bounds* of the measure; by 1 without such.
+
+    values: of items. clusters: the number of each item's. weights: what it counts.
+
+    >>> up, down = room_of(np.array([1.0, 0.0, 0.0]), (0, 1), np.array([0, 0, 1]), np.full(3, 1 / 3))
+    >>> up.sizes, round(up.most, 2), down.sizes, round(down.most, 2)
+    (array([1, 1]), 0.67, array([1, 0]), 0.33)
+    """
+    found = []
+    for end, sign in zip(bounds or (None, None), (1, -1), strict=True):
+        rooms = np.ones(len(values)) if end is None else sign * (values - end)
+        can = rooms > _ZERO
+        sizes = np.bincount(clusters[can], minlength=clusters.max() + 1) if len(values) else np.empty(0)
+        found.append(Room(sizes, float(weights @ rooms)))
+    return found[1], found[0]
+
+
+def visible(sums: np.ndarray, variance: float, room: Sequence[Room], width: float, tests: int) -> float:
+    """The smallest difference that is significant among *tests* with a probability of `POWER`; NaN if none can be.
+
+    The larger of two: z = z₁₋α/₂ + z_power standard errors of the difference d, where flips of C clusters have the
+    variance σ² + d²/C, so that d = zσ / √(1 − z²/C); and what it takes for enough clusters to change: p ≤ α needs k of
+    them, 2¹⁻ᵏ ≤ α, all the same way, so each changes with a probability q at which a binomial number of C is at least
+    k with that power. If nothing changed so far, items are taken to change one by one, as far as they can, and clusters
+    with them: all up or all down, whichever takes more. α is `LEVEL` / tests. variance: σ². width: of the measure's
+    range.
+    """
+    from scipy.stats import beta, norm
+
+    alpha, clusters = LEVEL / max(tests, 1), len(sums)
+    needed = ceil(1 - log2(alpha))
+    if needed > clusters:
+        return np.nan
+    if len(differ := np.abs(sums[np.abs(sums) > _ZERO])):
+        few = float(beta.ppf(POWER, needed, clusters - needed + 1)) * clusters * differ.mean()
+    else:
+        able = [each for each in room if (each.sizes > 0).sum() >= needed]
+        few = max((_share_for(needed, each.sizes) * each.most for each in able), default=np.inf)
+    z = norm.ppf(1 - alpha / 2) + norm.ppf(POWER)
+    spread = z * (variance / (1 - z**2 / clusters)) ** 0.5 if z**2 < clusters else np.inf
+    least = float(max(few, spread))
+    return least if least <= width else np.nan
+
+
+def _share_for(needed: int, sizes: np.ndarray) -> float:
+    """The share of items that must change for *needed* clusters of these *sizes* to change, too, with that power.
+
+    >>> round(_share_for(6, np.full(16, 6)), 3), round(_share_for(6, np.array([1] * 8 + [11] * 8)), 3)
+    (0.095, 0.113)
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import binom
+
+    alike = Counter(sizes.tolist())
+
+    def lacking(share: float) -> float:
+        fewer = np.ones(1)  # the probability that 0, 1, … clusters change
+        for size, times in alike.items():
+            fewer = np.convolve(fewer, binom.pmf(range(needed), times, 1 - (1 - share) ** size))[:needed]
+        return float(fewer.sum()) - (1 - POWER)
+
+    return float(brentq(lacking, 0, 1))

@@ -12,6 +12,7 @@ import io
 import json
 import os
 import re
+import warnings
 import zipfile
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
@@ -496,8 +497,12 @@ class _Site:
     @cached_property
     def outcomes(self) -> Any:
         """What a package above shows of the run's outcomes (nbcards: `nbcards.index.Index`); None without one."""
-        made = next((load_point(point) for point in entry_points(group="nbkit.report")), None)
-        return made and made(self.run)
+        for point in entry_points(group="nbkit.report"):
+            try:
+                return load_point(point)(self.run)
+            except NbkitError as error:  # the pages do without it
+                warnings.warn(str(error), stacklevel=2)
+        return None
 
     @property
     def has_sentences(self) -> bool:

@@ -191,31 +191,33 @@ def spelled(source: str, target: str) -> str:
 def of_entry(folder: Path, name: str, study: str) -> Answers:
     """What the entry *name* of the run in *folder* says; its outcomes are read again only if they changed."""
     path = folder / "outcomes" / f"{name}.parquet"
+    if path.is_file():
+        state = path.stat()
+        return _read(path, name, study, (state.st_mtime_ns, state.st_size))
     if study not in STUDIES:
         return Answers(name, study, problem="this nbkit does not have its study")
-    if not path.is_file():
-        return Answers(name, study, behaviour_of(STUDIES.get(study)), problem="no outcomes yet")
-    state = path.stat()
-    return _read(path, name, study, (state.st_mtime_ns, state.st_size))
+    return Answers(name, study, behaviour_of(STUDIES.get(study)), problem="no outcomes yet")
 
 
 @lru_cache(maxsize=64)
 def _read(path: Path, name: str, study: str, state: tuple[int, int]) -> Answers:
-    declared = behaviour_of(STUDIES.get(study))
-    if declared is None:
-        return Answers(name, study, problem="its study declares no behaviour")
     try:
-        [found] = read_outcomes(path, texts=False)
-        if found.rows.empty:
-            return Answers(name, study, declared, problem="no outcomes")
-        declared = found.behaviour
-        return Answers(
-            name, study, declared, tuple(_values(found, declared.headline_of(found.names))),
-            tuple(each for finding in found.findings for each in decide(found, Finding(**finding))),
-            tuple(_odd(found)),
-        )  # fmt: skip
+        return of_file(path, name, study)
     except (NbkitError, OSError, ValueError) as error:
-        return Answers(name, study, declared, problem=str(error))
+        known = behaviour_of(STUDIES.get(study)) if study in STUDIES else None
+        return Answers(name, study, known, problem=str(error))
+
+
+def of_file(path: Path, name: str, study: str) -> Answers:
+    """What a Parquet file of outcomes says. Raises `DataError` for one that cannot be read."""
+    [found] = read_outcomes(path, texts=False)
+    if found.rows.empty:
+        return Answers(name, study, found.behaviour, problem="no outcomes")
+    claims = [Finding(**each) for each in found.findings]
+    return Answers(
+        name, study, found.behaviour, tuple(_values(found, found.behaviour.headline_of(found.names))),
+        tuple(each for claim in claims for each in decide(found, claim)), tuple(_odd(found)),
+    )  # fmt: skip
 
 
 def _odd(found: Outcomes) -> Iterator[Surprise]:

@@ -18,13 +18,14 @@ import numpy as np
 from markupsafe import Markup, escape
 
 import nbkit
-from nbcards.comparison import CHANGES, LEVEL, POWER, Compared, compared
+from nbcards.comparison import CHANGES, Compared, compared
 from nbcards.drawing import bar, point, scale, svg
 from nbcards.estimates import FEW
 from nbcards.pages import rendered, with_spans
 from nbcards.places import of_sandbox, outcomes_at
 from nbkit.errors import UnknownNameError
 from nbkit.files import atomic_write
+from nbkit.measure.signflips import LEVEL, POWER
 from nbkit.studies.base import cell_label
 from nbkit.studies.behaviours import Behaviour, Measure
 from nbkit.studies.results import Outcomes, spans_of

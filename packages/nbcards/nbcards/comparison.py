@@ -18,22 +18,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import ceil, log2
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from nbcards.estimates import DIRECTION, estimates, interval_of, scored
 from nbkit.errors import NbkitError
-from nbkit.measure.signflips import LEVEL, p_values, sign_flip_p
+from nbkit.measure.signflips import LEVEL, Room, inner_end, p_values, room_of, visible
 from nbkit.studies.behaviours import Measure
 from nbkit.studies.results import Outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The power that "could have been seen" means.
-POWER: Final = 0.8
 _ZERO = 1e-12  # what rounding leaves of equal scores
 _PAIR = ["study", "system_a", "system_b", *DIRECTION, "measure"]
 #: What can become of an item. "other": the output changed, but no verdict did, or there is none.
@@ -110,7 +107,7 @@ def compared(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Compared:
     table["high"] = table["high"].where(~unsure, table["high"].clip(lower=0))
     # One that the test refutes ends where the test stops refusing: the skewness of few unequal clusters widens it.
     for n in table.index[(table["p"] <= LEVEL) & (table["low"] <= 0) & (table["high"] >= 0)]:
-        table.loc[n, "high" if table["difference"][n] < 0 else "low"] = _end(sums[n], shares[n])
+        table.loc[n, "high" if table["difference"][n] < 0 else "low"] = inner_end(sums[n], shares[n])
     excluded += _alone(a, b, excluded)
     return Compared(
         table.drop(columns="width"), pd.concat(items, ignore_index=True), pd.DataFrame(excluded), tests=tests
@@ -244,52 +241,6 @@ def _difference(
     return found, sums, shares, room, float(((sums - sums.sum() * shares) ** 2).sum())
 
 
-class Room(NamedTuple):
-    """How far items can rise, or fall. sizes: those that can, by cluster. most: the difference if all do, wholly."""
-
-    sizes: np.ndarray
-    most: float
-
-
-def room_of(
-    values: np.ndarray,
-    bounds: tuple[float, float] | None,
-    clusters: np.ndarray,
-    weights: np.ndarray,
-) -> tuple[Room, Room]:
-    """Up and down, within the *bounds* of the measure; by 1 without such.
-
-    values: of items. clusters: the number of each item's. weights: what it counts.
-
-    >>> up, down = room_of(np.array([1.0, 0.0, 0.0]), (0, 1), np.array([0, 0, 1]), np.full(3, 1 / 3))
-    >>> up.sizes, round(up.most, 2), down.sizes, round(down.most, 2)
-    (array([1, 1]), 0.67, array([1, 0]), 0.33)
-    """
-    found = []
-    for end, sign in zip(bounds or (None, None), (1, -1), strict=True):
-        rooms = np.ones(len(values)) if end is None else sign * (values - end)
-        can = rooms > _ZERO
-        sizes = np.bincount(clusters[can], minlength=clusters.max() + 1) if len(values) else np.empty(0)
-        found.append(Room(sizes, float(weights @ rooms)))
-    return found[1], found[0]
-
-
-def _end(sums: np.ndarray, shares: np.ndarray) -> float:
-    """The difference next to 0 that sign flips do not refuse at `LEVEL`: the inner end of the inverted test's interval.
-
-    >>> [round(_end(np.array([each] * 10), np.full(10, 0.1)), 2) for each in (-0.05, 0.1)]
-    [-0.5, 1.0]
-    """
-    refused, allowed = 0.0, float(sums.sum())
-    for _ in range(20):
-        middle = (refused + allowed) / 2
-        if sign_flip_p(sums - middle * shares) > LEVEL:
-            allowed = middle
-        else:
-            refused = middle
-    return allowed
-
-
 def weights_of(rows: pd.DataFrame, measure: Measure) -> np.ndarray:
     """What the score of each row counts in the value, as `interval_of` averages; sums to 1."""
     if measure.average == "item":
@@ -312,53 +263,6 @@ def _rank_biserial(sums: np.ndarray) -> float:
         return 0.0
     ranks = rankdata(np.abs(differ).round(12))
     return float((np.sign(differ) * ranks).sum() / ranks.sum())
-
-
-def visible(sums: np.ndarray, variance: float, room: Sequence[Room], width: float, tests: int) -> float:
-    """The smallest difference that is significant among *tests* with a probability of `POWER`; NaN if none can be.
-
-    The larger of two: z = z₁₋α/₂ + z_power standard errors of the difference d, where flips of C clusters have the
-    variance σ² + d²/C, so that d = zσ / √(1 − z²/C); and what it takes for enough clusters to change: p ≤ α needs k of
-    them, 2¹⁻ᵏ ≤ α, all the same way, so each changes with a probability q at which a binomial number of C is at least
-    k with that power. If nothing changed so far, items are taken to change one by one, as far as they can, and clusters
-    with them: all up or all down, whichever takes more. α is `LEVEL` / tests. variance: σ². width: of the measure's
-    range.
-    """
-    from scipy.stats import beta, norm
-
-    alpha, clusters = LEVEL / max(tests, 1), len(sums)
-    needed = ceil(1 - log2(alpha))
-    if needed > clusters:
-        return np.nan
-    if len(differ := np.abs(sums[np.abs(sums) > _ZERO])):
-        few = float(beta.ppf(POWER, needed, clusters - needed + 1)) * clusters * differ.mean()
-    else:
-        able = [each for each in room if (each.sizes > 0).sum() >= needed]
-        few = max((_share_for(needed, each.sizes) * each.most for each in able), default=np.inf)
-    z = norm.ppf(1 - alpha / 2) + norm.ppf(POWER)
-    spread = z * (variance / (1 - z**2 / clusters)) ** 0.5 if z**2 < clusters else np.inf
-    least = float(max(few, spread))
-    return least if least <= width else np.nan
-
-
-def _share_for(needed: int, sizes: np.ndarray) -> float:
-    """The share of items that must change for *needed* clusters of these *sizes* to change, too, with that power.
-
-    >>> round(_share_for(6, np.full(16, 6)), 3), round(_share_for(6, np.array([1] * 8 + [11] * 8)), 3)
-    (0.095, 0.113)
-    """
-    from scipy.optimize import brentq
-    from scipy.stats import binom
-
-    alike = Counter(sizes.tolist())
-
-    def lacking(share: float) -> float:
-        fewer = np.ones(1)  # the probability that 0, 1, … clusters change
-        for size, times in alike.items():
-            fewer = np.convolve(fewer, binom.pmf(range(needed), times, 1 - (1 - share) ** size))[:needed]
-        return float(fewer.sum()) - (1 - POWER)
-
-    return float(brentq(lacking, 0, 1))
 
 
 def _changes(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from array import array
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -37,6 +36,7 @@ MOST_ITEMS = 100_000
 _NONE = -1
 _ANSWER = ("item", "system", "groupsOf", "source", "changed", "reference", "output", "spansOf")
 _RESULT = ("answer", "measure", "value", "verdict", "reason")
+_ITEM = ((0, "entry"), (1, "direction"))
 
 
 def digest(files: Mapping[str, Path]) -> str:
@@ -57,7 +57,7 @@ class Numbered(dict[Any, int]):
 
 
 class Pack:
-    """The items of several entries as columns.
+    """The items of several entries as columns of numbers.
 
     An item has answers: what one system wrote for it, with the texts that belong to it. An answer has results: one a
     measure. Answers stand in the order of their items, results in the order of their answers.
@@ -67,39 +67,31 @@ class Pack:
         self.entries: list[dict[str, Any]] = []
         self.left_out = 0
         self._texts, self._systems, self._measures, self._reasons = Numbered(), Numbered(), Numbered(), Numbered()
-        self._directions, self._groups, self._spans = Numbered(), Numbered(), Numbered()
-        self._items: list[tuple[int, int, str]] = []
-        self._answers: list[tuple[int, ...]] = []
-        self._results = {name: array("f" if name == "value" else "i") for name in _RESULT}
+        self._directions, self._groups, self._spans, self._items = Numbered(), Numbered(), Numbered(), Numbered()
+        self._rows = [pd.DataFrame(columns=[*_ANSWER, *_RESULT[1:]], dtype=np.int32)]
 
     def add(self, entry: Mapping[str, Any], tables: Iterable[pd.DataFrame]) -> None:
         """Add the outcomes of an *entry*, as `described`. tables: measured rows with the column *measure*."""
-        number = len(self.entries)
-        items, answers = Numbered(), Numbered()
-        before = len(self._items), len(self._answers)
+        number, before = len(self.entries), len(self._items)
         for table in tables:
-            rows: Iterator[Any] = table.itertuples(index=False)
-            for row, named in zip(rows, groups_of(table), strict=True):
-                key = (row.source_language, row.target_language, row.item)
-                item = items.get(key)
-                if item is None:
-                    item = items[key]
-                    direction = self._directions[f"{row.source_language}-{row.target_language}".rstrip("-")]
-                    self._items.append((number, direction, row.item))
-                texts = (self._text(getattr(row, name, None)) for name in ("source", "changed", "reference", "output"))
-                groups = self._groups[json.dumps(named, ensure_ascii=False)]
-                spans = json.dumps(spans_of(getattr(row, "spans", None)), ensure_ascii=False)
-                marks = self._spans[spans] if spans != "[]" else _NONE
-                answer = (before[0] + item, self._systems[row.system], groups, *texts, marks)
-                place = answers.get(answer)
-                if place is None:
-                    place = answers[answer]
-                    self._answers.append(answer)
-                verdict = VERDICTS.index(row.verdict) + 1 if isinstance(row.verdict, str) else 0
-                of = (self._measures[row.measure], row.value, verdict, self._reasons[row.reason])
-                for column, value in zip(self._results.values(), (before[1] + place, *of), strict=True):
-                    column.append(value)
-        self.entries.append({**entry, "items": len(items)})
+            pairs = zip(table["source_language"], table["target_language"], strict=True)
+            ways = [self._directions[f"{source}-{target}".rstrip("-")] for source, target in pairs]
+            none = pd.Series([None] * len(table), dtype=object)
+            spans = table.get("spans", none)
+            rows = {
+                "item": [self._items[number, way, item] for way, item in zip(ways, table["item"], strict=True)],
+                "system": [self._systems[each] for each in table["system"]],
+                "groupsOf": [self._groups[json.dumps(each, ensure_ascii=False)] for each in groups_of(table)],
+                **{name: [self._text(each) for each in table.get(name, none)] for name in _ANSWER[3:7]},
+                "spansOf": [self._spans[json.dumps(found, ensure_ascii=False)] if (found := spans_of(each)) else _NONE
+                            for each in spans],
+                "measure": [self._measures[each] for each in table["measure"]],
+                "verdict": [VERDICTS.index(each) + 1 if isinstance(each, str) else 0 for each in table["verdict"]],
+                "reason": [self._reasons[each] for each in table["reason"]],
+            }  # fmt: skip
+            values = table["value"].to_numpy(np.float32)
+            self._rows.append(pd.DataFrame(rows, dtype=np.int32).assign(value=values))
+        self.entries.append({**entry, "items": len(self._items) - before})
 
     @property
     def items(self) -> int:
@@ -114,20 +106,14 @@ class Pack:
 
         A number of an array has 4 bytes, and a zero ends each text.
         """
-        order = sorted(range(len(self._answers)), key=lambda place: self._answers[place][0])
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        answers = np.array([self._answers[place] for place in order], dtype=np.int32)
-        answers = answers.reshape(len(order), len(_ANSWER))
-        results = {name: np.array(values) for name, values in self._results.items()}
-        results["answer"] = rank[results["answer"]].astype(np.int32)
-        in_turn = np.lexsort((results["measure"], results["answer"]))
-        columns: dict[str, np.ndarray] = {
-            name: np.array([item[place] for item in self._items], dtype=np.int32)
-            for place, name in enumerate(("entry", "direction"))
-        }
-        columns |= {name: answers[:, place] for place, name in enumerate(_ANSWER)}
-        columns |= {name: values[in_turn] for name, values in results.items()}
+        rows = pd.concat(self._rows, ignore_index=True)
+        rows["place"] = rows.groupby(list(_ANSWER), sort=False).ngroup()
+        answers = rows.drop_duplicates("place").sort_values("item", kind="stable")
+        rows["answer"] = rows["place"].map(dict(zip(answers["place"], range(len(answers)), strict=True)))
+        results = rows.sort_values(["answer", "measure"], kind="stable")
+        columns = {name: np.array([item[n] for item in self._items], np.int32) for n, name in _ITEM}
+        columns |= {name: answers[name].to_numpy(np.int32) for name in _ANSWER}
+        columns |= {name: results[name].to_numpy(np.float32 if name == "value" else np.int32) for name in _RESULT}
         # Half a surrogate pair cannot be written.
         texts = [text.replace("\0", " ").encode("utf-8", "replace") for text in self._texts]
         columns["starts"] = np.cumsum([0, *(len(text) + 1 for text in texts)], dtype=np.int32)

@@ -148,7 +148,7 @@ def test_a_translator_that_repeats_its_source_is_not_well(made):
 
 
 def test_the_schema_is_the_one_that_is_published():
-    file = Path(__file__).parents[2] / "docs/card.schema.json"
+    file = Path(__file__).parents[3] / "docs/card.schema.json"
     assert json.loads(file.read_text(encoding="utf-8")) == json.loads(json.dumps(schema()))
 
 
@@ -236,7 +236,7 @@ def test_a_value_leads_to_its_sentences(made, browser):
 
 def table_of(first: str) -> list[dict[str, str]]:
     """The rows of the table in docs/cards.md whose first column has this name."""
-    text = (Path(__file__).parents[2] / "docs/cards.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs/cards.md").read_text(encoding="utf-8")
     lines = [
         line.strip("| ").split(" | ") for line in text.partition(f"\n| {first} |")[2].split("\n\n")[0].splitlines()
     ]

@@ -11,11 +11,10 @@ import pytest
 from cards_cases import changed, numbers_of, tidy
 from scipy.stats import binomtest
 
-from nbcards.comparison import POWER, Room, room_of, visible
 from nbcards.comparison import compared as compared_outcomes
 from nbcards.estimates import estimates
 from nbkit.errors import NbkitError
-from nbkit.measure.signflips import LEVEL, p_values
+from nbkit.measure.signflips import LEVEL, POWER, Room, p_values, room_of, visible
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
 

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from cards_cases import tidy, write_outcomes
 
-from nbcards import answers
+from nbcards import answers, findings
 from nbcards.findings import Finding
 from nbkit.report import site as report
-from nbkit.studies import STUDIES, findings
+from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of, findings_of
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from cards_cases import read_outcomes, write_outcomes
+from cards_cases import write_outcomes
 
 from nbcards import sentences
 from nbkit.errors import DataError
@@ -22,6 +22,7 @@ from nbkit.figures import links, panels, styles, theme
 from nbkit.report import site as report
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
+from tests.studies.long_files import read_outcomes
 
 BROWSER = (
     pytest.mark.browser,

@@ -1,0 +1,88 @@
+"""The schema of outcomes where they are read: three small files, which nbkit's tests write."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nbcards
+from nbcards.answers import of_file
+from nbcards.comparison import compared
+from nbcards.estimates import estimates, whole_and_groups
+from nbkit.errors import DataError
+
+FILES = Path(__file__).parent / "outcomes"
+DOCS = Path(__file__).parents[3] / "docs/api.md"
+
+
+def test_measures_are_those_that_the_file_declares():
+    [found] = nbcards.outcomes_at(FILES / "toy.parquet")
+    assert (found.study, found.behaviour.title) == ("toy", "Toy") and found.names == ["ratio", "same/line", "same/word"]
+    lines = found.measured("same/line")
+    assert len(lines) == 5 and set(lines["verdict"]) == {"fail"} and set(lines["reason"]) == {"changed"}
+    ratios = found.measured("ratio")
+    assert ratios["output"].tolist()[:2] == ["on", "tw"] and ratios["group:kind"].value_counts().to_dict() == {
+        "line": 5, "word": 2}  # fmt: skip
+    expected = [len(row.output) / len(row.source) - 0.1 for row in ratios.itertuples()]
+    assert ratios["value"].tolist() == pytest.approx(expected, abs=1e-12)
+    assert found.measured("ratios").empty
+
+
+def test_values_and_claims_follow_from_the_file():
+    [found] = nbcards.outcomes_at(FILES / "toy.parquet")
+    ratios = found.measured("ratio")
+    [row] = estimates(found, found.behaviour.headline).to_dict("records")
+    assert (row["system"], row["n"], row["value"]) == ("dummy", 7, pytest.approx(ratios["value"].mean()))
+    said = of_file(FILES / "toy.parquet", "toy", "toy")
+    assert said.values[0].answer.startswith("With only 5 independent items, dummy: 0.") and not said.problem
+    [claim] = said.findings
+    assert (claim.finding.claim, claim.verdict) == ("Words are cut less.", "not sure")
+
+
+def test_differences_of_two_measures_weigh_each_group_alike():
+    [found] = nbcards.outcomes_at(FILES / "order.parquet")
+    assert found.names == ["bleu/beta1", "chrf/beta1", "bleu/beta2", "chrf/beta2"]
+    rows = found.rows.query("metric == 'bleu' and perturbation != 'control'")
+    each = (rows["beta1"] - rows["beta2"]).groupby(rows["perturbation"]).mean()
+    whole, groups = whole_and_groups(found, found.behaviour.headline)
+    assert whole["value"].item() == pytest.approx(each.mean()) and whole["undecided"].item() == 1
+    assert groups.set_index("group")["value"].to_dict() == pytest.approx(each.to_dict())
+    second = found.measured("bleu/beta2")
+    assert second["reference"][0] == "0 Hund ein" and second["spans"][0].startswith('[{"text": "changed"')
+    table = compared([found], [found])
+    assert set(table.differences["difference"]) == {0.0} and table.tests == 0
+
+
+def test_a_file_of_a_newer_schema_is_refused_with_the_way_out():
+    with pytest.raises(DataError, match=r"newer\.parquet: outcomes of version 3, this nbkit reads 2: update nbkit"):
+        nbcards.outcomes_at(FILES / "newer.parquet")
+
+
+def test_it_imports_only_public_names_of_nbkit():
+    """Those that docs/api.md lists, and of other packages only its dependencies."""
+    rows = re.findall(r"^\| `(nbkit[\w.]*)` \| (.*) \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE)
+    public = {f"{module}.{name}" for module, names in rows for name in re.findall(r"`(\w+)`", names)}
+    others = set()
+    for path in Path(nbcards.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names = {f"{node.module}.{alias.name}" for alias in node.names}
+                private = {name for name in names if name.startswith("nbkit.")} - public
+                assert not private, f"{path.name} imports {', '.join(sorted(private))}"
+                others.add(node.module.partition(".")[0])
+            elif isinstance(node, ast.Import):
+                others |= {alias.name.partition(".")[0] for alias in node.names}
+    known = {"click", "jinja2", "markupsafe", "nbcards", "nbkit", "numpy", "pandas", "pyarrow", "pydantic", "scipy"}
+    assert others - set(sys.stdlib_module_names) <= known
+
+
+def test_reading_needs_no_torch_and_no_notebooks():
+    code = "import nbcards, sys; nbcards.compare('order.parquet', 'order.parquet').page(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=FILES, check=True)
+    heavy = {"torch", "transformers", "spacy", "matplotlib", "IPython", "nbconvert", "papermill", "seaborn"}
+    assert not heavy & {name.partition(".")[0] for name in done.stdout.split()}
