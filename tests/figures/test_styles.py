@@ -61,7 +61,10 @@ def test_marks_stand_out_from_white():
     files = [Path(theme.__file__).with_name("theme.yaml"), *Path(nbkit.__file__).parent.glob("studies/*/looks.yaml")]
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     colours = {
-        c for line in lines if not re.match(r"senses:|\s+grid|.*\bfill:", line) for c in re.findall("#[0-9A-Fa-f]{6}", line)
+        c
+        for line in lines
+        if not re.match(r"senses:|\s+grid|.*\bfill:", line)
+        for c in re.findall("#[0-9A-Fa-f]{6}", line)
     }
     assert len(colours) > 20
 
