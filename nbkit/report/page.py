@@ -352,7 +352,9 @@ def _clean_output(html: str, place: str) -> Markup:
 def _sentences(output: Any, filters: Mapping[str, str]) -> str:
     """The address of the sentences behind a table or figure, "" if its metadata does not say what these are."""
     own = output.metadata.get("sentences")
-    return f"../sentences.html#{urlencode({**filters, **own})}" if isinstance(own, Mapping) else ""
+    if not isinstance(own, Mapping) or not all(isinstance(value, str) for value in own.values()):
+        return ""
+    return f"../sentences.html#{urlencode({**filters, **own})}"
 
 
 def _render_prose(notebook: Any, resources: Any) -> tuple[Any, Any]:

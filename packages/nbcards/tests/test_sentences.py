@@ -173,13 +173,13 @@ def test_what_metadata_says_of_a_table_is_not_trusted(folder: Path):
     path = folder / "notebooks" / "captions.scores.ipynb"
     notebook = json.loads(path.read_text())
     table, figure = notebook["cells"][0]["outputs"]
-    table["metadata"]["sentences"] = {'"><script>': "</a><script>window.ran = 1</script>", "n": [3]}
+    table["metadata"]["sentences"] = {'"><script>': "</a><script>window.ran = 1</script>"}
     figure["data"]["image/svg+xml"] += "<script>window.ran = 2</script>"
     path.write_text(json.dumps(notebook))
     report.build(folder)
     page = (folder / "html" / "captions.scores.html").read_text()
     assert "<script>window" not in page and page.count("<script") == 1
-    for broken in (3, [], "x", None):
+    for broken in (3, [], "x", None, {"n": [3]}):
         table["metadata"]["sentences"] = broken
         path.write_text(json.dumps(notebook))
         report.build(folder)
