@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -44,7 +44,6 @@ from nbkit.store import Store, StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere
 from nbkit.studies.results import written_key
 
-_REFRESHED = 5.0  # seconds between two builds of the report during a run, at least
 MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine memory runs out before cores do
 
 
@@ -104,7 +103,7 @@ def run(
     Notebooks are executed in processes of this machine, one kernel each.
     address: of the Dask scheduler that *executor* "dask" is to use; without it one is started here.
     force: execute finished notebooks again (stored results are not computed again).
-    watch: called once with the report's index, as soon as it has a page; it is rebuilt from then on.
+    watch: called once with the report's index, as soon as it has a page; it is rebuilt with each entry's last page.
 
     A notebook that fails keeps its traceback, and the rest goes on; `RunSummary.failures` lists it.
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
@@ -128,7 +127,7 @@ def run(
         incomplete = job.folder.incomplete()
         job.folder.write_run({**record, "status": "running", "incomplete": sorted(incomplete)})
         failures: list[Failure] = []
-        status = "interrupted"
+        pages, status = _Report(job.folder.path, watch), "interrupted"
         try:
             failures += _run_units(units, runner)
             incomplete = _incomplete(job.plan, {failure.label for failure in failures})
@@ -136,16 +135,14 @@ def run(
             job = _planned_again(job) if units else job  # without units, nothing was downloaded
             with _runner("processes", None, (), job.workers, runtime) as processes:  # fresh ones, which hold no models
                 failures += _write_outcomes(job, processes, incomplete)
-                fresh = _Fresh(job.folder.path, watch)
-                failures += _run_notebooks(job, processes, runtime, fresh)
+                failures += _run_notebooks(job, processes, runtime, pages)
             status = "failed" if failures else "done"
         finally:
             end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
             job.folder.write_run(
                 {**record, **end, "runs": _entries(job.plan, status == "done"), "incomplete": sorted(incomplete)}
             )
-        index = report.build(job.folder.path)
-        fresh.shown(index)
+        index = pages.build(is_last=True)
     return job.summary(units=len(units), failures=tuple(failures), seconds=time.time() - began, report=index)
 
 
@@ -276,43 +273,42 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
             yield Failure(done.task.label, str(done.error), done.error.details)
 
 
-class _Fresh:
-    """The report of a run that goes on: built after its first page, then every few seconds.
-
-    What cannot be built is left to the end of the run, which says why.
-    """
+class _Report:
+    """The report of a run that goes on; *watch* is called with its index once, as soon as it has a page."""
 
     def __init__(self, folder: Path, watch: Callable[[Path], object] | None):
-        self._folder, self._watch, self._next = folder, watch, 0.0
+        self.folder, self.watch = folder, watch
 
-    def build(self) -> None:
-        """Build the report, unless that was done a moment ago."""
-        began = time.monotonic()
-        if began < self._next:
-            return
-        with contextlib.suppress(NbkitError):
-            self.shown(report.build(self._folder))
-        self._next = time.monotonic() + max(_REFRESHED, 10 * (time.monotonic() - began))
-
-    def shown(self, index: Path) -> None:
-        """Show the index to who watches, once."""
-        watch, self._watch = self._watch, None
+    def build(self, *, is_last: bool = False) -> Path | None:
+        """Build the report; what cannot be built is left to the end of the run, which says why."""
+        try:
+            index = report.build(self.folder)
+        except NbkitError:
+            if is_last:
+                raise
+            return None
+        watch, self.watch = self.watch, None
         if watch is not None:
             watch(index)
+        return index
 
 
-def _run_notebooks(job: _Job, runner: Runner, runtime: str, fresh: _Fresh) -> Iterator[Failure]:
+def _run_notebooks(job: _Job, runner: Runner, runtime: str, pages: _Report) -> Iterator[Failure]:
+    """Execute the notebooks; the report is built when the first has ended, and with the last of each entry."""
+    left = Counter(execution.run for execution in job.waiting)
     tasks = [
         Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
         for e in job.waiting
     ]
     for done in _logged(runner(tasks), len(tasks), "notebooks"):
+        execution: Execution = done.task.arguments[0]
         if done.error is not None:
             if not isinstance(done.error, NotebookFailed):  # the worker could not write it down itself
-                execution = done.task.arguments[0]
                 job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
             yield Failure(done.task.label, str(done.error), done.error.details)
-        fresh.build()
+        left[execution.run] -= 1
+        if pages.watch is not None or not left[execution.run]:
+            pages.build()
 
 
 def _without_outcomes(job: _Job) -> list[Entry]:

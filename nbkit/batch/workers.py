@@ -13,16 +13,13 @@ import tempfile
 import threading
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
-    FIRST_COMPLETED,
     BrokenExecutor,
     CancelledError,
     Executor,
     Future,
-    ProcessPoolExecutor,
-    wait,
+    as_completed,
 )
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,9 +29,12 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from filelock import FileLock, Timeout
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import LocalProvisioner
+from pebble import ProcessExpired, ProcessPool
+from pebble.pool.process import WORKERS_NAME
 from traitlets import Dict
 
 from nbkit.batch.folder import OutputFolder
@@ -46,8 +46,6 @@ from nbkit.registry import PLUGINS, load_plugins
 from nbkit.store import cache_folder
 from nbkit.studies import write_outcomes
 from nbkit.studies.base import Unit
-
-_PATIENCE = 5.0  # seconds between asking a worker to end and ending it
 
 
 class TaskError(NbkitError):
@@ -110,53 +108,13 @@ class ForeignExecutor:
         self.executor = executor
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        waiting = {_submit(self.executor, task): task for task in tasks}
+        running = {self.executor.submit(call, task.function, task.arguments): task for task in tasks}
         try:
-            while waiting:
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    yield _ended(waiting.pop(future), future)
+            for future in as_completed(running):
+                yield _ended(running[future], future)
         finally:
-            for future in waiting:
+            for future in running:
                 future.cancel()
-
-
-class _Worker:
-    """A process that does one task at a time; it starts with its first task, and again after it was killed.
-
-    Each is a pool of one, as a killed process breaks its whole `ProcessPoolExecutor`.
-    """
-
-    def __init__(self, environment: Mapping[str, str], gpu: str | None = None):
-        self.gpu = gpu
-        self.environment = {**environment, **({} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu})}
-        self._pool: ProcessPoolExecutor | None = None
-
-    def submit(self, task: Task) -> Future[Any]:
-        if self._pool is None:  # spawned: no state of this process leaks in
-            spawn = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, spawn, prepare_worker, (self.environment,))
-        try:
-            return _submit(self._pool, task)
-        except BrokenExecutor:  # it was killed while it had nothing to do
-            self.close()
-            return self.submit(task)
-
-    def close(self) -> None:
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.shutdown()
-
-    def terminate(self) -> list[multiprocessing.Process]:
-        """Ask the process to end now; all of its writes are atomic."""
-        pool, self._pool = self._pool, None
-        if pool is None:
-            return []
-        processes = list((pool._processes or {}).values())  # public from Python 3.14 on: pool.terminate_workers()
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            with suppress(ProcessLookupError):
-                process.terminate()
-        return processes
 
 
 class LocalProcesses:
@@ -170,23 +128,20 @@ class LocalProcesses:
     """
 
     def __init__(self, workers: int, environment: Mapping[str, str], gpus: Sequence[str] = ()):
+        self.workers, self.environment, self.gpus = workers, dict(environment), tuple(gpus)
         # One process keeps a GPU busy with texts only if it tokenizes them in several threads.
         threads = str(max(1, (os.cpu_count() or 1) // max(1, len(gpus))))
-        with_threads = {**environment, "TOKENIZERS_PARALLELISM": "true", "RAYON_NUM_THREADS": threads}
-        self.has_gpus = bool(gpus)
-        self.workers = [_Worker(environment) for _ in range(workers)] + [_Worker(with_threads, gpu) for gpu in gpus]
+        self.gpu_environment = {**environment, "TOKENIZERS_PARALLELISM": "true", "RAYON_NUM_THREADS": threads}
+        self._locks = tempfile.TemporaryDirectory(prefix="gpus-", dir=environment.get("TMPDIR")) if gpus else None
+        self._pools: dict[bool, tuple[ProcessPool, int]] = {}
 
     def __enter__(self) -> LocalProcesses:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._close()
-            return
-        for process in [process for worker in self.workers for process in worker.terminate()]:
-            process.join(_PATIENCE)
-            if process.is_alive():
-                process.kill()
+        self._close(at_once=kind is not None)
+        if self._locks is not None:
+            self._locks.cleanup()
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
         killed = yield from self._work(tasks)
@@ -195,33 +150,47 @@ class LocalProcesses:
             if (yield from self._work([task])):
                 yield Done(task, error=_KILLED)
 
-    def _close(self) -> None:
-        for worker in self.workers:
-            worker.close()
-
     def _work(self, tasks: Sequence[Task]) -> Generator[Done, None, list[Task]]:
         """Run *tasks* on the workers; return those whose process was killed."""
-        waiting: dict[bool, deque[Task]] = {False: deque(), True: deque()}  # those for workers with a GPU are apart
-        for task in tasks:
-            waiting[task.runs_models and self.has_gpus].append(task)
-        idle = list(self.workers)
-        running: dict[Future[Any], tuple[_Worker, Task]] = {}
+        on_gpu = [bool(task.runs_models and self.gpus) for task in tasks]
+        pools = {kind: self._pool(kind, on_gpu.count(kind)) for kind in set(on_gpu)}
+        running: dict[Future[Any], Task] = {
+            pools[kind].schedule(call, (task.function, task.arguments)): task
+            for kind, task in zip(on_gpu, tasks, strict=True)
+        }
         killed: list[Task] = []
-        while any(waiting.values()) or running:
-            for worker in idle.copy():
-                if queue := waiting[worker.gpu is not None]:
-                    idle.remove(worker)
-                    task = queue.popleft()
-                    running[worker.submit(task)] = worker, task
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                worker, task = running.pop(future)
-                idle.append(worker)
-                if isinstance(future.exception(), BrokenExecutor):
-                    worker.close()
-                    killed.append(task)
-                else:
-                    yield _ended(task, future)
+        for future in as_completed(running):
+            if isinstance(future.exception(), ProcessExpired | BrokenExecutor):
+                killed.append(running[future])
+            else:
+                yield _ended(running[future], future)
         return killed
+
+    def _pool(self, on_gpu: bool, tasks: int) -> ProcessPool:
+        """The pool of all workers on GPUs, or of the others: it starts with its first tasks, and anew if it broke."""
+        workers = min(tasks, len(self.gpus) if on_gpu else self.workers)
+        pool, there = self._pools.get(on_gpu, (None, 0))
+        if pool is None or not pool.active or there < workers:
+            self._close(on_gpu)
+            arguments = (
+                (self.gpu_environment, self.gpus, self._locks.name) if self._locks and on_gpu else (self.environment,)
+            )
+            spawn = multiprocessing.get_context("spawn")  # no state of this process leaks in
+            pool = ProcessPool(workers, 0, prepare_worker, arguments, spawn)
+            self._pools[on_gpu] = pool, workers
+        return pool
+
+    def _close(self, *kinds: bool, at_once: bool = False) -> None:
+        """End the workers, all or of some kinds: when their tasks have ended, or at once (all writes are atomic)."""
+        pools = [self._pools.pop(kind)[0] for kind in kinds or tuple(self._pools) if kind in self._pools]
+        for pool in pools:
+            pool.stop() if at_once else pool.close()
+        if at_once:
+            for process in multiprocessing.active_children():
+                if process.name == WORKERS_NAME:
+                    process.terminate()
+        for pool in pools:
+            pool.join()
 
 
 def local_processes(workers: int, environment: Mapping[str, str], units: Iterable[Unit]) -> LocalProcesses:
@@ -250,8 +219,7 @@ def visible_gpus() -> tuple[str, ...]:
     return tuple(names)[:count]
 
 
-def _submit(executor: Executor, task: Task) -> Future[Any]:
-    return executor.submit(call, task.function, task.arguments)
+_OUT_OF_MEMORY = "memory ran out: use fewer --workers, a smaller model or a machine with more memory"
 
 
 def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -261,7 +229,8 @@ def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     except TaskError:
         raise
     except Exception as error:
-        raise TaskError(type(error).__name__, str(error), traceback.format_exc()) from error
+        message = str(error) or (_OUT_OF_MEMORY if isinstance(error, MemoryError) else "")
+        raise TaskError(type(error).__name__, message, traceback.format_exc()) from error
 
 
 def _ended(task: Task, future: Future[Any]) -> Done:
@@ -291,9 +260,22 @@ def worker_environment(threads: int) -> dict[str, str]:
     return {**places(), **counts, "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"}
 
 
-def prepare_worker(environment: Mapping[str, str]) -> None:
-    """Initialise a worker: set its environment, leave Ctrl-C to the parent, end when the parent ends or asks it to."""
+_gpu_lock: FileLock | None = None  # held until this process ends, however it ends
+
+
+def prepare_worker(environment: Mapping[str, str], gpus: Sequence[str] = (), locks: str = "") -> None:
+    """Initialise a worker: set its environment, leave Ctrl-C to the parent, end when the parent ends or asks it to.
+
+    gpus: of which it takes one that no other worker has. locks: a folder for a file per GPU that says so.
+    """
+    global _gpu_lock
     os.environ.update(environment)
+    for number, gpu in enumerate(gpus):
+        _gpu_lock = FileLock(Path(locks, str(number)))
+        with suppress(Timeout):
+            _gpu_lock.acquire(timeout=0)
+            os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+            break
     tempfile.tempdir = None  # TMPDIR may be another one now
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # As an exception: answers that came are stored, and semaphores (tqdm has one) returned.

@@ -23,7 +23,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import PercentFormatter
 from pandas.io.formats.style import Styler
 
-from nbkit.figures import links, styles, theme
+from nbkit.figures import styles, theme
 from nbkit.figures.theme import Look, looks
 from nbkit.files import as_csv, atomic_write
 from nbkit.measure.statistics import FEW
@@ -180,8 +180,7 @@ def intervals(
     y = np.asarray(list(heights), dtype=float)
     bounded = frame[low].notna() & frame[high].notna()
     panel.hlines(y[bounded], frame.loc[bounded, low], frame.loc[bounded, high], color=look.colour, linewidth=1.5)
-    marks = panel.scatter(frame[value], y, color=look.colour, marker=look.marker, s=22, linewidth=0.6, zorder=3)
-    marks.set_urls(links.links(frame))
+    panel.scatter(frame[value], y, color=look.colour, marker=look.marker, s=22, linewidth=0.6, zorder=3)
     if "n" in frame:
         hollow(panel, frame[value], y, frame["n"])
 
@@ -193,7 +192,7 @@ def line(
     """A line through each *value* at *places* on the horizontal axis, with its interval at each; few units as above."""
     x = list(places)
     panel.plot(x, frame[value], color=look.colour, marker=look.marker, markersize=4.5, linewidth=1.2,
-               linestyle=linestyle, url=links.common_link(frame))  # fmt: skip
+               linestyle=linestyle)  # fmt: skip
     panel.vlines(x, frame[low], frame[high], color=look.colour, linewidth=1.2, alpha=0.7)
     if "n" in frame:
         hollow(panel, x, frame[value], frame["n"])

@@ -31,8 +31,7 @@ MARK = 'mark style="background-color: #fdeeba"'
 # The sign of a number in a cell, and the sign of one that is rounded to nothing.
 _HYPHEN = re.compile(r"(?<![\w.)\]])-(?=\d)")
 _SIGN_OF_ZERO = re.compile(r"(?<![\w.)\]])[-+](?=0(?:\.0+)?(?![\d.]))")
-#: The attribute of a table that says what the columns made by `wide` are values of.
-ACROSS = "across"
+_NAME = 60  # characters: what is longer is a sentence
 _PROBABILITIES = frozenset({"p", "p_corrected"})
 _SIGNED = frozenset({"difference", "coded_difference", "inferred_difference", "effect", "rho"})
 _SHARES = frozenset({"share", "paper_share", "inferred_share"})
@@ -242,9 +241,19 @@ def wide(
     keys = [rows] if isinstance(rows, str) else list(rows)
     found = table.pivot(index=keys, columns=columns, values=value)
     found = found.reindex(columns=list(dict.fromkeys(table[columns]) if names is None else names))
-    found = table[keys].drop_duplicates().merge(found.reset_index().rename_axis(columns=None), on=keys, how="left")
-    found.attrs[ACROSS] = columns
-    return found
+    return table[keys].drop_duplicates().merge(found.reset_index().rename_axis(columns=None), on=keys, how="left")
+
+
+def common_filters(frame: pd.DataFrame) -> dict[str, str]:
+    """What all rows of *frame* have in common, by its columns of names: the filters that lead to its sentences.
+
+    >>> common_filters(pd.DataFrame({"target_language": ["de", "de"], "model": ["a", "b"], "beta": [0.1, 0.1]}))
+    {'language': 'de'}
+    """
+    names = (name for name in frame if not is_numeric_dtype(frame[name]) and not reads_as_number(frame[name]))
+    shared = {str(name): frame[name].iloc[0] for name in names if len(frame) and frame[name].astype(str).nunique() == 1}
+    called = {"language" if name == "target_language" else name: value for name, value in shared.items()}
+    return {name: value for name, value in called.items() if isinstance(value, str) and 0 < len(value) <= _NAME}
 
 
 def best(numbers: pd.DataFrame, by: str = "row") -> pd.DataFrame:

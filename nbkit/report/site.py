@@ -35,22 +35,11 @@ from nbkit.measure.health import KINDS, kinds
 from nbkit.models import label
 from nbkit.provenance import Footer
 from nbkit.registry import load_point
-from nbkit.report.page import (
-    Excerpt,
-    anchored,
-    blocks,
-    excerpt,
-    has_provenance,
-    leave_out_text,
-    linked,
-    read_notebook,
-    svg_uri,
-)
+from nbkit.report.page import TEMPLATES as _TEMPLATES
+from nbkit.report.page import Excerpt, cells, excerpt, read_notebook, svg_uri, without_text
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.named import is_sandbox
-
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @lru_cache(maxsize=1)
@@ -532,7 +521,7 @@ class _Site:
 
     def read(self, entry: Entry) -> dict[str, Any]:
         notebook = read_notebook(entry.notebook)
-        return notebook if self.with_text else leave_out_text(notebook)
+        return notebook if self.with_text else without_text(notebook)
 
     def files_of(self, entry: Entry) -> list[str]:
         return [name for name in self.files if name.split("/")[1] == entry.label]
@@ -559,15 +548,16 @@ class _Site:
         tags = {"entry" if key == "run" else key: value for key, value in entry.tags.items() if key != "study"}
         near = sorted(self.run.entries, key=lambda other: other.tags.get("run") != entry.tags.get("run"))
         titles = {other.title: other.file for other in reversed(near) if other.title != entry.title}
-        found, headings = anchored(linked(blocks(notebook, tags if self.has_sentences else None), titles))
+        glance = excerpt(notebook)
+        shown = cells(notebook, titles, tags if self.has_sentences else None)
         copies = {name: (self.run.folder / name).read_text(encoding="utf-8")
                   for name in self.files_of(entry) if name.endswith(".tex")}  # fmt: skip
         facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
         return rendered(
-            "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=excerpt(notebook),
-            blocks=found, headings=headings, files=self.files_of(entry), copies=copies, digest=digest,
+            "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=glance,
+            cells=shown.html, headings=shown.headings, files=self.files_of(entry), copies=copies, digest=digest,
             has_sentences=self.has_sentences, filters=f"#{urlencode(tags)}",
-            provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
+            provenance="" if shown.has_provenance else Footer(facts)._repr_html_(),
         )  # fmt: skip
 
     def excerpt(self, entry: Entry) -> Excerpt:
@@ -624,7 +614,7 @@ class _Section:
 @lru_cache(maxsize=4096)
 def _excerpt(notebook: Path, state: tuple[int, int], with_text: bool) -> Excerpt:
     found = read_notebook(notebook)
-    return excerpt(found if with_text else leave_out_text(found))
+    return excerpt(found if with_text else without_text(found))
 
 
 def _site(folder: Path) -> _Site:

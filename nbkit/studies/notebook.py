@@ -16,7 +16,7 @@ from matplotlib_inline.backend_inline import set_matplotlib_formats
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
-from nbkit.figures import links, panels, styles, theme
+from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.models import costs
 from nbkit.models.catalogue import BY_RULE
@@ -96,18 +96,19 @@ def show(
         else:
             if name:
                 panels.save_figure(shown, name)
-            display(shown, metadata={"alt": panels.described(shown)})
+            known = {} if data is None else styles.common_filters(data)
+            display(shown, metadata={"alt": panels.described(shown), "sentences": known})
         if data is not None and name:
             panels.save_table(data, name)
         return
-    filters: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
     if isinstance(shown, pd.DataFrame):
-        rows, shown = shown, _styled(shown, caption, headings, best, columns, html, empty)
-        filters = _filters(rows, shown.data, html) if len(rows) else {}  # type: ignore[attr-defined]
+        metadata = {"sentences": styles.common_filters(shown)} if len(shown) else {}
+        shown = _styled(shown, caption, headings, best, columns, html, empty)
     if name:
         copy: Any = shown if data is None else data
         panels.save_table(copy, name, text=text)
-    display(styles.folded(shown, fold) if fold else shown, metadata={"sentences": filters} if filters else None)
+    display(styles.folded(shown, fold) if fold else shown, metadata=metadata or None)
 
 
 def _styled(
@@ -138,12 +139,6 @@ _SENTENCE = 40
 #: Columns whose values are written as they are called, and what columns are called beside `theme.theme_data`.
 _NAMED = ("perturbation", "perturbation_a", "perturbation_b", "metric", "capability")
 _HEADINGS = {"source_language": "from", "target_language": "language", "units": "independent units"}
-
-
-def _filters(rows: pd.DataFrame, shown: pd.DataFrame, html: Sequence[str]) -> dict[str, Any]:
-    """What leads from the cells of a table to the sentences behind them."""
-    texts = links.text_filters(rows, shown)
-    return ({} if html else links.cell_filters(rows, shown)) | ({"texts": texts} if texts else {})
 
 
 def note(words: str) -> None:

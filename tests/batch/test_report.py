@@ -16,6 +16,8 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.report import page as pages_of
 from nbkit.report import site as report
 
+_CELLS = [{"cell_type": "markdown", "metadata": {}, "source": "# Page"}]
+NOTEBOOK = {"cells": _CELLS, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
 SCRIPT = "<script>window.ran"  # begins every hostile sentence of the fixture
 
 
@@ -78,13 +80,12 @@ def test_summaries_of_several_grids_stand_apart_and_paths_are_shortened(tmp_path
     used = {"n_pairs": [30], "n_test": [7], "n_cases": [11, 12]}
     grids = [{"name": name, "params": params, "used": used} for name in ("multi30k", "pud")]
     (tmp_path / "run.json").write_text(json.dumps({"runs": grids}))
-    notebook = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": "# Page"}]}
     for room in ("cells", "notebooks"):
         (tmp_path / room).mkdir()
     for name in ("multi30k", "pud"):
         record = {"status": "done", "scope": "grid", "tags": {"run": name}}
         (tmp_path / "cells" / f"{name}.json").write_text(json.dumps(record))
-        (tmp_path / "notebooks" / f"{name}.ipynb").write_text(json.dumps(notebook))
+        (tmp_path / "notebooks" / f"{name}.ipynb").write_text(json.dumps(NOTEBOOK))
     html = report.build(tmp_path).read_text()
     assert html.count('<ol class="cards">') == 2 and ">multi30k</h2>" in html and ">pud</h2>" in html
     assert "<dd>m30k</dd>" in html and "somebody" not in html
@@ -311,14 +312,13 @@ def one_page(folder: Path, label: str) -> None:
     (folder / "run.json").write_text("{}")
     for room in ("cells", "notebooks"):
         (folder / room).mkdir(exist_ok=True)
-    notebook = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": "# Page"}]}
-    (folder / "notebooks" / f"{label}.ipynb").write_text(json.dumps({**notebook, "nbformat": 4, "nbformat_minor": 5}))
+    (folder / "notebooks" / f"{label}.ipynb").write_text(json.dumps(NOTEBOOK))
     (folder / "cells" / f"{label}.json").write_text(json.dumps({"seconds": 1.5, "tags": {"language": "de"}}))
 
 
-def blocks_of(cells: list[dict], folder: Path) -> list[pages_of.Block]:
-    (folder / "page.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4}))
-    return pages_of.blocks(pages_of.read_notebook(folder / "page.ipynb"))
+def cells_of(cells: list[dict], folder: Path) -> str:
+    (folder / "page.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
+    return str(pages_of.cells(pages_of.read_notebook(folder / "page.ipynb")).html)
 
 
 def test_formulas_are_mathml_that_needs_no_network(tmp_path: Path):
@@ -326,7 +326,7 @@ def test_formulas_are_mathml_that_needs_no_network(tmp_path: Path):
         r"The score is $\beta_1 = \kappa(\hat t', t)$, at least 0.", "$$\n\\frac{a}{b} < 1\n$$",
         r"$\href{javascript:x()}{y} \text{<script>alert(1)</script>}$", r"$\left( x$ and `$x$` cost $5.",
     )]  # fmt: skip
-    shown = [str(block.source) for block in blocks_of(cells, tmp_path)]
+    shown = cells_of(cells, tmp_path).split('<div class="prose">')[1:]
     assert '<math display="inline"><mrow><msub><mi>β</mi><mn>1</mn></msub><mo>=</mo>' in shown[0]
     assert '<math display="block">' in shown[1] and "<mfrac>" in shown[1] and "<mo>&lt;</mo>" in shown[1]
     assert "javascript" not in shown[2] and "<script" not in shown[2] and "&lt;script&gt;" in shown[2]
@@ -335,8 +335,9 @@ def test_formulas_are_mathml_that_needs_no_network(tmp_path: Path):
 
 def test_code_of_cells_by_hand_is_open(tmp_path: Path):
     def cell(*tags: str) -> dict:
-        return {"cell_type": "code", "metadata": {"tags": list(tags)}, "source": "1", "execution_count": 1}
+        known = {"metadata": {"tags": list(tags)}, "execution_count": 1, "outputs": []}
+        return {"cell_type": "code", "source": "1", **known}
 
-    found = blocks_of([cell(), cell("by-hand"), cell("parameters")], tmp_path)
-    assert [block.open for block in found] == [False, True, False]
-    assert [block.name for block in found] == ["Code", "Code", "Parameters and their defaults"]
+    html = cells_of([cell(), cell("by-hand"), cell("parameters")], tmp_path)
+    assert re.findall(r'<div class="(source.*?)">', html) == ["source", "source open", "source"]
+    assert re.findall(r'<p class="what">(.*?)</p>', html) == ["Parameters and their defaults"]

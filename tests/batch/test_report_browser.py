@@ -74,7 +74,7 @@ def test_known_attacks_leave_the_policy_nothing_to_stop(tmp_path: Path, browser)
     for room, name, content in (
         (".", "run.json", {"title": attacks[0]}),
         ("cells", "a.json", {"status": attacks[0], "title": attacks[2], "tags": {"model": attacks[2]}}),
-        ("notebooks", "a.ipynb", {"cells": [code, *prose], "nbformat": 4, "nbformat_minor": 5}),
+        ("notebooks", "a.ipynb", {"cells": [code, *prose], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}),
     ):
         (tmp_path / room).mkdir(exist_ok=True)
         (tmp_path / room / name).write_text(json.dumps(content))

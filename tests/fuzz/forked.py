@@ -30,9 +30,8 @@ from tests.fuzz.lines import CommandLine, template
 
 _HEAVY = (
     *(
-        "bleach",
         "fsspec",
-        "nbconvert",
+        "nbconvert.exporters.html",
         "num2words",
         "pandas",
         "pyarrow.parquet",

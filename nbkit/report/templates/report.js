@@ -89,7 +89,7 @@
   }
 
   // What can be scrolled can be reached by keyboard.
-  for (const box of all(".rich, .source .code")) {
+  for (const box of all(".rich, .source .highlight")) {
     if (box.scrollWidth > box.clientWidth) {
       box.tabIndex = 0;
       box.setAttribute("role", "group");

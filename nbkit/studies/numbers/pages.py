@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from nbkit import provenance
 from nbkit.corpora.templates import PLACEHOLDER
-from nbkit.figures import draw, links, panels, styles, theme
+from nbkit.figures import draw, panels, styles, theme
 from nbkit.figures.theme import Look
 from nbkit.measure.numbers import error_types
 from nbkit.numbers import find_numbers, forms, write_number
@@ -156,8 +156,7 @@ def errors_figure(found: pd.DataFrame) -> Figure:
                 share = (
                     here[here["error"] == error].groupby(["pair", "model"]).size().reindex(keys, fill_value=0) / n
                 ).fillna(0)
-                bars = axis.barh(range(len(keys)), share, 0.66, left=start, color=_ERRORS[error])
-                links.lead(bars, share.index.to_frame(index=False).assign(capability=name, reason=error))
+                axis.barh(range(len(keys)), share, 0.66, left=start, color=_ERRORS[error])
                 start += share.to_numpy()
             panels.rows_axis(axis, names)
             axis.set_title(name.capitalize())

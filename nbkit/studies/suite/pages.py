@@ -39,7 +39,6 @@ def show_rates(
     sizes = rates.assign(N=rates["n"] + rates["undecided"]).groupby(rows, sort=False)["N"].max().reset_index()
     percent = values.map("{:.1f}".format).replace("nan", styles.NOTHING)
     table = pd.concat([wide[rows].merge(sizes, on=rows), percent], axis=1)
-    table.attrs.update(wide.attrs)
     best = best.reindex(columns=table.columns, fill_value=False)
     show(table, name, caption=caption, best=best, data=rates, fold=fold)
 

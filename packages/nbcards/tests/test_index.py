@@ -50,8 +50,9 @@ def run(tmp_path: Path) -> Path:
     params = {"models": ["opus-mt"], "n_numbers": 3}
     grid = {"name": "numbers", "study": "numbers", "params": params}
     (folder / "run.json").write_text(json.dumps({"status": "done", "title": "Mine", "runs": [grid]}))
-    figure = {"output_type": "display_data", "data": {"image/svg+xml": "<svg><text>rates</text></svg>"}}
-    table = {"output_type": "display_data", "data": {"text/html": "<table><caption>Pass rates</caption></table>"}}
+    figure = {"output_type": "display_data", "metadata": {}}
+    figure["data"] = {"image/svg+xml": "<svg><text>rates</text></svg>"}
+    table = {**figure, "data": {"text/html": "<table><caption>Pass rates</caption></table>"}}
     pages = {
         "length": "# Are longer numbers harder?\n\nLonger ones.\n\n## By length\n\n## By fraction\n\n## By length\n\n"
         "See *Are numbers carried over?* and *some word*.",
@@ -62,9 +63,10 @@ def run(tmp_path: Path) -> Path:
         title = prose.splitlines()[0].removeprefix("# ")
         record = {"status": "done", "scope": "grid", "title": title, "tags": {"study": "numbers", "run": "numbers"}}
         (folder / "cells" / f"{label}.json").write_text(json.dumps(record))
-        code = {"cell_type": "code", "source": "show()", "outputs": [figure, table], "execution_count": 1}
-        cells = [{"cell_type": "markdown", "source": prose}, code]
-        (folder / "notebooks" / f"{label}.ipynb").write_text(json.dumps({"cells": cells}))
+        code = {"cell_type": "code", "metadata": {}, "source": "show()", "execution_count": 1}
+        cells = [{"cell_type": "markdown", "metadata": {}, "source": prose}, {**code, "outputs": [figure, table]}]
+        notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+        (folder / "notebooks" / f"{label}.ipynb").write_text(json.dumps(notebook))
     (folder / "tables" / "numbers.pass_rates").mkdir(parents=True)
     (folder / "tables" / "numbers.pass_rates" / "table3.tex").write_text("\\caption{Pass <rates>}\n")
     write_outcomes([outcomes({"good": GOOD, "odd": ODD})], folder / "outcomes" / "numbers.parquet", "parquet")

@@ -18,7 +18,7 @@ from cards_cases import write_outcomes
 
 from nbcards import sentences
 from nbkit.errors import DataError
-from nbkit.figures import links, panels, styles, theme
+from nbkit.figures import panels, styles, theme
 from nbkit.report import site as report
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
@@ -80,14 +80,13 @@ def folder(tmp_path: Path) -> Path:
         figure, axes = panels.grid(1, 1, 4, 2)
         rates = table.assign(value=0.5, low=0.4, high=0.6)
         panels.intervals(axes[0, 0], rates, [0, 1], theme.Look("x", "#0072B2", "o"), "value", "low", "high")
-        links.lead(axes[0, 0].barh([2, 3], [0.2, 0.3]), table.assign(kind=["a", "b"]))
         figure.savefig(tmp_path / "figure.svg")
     outputs = [
-        output({"text/html": shown.to_html()}, sentences=links.cell_filters(table, table.columns)),
-        output({"image/svg+xml": (tmp_path / "figure.svg").read_text()}),
+        output({"text/html": shown.to_html()}, sentences=styles.common_filters(table)),
+        output({"image/svg+xml": (tmp_path / "figure.svg").read_text()}, sentences={"language": "de", "kind": "a"}),
     ]
     cell = {"cell_type": "code", "source": "show()", "metadata": {}, "execution_count": 1, "outputs": outputs}
-    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
     (folder / "notebooks" / "captions.scores.ipynb").write_text(json.dumps(notebook))
     record = {"status": "done", "title": "Scores", "scope": "grid", "tags": {"study": "word_order", "run": "captions"}}
     (folder / "cells" / "captions.scores.json").write_text(json.dumps(record))
@@ -163,67 +162,35 @@ def test_the_page_comes_with_outcomes_and_stays_until_they_change(folder: Path, 
     assert "sentences.html" not in (folder / "html" / "captions.scores.html").read_text()
 
 
-def test_numbers_marks_and_bars_lead_to_their_sentences(folder: Path):
+def test_tables_and_figures_lead_to_their_sentences(folder: Path):
     report.build(folder)
     page = (folder / "html" / "captions.scores.html").read_text()
-    to = "../sentences.html#entry=captions&amp;language=de&amp;model={}"
-    cell = '<a href="' + to.format("beta") + '&amp;column=bleu">0.400</a>'
-    assert cell in page
-    drawn = page.partition('<svg class="links"')[2]
-    for model in ("alpha", "beta"):
-        assert f'<a href="{to.format(model)}"><title>Sentences: de, {model}</title><circle ' in drawn
-    assert f'<a href="{to.format("alpha")}&amp;kind=a"><title>Sentences: de, alpha, a</title><path d="M ' in drawn
-
-
-def test_texts_of_a_table_lead_to_their_sentences(folder: Path, tmp_path: Path):
-    """By a phrase of them, without what marks them and without quotation marks, which end a phrase in the search."""
-    source = ['A <mark>man</mark> & his "small dog" walk across the old bridge', "No"]
-    rows = pd.DataFrame({"n": [3, 4], "source": source})
-    table = styles.styled(rows, caption="Texts").format(str, subset=["source"])
-    texts = links.text_filters(rows, rows.columns)
-    path = folder / "notebooks" / "captions.scores.ipynb"
-    notebook = json.loads(path.read_text())
-    notebook["cells"][0]["outputs"].append(output({"text/html": table.to_html()}, sentences={"texts": texts}))
-    path.write_text(json.dumps(notebook))
-    report.build(folder)
-    page = (folder / "html" / "captions.scores.html").read_text()
-    to = "../sentences.html#entry=captions&amp;text=%22walk+across+the+old+bridge%22"
-    assert f'walk across the old bridge <a href="{to}" title="this sentence' in page
-    assert page.count(">↗</a>") == 1  # too short a text finds too many
-    notebook["cells"][0]["outputs"][-1]["metadata"]["sentences"] = {"texts": {"column": 1, "phrases": ['"><script>x']}}
-    path.write_text(json.dumps(notebook))
-    report.build(folder)
-    assert "<script>x" not in (folder / "html" / "captions.scores.html").read_text()
+    to = "../sentences.html#entry=captions&amp;language=de"
+    assert f'<p class="behind"><a href="{to}">Sentences behind this table</a></p>' in page
+    assert f'<p class="behind"><a href="{to}&amp;kind=a">Sentences behind this figure</a></p>' in page
 
 
 def test_what_metadata_says_of_a_table_is_not_trusted(folder: Path):
     path = folder / "notebooks" / "captions.scores.ipynb"
     notebook = json.loads(path.read_text())
     table, figure = notebook["cells"][0]["outputs"]
-    table["metadata"]["sentences"]["rows"][0] = {'"><script>': "</a><script>window.ran = 1</script>"}
-    svg = figure["data"]["image/svg+xml"]
-    figure["data"]["image/svg+xml"] = svg.replace("language=de", 'x"><script>window.ran = 2</script>')
+    table["metadata"]["sentences"] = {'"><script>': "</a><script>window.ran = 1</script>"}
+    figure["data"]["image/svg+xml"] += "<script>window.ran = 2</script>"
     path.write_text(json.dumps(notebook))
     report.build(folder)
     page = (folder / "html" / "captions.scores.html").read_text()
     assert "<script>window" not in page and page.count("<script") == 1
-    for broken in ({"rows": 3}, [], {"rows": [3, 4], "columns": [], "across": ""}):
+    for broken in (3, [], "x", None, {"n": [3]}):
         table["metadata"]["sentences"] = broken
         path.write_text(json.dumps(notebook))
         report.build(folder)
+        assert "behind this table" not in (folder / "html" / "captions.scores.html").read_text()
 
 
 def test_verdicts_with_names_of_their_own_are_called_by_these():
     called = {name: sentences.described("x", name, each, [])["called"] for name, each in behaviours(STUDIES).items()}
     assert called["word_order"]["bleu/beta1"]["fail"].startswith("flip")
     assert called["nli_permutation"]["accepted"]["fail"] == "rejected" and called["idioms"] == {}
-
-
-def test_columns_that_are_values_are_filters():
-    long = pd.DataFrame({"model": ["a", "a"], "language": ["de", "fr"], "rate": [0.5, 0.6]})
-    wide = styles.wide(long, "model", "language", "rate")
-    found = links.cell_filters(wide, wide)
-    assert found == {"rows": [{"model": "a"}], "columns": ["model", "de", "fr"], "across": "language"}
 
 
 # ----------------------------------------------------------------------------

@@ -59,21 +59,15 @@ def test_gpus_are_those_that_may_be_used(four, monkeypatch):
     assert gpus.visible_gpus() == ()
 
 
-def on_gpus(found: LocalProcesses) -> list:
-    return [worker for worker in found.workers if worker.gpu is not None]
-
-
 def test_who_gets_a_gpu(four, monkeypatch):
     text = Unit("read", "m:f", {"params": {"device": "auto"}})
     for device in ("auto", "cuda"):
         found = gpus.local_processes(8, {}, [text, *units(device)])
-        assert [worker.environment[VISIBLE] for worker in on_gpus(found)] == ["0", "1", "2", "3"]
-        assert [worker.environment for worker in found.workers if worker.gpu is None] == [{}] * 8
+        assert found.gpus == ("0", "1", "2", "3") and found.workers == 8
     for alone in ([text], units("cpu"), units("cuda:2"), [*units("cuda"), *units("cuda:1")], []):
-        found = gpus.local_processes(8, {}, alone)
-        assert on_gpus(found) == [] and len(found.workers) == 8
+        assert gpus.local_processes(8, {}, alone).gpus == ()
     monkeypatch.setattr("torch.cuda.device_count", lambda: 1)  # which workers share
-    assert on_gpus(gpus.local_processes(8, {}, units("cuda"))) == []
+    assert gpus.local_processes(8, {}, units("cuda")).gpus == ()
 
 
 def test_each_worker_sees_one_gpu_of_its_own(tmp_path):
@@ -135,5 +129,5 @@ def test_a_run_that_is_stopped_ends_both_kinds_of_workers():
 
 def test_the_environment_of_workers_on_gpus_lets_tokenizers_have_threads(four):
     found = gpus.local_processes(2, worker_environment(1), units("auto"))
-    assert {worker.environment["TOKENIZERS_PARALLELISM"] for worker in on_gpus(found)} == {"true"}
-    assert {worker.environment["TOKENIZERS_PARALLELISM"] for worker in found.workers if worker.gpu is None} == {"false"}
+    assert found.gpu_environment["TOKENIZERS_PARALLELISM"] == "true"
+    assert found.environment["TOKENIZERS_PARALLELISM"] == "false"

@@ -110,3 +110,24 @@ def test_workers_end_with_their_parent(tmp_path, how):
     _, alive = psutil.wait_procs(workers, timeout=20)
     assert alive == [] and parent.wait(20) != 0
     parent.communicate()
+
+
+SCARCE = """
+import resource
+from nbkit.batch.workers import LocalProcesses, Task
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (2_500_000 << 10,) * 2)  # ulimit -v 2500000
+    with LocalProcesses(2, {}) as run:
+        for done in run([Task("greedy", bytearray, (3 << 30,)), *(Task(str(i), pow, (i, 2)) for i in range(4))]):
+            print(done.task.label, done.error or done.value)
+"""
+
+
+def test_a_task_that_is_out_of_memory_fails_and_says_so(tmp_path):
+    script = tmp_path / "scarce.py"
+    script.write_text(SCARCE)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
+    *others, greedy = sorted(done.stdout.splitlines())
+    assert others == ["0 0", "1 1", "2 4", "3 9"] and greedy.startswith("greedy MemoryError: memory ran out: use fewer")
+    assert done.returncode == 0, done.stderr

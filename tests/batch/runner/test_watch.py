@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.batch import run as runner
 from nbkit.batch.params import parse
 from nbkit.batch.run import run
 
 
 @pytest.mark.slow
-def test_the_report_is_shown_once_after_the_first_page(toy, monkeypatch):
-    monkeypatch.setattr(runner, "_REFRESHED", 0.0)
+def test_the_report_is_shown_once_after_the_first_page(toy):
     seen: list[tuple[int, str]] = []
 
     def watch(index: Path) -> None:
