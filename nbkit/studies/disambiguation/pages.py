@@ -317,21 +317,6 @@ def show_thresholds(found: pd.DataFrame, artefact: str, what: str) -> None:
 # Sentences, in which homographs, attractors and what these replaced are marked; everything else is escaped.
 
 
-def error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n: int = 5) -> pd.DataFrame:
-    """The *n* errors of each model with the largest FREQ_DIFF. Columns: model, homograph, sense, found, source,
-    reference, word, hypothesis, words, freq_diff.
-    """
-    wrong = outcomes[outcomes["outcome"] == WRONG]
-    wrong = wrong.assign(tie=drawn(wrong["key"], "tie", params.seed)).sort_values(
-        ["bias", "tie"], ascending=[False, True]
-    )
-    chosen = wrong.groupby("model").head(n).sort_values("model", kind="stable", key=_as_named(outcomes))
-    shown = STUDY.with_texts(params, chosen).rename(columns={"answer_source": "hypothesis", "bias": "freq_diff"})
-    shown = labelled(params, shown, "sense", "found")
-    columns = ["model", "homograph", "sense", "found", "source", "reference", "word", "hypothesis", "words"]
-    return shown.reindex(columns=[*columns, "freq_diff"])
-
-
 def successes(params: DisambiguationParams, attacks: pd.DataFrame, n: int = 5) -> pd.DataFrame:
     """*n* successful attacks on each model, those of the challenge set first, of as many homographs as there are.
 
@@ -425,9 +410,26 @@ def marked_print(text: str, row: Mapping[Any, Any], homograph: int = 0) -> str:
     return styles.marked_by(text, marks)
 
 
-def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame) -> None:
-    """Show the errors in the most biased sentences."""
-    found = error_examples(params, outcomes)
+def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n: int = 5) -> None:
+    """Show the *n* errors of each model in the most biased sentences."""
+    wrong = outcomes[outcomes["outcome"] == WRONG]
+    wrong = wrong.assign(tie=drawn(wrong["key"], "tie", params.seed))
+    chosen = wrong.sort_values(["bias", "tie"], ascending=[False, True]).groupby("model").head(n)
+    chosen = chosen.sort_values("model", kind="stable", key=_as_named(outcomes))
+    found = STUDY.with_texts(params, chosen).rename(columns={"answer_source": "hypothesis", "bias": "freq_diff"})
+    columns = [
+        "model",
+        "homograph",
+        "sense",
+        "found",
+        "source",
+        "reference",
+        "word",
+        "hypothesis",
+        "words",
+        "freq_diff",
+    ]
+    found = labelled(params, found, "sense", "found").reindex(columns=columns)
     marked = found.assign(
         source=marked_words(found, "source", "homograph"), reference=marked_words(found, "reference", "word"),
         hypothesis=marked_words(found, "hypothesis", "words", RED), sense=changes(found, "sense", "found"),
