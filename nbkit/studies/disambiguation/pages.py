@@ -417,19 +417,8 @@ def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n:
     chosen = wrong.sort_values(["bias", "tie"], ascending=[False, True]).groupby("model").head(n)
     chosen = chosen.sort_values("model", kind="stable", key=_as_named(outcomes))
     found = STUDY.with_texts(params, chosen).rename(columns={"answer_source": "hypothesis", "bias": "freq_diff"})
-    columns = [
-        "model",
-        "homograph",
-        "sense",
-        "found",
-        "source",
-        "reference",
-        "word",
-        "hypothesis",
-        "words",
-        "freq_diff",
-    ]
-    found = labelled(params, found, "sense", "found").reindex(columns=columns)
+    columns = ["model", "homograph", "sense", "found", "source", "reference", "word", "hypothesis", "words"]
+    found = labelled(params, found, "sense", "found").reindex(columns=[*columns, "freq_diff"])
     marked = found.assign(
         source=marked_words(found, "source", "homograph"), reference=marked_words(found, "reference", "word"),
         hypothesis=marked_words(found, "hypothesis", "words", RED), sense=changes(found, "sense", "found"),
