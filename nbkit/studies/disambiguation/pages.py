@@ -297,6 +297,28 @@ def strengths_table(found: pd.DataFrame, yes: str) -> tuple[pd.DataFrame, pd.Dat
     return shown, best.reindex(range(len(shown)), fill_value=False)
 
 
+def show_strengths_beside(
+    params: DisambiguationParams, ours: pd.DataFrame, artefact: str, headings: Mapping[str, str]
+) -> None:
+    """Show the run's correlations beside the paper's, and the paper's whole table.
+
+    ours: model, measure and value; as_computed, if the research code computes another value.
+    """
+    named = ours.rename(columns={"value": "rbc"}).assign(model=f"{params.domain} " + ours["model"])
+    both = STUDY.printed.beside(named, artefact, ["model", "measure"])
+    both = both[both["published"].notna()].assign(measure=lambda rows: rows["measure"].map(MEASURES))
+    if "as_computed" in both:
+        both = both.assign(from_code=both["as_computed"] - both["published"])
+    columns = ["model", "measure", "rbc", "as_computed", "printed", "difference", "from_code"]
+    show(
+        both, f"{artefact}_published", columns=columns, headings=headings,
+        caption=f"{STUDY.printed.title(artefact)}: ours and the paper's",
+        empty=f"The paper has no values for the domain '{params.domain}'; the next table shows those it prints.",
+    )  # fmt: skip
+    printed(STUDY, artefact, ["model"], "measure")
+    remark(STUDY, artefact)
+
+
 def show_thresholds(found: pd.DataFrame, artefact: str, what: str) -> None:
     """Show the thresholds of small, medium and large effects (equation 8) at each model's share of *what*.
 
