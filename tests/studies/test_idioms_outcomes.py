@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from nbkit.studies.estimates import estimates
 
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
 from nbkit.models.probes import CONTEXTS
@@ -38,6 +37,7 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IdiomsParams:
 
 
 def test_a_cards_number_is_that_of_the_page(params):
+    estimates = pytest.importorskip("nbcards.estimates").estimates
     measure = behaviour_of(STUDY).measures["litter"]
     table = estimates(results.computed(params), measure).set_index("system")
     for system in params.systems:
