@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 from IPython.display import HTML, display
@@ -43,10 +43,14 @@ __all__ = [
 ]
 
 
-def begin() -> None:
-    """The look of a notebook: figures as SVG, in the project's theme. Called once, in the first cell of code."""
+def begin(kind: type[Params], namespace: Mapping[str, Any]) -> Params:
+    """Set the look of a notebook, figures as SVG in the project's theme, and read its parameters of this *kind*.
+
+    Called once, in the first cell of code, with ``globals()``. Raises `ParamsError`, as `StudyParams.from_notebook`.
+    """
     set_matplotlib_formats("svg", metadata={"Date": None})
     pd.options.display.precision, pd.options.display.max_rows = 3, 100
+    return cast(Params, kind.from_notebook(namespace))
 
 
 def show(
