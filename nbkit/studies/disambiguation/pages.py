@@ -278,23 +278,23 @@ def strengths_figure(found: pd.DataFrame, artefact: str, empty: str) -> Figure:
     return figure
 
 
-def strengths_table(found: pd.DataFrame, yes: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """Correlations with intervals, one row per measure and a last one with N; and where the largest of a model is."""
-    if not len(found) or found["value"].isna().all():
-        return found.head(0), None
-    cells = styles.cells(
-        found.assign(side=found[["n_yes", "n_no"]].min(axis=1)), "value", ["low", "high"], ".2f", n="side"
-    )
-    table = found.assign(cell=np.add(cells, np.where(found["p"] < 1e-5, "*", "")), size=found["value"].abs())
-    table["measure"] = table["measure"].map(MEASURES)
-    shown, sizes = (styles.wide(table, "measure", "model", name) for name in ("cell", "size"))
-    n = found.drop_duplicates("model").set_index("model")
-    shown = shown.fillna(styles.NOTHING)
-    shown.loc[len(shown)] = {"measure": f"N ({yes} / others)", **{
-        model: f"{row.n_yes} / {row.n_no}" for model, row in n.iterrows()
-    }}  # fmt: skip
-    best = styles.best(sizes.drop(columns="measure"), "column")
-    return shown, best.reindex(range(len(shown)), fill_value=False)
+def show_strengths(found: pd.DataFrame, yes: str, name: str, empty: str) -> None:
+    """Show correlations with intervals, one row per measure and a last one with N; the largest of a model in bold."""
+    shown, best = pd.DataFrame(), None
+    if found["value"].notna().any():
+        table = found.assign(side=found[["n_yes", "n_no"]].min(axis=1), measure=found["measure"].map(MEASURES))
+        cells = styles.cells(table, "value", ["low", "high"], ".2f", n="side")
+        table = table.assign(cell=np.add(cells, np.where(table["p"] < 1e-5, "*", "")), size=table["value"].abs())
+        shown, sizes = (styles.wide(table, "measure", "model", each) for each in ("cell", "size"))
+        n = table.drop_duplicates("model").set_index("model")
+        counts = {model: f"{row.n_yes} / {row.n_no}" for model, row in n.iterrows()}
+        shown = shown.fillna(styles.NOTHING)
+        shown.loc[len(shown)] = {"measure": f"N ({yes} / others)", **counts}
+        best = styles.best(sizes.drop(columns="measure"), "column").reindex(range(len(shown)), fill_value=False)
+    show(
+        shown, name, best=best, empty=empty,
+        caption="Rank-biserial correlation with 95% interval; * p < 1e-5 (Mann-Whitney U, two-sided)",
+    )  # fmt: skip
 
 
 def show_strengths_beside(
