@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -29,16 +30,13 @@ from nbkit.studies.disambiguation import STUDY
 from nbkit.studies.disambiguation.attacks import OTHER, SEED_WRONG, SUCCESS
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import PUBLISHED_CODE, UNDECIDED, WRONG
-from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, RANDOM_NEAR, RARE, attack_sets, drawn
+from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, drawn
 from nbkit.studies.notebook import printed, remark, show, with_intervals
 from nbkit.studies.summarise import strengths, summarise
+from nbkit.yaml_text import read_own
 
-#: Biases by their names in the paper's tables, and what sets are called.
-MEASURES = {
-    "freq_correct": "FREQ✓", "ppmi_correct": "PPMI✓", "freq_wrong": "FREQ✗", "ppmi_wrong": "PPMI✗",
-    "freq_diff": "FREQ diff", "ppmi_diff": "PPMI diff", "length": "Length",
-}  # fmt: skip
-SETS = {CHALLENGE: "challenge set", RANDOM: "random set", RARE: "rare senses", RANDOM_NEAR: "random IH or RH"}
+#: What biases, sets of pairs, fates of test pairs and training settings are called.
+MEASURES, SETS, FATES, SETTINGS = read_own(Path(__file__).with_name("looks.yaml")).values()
 #: Where the translation of a homograph is searched.
 REACH = {
     "links": "linked nouns (the rule)", "window": f"else nouns within ±{WINDOW} words",
