@@ -123,7 +123,7 @@ def _panel_described(panel: Axes) -> str:
 def save_table(table: Table, name: str, *, text: bool = False) -> Table:
     """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper; returns the table.
 
-    text: whether the table holds sentences of a corpus. It is kept as ``tables/<name>.texts.csv`` only: the suffix
+    text: whether the table holds sentences of a corpus. The copy is ``tables/<name>.texts.csv`` only: the suffix
     marks what a report without text omits.
     """
     frame: Any = table.data if isinstance(table, Styler) else table  # type: ignore[attr-defined]
