@@ -116,9 +116,8 @@ def forest(
         if limits is not None:
             figure.axes[0].set_xlim(*(_ends(limits, table) if isinstance(limits, str) else limits))
         entries = list(own.values()) if by_category else panels.few(own.values())
-        if hue is None or hue in (y, *_listed(panel)) or (by_category and hue == "category"):  # named elsewhere
-            entries = []
-        entries = entries if len(own) > 1 or hue in ("score", "model") else []
+        named = hue in (None, y, *_listed(panel)) or (by_category and hue == "category")  # rows, titles or bands do
+        entries = [] if named or (len(own) == 1 and hue not in ("score", "model")) else entries
         columns = 2 if len(entries) == 4 and figure.get_figwidth() < theme.WIDTH else 5
         panels.legend(figure, [*entries, *floor, *more], columns=columns)
     return figure

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -40,6 +40,7 @@ _NUMBER = re.compile(r"[−-]?[\d.,]+(?:\$\\mathdefault.*)?|\$.*\$")
 _FEW = "few"  # the mark of values of few units, and its legend
 _GAP = 0.7  # between categories of perturbations, in rows
 _LEAST = 1.5  # inches that a panel is wide at least in a column
+Table = TypeVar("Table", Styler, pd.DataFrame)
 
 # ----------------------------------------------------------------------------
 # Copies of figures and tables beside the report: PDF, CSV and LaTeX; and figures in words.
@@ -119,10 +120,10 @@ def _panel_described(panel: Axes) -> str:
     return f"{named}, values {ends}." if named else f"Values {ends}."
 
 
-def save_table(table: Styler | pd.DataFrame, name: str, *, text: bool = False) -> None:
-    """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper.
+def save_table(table: Table, name: str, *, text: bool = False) -> Table:
+    """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper; returns the table.
 
-    text: whether the table holds sentences of a corpus. It is kept as ``tables/<name>.texts.csv`` only: the suffix
+    text: whether the table holds sentences of a corpus. The copy is ``tables/<name>.texts.csv`` only: the suffix
     marks what a report without text omits.
     """
     frame: Any = table.data if isinstance(table, Styler) else table  # type: ignore[attr-defined]
@@ -132,6 +133,7 @@ def save_table(table: Styler | pd.DataFrame, name: str, *, text: bool = False) -
     for suffix, content in copies.items():
         with atomic_write(_path("tables", name, suffix)) as temporary:
             temporary.write_text(content, encoding="utf-8", newline="")
+    return table
 
 
 def _path(folder: str, name: str, suffix: str) -> Path:

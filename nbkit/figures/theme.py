@@ -76,7 +76,7 @@ def style() -> AbstractContextManager:
 def looks(column: str | None, values: Iterable[str], names: Names = None) -> dict[str, Look]:
     """Name, colour and marker of each value of a column; models, languages, categories and scores always look alike.
 
-    names: what values are called in place of their own names.
+    names: what values are called, if not by the names that the project knows.
 
     >>> looks("category", ["tree"])["tree"].label, looks("error", ["digit lost"])["digit lost"].label
     ('tree', 'digit lost')

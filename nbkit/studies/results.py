@@ -64,7 +64,8 @@ class Outcomes:
         for pattern, judged in self._declared.items():
             rows = self._with(judged)[0]
             fields = _FIELD.findall(pattern)
-            known: Any = rows[fields].drop_duplicates().to_dict("records") if fields else [{}] * bool(len(rows))
+            named = rows.reindex(columns=fields).drop_duplicates()  # no row may have these columns
+            known: Any = named.to_dict("records") if fields else [{}] * bool(len(rows))
             found += [pattern.format(**values) for values in known]
         return list(dict.fromkeys(found))
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from nbkit.studies.estimates import estimates
 
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
 from nbkit.models.probes import CONTEXTS
@@ -38,6 +37,7 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IdiomsParams:
 
 
 def test_a_cards_number_is_that_of_the_page(params):
+    estimates = pytest.importorskip("nbcards.estimates").estimates
     measure = behaviour_of(STUDY).measures["litter"]
     table = estimates(results.computed(params), measure).set_index("system")
     for system in params.systems:
@@ -153,4 +153,4 @@ def test_identical_sentences_are_one_item(params, tmp_path):
     (tmp_path / "news.tsv").write_text("It is here .\tCela est ici .\n" * 3, encoding="utf-8")
     found = pd.concat(outcomes(params))
     news = found[(found["measure"] == "bleu/news") & (found["system"] == "references")]
-    assert news["count"].sum() == 3 and news["item"].nunique() == news["cluster"].nunique() == 1
+    assert len(news) == 3 and news["item"].nunique() == news["cluster"].nunique() == 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -29,16 +30,13 @@ from nbkit.studies.disambiguation import STUDY
 from nbkit.studies.disambiguation.attacks import OTHER, SEED_WRONG, SUCCESS
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import PUBLISHED_CODE, UNDECIDED, WRONG
-from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, RANDOM_NEAR, RARE, attack_sets, drawn
+from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, drawn
 from nbkit.studies.notebook import printed, remark, show, with_intervals
 from nbkit.studies.summarise import strengths, summarise
+from nbkit.yaml_text import read_own
 
-#: Biases by their names in the paper's tables, and what sets are called.
-MEASURES = {
-    "freq_correct": "FREQ✓", "ppmi_correct": "PPMI✓", "freq_wrong": "FREQ✗", "ppmi_wrong": "PPMI✗",
-    "freq_diff": "FREQ diff", "ppmi_diff": "PPMI diff", "length": "Length",
-}  # fmt: skip
-SETS = {CHALLENGE: "challenge set", RANDOM: "random set", RARE: "rare senses", RANDOM_NEAR: "random IH or RH"}
+#: What biases, sets of pairs, fates of test pairs and training settings are called.
+MEASURES, SETS, FATES, SETTINGS = read_own(Path(__file__).with_name("looks.yaml")).values()
 #: Where the translation of a homograph is searched.
 REACH = {
     "links": "linked nouns (the rule)", "window": f"else nouns within ±{WINDOW} words",
@@ -278,23 +276,45 @@ def strengths_figure(found: pd.DataFrame, artefact: str, empty: str) -> Figure:
     return figure
 
 
-def strengths_table(found: pd.DataFrame, yes: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """Correlations with intervals, one row per measure and a last one with N; and where the largest of a model is."""
-    if not len(found) or found["value"].isna().all():
-        return found.head(0), None
-    cells = styles.cells(
-        found.assign(side=found[["n_yes", "n_no"]].min(axis=1)), "value", ["low", "high"], ".2f", n="side"
-    )
-    table = found.assign(cell=np.add(cells, np.where(found["p"] < 1e-5, "*", "")), size=found["value"].abs())
-    table["measure"] = table["measure"].map(MEASURES)
-    shown, sizes = (styles.wide(table, "measure", "model", name) for name in ("cell", "size"))
-    n = found.drop_duplicates("model").set_index("model")
-    shown = shown.fillna(styles.NOTHING)
-    shown.loc[len(shown)] = {"measure": f"N ({yes} / others)", **{
-        model: f"{row.n_yes} / {row.n_no}" for model, row in n.iterrows()
-    }}  # fmt: skip
-    best = styles.best(sizes.drop(columns="measure"), "column")
-    return shown, best.reindex(range(len(shown)), fill_value=False)
+def show_strengths(found: pd.DataFrame, yes: str, name: str, empty: str) -> None:
+    """Show correlations with intervals, one row per measure and a last one with N; the largest of a model in bold."""
+    shown, best = pd.DataFrame(), None
+    if found["value"].notna().any():
+        table = found.assign(side=found[["n_yes", "n_no"]].min(axis=1), measure=found["measure"].map(MEASURES))
+        cells = styles.cells(table, "value", ["low", "high"], ".2f", n="side")
+        table = table.assign(cell=np.add(cells, np.where(table["p"] < 1e-5, "*", "")), size=table["value"].abs())
+        shown, sizes = (styles.wide(table, "measure", "model", each) for each in ("cell", "size"))
+        n = table.drop_duplicates("model").set_index("model")
+        counts = {model: f"{row.n_yes} / {row.n_no}" for model, row in n.iterrows()}
+        shown = shown.fillna(styles.NOTHING)
+        shown.loc[len(shown)] = {"measure": f"N ({yes} / others)", **counts}
+        best = styles.best(sizes.drop(columns="measure"), "column").reindex(range(len(shown)), fill_value=False)
+    show(
+        shown, name, best=best, empty=empty,
+        caption="Rank-biserial correlation with 95% interval; * p < 1e-5 (Mann-Whitney U, two-sided)",
+    )  # fmt: skip
+
+
+def show_strengths_beside(
+    params: DisambiguationParams, ours: pd.DataFrame, artefact: str, headings: Mapping[str, str]
+) -> None:
+    """Show the run's correlations beside the paper's, and the paper's whole table.
+
+    ours: model, measure and value; as_computed, if the research code computes another value.
+    """
+    named = ours.rename(columns={"value": "rbc"}).assign(model=f"{params.domain} " + ours["model"])
+    both = STUDY.printed.beside(named, artefact, ["model", "measure"])
+    both = both[both["published"].notna()].assign(measure=lambda rows: rows["measure"].map(MEASURES))
+    if "as_computed" in both:
+        both = both.assign(from_code=both["as_computed"] - both["published"])
+    columns = ["model", "measure", "rbc", "as_computed", "printed", "difference", "from_code"]
+    show(
+        both, f"{artefact}_published", columns=columns, headings=headings,
+        caption=f"{STUDY.printed.title(artefact)}: ours and the paper's",
+        empty=f"The paper has no values for the domain '{params.domain}'; the next table shows those it prints.",
+    )  # fmt: skip
+    printed(STUDY, artefact, ["model"], "measure")
+    remark(STUDY, artefact)
 
 
 def show_thresholds(found: pd.DataFrame, artefact: str, what: str) -> None:
@@ -315,21 +335,6 @@ def show_thresholds(found: pd.DataFrame, artefact: str, what: str) -> None:
 
 # ----------------------------------------------------------------------------
 # Sentences, in which homographs, attractors and what these replaced are marked; everything else is escaped.
-
-
-def error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n: int = 5) -> pd.DataFrame:
-    """The *n* errors of each model with the largest FREQ_DIFF. Columns: model, homograph, sense, found, source,
-    reference, word, hypothesis, words, freq_diff.
-    """
-    wrong = outcomes[outcomes["outcome"] == WRONG]
-    wrong = wrong.assign(tie=drawn(wrong["key"], "tie", params.seed)).sort_values(
-        ["bias", "tie"], ascending=[False, True]
-    )
-    chosen = wrong.groupby("model").head(n).sort_values("model", kind="stable", key=_as_named(outcomes))
-    shown = STUDY.with_texts(params, chosen).rename(columns={"answer_source": "hypothesis", "bias": "freq_diff"})
-    shown = labelled(params, shown, "sense", "found")
-    columns = ["model", "homograph", "sense", "found", "source", "reference", "word", "hypothesis", "words"]
-    return shown.reindex(columns=[*columns, "freq_diff"])
 
 
 def successes(params: DisambiguationParams, attacks: pd.DataFrame, n: int = 5) -> pd.DataFrame:
@@ -425,9 +430,15 @@ def marked_print(text: str, row: Mapping[Any, Any], homograph: int = 0) -> str:
     return styles.marked_by(text, marks)
 
 
-def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame) -> None:
-    """Show the errors in the most biased sentences."""
-    found = error_examples(params, outcomes)
+def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n: int = 5) -> None:
+    """Show the *n* errors of each model in the most biased sentences."""
+    wrong = outcomes[outcomes["outcome"] == WRONG]
+    wrong = wrong.assign(tie=drawn(wrong["key"], "tie", params.seed))
+    chosen = wrong.sort_values(["bias", "tie"], ascending=[False, True]).groupby("model").head(n)
+    chosen = chosen.sort_values("model", kind="stable", key=_as_named(outcomes))
+    found = STUDY.with_texts(params, chosen).rename(columns={"answer_source": "hypothesis", "bias": "freq_diff"})
+    columns = ["model", "homograph", "sense", "found", "source", "reference", "word", "hypothesis", "words"]
+    found = labelled(params, found, "sense", "found").reindex(columns=[*columns, "freq_diff"])
     marked = found.assign(
         source=marked_words(found, "source", "homograph"), reference=marked_words(found, "reference", "word"),
         hypothesis=marked_words(found, "hypothesis", "words", RED), sense=changes(found, "sense", "found"),

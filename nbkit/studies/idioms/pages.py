@@ -195,7 +195,10 @@ def scores_table(table: pd.DataFrame, params: IdiomsParams, name: str) -> None:
 
 
 def contexts_table(effects: pd.DataFrame, params: IdiomsParams, measures: Sequence[str], name: str) -> None:
-    """Show each measure in each context, and what the loss of context changes. effects: `scores.context_effects`."""
+    """Show each measure in each context, and what the loss of context changes; folded, all measures.
+
+    effects: `scores.context_effects`.
+    """
     own = effects[effects["measure"].isin(list(measures))].reset_index(drop=True)
     form, heading = (".2f", "perplexity") if "perplexity" in measures else (".3f", "mean")
     change = styles.cells(own, "change", ("change_low", "change_high"), f"+{form}")
@@ -206,6 +209,7 @@ def contexts_table(effects: pd.DataFrame, params: IdiomsParams, measures: Sequen
         caption="By context of the idiom, with 95% intervals over idioms; change: difference from the row above. "
         "N: pairs",
     )  # fmt: skip
+    notebook.show(effects, "probes_all", fold="Every measure", empty=scores.why_empty(params, "probed"))
 
 
 def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> None:
