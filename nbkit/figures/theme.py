@@ -67,10 +67,7 @@ def style() -> AbstractContextManager:
     ...     mpl.rcParams["svg.hashsalt"]
     'nbkit'
     """
-    import seaborn as sns  # takes more than a second, and not all that knows names and colours draws
-
-    settings: Any = {**sns.axes_style("whitegrid"), **theme_data()["settings"]}
-    return mpl.rc_context(settings)
+    return mpl.rc_context(theme_data()["settings"])
 
 
 def looks(column: str | None, values: Iterable[str], names: Names = None) -> dict[str, Look]:

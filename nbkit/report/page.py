@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 from xml.etree.ElementTree import tostring
@@ -369,8 +370,10 @@ def _render_prose(notebook: Any, resources: Any) -> tuple[Any, Any]:
     return notebook, resources
 
 
-def _prose(source: str, pages: Mapping[str, str], headings: list[Heading]) -> Markup:
-    """Markdown as clean HTML. pages, headings: links to the former are made, the latter are added to."""
+def _prose(
+    source: str, pages: Mapping[str, str] = MappingProxyType({}), headings: list[Heading] | None = None
+) -> Markup:
+    """Markdown as clean HTML. pages: of titles that become links. headings: are added to; None: they get no anchor."""
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
     class Renderer(IPythonRenderer):
@@ -381,7 +384,7 @@ def _prose(source: str, pages: Mapping[str, str], headings: list[Heading]) -> Ma
             return f'<a href="{escape(file)}">{found}</a>' if file and len(named) >= _LEAST_OF_A_TITLE else found
 
         def heading(self, text: str, level: int, **_: Any) -> str:
-            if level not in (2, 3):
+            if headings is None or level not in (2, 3):
                 return f"<h{level}>{text}</h{level}>\n"
             title = unescape(_ELEMENT.sub("", text)).strip()
             name = "s-" + (re.sub(r"\W+", "-", title.lower()).strip("-") or "section")
@@ -396,5 +399,5 @@ def _prose(source: str, pages: Mapping[str, str], headings: list[Heading]) -> Ma
             return f'<code class="tex block">{escape(body)}</code>'
 
     html = MarkdownWithMath(Renderer(escape=False)).render(source)
-    clean = clean_html(html, {*pages.values(), *(each.anchor for each in headings)})
+    clean = clean_html(html, {*pages.values(), *(each.anchor for each in headings or ())})
     return Markup(_TEX.sub(lambda match: mathml(unescape(match[2]), block=match[1] == "tex block"), clean))

@@ -341,3 +341,10 @@ def test_code_of_cells_by_hand_is_open(tmp_path: Path):
     html = cells_of([cell(), cell("by-hand"), cell("parameters")], tmp_path)
     assert re.findall(r'<div class="(source.*?)">', html) == ["source", "source open", "source"]
     assert re.findall(r'<p class="what">(.*?)</p>', html) == ["Parameters and their defaults"]
+
+
+def test_markdown_that_a_cell_shows_has_no_anchors_and_names_no_page(tmp_path: Path):
+    shown = {"output_type": "display_data", "metadata": {}, "data": {"text/markdown": "## Found\n\n*Are they robust?*"}}
+    cell = {"cell_type": "code", "metadata": {}, "source": "1", "execution_count": 1, "outputs": [shown]}
+    html = cells_of([cell], tmp_path)
+    assert "<h2>Found</h2>" in html and "<em>Are they robust?</em>" in html and "<a" not in html
