@@ -1,5 +1,5 @@
 """Fixtures that the tests of nbkit have, too."""
 
-from tests.conftest import browser, data_folder, hubs_put_back, registries_put_back
+from tests.conftest import browser, hubs_put_back, registries_put_back
 
-__all__ = ["browser", "data_folder", "hubs_put_back", "registries_put_back"]
+__all__ = ["browser", "hubs_put_back", "registries_put_back"]
