@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Final = 2
 FORMATS: Final = ("parquet", "jsonl", "csv")
 METADATA: Final = b"nbkit"
+#: What a study declares for other purposes than reading its outcomes.
+NOT_OF_OUTCOMES: Final = {"fit", "explore", "expects", "texts"}
 TEXTS: Final = ("source", "changed", "reference", "output", "spans")
 _PLACE = ("source_language", "target_language", "model")
 _NESTED = (list, dict, np.ndarray)
@@ -64,7 +66,7 @@ def declaration(study: Study) -> dict[str, Any]:
     from nbkit.studies.behaviours import behaviour_of, findings_of
 
     behaviour = behaviour_of(study)
-    declared = behaviour.model_dump(mode="json", exclude={"fit"}) if behaviour else {}
+    declared = behaviour.model_dump(mode="json", exclude=NOT_OF_OUTCOMES) if behaviour else {}
     return {
         "schema_version": SCHEMA_VERSION,
         "study": study.name,

@@ -62,11 +62,10 @@ class Outcomes:
         """The measures that any row has."""
         found: list[str] = []
         for pattern, judged in self._declared.items():
-            rows = self._with(judged)[0]
-            fields = _FIELD.findall(pattern)
-            named = rows.reindex(columns=fields).drop_duplicates()  # no row may have these columns
-            known: Any = named.to_dict("records") if fields else [{}] * bool(len(rows))
-            found += [pattern.format(**values) for values in known]
+            rows, fields = self._with(judged)[0], _FIELD.findall(pattern)
+            if len(rows):
+                known: Any = rows[fields].drop_duplicates().to_dict("records") if fields else [{}]
+                found += [pattern.format(**values) for values in known]
         return list(dict.fromkeys(found))
 
     def measured(self, name: str) -> pd.DataFrame:
@@ -75,7 +74,7 @@ class Outcomes:
             if (bound := _bound(pattern, name)) is None:
                 continue
             rows, values = self._with(judged)
-            for column, value in bound.items():
+            for column, value in bound.items() if len(rows) else ():
                 rows = rows[rows[column].astype(str) == value]
             if len(rows):
                 return self._as_measured(rows, values.loc[rows.index], judged)

@@ -76,7 +76,7 @@ def found(study: str, path: Path) -> pd.DataFrame:
     table = pd.concat(list(outcomes(params)))
     table["placeholder"] = table["system"].str.endswith("placeholder")
     keys = ["item", "measure", "placeholder", "groups"]
-    table = table.assign(groups=table["groups"].map(str), sums=table["sums"].map(str)).drop(columns="system")
+    table = table.assign(groups=table["groups"].map(str)).drop(columns="system")
     return table.sort_values(keys).reset_index(drop=True)
 
 

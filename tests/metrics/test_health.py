@@ -311,7 +311,8 @@ def test_a_run_records_the_health_of_what_it_reads(files):
     (of,) = health_of([*uses, uses[0], Use(Translators, "sandbox", ("en", "de"))], Store(str(files / "store")))
     assert (of["file"], of["source"], of["target"], of["lines"]) == ("source.en", "en", "de", 3)
     good, bad = of["systems"]
-    assert good == {"system": "good", "counts": {}, "lines_with": 0, "quoted": []}
+    assert good == {"system": "good", "counts": {}, "lines_with": 0, "quoted": [], "flagged": []}
+    assert bad["flagged"] == [1, 2] and of["clusters"] == [0, 1, 2]
     assert bad["counts"] == {"empty": 1, "copy": 1} and bad["lines_with"] == 2
     assert bad["quoted"][0] == {"kind": "copy", "line": 1, "evidence": SOURCE}
     gone = Use(Translators, f"outputs:{files}/gone.{{tgt}}", ("en", "de"))

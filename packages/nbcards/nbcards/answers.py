@@ -29,33 +29,20 @@ _SEVERAL = 3
 
 @dataclass(frozen=True)
 class Value:
-    """The headline of one system and direction. row: of `estimates`; parts: its values by group, lowest first."""
+    """The headline of one system and direction. row: of `estimates`; parts: its values by group, lowest first.
 
+    text, interval: as pages write them. few: whether single sentences, numbers or idioms decide.
+    """
+
+    system: str
+    direction: str
     measure: Measure
     row: Mapping[str, Any]
     parts: tuple[Mapping[str, Any], ...]
     answer: str
-
-    @property
-    def system(self) -> str:
-        return str(self.row["system"])
-
-    @property
-    def direction(self) -> str:
-        return direction(self.row["source_language"], self.row["target_language"])
-
-    @property
-    def text(self) -> str:
-        return self.measure.written(self.row["value"])
-
-    @property
-    def interval(self) -> str:
-        return self.measure.interval(self.row["low"], self.row["high"])
-
-    @property
-    def few(self) -> bool:
-        """Whether single sentences, numbers or idioms decide."""
-        return bool(self.row["clusters"] < FEW)
+    text: str
+    interval: str
+    few: bool
 
     @property
     def place(self) -> str:
@@ -237,7 +224,10 @@ def _values(found: Outcomes, measure: Measure) -> Iterator[Value]:
         own = groups[(groups[SYSTEM] == [row[name] for name in SYSTEM]).all(axis=1)]
         own = own[own["value"].notna()].sort_values("value", kind="stable") if len(own) else own
         parts: Any = tuple(own.to_dict("records"))
-        yield Value(measure, row, parts, answer(row, own, measure))
+        way = direction(row["source_language"], row["target_language"])
+        text, interval = measure.written(row["value"]), measure.interval(row["low"], row["high"])
+        said = answer(row, own, measure)
+        yield Value(row["system"], way, measure, row, parts, said, text, interval, row["clusters"] < FEW)
 
 
 def matrix(answers: Sequence[Answers]) -> list[tuple[str, str, list[Value | None]]]:

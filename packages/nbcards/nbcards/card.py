@@ -27,8 +27,15 @@ from nbkit.studies.behaviours import Mark, Measure, Published, written
 CARD_VERSION = 2
 DATA, PAGE, MARKDOWN, OUTCOMES, RUN = "card.json", "card.html", "card.md", "outcomes", "run.yaml"
 SENTENCES = "sentences.html"
+_ROLE = (
+    "fails or passes, or what the study calls them; of scores worst, typical or best, lowest and "
+    "highest where nothing is better."
+)
 #: Items below which a group is folded into one line of a table if there are several such.
 LEAST_SHOWN = 5
+
+
+Kind = Literal["translator", "classifier"]
 
 
 class _Part(BaseModel):
@@ -87,10 +94,7 @@ class Item(_Part):
     """One revealing item. spans: what to mark, as in outcomes."""
 
     system: str
-    role: str = Field(
-        description="fails or passes, or what the study calls them; of scores worst, typical or best, lowest and "
-        "highest where nothing is better."
-    )
+    role: str = Field(description=_ROLE)
     group: str = Field(
         default="", description="What it is an item of, as pages name it: an idiom, a homograph, a kind."
     )
@@ -121,7 +125,7 @@ class BehaviourOf(_Part):
     title: str
     question: str
     changed: str
-    reads: Literal["translator", "classifier"]
+    reads: Kind
     answers: dict[str, tuple[str, ...]] = Field(description="By system: sentences, the first for the headline.")
     not_measurable: dict[str, str] = Field(description="By system: why there is no value.")
     warnings: tuple[str, ...]
@@ -178,7 +182,7 @@ class SystemOf(_Part):
 
     label: str
     name: str
-    kind: Literal["translator", "classifier"]
+    kind: Kind
     asked: int = Field(description="Texts that it was asked for this card; stored answers are not asked for again.")
 
 
@@ -251,10 +255,8 @@ def read_card(folder: Path) -> Card:
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         if fields.get("schema_version") != CARD_VERSION:
-            raise DataError(
-                f"a card of version {fields.get('schema_version')}, this nbkit reads {CARD_VERSION}: make it again",
-                path,
-            )
+            version = fields.get("schema_version")
+            raise DataError(f"a card of version {version}, this nbkit reads {CARD_VERSION}: make it again", path)
         return Card(**fields)
     except (OSError, ValueError, AttributeError) as error:
         raise DataError(f"no card: {error}", path) from None
@@ -314,18 +316,11 @@ def _cell(text: str) -> str:
 def _values(card: Card, *, linked: bool = False) -> dict[str, Any]:
     """What the template reads. linked: whether numbers and items lead to the sentences beside the page."""
     return {
-        "link": address if linked else lambda *of, **filters: "",
-        "card": card,
-        "digest": code_digest(),
-        "run": SimpleNamespace(is_sandbox=card.sandbox),
-        "picture": picture,
-        "marked": _marked,
-        "few": FEW,
-        "looked_at": looked_at,
-        "least": LEAST_SHOWN,
-        "kinds": kinds(),
+        "link": address if linked else lambda *of, **filters: "", "card": card, "digest": code_digest(),
+        "run": SimpleNamespace(is_sandbox=card.sandbox), "picture": picture, "marked": _marked, "few": FEW,
+        "looked_at": looked_at, "least": LEAST_SHOWN, "kinds": kinds(),
         "precision": Measure(**declared_measure()).read[0].said,
-    }
+    }  # fmt: skip
 
 
 def address(study: str, measure: MeasureOf | None = None, value: Value | None = None, **filters: str) -> str:

@@ -64,32 +64,16 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Compared):
     """Two systems compared: shows itself in a notebook; tables as pandas.
 
-    a, b: what was compared, by name. differences, items, excluded: see `nbcards.comparison.Compared`.
+    a, b: what was compared, by name. differences, items, excluded, tests: see `nbcards.comparison.Compared`.
     """
 
     a: str
     b: str
-    found: Compared
     declared: Mapping[str, Behaviour] = field(repr=False)
     is_sandbox: bool = False
-
-    @property
-    def differences(self) -> pd.DataFrame:
-        """A row per study, systems, direction, measure and group, with difference, interval, p and power."""
-        return self.found.differences
-
-    @property
-    def items(self) -> pd.DataFrame:
-        """A row per item: what became of it, scores, reasons and texts."""
-        return self.found.items
-
-    @property
-    def excluded(self) -> pd.DataFrame:
-        """How many items only one side has, and how many are undecided."""
-        return self.found.excluded
 
     @property
     def answer(self) -> str:
@@ -101,12 +85,10 @@ class Comparison:
             return f"No difference: A and B {texts}."
         sure = [row for row in rows if row["verdict"]]
         if not sure:
-            return (
-                f"No difference could be shown: of {self.found.tests:,} tests with enough items that differ, none is "
-                "significant after Holm's correction."
-                if self.found.tests
-                else "No difference could be shown: too few items differ to test anything."
+            tested = (
+                f"of {self.tests:,} tests with enough items that differ, none is significant after Holm's correction"
             )
+            return f"No difference could be shown: {tested if self.tests else 'too few items differ to test anything'}."
         whole = [row for row in sure if not row["group"]]
         several = self.differences["target_language"].nunique() > 1
         said = []
@@ -150,22 +132,15 @@ class Comparison:
             verdict = verdict_of(row, measure)
             yield {
                 **{str(name): value for name, value in row.items()},
-                "verdict": verdict,
-                "title": self.declared[row["study"]].title,
-                "measure_label": measure.label,
-                "pair": _pair(row),
-                "systems": self._systems(row),
-                "a_text": measure.written(row["a"]),
-                "b_text": measure.written(row["b"]),
-                "apart": apart(row["difference"], measure),
-                "interval": _interval(row["low"], row["high"], measure),
-                "p_text": _p(row["p_holm"]),
+                "verdict": verdict, "title": self.declared[row["study"]].title, "measure_label": measure.label,
+                "pair": _pair(row), "systems": self._systems(row), "a_text": measure.written(row["a"]),
+                "b_text": measure.written(row["b"]), "apart": apart(row["difference"], measure),
+                "interval": _interval(row["low"], row["high"], measure), "p_text": _p(row["p_holm"]),
                 "p_said": " ".join(filter(None, ("p", "=" * (row["p_holm"] >= 0.001), _p(row["p_holm"])))),
-                "effect_text": _signed(row["effect"], 2),
+                "effect_text": _signed(row["effect"], 2), "few": row["n"] < FEW,
                 "visible_text": "–" if np.isnan(row["visible"]) else apart(row["visible"], measure).lstrip("+"),
-                "few": row["n"] < FEW,
                 "picture": _picture(row, float(reach), measure, verdict),
-            }
+            }  # fmt: skip
 
     def blocks(self) -> Iterator[dict[str, Any]]:
         """Each measure of each study, systems and direction: its rows and its items, as the page shows them."""
@@ -177,18 +152,13 @@ class Comparison:
                 of = of[of[name] == gone[name]]
             behaviour = self.declared[gone["study"]]
             measure = behaviour.measures[gone["measure"]]
+            changes = of["change"].value_counts()
             yield {
-                "behaviour": behaviour,
-                "measure": measure,
-                "pair": _pair(gone),
-                "whole": here[0],
-                "sentence": _sentence(here[0], measure),
-                "groups": here[1:],
-                "excluded": gone,
+                "behaviour": behaviour, "measure": measure, "pair": _pair(gone), "whole": here[0], "groups": here[1:],
+                "sentence": _sentence(here[0], measure), "excluded": gone, "has_texts": "output_a" in of,
                 "items": list(_shown(of, behaviour, gone["target_language"])),
-                "unshown": {text: n for name, text in _UNSHOWN.items() if (n := int((of["change"] == name).sum()))},
-                "has_texts": "output_a" in of,
-            }
+                "unshown": {text: int(changes[name]) for name, text in _UNSHOWN.items() if name in changes},
+            }  # fmt: skip
 
     def alone(self) -> list[str]:
         """What only one side has, and was not compared."""
@@ -221,7 +191,7 @@ class Comparison:
         ]
         return {
             "schema_version": SCHEMA_VERSION, "nbkit": nbkit.__version__, "a": self.a, "b": self.b,
-            "answer": self.answer, "level": LEVEL, "power": POWER, "tests": self.found.tests,
+            "answer": self.answer, "level": LEVEL, "power": POWER, "tests": self.tests,
             "differences": differences,
             "items": items, "excluded": [_plain(row) for row in self.excluded.to_dict("records")],
             "gates": [{"gate": check.name, "broken": check.broken, "message": check.message} for check in checks],
@@ -265,7 +235,7 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
         sides = [each.of_systems([one]) for each in whole], [each.of_systems([other]) for each in whole]
     sandbox = any(of_sandbox(each) for each in ((a, b) if run is None else (run,)))
     declared = {each.study: each.behaviour for each in (*sides[1], *sides[0])}
-    return Comparison(one, other, compared(*sides), declared, sandbox)
+    return Comparison(**vars(compared(*sides)), a=one, b=other, declared=declared, is_sandbox=sandbox)
 
 
 def default_folder(a: str, b: str, run: Path | None = None) -> Path:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -67,10 +67,7 @@ def compared(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Compared:
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
-    sums: list[np.ndarray] = []
-    spreads: list[float] = []
-    shares: list[np.ndarray] = []
-    room: list[Sequence[Room]] = []
+    tested: list[_Test] = []
     items: list[pd.DataFrame] = []
     excluded: list[dict[str, Any]] = []
     for place, measure, both in _pairings(a, b):
@@ -84,22 +81,19 @@ def compared(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Compared:
             items.append(_changes(common, measure).assign(**place))
         groups = here.groupby("group", sort=True) if measure.by and here["group"].nunique() > 1 else ()
         for name, part in [("", here), *groups]:
-            found, of_clusters, weights, left, spread = _difference(part, measure)
+            found, test = _difference(part, measure)
             rows.append({**place, "group": name, **found})
-            sums.append(of_clusters)
-            shares.append(weights)
-            room.append(left)
-            spreads.append(spread)
+            tested.append(test)
     if not rows:
         raise NbkitError("nothing to compare: the two sides have no study, direction and item in common")
-    p, p_holm, tests = p_values(sums)
+    p, p_holm, tests = p_values([each.sums for each in tested])
     table = pd.DataFrame(rows).assign(p=p, p_holm=p_holm)
     # Where something differs more tests count: of the same study, systems and direction at least.
     places = [tuple(row[name] for name in _PAIR[:-1]) for row in rows]
-    able = Counter(place for place, each in zip(places, sums, strict=True) if 2.0 ** (1 - len(each)) <= LEVEL)
+    able = Counter(place for place, each in zip(places, tested, strict=True) if 2.0 ** (1 - len(each.sums)) <= LEVEL)
     table["visible"] = [
-        visible(each, spread, left, row["width"], max(tests, able[place]))
-        for each, spread, left, row, place in zip(sums, spreads, room, rows, places, strict=True)
+        visible(each.sums, each.variance, each.room, each.width, max(tests, able[place]))
+        for each, place in zip(tested, places, strict=True)
     ]
     # An interval that the test does not confirm reaches to 0: of few clusters that differ it would not.
     unsure = table["p"] > LEVEL
@@ -107,11 +101,9 @@ def compared(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Compared:
     table["high"] = table["high"].where(~unsure, table["high"].clip(lower=0))
     # One that the test refutes ends where the test stops refusing: the skewness of few unequal clusters widens it.
     for n in table.index[(table["p"] <= LEVEL) & (table["low"] <= 0) & (table["high"] >= 0)]:
-        table.loc[n, "high" if table["difference"][n] < 0 else "low"] = inner_end(sums[n], shares[n])
+        table.loc[n, "high" if table["difference"][n] < 0 else "low"] = inner_end(tested[n].sums, tested[n].shares)
     excluded += _alone(a, b, excluded)
-    return Compared(
-        table.drop(columns="width"), pd.concat(items, ignore_index=True), pd.DataFrame(excluded), tests=tests
-    )
+    return Compared(table, pd.concat(items, ignore_index=True), pd.DataFrame(excluded), tests=tests)
 
 
 def ranked(found: Outcomes, measure: Measure) -> pd.DataFrame:
@@ -210,10 +202,18 @@ def _systems(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
     return common
 
 
-def _difference(
-    rows: pd.DataFrame, measure: Measure
-) -> tuple[dict[str, Any], np.ndarray, np.ndarray, Sequence[Room], float]:
-    """Values, difference and effect size of joined *rows*; what clusters add to it, weigh, can add; its variance."""
+class _Test(NamedTuple):
+    """A difference to be tested: what clusters add to it, weigh, can add; its variance; the width of its range."""
+
+    sums: np.ndarray
+    shares: np.ndarray
+    room: Sequence[Room]
+    variance: float
+    width: float
+
+
+def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], _Test]:
+    """Values, difference and effect size of joined *rows*, and what is tested."""
     weights = weights_of(rows, measure)
     scores = {side: rows[f"score_{side}"].to_numpy(float) for side in "ab"}
     apart = scores["b"] - scores["a"]
@@ -229,16 +229,12 @@ def _difference(
         "difference": float(sums.sum()) if len(rows) else np.nan,
         **dict(zip(("low", "high"), interval, strict=True)),
         **dict(zip(("b_low", "b_high"), alone, strict=True)),
-        "effect": _rank_biserial(sums),
-        "n": len(rows),
-        "clusters": len(sums),
-        "up": int((apart > 0).sum()),
-        "down": int((apart < 0).sum()),
-        "width": width,
-    }
+        "effect": _rank_biserial(sums), "n": len(rows), "clusters": len(sums),
+        "up": int((apart > 0).sum()), "down": int((apart < 0).sum()),
+    }  # fmt: skip
     shares = np.bincount(numbers, weights) if len(rows) else np.empty(0)
     room = room_of(scores["a"], measure.range, numbers, weights)
-    return found, sums, shares, room, float(((sums - sums.sum() * shares) ** 2).sum())
+    return found, _Test(sums, shares, room, float(((sums - sums.sum() * shares) ** 2).sum()), width)
 
 
 def weights_of(rows: pd.DataFrame, measure: Measure) -> np.ndarray:

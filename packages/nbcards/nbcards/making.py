@@ -20,6 +20,7 @@ from nbcards.card import (
     Card,
     HealthOf,
     Item,
+    Kind,
     MeasureOf,
     SystemOf,
     TextsOf,
@@ -119,34 +120,22 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
 
 
 def _card(
-    plan: CardPlan,
-    parts: Mapping[str, BehaviourOf],
-    asked: Mapping[str, int],
-    began: float,
+    plan: CardPlan, parts: Mapping[str, BehaviourOf], asked: Mapping[str, int], began: float,
     health: tuple[HealthOf, ...] = (),
-) -> Card:
+) -> Card:  # fmt: skip
     """The card of what was measured so far."""
-    return Card(
-        nbkit=nbkit.__version__,
-        made=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=round(time.time() - began, 1),
-        command=plan.command,
-        source_language=plan.pair[0],
-        target_language=plan.pair[1],
-        sandbox=any(each.corpora == "sandbox" for each in plan.behaviours),
-        systems=tuple(
-            SystemOf(
-                label=shown,
-                name=name,
-                kind="translator" if named is plan.systems else "classifier",
-                asked=asked.get(name, 0),
-            )
-            for named in (plan.systems, plan.classifiers)
-            for shown, name in named.items()
-        ),
-        health=health,
-        behaviours=tuple(parts[each.study.name] for each in plan.behaviours if each.study.name in parts),
+    kinds: dict[Kind, Mapping[str, str]] = {"translator": plan.systems, "classifier": plan.classifiers}
+    systems = (
+        SystemOf(label=shown, name=name, kind=kind, asked=asked.get(name, 0))
+        for kind, named in kinds.items()
+        for shown, name in named.items()
     )
+    return Card(
+        nbkit=nbkit.__version__, made=datetime.now(UTC).isoformat(timespec="seconds"), command=plan.command,
+        seconds=round(time.time() - began, 1), source_language=plan.pair[0], target_language=plan.pair[1],
+        sandbox=any(each.corpora == "sandbox" for each in plan.behaviours), systems=tuple(systems), health=health,
+        behaviours=tuple(parts[each.study.name] for each in plan.behaviours if each.study.name in parts),
+    )  # fmt: skip
 
 
 def _behaviour(planned: Planned, found: Outcomes | None, reason: str, pair: tuple[str, str]) -> BehaviourOf:
@@ -156,6 +145,7 @@ def _behaviour(planned: Planned, found: Outcomes | None, reason: str, pair: tupl
     answers: dict[str, list[str]] = {}
     items: list[Item] = []
     warnings: list[str] = []
+    tested = 0
     small: dict[tuple[str, tuple[tuple[str, int], ...]], list[str]] = {}
     if found is not None:
         people = found.of_systems({*found.rows["model"]} - {*planned.systems})
@@ -187,25 +177,23 @@ def _behaviour(planned: Planned, found: Outcomes | None, reason: str, pair: tupl
         worst = {str(name): worst_group(own, divided) for name, own in parts.groupby("system")}
         items = list(_items(scored(found, divided), divided, worst))
         rows = found.measured(measures[0].measure)
+        tested = found.measured(headline.measure)["source"].nunique()
         warnings = [*_warnings(list(measured.values()), measures, rows), *_left_out(small, len(planned.systems))]
     undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
     missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
+    facts: dict[str, Any] = {"corpora": {}, "params": {}}
+    if params is not None:
+        facts = {
+            "corpora": licences(params, planned.systems.values()), "params": portable(params.model_dump(mode="json")),
+            "texts": tuple(TextsOf(**each) for each in texts_of(behaviour, params)),
+        }  # fmt: skip
     return BehaviourOf(
-        study=planned.study.name,
-        title=behaviour.title,
-        question=behaviour.question,
-        changed=behaviour.changed,
-        reads=behaviour.fit.reads if behaviour.fit else "translator",
+        study=planned.study.name, title=behaviour.title, question=behaviour.question, changed=behaviour.changed,
+        reads=behaviour.fit.reads if behaviour.fit else "translator", tested=tested,
         answers={name: tuple(said) for name, said in answers.items()},
         not_measurable=dict.fromkeys(missing, reason or f"none of {undecided:,} items could be decided"),
-        warnings=tuple(warnings),
-        measures=tuple(measures),
-        items=tuple(items),
-        texts=tuple(TextsOf(**each) for each in texts_of(behaviour, params)) if params is not None else (),
-        tested=0 if found is None else found.measured(behaviour.headline_of(found.names).measure)["source"].nunique(),
-        corpora=licences(params, planned.systems.values()) if params is not None else {},
-        params=portable(params.model_dump(mode="json")) if params is not None else {},
-    )
+        warnings=tuple(warnings), measures=tuple(measures), items=tuple(items), **facts,
+    )  # fmt: skip
 
 
 def _with_people(said: str, measure: MeasureOf) -> str:
@@ -336,24 +324,14 @@ def _measure(
 ) -> MeasureOf:  # fmt: skip
     read = measure.precision(*pair)
     marks = [measure.floor, measure.ceiling, measure.zero]
+    declared: Any = measure.model_dump(include={"label", "measure", "reading", "better", "called", "share", "range"})
     return MeasureOf(
-        name=name,
-        label=measure.label,
-        measure=measure.measure,
-        by="" if measure.names else measure.by,
-        reading=measure.reading,
-        better=measure.better,
-        called=measure.called,
-        share=measure.share,
-        range=measure.range,
-        marks=tuple(dict.fromkeys(mark for mark in marks if mark is not None)),
-        published=published,
-        read=read.said if read else "",
-        method=method_of(measure),
+        name=name, by="" if measure.names else measure.by, published=published, read=read.said if read else "",
+        marks=tuple(dict.fromkeys(mark for mark in marks if mark is not None)), method=method_of(measure),
         people=tuple(_value(row) for row in people.to_dict("records") if row["n"]),
-        values=tuple(_value(row) for row in whole.to_dict("records")),
-        groups=tuple(_value(row) for row in groups.to_dict("records")),
-    )
+        values=tuple(map(_value, whole.to_dict("records"))), groups=tuple(map(_value, groups.to_dict("records"))),
+        **declared,
+    )  # fmt: skip
 
 
 def _value(row: Mapping[Any, Any]) -> Value:
@@ -376,16 +354,10 @@ def _items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str]) -> It
             verdict = _text(row["verdict"])
             called = {"pass": "passes", "fail": "fails", **measure.called}.get(verdict or "", verdict or role)
             yield Item(
-                system=str(system),
-                role=called if measure.share else role,
-                group=own_group[place] or row["group"],
-                item=row["item"],
-                **texts,
-                spans=tuple(spans_of(row["spans"])),
-                score=_number(row["score"]),
-                verdict=verdict,
-                reason=row["reason"],
-            )
+                system=str(system), role=called if measure.share else role, group=own_group[place] or row["group"],
+                item=row["item"], **texts, spans=tuple(spans_of(row["spans"])), score=_number(row["score"]),
+                verdict=verdict, reason=row["reason"],
+            )  # fmt: skip
 
 
 def _text(value: Any) -> str | None:
@@ -393,15 +365,10 @@ def _text(value: Any) -> str | None:
 
 
 def card(
-    systems: str | Sequence[str],
-    pair: str | tuple[str, str],
-    *,
-    classifiers: Sequence[str] = (),
-    folder: str | Path | None = None,
-    max_texts: int = MAX_TEXTS,
-    max_requests: int = MAX_REQUESTS,
+    systems: str | Sequence[str], pair: str | tuple[str, str], *, classifiers: Sequence[str] = (),
+    folder: str | Path | None = None, max_texts: int = MAX_TEXTS, max_requests: int = MAX_REQUESTS,
     **overrides: Mapping[str, Any],
-) -> Card:
+) -> Card:  # fmt: skip
     """The card of one or several systems; in a notebook it shows itself, and `Card.table` has the numbers.
 
     Parameters

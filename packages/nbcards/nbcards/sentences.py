@@ -25,7 +25,7 @@ from nbcards.card import DATA, read_card
 from nbcards.pages import rendered
 from nbcards.places import of_sandbox, outcomes_at
 from nbkit.batch.folder import recorded_params
-from nbkit.errors import DataError, NbkitError, closest
+from nbkit.errors import DataError, NbkitError, UnknownNameError
 from nbkit.studies import STUDIES, Outcomes, read_outcomes
 from nbkit.studies.behaviours import Behaviour
 from nbkit.studies.named import corpora
@@ -117,19 +117,14 @@ class Pack:
         # Half a surrogate pair cannot be written.
         texts = [text.replace("\0", " ").encode("utf-8", "replace") for text in self._texts]
         columns["starts"] = np.cumsum([0, *(len(text) + 1 for text in texts)], dtype=np.int32)
+        kinds = {name: "f" if values.dtype == np.float32 else "i" for name, values in columns.items()}
         head = {
-            "columns": [
-                [name, "f" if values.dtype == np.float32 else "i", len(values)] for name, values in columns.items()
-            ],
-            "ids": [item[2] for item in self._items],
-            "verdicts": ["", *VERDICTS],
-            "entries": self.entries,
-            "left_out": self.left_out,
-        }
-        known = {"systems": self._systems, "directions": self._directions, "measures": self._measures}
-        head |= {name: list(values) for name, values in (known | {"reasons": self._reasons}).items()}
-        head |= {name: list(map(json.loads, values)) for name, values in
-                 (("groups", self._groups), ("spans", self._spans))}  # fmt: skip
+            "columns": [[name, kinds[name], len(values)] for name, values in columns.items()],
+            "ids": [item[2] for item in self._items], "verdicts": ["", *VERDICTS], "entries": self.entries,
+            "left_out": self.left_out, "systems": list(self._systems), "directions": list(self._directions),
+            "measures": list(self._measures), "reasons": list(self._reasons),
+            "groups": list(map(json.loads, self._groups)), "spans": list(map(json.loads, self._spans)),
+        }  # fmt: skip
         written = json.dumps(head, ensure_ascii=False).encode("utf-8", "replace")
         written += b" " * (-len(written) % 4)
         arrays = b"".join(values.astype(values.dtype.newbyteorder("<")).tobytes() for values in columns.values())
@@ -242,11 +237,7 @@ class Sentences:
             values = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else list(wanted)
             groups = [each.removeprefix(GROUP) for each in map(str, self.table) if each.startswith(GROUP)]
             if name not in (*_FIELDS, *groups):
-                meant = closest(name, [*_FIELDS, *groups])
-                hint = (
-                    f"; did you mean '{meant}'?" if meant else f"; there are: {', '.join([*_FIELDS, *sorted(groups)])}"
-                )
-                raise NbkitError(f"items have no '{name}'{hint}")
+                raise UnknownNameError("column or group", name, (*_FIELDS, *groups))
             table = table[(table[name] if name in _FIELDS else group(table, name)).isin(values)]
         return replace(self, table=table)
 

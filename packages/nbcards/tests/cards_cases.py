@@ -68,7 +68,7 @@ def tidy(*tables: pd.DataFrame) -> Outcomes:
         name: {"label": name, "measure": name, "reading": "", "answer": {"above": "{value}"}} for name in measures
     }}  # fmt: skip
     if study in STUDIES and (known := behaviour_of(STUDIES.get(study))):
-        declared = known.model_dump(mode="json", exclude={"fit"})
+        declared = known.model_dump(mode="json", exclude=exports.NOT_OF_OUTCOMES)
     findings = tuple(findings_of(STUDIES.get(study))) if study in STUDIES else ()
     return Outcomes(study, rows, Behaviour(**{**declared, "outcomes": {"measures": measures}}), findings)
 
@@ -76,5 +76,5 @@ def tidy(*tables: pd.DataFrame) -> Outcomes:
 def write_outcomes(tables: Iterable[pd.DataFrame], path: Path, form: str = "parquet", *, key: str = "") -> int:
     """Write tables of one study as a file of outcomes; the number of rows."""
     found = tidy(*tables)
-    about = found.behaviour.model_dump(mode="json", exclude={"fit"})
+    about = found.behaviour.model_dump(mode="json", exclude=exports.NOT_OF_OUTCOMES)
     return exports.write_table(found.rows, path, found.study, about, found.findings, form=form, key=key)

@@ -106,7 +106,7 @@ def test_a_sentence_says_how_many_of_the_outputs_it_judges_are_broken():
     assert _with_health("Well.", tidy(changed), measure(), "S", ("en", "de")) == "Well."
     looped = changed.assign(output=looped)
     assert "of the 3 outputs judged (of changed texts, too), 3 are" in _with_health(
-        "Well.", looped, measure(), "S", ("en", "de")
+        "Well.", tidy(looped), measure(), "S", ("en", "de")
     )
 
 
