@@ -22,9 +22,9 @@ $(VENV)/.installed: requirements.lock pyproject.toml $(wildcard packages/*/pypro
 	touch $@
 	@echo "installed; next: . $(BIN)/activate && nbkit doctor"
 
-# The card is made beside that of a second training, one thread each, as the models are tiny. The second is done earlier, as
+# The card is made beside that of the weaker model, one thread each, as the models are tiny. The second is done earlier, as
 # it has no classifier: the pages begin then, so that no core waits for the card, and the comparison is made among them.
-demo: setup  ## a tour on the built-in sandbox: the card of one tiny model, of a second training of it, then every page
+demo: setup  ## a tour on the built-in sandbox: the cards of a tiny model and of a weaker one, then every page
 	mkdir -p outputs
 	$(MAKE) --no-print-directory --jobs 3 demo-compare demo-pages
 
@@ -32,7 +32,7 @@ demo-card: setup
 	OMP_NUM_THREADS=1 $(BIN)/nbkit card sandbox --pair en-de --classifier sandbox-convnet --output outputs/demo-card
 
 demo-card-again: setup
-	OMP_NUM_THREADS=1 $(BIN)/nbkit card "sandbox#1" --pair en-de --output outputs/demo-card-again \
+	OMP_NUM_THREADS=1 $(BIN)/nbkit card sandbox-small --pair en-de --output outputs/demo-card-again \
 	  >outputs/demo-card-again.log 2>&1
 
 demo-compare: demo-card demo-card-again

@@ -16,7 +16,7 @@ from nbkit.models.translators.texts import text_pairs
 @pytest.mark.parametrize(
     ("name", "tgt", "digest"),
     [
-        ("sandbox", "de", "4ec088a0b38e991f"),
+        ("sandbox-any", "de", "4ec088a0b38e991f"),
         ("sandbox-marian", "de", "cf663adb75478d57"),
         ("sandbox-marian", "zh", "37cb4fea802ddbf8"),
         ("sandbox-m2m", "de", "85a9089cdacb6a34"),

@@ -39,7 +39,7 @@ def test_a_condition_is_read_from_the_name():
 
 
 def test_one_model_is_of_any_pair_and_all_mixtures():
-    recipe = TRANSLATOR.recipe(resolve("sandbox#1", "ja", "en"))
+    recipe = TRANSLATOR.recipe(resolve("sandbox-any#1", "ja", "en"))
     assert (recipe.src, recipe.targets, recipe.seed, recipe.copies) == ("ja", ("en",), 1, 1)
     for corpus in (recipe.train, recipe.dev, recipe.test):
         mixtures = {pair.id.partition("/")[0] for pair in text_pairs(corpus, "ja", "en", 12)}

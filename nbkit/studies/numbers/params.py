@@ -33,7 +33,7 @@ class NumbersParams(TranslatorParams):
     """The other languages."""
     directions: Annotated[Once[Literal["out", "back"]], Field(min_length=1), NOT_IN_KEYS] = ["out"]
     """ "out" translates from the source language, "back" into it (the paper: both)."""
-    models: Annotated[Translators, NOT_IN_KEYS] = ["sandbox-numbers", "placeholder:sandbox-numbers"]
+    models: Annotated[Translators, NOT_IN_KEYS] = ["sandbox", "placeholder:sandbox"]
     """Translators; placeholder:NAME is NAME with its numbers carried over by rule."""
     templates: Annotated[str | None, only("templates")] = "corpus:sandbox-numbers"
     """Sentences to fill: "own" (nbkit's, in ten languages), a file with {lang} in its path, or corpus:NAME; null:

@@ -46,7 +46,7 @@ class SuiteParams(TranslatorParams, JudgedParams):
     """Source language."""
     target: Annotated[Language, NOT_IN_KEYS] = "de"
     """Target language."""
-    models: Annotated[Translators, NOT_IN_KEYS] = ["sandbox-marian"]
+    models: Annotated[Translators, NOT_IN_KEYS] = ["sandbox"]
     """Translators that are tested; none: only the suite is checked."""
     without: Annotated[list[str], only("items")] = []
     """Categories that are not tested."""

@@ -44,7 +44,7 @@ class WordOrderParams(TranslatorParams):
     """The language translated from."""
     languages: Annotated[Languages, Field(min_length=1), NOT_IN_KEYS] = ["de"]
     """The languages translated into."""
-    models: Annotated[Translators, NOT_IN_KEYS] = ["sandbox-marian"]
+    models: Annotated[Translators, NOT_IN_KEYS] = ["sandbox"]
     """Translators; none: only the perturbations are studied."""
     n_pairs: Annotated[int | dict[str, int] | None, NOT_IN_KEYS] = 200
     """Sentence pairs from the top of the corpus: one number, or a mapping from language to number; None: all."""
