@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -429,7 +428,7 @@ def quantities(wanted: str, case: Case) -> Judged:
         for each in with_ends(find_quantities(case.source, case.src))
         if not each.lexical and (each.span, each.value) not in said
     ]
-    why = [*map(_shown, bad), *_swapped(case), *(f"{each.surface} (missing)" for each in lost if each.unit)]
+    why = [*map(_shown, bad), *(f"{each.surface} (missing)" for each in lost if each.unit)]
     spans = tuple(each.target.span for each in (bad or verdicts) if each.target is not None)
     if why:
         return Judged("fail", "; ".join(why), spans)
@@ -444,34 +443,6 @@ def _shown(verdict: Carried) -> str:
     if source is None or target is None or source.surface != target.surface or source.value == target.value:
         return str(verdict)
     return f"{verdict}: read as {float(source.value):,.12g} and {float(target.value):,.12g}"
-
-
-def _dates(text: str, lang: str) -> dict[tuple[int, int], str]:
-    """The days of a text with their months, as (day, month): *3 May*, *5.3.2024*; English *5/3/2024* says neither."""
-    found: dict[tuple[int, int], str] = {}
-    read = with_ends(find_quantities(text, lang))
-    numeric = [each.kind == "date" and each.unit == "" for each in read]
-    for n, (one, other) in enumerate(pairwise(read)):
-        gap = text[one.span[1] : other.span[0]]
-        if numeric[n] and numeric[n + 1]:
-            if base_language(lang) == "en":
-                continue
-            after_year = n and read[n - 1].unit == "year" and read[n - 1].span[1] + 1 == one.span[0]
-            day, month = (other, one) if after_year else (one, other)
-        elif one.unit == "month" or other.unit == "month":
-            day, month = (one, other) if other.unit == "month" else (other, one)
-        else:
-            continue
-        if len(gap) <= 4 and day.kind in ("cardinal", "ordinal", "date") and day.unit in ("", "day") and day.value < 32:
-            found.setdefault((int(day.value), int(month.value)), text[one.span[0] : other.span[1]])
-    return found
-
-
-def _swapped(case: Case) -> Iterator[str]:
-    source, target = _dates(case.source, case.src), _dates(case.output, case.tgt)
-    for (day, month), said in source.items():
-        if (day, month) not in target and (month, day) in target:
-            yield f"{said} ≠ {target[month, day]} (day and month exchanged)"
 
 
 def keeps(wanted: tuple[tuple[str, ...], ...], case: Case) -> Judged:

@@ -19,7 +19,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from nbquantities.number import read_yaml
+from nbquantities.dates import find_dates
+from nbquantities.number import check_text, read_yaml
 from nbquantities.quantity import Quantity, find_quantities, says_few, with_ends
 
 Span: TypeAlias = tuple[int, int]
@@ -87,6 +88,8 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     >>> [(v.grade, v.wrong) for v in compare_quantities("⅓ cup", "⅔ Tasse", "en", "de")]
     [('wrong', 'fraction changed')]
     """
+    check_text(source)
+    check_text(target)
     whole = _of_source(source, src)
     left = with_ends(whole)
     closed = _closed(target, {abs(quantity.value) for quantity in left})
@@ -95,14 +98,20 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     if not left and not right:
         return []
     verdicts: list[Verdict] = []
+    dated = _dated((source, left, src), (closed, right, tgt), verdicts)
+    months = {id(day): date.month for dates in find_dates(closed, right, tgt) for date in dates for day in date.days}
+    left, right = ([quantity for quantity in side if id(quantity) not in dated] for side in (left, right))
     left, right = _matched(left, right, verdicts)
-    left, right = _by_parts(left, right, verdicts)
-    right, left = _by_parts(right, left, verdicts, swapped=True)
+    left, right = _by_parts(left, right, verdicts, closed)
+    right, left = _by_parts(right, left, verdicts, source, swapped=True)
     if left or right:
         few = says_few(source, src), says_few(target, tgt)
-        verdicts += _unmatched(left, right, verdicts, (source, target), few)
+        inferred = {id(months[id(verdict.target)]) for verdict in verdicts if id(verdict.target) in months}
+        if any((quantity.kind, quantity.unit) == ("date", "month") for quantity in left):
+            inferred = set()  # a month of the source is not carried over: the target's stands in its place
+        verdicts += _unmatched(left, right, verdicts, (source, target), few, inferred)
     ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
-    verdicts += _exchanged(source, target, verdicts, ranges)
+    verdicts += _exchanged(source, target, [v for v in verdicts if id(v.source) not in dated], ranges)
     return sorted(verdicts, key=_place)
 
 
@@ -162,9 +171,12 @@ def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
 
 
 def _by_parts(
-    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: list[Verdict], *, swapped: bool = False
+    left: Sequence[Quantity], right: Sequence[Quantity], verdicts: list[Verdict], text: str, *, swapped: bool = False
 ) -> tuple[list[Quantity], list[Quantity]]:
-    """Match what has no match as a whole by all of its parts (*5/11* by *11. Mai*); what is left on either side."""
+    """Match what has no match as a whole by all of its parts (*5/11* by *11. Mai*); what is left on either side.
+
+    text: where *right* stands. The halves of a decimal are it only around its unit (*3 Euro 99*) or as a date.
+    """
     kept, rest = [], list(right)
     for quantity in left:
         free, found = list(rest), []
@@ -176,12 +188,32 @@ def _by_parts(
                 break
             free.remove(match)
             found.append((match, part) if swapped else (part, match))
+        halves = [pair[0 if swapped else 1] for pair in found]
+        if halves and len(halves) == len(quantity.parts) and not _may_fall_apart(quantity, halves, text):
+            found = []
         if found and len(found) == len(quantity.parts):
             rest = free
             verdicts += [_verdict(a, b, _Relation("equivalent", quantity.kind)) for a, b in found]
         else:
             kept.append(quantity)
     return kept, rest
+
+
+def _may_fall_apart(quantity: Quantity, halves: Sequence[Quantity], text: str) -> bool:
+    """Whether what stands in *text* as *halves* may be *quantity*.
+
+    A decimal is its halves only around its unit, and nothing else (*3 Euro 99*), or as a date; groups of digits are the
+    same digit by digit (*0800 123* is not *800 123*).
+    """
+    if any(half.kind == "date" for half in halves):
+        return True
+    if re.fullmatch(r"\d+(?: \d+)+", quantity.surface):
+        return [_digits(half) for half in halves] == quantity.surface.split()
+    if not re.fullmatch(r"\d+[.,]\d+", quantity.surface):
+        return True
+    first, second = halves
+    unit = text[first.span[1] : second.span[0]].strip()
+    return bool(unit) and first.unit != "" and not first.soft and not second.surface[:1].isalpha() and " " not in unit
 
 
 def _place(verdict: Verdict) -> tuple[int, int]:
@@ -199,6 +231,41 @@ def _shown(quantity: Quantity | None) -> str:
     if quantity.unit and quantity.kind in ("measure", "money") and quantity.surface[-1:].isdecimal():
         return f"{quantity.surface} {_short(quantity.unit)}"
     return quantity.surface
+
+
+# ----------------------------------------------------------------------------
+# Dates: day, month and year belong together.
+
+_Side: TypeAlias = tuple[str, Sequence[Quantity], str]
+
+
+def _dated(left: _Side, right: _Side, verdicts: list[Verdict]) -> set[int]:
+    """Match dates as wholes; the identities of the quantities that are judged by it, on both sides.
+
+    A date of the source that is none of the target's, while one of these has its day for a month, was turned round.
+    """
+    sources, targets = find_dates(*left)[:MOST_COMPARED], find_dates(*right)[:MOST_COMPARED]
+    judged: set[int] = set()
+    for wrong in (False, True):
+        for readings in list(sources):
+            pairs = ((a, b, other) for other in targets for a in readings for b in other)
+            found = next(((a, b, other) for a, b, other in pairs if (a.turned(b) if wrong else a.agrees(b))), None)
+            if found is None:
+                continue
+            a, b, other = found
+            sources.remove(readings)
+            targets.remove(other)
+            if wrong:
+                verdicts.append(Verdict("wrong", "date changed", a.days[0], b.days[0]))
+                judged |= {id(part) for date in (a, b) for part in (date.month, *date.days)}
+                continue
+            for part, counterpart in a.pairs(b):
+                relation = _relation(part, counterpart) or _Relation("equivalent", "date")
+                if not b.localised:
+                    relation = _Relation("tolerable", "order of day and month not localised")
+                verdicts.append(_verdict(part, counterpart, relation))
+                judged |= {id(part), id(counterpart)}
+    return judged
 
 
 # ----------------------------------------------------------------------------
@@ -249,8 +316,18 @@ def _matched(
 
 def _key(quantity: Quantity) -> tuple[Fraction, str, str]:
     kind = "cardinal" if quantity.soft else "ordinal" if quantity.kind == "roman" else quantity.kind
-    notation = _digits(quantity) if kind == "clock" else quantity.surface if kind == "identifier" else ""
-    return (quantity.value, kind + notation + "~" * (quantity.lexical and quantity.value == 1), quantity.unit)
+    written = _digits(quantity) if kind == "clock" else _name_in(quantity)
+    return (quantity.value, kind + written + "~" * (quantity.lexical and quantity.value == 1), quantity.unit)
+
+
+def _name_in(quantity: Quantity) -> str:
+    """An identifier, or the digits of a numeral that may be one: it begins, or its fraction ends, with 0 (*3.10*)."""
+    if quantity.kind == "identifier":
+        return quantity.surface
+    if quantity.kind != "cardinal" or quantity.unit:
+        return ""
+    found = re.fullmatch(r"0\d+|(\d+)[.,](\d*0)", quantity.surface)
+    return "" if found is None else found[0] if found[1] is None else f"{found[1]}.{found[2]}"
 
 
 def _digits(quantity: Quantity) -> str:
@@ -306,6 +383,8 @@ def _relation(a: Quantity, b: Quantity) -> _Relation | None:
     if a.kind == b.kind == "date" and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
         return None
     equal = _equal(a, b)
+    if equal and a.kind == b.kind == "cardinal" and _name_in(a) != _name_in(b) and (a.surface + b.surface).isascii():
+        equal = _Relation("tolerable", "not the same digits")
     units = _unit_relation(a, b)
     if equal and units is not None:
         if a.kind == b.kind and not equal.note and not units.note:
@@ -349,7 +428,7 @@ def _clock_relation(a: Quantity, b: Quantity) -> _Relation | None:
     if other.kind not in ("cardinal", "fraction", "measure") or other.unit not in ("", "hour"):
         return None
     hour, minute = divmod(clock.value, 60)
-    if len(other.surface) == 4 and other.value == hour * 100 + minute:
+    if len(other.surface) in (3, 4) and other.value == hour * 100 + minute:
         return _Relation("equivalent", "clock")  # at 2100
     hours = clock.value / 60  # deux heures et demie is two and a half hours as well
     if (minute == 0 or other.unit) and other.value in (hours, hours - 12, hours or 24):
@@ -436,10 +515,32 @@ def _converted(a: Quantity, b: Quantity) -> _Relation | None:
                 if counted:
                     return _Relation("equivalent", "duration")
                 continue
-            amount = _in_unit(a.value, one, other)
-            if amount is not None and abs(amount - b.value) <= min(_rounding(b.value), abs(b.value) * _MOST_ROUNDED):
-                return _Relation("equivalent", f"≈ {float(amount):.6g}")
+            for amount in _amounts(a.value, one, other, a.unit == "degree"):
+                if abs(amount - b.value) <= _tolerance(b):
+                    grade: Grade = "equivalent" if _is_speed(one) == _is_speed(other) else "tolerable"
+                    return _Relation(grade, f"≈ {float(amount):.6g}")
     return None
+
+
+def _amounts(value: Fraction, unit: str, other: str, by_degrees: bool) -> Iterator[Fraction]:
+    """A value in another unit: a speed also where one side lacks *per hour*, *20 degrees* also as a difference."""
+    amount = _in_unit(value, unit, other)
+    if amount is None and _is_speed(unit) != _is_speed(other):
+        amount = _in_unit(value, unit.removesuffix("_per_hour"), other.removesuffix("_per_hour"))
+    if amount is not None:
+        yield amount
+    if by_degrees and {unit, other} == {"degree_Fahrenheit", "degree_Celsius"}:
+        yield value * (Fraction(5, 9) if unit == "degree_Fahrenheit" else Fraction(9, 5))
+
+
+def _is_speed(unit: str) -> bool:
+    return unit.endswith("_per_hour")
+
+
+def _tolerance(quantity: Quantity) -> Fraction:
+    """How far a converted amount may be off; degrees have their zero anywhere, so that half of one is always within."""
+    within = min(_rounding(quantity.value), abs(quantity.value) * _MOST_ROUNDED)
+    return max(within, Fraction(1, 2)) if quantity.unit.startswith("degree") else within
 
 
 def _counted(value: Fraction, unit: str, other_value: Fraction, other_unit: str) -> bool | None:
@@ -502,8 +603,12 @@ def _unmatched(
     verdicts: Sequence[Verdict],
     texts: tuple[str, str],
     few: tuple[bool, bool],
+    inferred: Collection[int],
 ) -> Iterator[Verdict]:
-    """A verdict on each that has to be carried over and is not, and each that is not in the source."""
+    """A verdict on each that has to be carried over and is not, and each that is not in the source.
+
+    inferred: the identities of the target's months whose day is carried over.
+    """
     source, target = texts
     said_left = {
         (x, u) for v in verdicts if v.source for x in (v.source.value, *v.source.also) for u in ("", v.source.unit)
@@ -531,7 +636,9 @@ def _unmatched(
         if i not in gone_left and quantity.certainty == 1:
             if (quantity.value, quantity.unit) in said_right and quantity.kind not in _SHARES:
                 yield Verdict("tolerable", "", quantity, None, "said less often")
-            elif any(_beside(quantity, verdict.target) for verdict in verdicts if quantity.kind == "measure"):
+            elif quantity.kind == "measure" and any(
+                _beside(quantity, verdict.target) or _aside(quantity, verdict.source) for verdict in verdicts
+            ):
                 yield Verdict("tolerable", "", quantity, None, "said in another unit")
             elif quantity.kind == "money" and not quantity.value:
                 yield Verdict("tolerable", "", quantity, None, "free")
@@ -543,13 +650,17 @@ def _unmatched(
                 yield Verdict("wrong", "missing", quantity, None)
     for j, quantity in enumerate(rest):
         if j not in gone_right and quantity.certainty == 1:
-            if any(_beside(quantity, verdict.source) for verdict in verdicts if quantity.kind == "measure"):
+            if quantity.kind == "measure" and any(
+                _beside(quantity, verdict.source) or _aside(quantity, verdict.target) for verdict in verdicts
+            ):
                 yield Verdict("tolerable", "", None, quantity, "converted beside")
             elif (quantity.value, quantity.unit) in said_left:
                 if extra[quantity.value] > 2 or _again(quantity, verdicts, target):
                     yield Verdict("wrong", "repeated", None, quantity)
                 else:
                     yield Verdict("tolerable", "", None, quantity, "said more often")
+            elif id(quantity) in inferred:
+                yield Verdict("tolerable", "", None, quantity, "month inferred")
             elif _copied(quantity, source):
                 yield Verdict("tolerable", "", None, quantity, "copied")
             elif few[0] and _low(quantity, [*rest, *(v.target for v in verdicts if v.target)]):
@@ -586,12 +697,22 @@ def _again(quantity: Quantity, verdicts: Iterable[Verdict], target: str) -> bool
 
 def _beside(quantity: Quantity, said: Quantity | None) -> bool:
     """Whether a measure is another one that is carried over, in a second unit (*100 km (62 miles)*)."""
-    return (
-        said is not None
-        and said.kind == "measure"
-        and said.unit != quantity.unit
-        and _converted(said, quantity) is not None
-    )
+    if said is None or said.kind != "measure" or said.unit == quantity.unit:
+        return False
+    return _converted(said, quantity) is not None
+
+
+def _aside(quantity: Quantity, said: Quantity | None) -> bool:
+    """Whether a measure stands right behind another of its text that is carried over, and is about as much.
+
+    What stands in brackets is often rounded twice: *six metres (18 feet)*.
+    """
+    if said is None or said.kind != "measure" or said.unit == quantity.unit or not quantity.value:
+        return False
+    if not 0 <= quantity.span[0] - said.span[1] < 12:
+        return False
+    amounts = (_in_unit(said.value, a, b) for a in _meanings(said.unit) for b in _meanings(quantity.unit))
+    return any(amount and abs(amount / quantity.value - 1) < _MOST_ROUNDED for amount in amounts)
 
 
 def _copied(quantity: Quantity, text: str) -> bool:
@@ -615,7 +736,9 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
     if "identifier" in (a.kind, b.kind):
         same_name = a.kind == b.kind and _name(a) == _name(b) != ""
         return (1, "identifier changed") if same_name or (a.kind == b.kind and certain) else None
-    if not certain or (a.certainty != b.certainty and (a.unit or b.unit) and a.unit != b.unit):
+    if not certain:
+        return _clearly_wrong(a, b)
+    if a.certainty != b.certainty and (a.unit or b.unit) and a.unit != b.unit:
         return None
     if a.kind in _SHARES and b.kind not in _SHARES:
         return (0, "percent lost") if a.value == b.value else (5, "value")
@@ -638,6 +761,14 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
     if "clock" in (a.kind, b.kind) or "date" in (a.kind, b.kind):
         return (6, "value")
     return (4 if a.unit == b.unit else 5, "value")
+
+
+def _clearly_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
+    """How *b* distorts *a*, neither of which has to be said: *two hours* as two minutes, *a million* as a billion."""
+    if a.value == b.value and a.kind == b.kind == "measure" and a.unit and b.unit and a.unit != b.unit:
+        return (1, "unit changed")
+    large = all(q.kind in ("cardinal", "money") and q.value >= 10**6 and _power_of_ten(q.value) for q in (a, b))
+    return (2, "scale") if large and a.value != b.value else None
 
 
 def _name(quantity: Quantity) -> str:

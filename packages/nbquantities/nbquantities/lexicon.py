@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, TypeAlias, TypeVar
 from typing import Literal as OneOf
 
@@ -344,8 +344,11 @@ class _Sum:
         return True
 
     def multiply(self, unit: Decimal, bare: bool) -> bool:
-        if self.fraction or (self.unit is not None and unit >= self.unit):
+        if self.fraction and self.grammar.digit_multiplier:
             return False
+        if self.unit is not None and unit >= self.unit:
+            return False
+        self.fraction = False  # two and a half dozen
         factor = None if self.filled() else self.open
         if factor is None:
             if not bare:
@@ -367,7 +370,10 @@ class _Sum:
     def scale(self, magnitude: Decimal, bare: bool) -> bool:
         factor = self.below
         if self.parts and self.parts[-1][1] == magnitude:
-            return False
+            if not self.grammar.digit_multiplier or factor is not None or len(self.parts) > 1:
+                return False
+            self.parts[-1] = (_product(self.parts[-1][0], magnitude), _product(magnitude, magnitude))  # 四万万
+            return True
         if factor is None and not (self.parts and self.parts[-1][1] < magnitude):
             if not bare:
                 return False
@@ -387,7 +393,9 @@ class _Sum:
         return True
 
     def portion(self, part: Decimal) -> Decimal:
-        """*and a half*: of a unit, or of the scale word that it follows (*un milliard et demi*)."""
+        """*and a half*: of a unit, or of the scale word (*un milliard et demi*) or dozen that it follows."""
+        if self.open is None and self.unit == 12:
+            return _product(part, self.unit)
         scaled = self.below is None and self.parts
         return _product(part, self.parts[-1][1]) if scaled else part
 
@@ -455,6 +463,8 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
             break  # 150 billion a year
         if atom.ordinal and atom.role == "add" and pieces[start].atom.role == "literal" and i > start:
             break  # 40 million second-level
+        if i > start and not grammar.digit_multiplier and _counts_anew(pieces, start, i):
+            break  # 1.7 million four years ago
         if atom.role in ("add", "literal"):
             if opens and before is not None and pieces[i - 1].atom.role not in ("glue", "comma"):
                 safe = Composed(before, i, False)
@@ -501,6 +511,14 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
     if grammar.short_tail:
         total = EXACT.add(total, _short_tail(so_far, pieces[max(start, i - 2) : i]))
     return Composed(total, i, False)
+
+
+def _counts_anew(pieces: Sequence[Piece], start: int, i: int) -> bool:
+    """Whether a word right after digits and a scale word begins another number: no further scale word follows it."""
+    if pieces[start].atom.role != "literal" or pieces[i].atom.role != "add" or pieces[i - 1].atom.role != "scale":
+        return False
+    following = takewhile(lambda piece: piece.joined, pieces[i + 1 : i + 4])
+    return pieces[i].atom.value < 100 and all(piece.atom.role not in ("multiply", "scale") for piece in following)
 
 
 def _glues(so_far: _Sum, atom: Atom, following: Piece | None) -> bool:
@@ -701,6 +719,7 @@ class Lexicon:
     joints: tuple[tuple[str, str, str], ...] = ()
     roman: re.Pattern[str] | None = None
     prefix: str = ""
+    proclitics: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.entries = Remembered(self.entry)
@@ -713,9 +732,20 @@ class Lexicon:
         parts, phrases = self._parts(key), list(self.phrases.get(key, ()))
         if self.prefix and key.startswith(self.prefix):
             phrases += self.phrases.get(key.removeprefix(self.prefix), ())
+        if not parts:
+            parts = self._after_particle(key)
         if not parts and self.roman is not None and (match := self.roman.fullmatch(word)):
             parts = (Part(Atom("add", roman_value(match[1]), ordinal=True), 0, len(word)),)
         return Entry(key, parts, tuple(phrases)) if parts or phrases else None
+
+    def _after_particle(self, key: str) -> tuple[Part, ...]:
+        """The numeral after a particle or article that is written at it (بأربعة)."""
+        for particle in self.proclitics:
+            numeral = key[len(particle) :]
+            if key.startswith(particle) and len(numeral) > 2 and numeral in self.atoms:
+                atom = self.atoms[numeral]
+                return (Part(atom, 0, len(key)),) if atom.role == "add" else ()  # بالمئة is no hundred
+        return ()
 
     def _parts(self, key: str) -> tuple[Part, ...]:
         if key in self.atoms:
@@ -771,7 +801,7 @@ def lexicon(lang: str) -> Lexicon:
     """
     data = language_data(lang)
     grammar = Grammar(**dict.fromkeys(data.get("grammar", ()), True))
-    built = Lexicon(lang, grammar)
+    built = Lexicon(lang, grammar, proclitics=tuple(map(fold, data.get("proclitics", ()))))
     for words, atom in _vocabulary(data):
         if len(words) == 1:
             built.atoms.setdefault(words[0], atom)
@@ -783,7 +813,12 @@ def lexicon(lang: str) -> Lexicon:
     for found in built.phrases.values():
         found.sort(key=lambda phrase: -len(phrase[0]))
     if data.get("compound"):
-        solid = sorted((w for w, a in built.atoms.items() if a.role in _SOLID and len(w) > 1), key=len, reverse=True)
+        inflected = set(map(fold, data["compound"].get("inflected", ())))
+        solid = sorted(
+            (w for w, a in built.atoms.items() if a.role in _SOLID and len(w) > 1 and w not in inflected),
+            key=len,
+            reverse=True,
+        )
         inner = "|".join(map(re.escape, data["compound"]["glue"]))
         built.prefix = inner if inner in data.get("glue", ()) else ""  # وخمسة عشر
         built.compound = re.compile(rf"(?:{inner})?({'|'.join(solid)})" if inner else f"({'|'.join(solid)})")

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 import yaml
 from babel import Locale
 
-from nbquantities.errors import UnknownNameError
+from nbquantities.errors import QuantitiesError, UnknownNameError
 
 _LANGUAGES = Path(__file__).parent / "languages"
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -171,6 +171,17 @@ def language_data(lang: str) -> dict[str, Any]:
     return read_yaml(_LANGUAGES / f"{base_language(lang)}.yaml")
 
 
+def check_text(text: object) -> None:
+    """Raise a `TypeError` for what is no text.
+
+    >>> check_text(b"5 km")
+    Traceback (most recent call last):
+    TypeError: expected a text (str), found bytes: b'5 km'
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"expected a text (str), found {type(text).__name__}: {text!r:.60}")
+
+
 def base_language(code: str) -> str:
     """The language of a tag without region, script or variant; its data serve tags without separate data.
 
@@ -181,5 +192,22 @@ def base_language(code: str) -> str:
 
 
 def read_yaml(file: Path) -> Any:
-    """The content of one of the package's YAML files, by the parser in C, which takes a tenth of the time."""
-    return yaml.load(file.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - a safe loader
+    """The content of one of the package's YAML files. Raises `QuantitiesError`, with file and line, for a key twice."""
+    loader = _Strict(file.read_text(encoding="utf-8"))
+    try:
+        return loader.get_single_data()
+    except yaml.YAMLError as error:
+        raise QuantitiesError(f"{file}: {error}") from error
+    finally:
+        loader.dispose()
+
+
+class _Strict(_LOADER):
+    """YAML (by the parser in C) in which every key occurs once."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for place, key in enumerate(keys):
+            if key in keys[:place]:
+                raise yaml.YAMLError(f"line {node.value[place][0].start_mark.line + 1}: '{key}' is there twice")
+        return super().construct_mapping(node, deep)

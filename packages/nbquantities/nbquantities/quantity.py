@@ -25,10 +25,11 @@ from babel import Locale
 from babel.units import format_unit
 
 from nbquantities.lexicon import Remembered
-from nbquantities.number import Number, base_language, language_data, read_yaml
+from nbquantities.number import Number, base_language, check_text, language_data, read_yaml
 from nbquantities.reading import find_numbers, may_begin_number, read_numbers, unspaced_reader
+from nbquantities.text import Normal, normalise
 
-_DATA = Path(__file__).parent / "quantities"
+DATA = Path(__file__).parent / "quantities"
 
 Kind: TypeAlias = Literal[
     "cardinal", "ordinal", "roman", "fraction", "percent", "permille", "range", "date", "clock", "decade", "money",
@@ -105,6 +106,20 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
     >>> found("20世纪80年代下午5点半", "zh")
     [('1980', 'decade', ''), ('1050', 'clock', '24')]
     """
+    check_text(text)
+    normal = normalise(text)
+    found = _find(normal.text, lang)
+    return found if normal.text is text else [_in_original(quantity, normal, text) for quantity in found]
+
+
+def _in_original(quantity: Quantity, normal: Normal, text: str) -> Quantity:
+    """A quantity of a normalised text with its place in *text*."""
+    span = normal.span(*quantity.span)
+    parts = tuple(_in_original(part, normal, text) for part in quantity.parts)
+    return replace(quantity, span=span, surface=text[slice(*span)], parts=parts)
+
+
+def _find(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
     signs = rules.signs
     plain = rules.dotted.sub(".", text) if rules.dotted is not None and "・" in text else text
@@ -113,6 +128,10 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
         return []
     said = _alike(plain)
     masked, found = _claimed(text, plain, told, said, rules)
+    if masked is not plain and _EDGES.search(masked):
+        # A word begins or ends where something is hidden, which no word of the text has shown: rule nothing out.
+        told = -1
+        masked, found = _claimed(text, plain, told, said, rules, every=True)
     if masked is plain:
         numbers = read_numbers(plain, lang) if told & Signs.NUMBER else []
     else:
@@ -123,7 +142,7 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
             found.append(_quantity(text, number, rules))
     found.sort(key=lambda quantity: quantity.span)
     if len(found) > 1:
-        found = _joined(text, found)
+        found = _joined(text, found, rules.before_percent is not None)
     if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
     idioms = rules.idioms if signs.may_hold_idiom(told, said) else None
@@ -211,6 +230,7 @@ class Rules:
     in_words: re.Pattern[str] | None
     in_words_names: tuple[str, ...]
     months: Mapping[str, int]
+    month_stems: Mapping[str, int]
 
     def unit(self, text: str, at: int) -> re.Match[str] | None:
         """The unit that begins at a place, after a point, a space or a hyphen: its group is the place of its name."""
@@ -223,7 +243,7 @@ class Rules:
 
 @cache
 def _common() -> dict[str, Any]:
-    return read_yaml(_DATA / "common.yaml")
+    return read_yaml(DATA / "common.yaml")
 
 
 #: What may stand between a sign of money and a number.
@@ -235,7 +255,7 @@ _BEFORE_UNIT = re.compile(f"\\.?{_SPACE}?-?")
 @cache
 def _rules(lang: str) -> Rules:
     numbers = language_data(lang)
-    path = _DATA / f"{lang}.yaml"
+    path = DATA / f"{lang}.yaml"
     data = read_yaml(path) if path.exists() else {}
     han = numbers.get("script") == "han"
     start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
@@ -292,6 +312,7 @@ def _rules(lang: str) -> Rules:
         in_words_names=tuple(data.get("in_words", ())),
         of=_alternatives(data.get("of", ()), f"{_SPACE}(?:", ")"),
         months=months,
+        month_stems={stem: month for month, stems in data.get("month_stems", {}).items() for stem in stems},
     )
     return replace(rules, signs=Signs(lang, han, (word for _, word in words), idioms, _claims(rules)))
 
@@ -384,6 +405,8 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
                 found.setdefault(name.rstrip(".").lower(), month)
     for month, names in data.get("months_more", {}).items():
         found.update(dict.fromkeys(names, month))
+    for name in data.get("no_months", ()):
+        found.pop(name, None)
     return {name: month for name, month in found.items() if len(name) > (2 if name.isascii() else 1)}
 
 
@@ -708,6 +731,9 @@ _NOON = 720
 _NOT_AFTER = r"(?<![0-9A-Za-zÀ-ɏА-я_.,])"
 
 
+_EDGES = re.compile(r"[^\W\u2e80-\u9fff\uac00-\ud7af]\x01|\x01[^\W\u2e80-\u9fff\uac00-\ud7af]")
+
+
 def _claimed(
     text: str, plain: str, told: int, said: str, rules: Rules, every: bool = False
 ) -> tuple[str, list[Quantity]]:
@@ -739,6 +765,8 @@ def _made(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "
 def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     data, clock = rules.data, rules.data.get("clock", {})
     yield re.compile(r"(?:https?://|www\.)[^\s<>\"，。）]{1,300}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{1,60}"), _url
+    yield re.compile(r"(?<![\w.@])@\w{1,60}(?:\.\w{1,60}){0,3}"), _url  # a handle
+    yield re.compile(r"</?[A-Za-z][^<>]{0,200}>"), _url  # mark-up
     yield re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{1,4}(?![\w:])"), _url
     yield re.compile(r"(?<!\w)(?=[0-9a-f]{16})(?=[0-9a-f]{0,63}[a-f])(?=[0-9a-f]{0,63}\d)[0-9a-f]{16,64}(?!\w)"), _hash
     yield re.compile(r"(?<![\d/])24 ?/ ?7(?![\d/])"), lambda m, r: [_made(m, 0, "always", certainty=WEAK)]
@@ -763,8 +791,13 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         yield re.compile(pattern), _counted_ordinal
     for name, (month, day) in data.get("named_days", {}).items():
         yield re.compile(name), _named_day(month, day)
-    for pattern in data.get("and_half", ()):
-        yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _and_half
+    for name, value in (("and_half", Fraction(3, 2)), ("half_of", Fraction(1, 2))):
+        for pattern in data.get(name, ()):
+            yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), partial(_halves, value=value)
+    for pattern in data.get("heights", ()):
+        yield re.compile(rf"(?<![\w.,]){pattern}"), _height
+    if "combining" in data:
+        yield _combining(data["combining"])
     yield (
         re.compile(
             r"(?<![\d./-])(?P<a>\d{1,4})(?P<sign>[./-])(?P<b>\d{1,2})(?P=sign)(?P<c>\d{4}|\d{1,3})(?![\d/])(?![.-]\d)"
@@ -780,9 +813,11 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         ),
         _telephone,
     )
+    others = "|".join(["(?!)", *data.get("no_identifiers", ())])
     yield (
         re.compile(
-            r"(?<![A-Za-zА-Яа-я0-9$€£])(?=[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d)(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
+            rf"(?<![A-Za-zА-Яа-я0-9$€£])(?!{others})"
+            r"(?=[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d)(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
             r"(?=[A-Za-z]{0,15}[A-ZА-ЯＡ-Ｚ])[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d[A-Za-z\d]{0,20}(?:[-./～][A-Za-z\d]{1,20}){0,4}"
             r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GDd](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
         ),
@@ -852,7 +887,8 @@ def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
     if rules.months:
         written = {form for name in rules.months for form in (name, name.title(), name.upper())}
         tails = f"|(?={'|'.join(data['month_tails'])})" if "month_tails" in data else ""
-        names = "|".join(sorted(map(re.escape, written), key=len, reverse=True))
+        stems = [rf"(?i:{re.escape(stem)})\w{{0,6}}" for stem in rules.month_stems]
+        names = "|".join([*sorted(map(re.escape, written), key=len, reverse=True), *stems])
         yield (
             re.compile(
                 rf"(?<!\w)(?P<near>\d{{1,2}}(?:st|nd|rd|th|\.|º|er)?{_SPACE}(?:(?:of|de|di){_SPACE})?)?"
@@ -915,9 +951,8 @@ def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
         numerals = sorted(rules.data.get("numerals", {}), key=len, reverse=True)
         hour = "|".join([r"\d{1,2}", f"[{_HAN}]{{1,3}}", *numerals])
         hour = f"(?P<h>{hour})"
-        minutes = (
-            rf"(?:{_SPACE}?(?P<m>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?[分분]|(?P<half>半|{_SPACE}?반)|(?P<quarter>一刻))"
-        )
+        minutes = rf"(?P<m>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?[分분]"
+        minutes = rf"(?:{_SPACE}?{minutes}|(?P<half>半|{_SPACE}?반)|(?P<quarter>[一三]刻))"
         yield (
             re.compile(
                 rf"{half}{_SPACE}?の?{hour}(?:[:：](?P<mm>\d\d)|{_SPACE}?[点點时時시](?:钟|鐘)?(?:{minutes})?)(?!間|간|\d)"
@@ -992,7 +1027,9 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     ):
         return []
     minute_text = got.get("m") or got.get("mm")
-    minute = _integer(minute_text, rules) if minute_text else 30 if got.get("half") else 15 if got.get("quarter") else 0
+    minute = _integer(minute_text, rules) if minute_text else 30 if got.get("half") else 0
+    if got.get("quarter"):
+        minute = 15 * (_integer(got["quarter"][0], rules) or 0)
     if minute is None or minute > 59:
         return []
     marked, spoken = got.get("am") or got.get("pm"), got.get("oclock")
@@ -1085,12 +1122,27 @@ def _named_day(month: int, day: int) -> _Handler:
     ]
 
 
-def _and_half(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    """*a litre and a half*."""
+def _halves(match: re.Match[str], rules: Rules, value: Fraction) -> list[Quantity]:
+    """*a litre and a half*, *half an inch*."""
     unit = rules.unit(match.string, match.start("unit"))
     if unit is None or unit.end() != match.end("unit") or unit.lastgroup is None:
         return []
-    return [_made(match, Fraction(3, 2), "measure", rules.unit_names[int(unit.lastgroup[1:])])]
+    return [
+        _made(match, value, "measure", rules.unit_names[int(unit.lastgroup[1:])], certainty=WEAK if value < 1 else 1.0)
+    ]
+
+
+def _combining(data: Mapping[str, Any]) -> tuple[re.Pattern[str], _Handler]:
+    """Numerals and a unit in one word, of forms that only stand there: *dvaa|třiceti|letý*, *cztero|dniowy*."""
+    values = {form: int(value) for value, forms in data["numerals"].items() for form in forms}
+    forms = "|".join(sorted(values, key=len, reverse=True))
+    units = "|".join(f"(?P<{name}>{stems})" for name, stems in data["units"].items())
+
+    def handler(match: re.Match[str], rules: Rules) -> list[Quantity]:
+        total = sum(values[form.lower()] for form in re.findall(forms, match["n"], re.IGNORECASE))
+        return [_made(match, total, "measure", match.lastgroup or "")]
+
+    return re.compile(rf"(?<!\w)(?P<n>(?:{forms}){{1,3}})(?:{units})\w{{0,5}}(?!\w)", re.IGNORECASE), handler
 
 
 def _clock_word(minute: int) -> _Handler:
@@ -1112,9 +1164,16 @@ def _date(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return sorted([*parts, _date_part(match, names[0], "year", also)], key=lambda part: part.span)
 
 
+_SENTENCE_END = re.compile(r"\s*$|\s+[^\W\d_a-zäöüß]")
+
+
 def _short_date(match: re.Match[str], rules: Rules) -> list[Quantity]:
     if not (0 < int(match["a"]) <= 31 and 0 < int(match["b"]) <= 12):
         return []
+    words, text = rules.data.get("before_date"), match.string
+    before = text[max(0, match.start() - 12) : match.start()].lower()
+    if words and _SENTENCE_END.match(text, match.end()) and not re.search(rf"(?<!\w)(?:{'|'.join(words)}) $", before):
+        return []  # version 3.10. at the end of a sentence
     return [_date_part(match, "a", "day"), _date_part(match, "b", "month")]
 
 
@@ -1237,7 +1296,7 @@ def _decade_word(value: int) -> _Handler:
 
 def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     name = match["all"].lower()
-    month = rules.months[name]
+    month = rules.months.get(name) or next(m for stem, m in rules.month_stems.items() if name.startswith(stem))
     near = match["near"] or match["after"]
     titled, wide = _full_months(rules.lang)
     full = name in wide or len(name) > 4
@@ -1319,16 +1378,27 @@ _ALWAYS = frozenset({(Fraction(24), "hour"), (Fraction(7), "day"), (Fraction(365
 _DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
 _MINUS = "-−－–"
 _ROUND = frozenset({12, *(10**power for power in range(2, 10))})
+
+
+def _joining(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    """A pattern of what joins two numbers: signs, or words of `joins` in common.yaml."""
+    words = "|".join(sorted(map(re.escape, _common()["joins"][kind]), key=len, reverse=True))
+    return re.compile(f"{before}(?:{words}){after}", re.IGNORECASE)
+
+
+_MORE = _joining("more").pattern
 #: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
-_JOIN = re.compile(
-    rf"-?{_SPACE}?(?:[-–—~～〜/x×,、&]|to|and|or|by|bis|und|oder|auf|mal|à|a|et|ou|y|e|o|da|до|и|или|至|到|和|から|と|,{_SPACE}?)"
-    rf"{_SPACE}?(?:(?:more than|mehr als|más de|plus de|più di|более|über|over){_SPACE})?",
-    re.IGNORECASE,
-)
+_JOIN = _joining("share", f"-?{_SPACE}?(?:[-–—~～〜/x×,、&]|", f"|,{_SPACE}?){_SPACE}?(?:{_MORE}{_SPACE})?")
+#: Between the ends of a range; *and* only after *between*.
+_TO = _joining("range", f"{_SPACE}?(?:[-–—~～〜至到]|", f"){_SPACE}?")
+_AND = _joining("both", f"{_SPACE}?", f"{_SPACE}?")
+_BETWEEN = _joining("between", r"(?<!\w)", r"\W{0,3}$")
 _SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
 
 
 #: What a notation may fall into: *5.11*, *40 000*, *747B*.
+_HAN_PAIR = re.compile("[二三四五六七八九][〇零一二三四五六七八九]")
+_COMMA_GROUP = re.compile(r"\d{1,3},\d{3}")
 _TWO_PARTS, _SPACED, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}", r"\d{1,3}(?: \d{3})+", r"\d{1,6}[A-Zk]"))
 
 
@@ -1378,11 +1448,17 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
             a, value = a - 1, -value  # 距离-5米
         elif text[a - 2].isalpha():
             also += (-value,)  # iodine-131, 碘-131
+    if digits and rules.data.get("minus_behind") and text[b : b + 1] == "-" and (text[b + 1 : b + 2] or " ").isspace():
+        b, value = b + 1, -value
+    if rules.data.get("comma_groups") and _COMMA_GROUP.fullmatch(surface):
+        also += (value * 1000,)
     if digits and surface[-1].isalpha() and _LETTERED.fullmatch(surface):
         also += (Fraction(int(surface[:-1])),)
     following = text[b : b + 1] or " "
     if len(surface) == 2 and surface.isdecimal() and ((text[a - 1 : a] or " ") in "'’‘" or following in "年后後"):
         also += (1800 + value, 1900 + value, 2000 + value)
+    elif rules.han and _HAN_PAIR.fullmatch(surface):
+        also += (1900 + value,)  # 九二共识
     elif following in "年년" and 1000 <= value < 2200 and value.denominator == 1:
         return Quantity(value, "date", "year", (a, b), text[a:b], certainty, number.localised)
     parts: tuple[Quantity, ...] = ()
@@ -1464,6 +1540,8 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
         after = _unit_within(text, a, b, rules)
     if after is None or after.lastgroup is None:
         inner = _unit_of_word(quantity.surface, rules)
+        if inner == "percent":
+            return replace(quantity, kind="percent")
         return replace(quantity, kind="measure", unit=inner) if inner else quantity
     name = rules.unit_names[int(after.lastgroup[1:])]
     if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[after.end() :][:2]):
@@ -1520,7 +1598,7 @@ _COMPOUND = {("foot", "inch"): 12, ("hour", "minute"): 60, ("minute", "second"):
              ("stone", "pound"): 14, ("year", "month"): 12, ("meter", "centimeter"): 100}  # fmt: skip
 
 
-def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
+def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quantity]:
     """Neighbours that share a unit or a scale (*3 to 5 million km*), and amounts in two units (*6 ft 2 in*)."""
     result: list[Quantity] = []
     for quantity in reversed(found):
@@ -1545,14 +1623,12 @@ def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
             full = quantity.value // 100 * 100 + after.value  # 1981-87
             if full > quantity.value:
                 result[-1] = after = replace(after, value=full, also=(*after.also, after.value))
+        if percent_first and quantity.kind == "percent" and after.kind == "cardinal" and _TO.fullmatch(gap):
+            result[-1] = after = replace(after, kind="percent")  # yüzde 30 ila 43
         result.append(_shared(quantity, after, gap) if _JOIN.fullmatch(gap) else quantity)
     return result[::-1]
 
 
-#: Between the ends of a range; *and* only after *between*.
-_TO = re.compile(rf"{_SPACE}?(?:[-–—~～〜至到]|to|till|bis|à|al?|hasta|до|から){_SPACE}?", re.IGNORECASE)
-_AND = re.compile(rf"{_SPACE}?(?:and|und|et|y|e|и|和|と|到|至){_SPACE}?", re.IGNORECASE)
-_BETWEEN = re.compile(r"(?:between|zwischen|entre|\bt?f?ra|между|介于)\W{0,3}$", re.IGNORECASE)
 _RANGED = frozenset({"cardinal", "percent", "permille", "money", "measure", "date", "clock"})
 
 

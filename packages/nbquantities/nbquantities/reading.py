@@ -37,7 +37,7 @@ from nbquantities.lexicon import (
     read_runs,
     traditional_literal,
 )
-from nbquantities.number import Convention, Kind, Number, convention, language_data
+from nbquantities.number import Convention, Kind, Number, check_text, convention, language_data
 
 # ----------------------------------------------------------------------------
 # Pieces of numbers in languages that put spaces between words.
@@ -525,6 +525,7 @@ def find_numbers(text: str, lang: str) -> list[Number]:
     >>> [(str(n.value), n.kind) for n in find_numbers("the 3rd of 20 % or two and a half million", "en")]
     [('3', 'ordinal'), ('20', 'percent'), ('2500000', 'cardinal')]
     """
+    check_text(text)
     return read_numbers(text, lang) if _rules(lang).reader.may_hold(text) else []
 
 
