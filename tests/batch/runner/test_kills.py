@@ -15,7 +15,6 @@ import psutil
 import pytest
 
 from nbkit.batch.params import entries, parse
-from nbkit.studies.results import read_outcomes
 from tests.batch.runner.test_run import GO
 
 KILLS = 50
@@ -47,7 +46,7 @@ def results(toy: Path) -> dict[str, Any]:
     output = toy / "outputs" / "toys"
     pages = {path.relative_to(output).as_posix(): path.read_text() for path in sorted(output.glob("tables/*/*"))}
     tables = {table.name: entry.study.read(entry.params, table.name) for table in entry.study.tables}
-    return {**pages, **tables, "file": pd.concat(read_outcomes(output / "outcomes" / "toy.parquet"))}
+    return {**pages, **tables, "file": pd.read_parquet(output / "outcomes" / "toy.parquet")}
 
 
 @pytest.mark.slow
