@@ -8,7 +8,7 @@ PACKAGES := $(wildcard packages/*)
 export NBKIT_CACHE ?= $(CURDIR)/.cache/nbkit
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup demo demo-card demo-card-again demo-compare demo-pages sandbox test lint lab docs bench lock wheel clean
+.PHONY: setup demo demo-card demo-card-again demo-compare demo-pages sandbox test test-all lint lab docs bench lock wheel clean
 
 setup: $(VENV)/.installed
 
@@ -50,6 +50,9 @@ test: export PYTHONDONTWRITEBYTECODE =
 # keeps to one thread in each. The order is that of the folders: small doctests come last and fill both processes.
 test: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q $(PYTEST_ARGS)
+
+test-all: test  ## the tests, and those that take minutes more: every parameter of every study, fifty killed runs
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q -m thorough $(PYTEST_ARGS)
 
 lint: setup
 	$(BIN)/ruff check .

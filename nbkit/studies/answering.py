@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from nbkit import models
 from nbkit.models.catalogue import BY_RULE
+from nbkit.models.classifiers.lifecycle import label_identity
 from nbkit.models.lifecycle import is_missing
 from nbkit.models.services.names import LABEL_FILE, RemoteModel
 from nbkit.models.services.outputs import OutputsModel
@@ -123,7 +124,9 @@ class Classifiers:
 
     @staticmethod
     def identity(params: Any, cell: Cell) -> dict[str, Any]:
-        return {"model": models.classifier_identity(cell.model, cell.source, **params.running)}
+        identity = {"model": models.classifier_identity(cell.model, cell.source, **params.running)}
+        remote = Classifiers.remote(cell.model, cell.source)
+        return identity if remote is None else {**identity, "decoding": label_identity(remote, cell.source)}
 
     @staticmethod
     def sent(cell: Cell, texts: Sequence[str]) -> list[str]:

@@ -38,6 +38,7 @@ from nbkit.models import Decoding, classifier_label, label, resolve
 from nbkit.models.backends import MOST_BEAMS, MOST_NEW_TOKENS, check_device
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.recipes import TranslatorRecipe
+from nbkit.models.services.asking import answer_identity
 from nbkit.models.services.commands import CommandModel
 from nbkit.models.services.outputs import OutputsModel
 from nbkit.models.translators.lifecycle import TRANSLATOR
@@ -496,7 +497,9 @@ class TranslatorParams(ModelParams):
 
     def translator_key(self, name: str, src: str, tgt: str) -> dict[str, Any]:
         """Everything that can change the translations of one model; part of store keys."""
-        return {"model": models.model_identity(name, src, tgt, **self.running), "decoding": self.decoding.identity()}
+        remote = models.resolve(name, src, tgt).remote
+        own = self.decoding.identity() if remote is None else answer_identity(remote, self.decoding, src, tgt)
+        return {"model": models.model_identity(name, src, tgt, **self.running), "decoding": own}
 
     def translate(
         self, name: str, texts: Sequence[str], src: str, tgt: str, store: Store, *, progress: bool = True

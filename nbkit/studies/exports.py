@@ -55,9 +55,15 @@ def outcomes(params: Any, table: str = OUTCOMES) -> Any:
 
 
 def where(rows: Any, condition: str) -> Any:
-    """The rows of outcomes, a DataFrame or a DuckDB relation, that meet a condition such as ``"metric == 'bleu'"``."""
+    """The rows of outcomes, a DataFrame or a DuckDB relation, that meet a condition such as ``"metric == 'bleu'"``.
+
+    Raises `UnknownNameError` for a column that there is not.
+    """
     import pandas as pd
 
+    from nbkit.studies.summarise import check_names
+
+    check_names(condition, rows.columns)
     return rows.query(condition, engine="python") if isinstance(rows, pd.DataFrame) else rows.filter(condition)
 
 
@@ -234,19 +240,42 @@ _WRITERS = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
 
 
 def read_declaration(path: Path) -> dict[str, Any]:
-    """What a Parquet file of outcomes says of itself. Raises `DataError` for what is none, or of another version."""
+    """What a Parquet file of outcomes says of itself.
+
+    Raises `DataError` for a file that is not Parquet or holds no outcomes, for outcomes of another version, and for one
+    that lacks a column.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        about = (pq.read_schema(path).metadata or {}).get(METADATA, b"")
+        file = pq.ParquetFile(path)
     except (OSError, pa.ArrowException) as error:
-        raise DataError(f"not readable as Parquet ({error}); delete it and run again", path) from None
-    try:
-        known = json.loads(about)
-    except ValueError:
-        known = {}
-    check_version(known.get("schema_version", 1) if isinstance(known, dict) else 1, path)
+        raise DataError(
+            f"not readable as Parquet ({' '.join(str(error).split())}); delete it and run again", path
+        ) from None
+    with file:
+        columns, about = file.schema_arrow.names, (file.schema_arrow.metadata or {}).get(METADATA)
+        if about is None and "schema_version" not in columns:
+            raise DataError("not a file of outcomes: name one that `nbkit outcomes RUN` wrote", path)
+        if about is None:
+            first = next(file.iter_batches(1, columns=["schema_version"]), None)
+            check_version(first[0][0].as_py() if first else SCHEMA_VERSION, path)
+            raise DataError(
+                "a copy without the metadata that says what its columns are, as pandas writes it: use the file from "
+                "which it was made, or write it again, with `nbkit outcomes RUN`",
+                path,
+            )
+    known: dict[str, Any] = json.loads(about)
+    check_version(known.get("schema_version", 1), path)
+    cluster = (known["behaviour"].get("outcomes") or {}).get("cluster")
+    needed = ("item", *_PLACE, *filter(None, [cluster])) if columns else ()  # without outcomes a file has no columns
+    if lacking := [name for name in needed if name not in columns]:
+        raise DataError(
+            f"no column '{lacking[0]}', which outcomes of '{known['study']}' have: write them again, with `nbkit "
+            "outcomes RUN`",
+            path,
+        )
     return known
 
 

@@ -21,7 +21,7 @@ from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbkit.errors import NbkitError, closest
+from nbkit.errors import NbkitError, UnknownNameError, closest
 from nbkit.fingerprint import digest
 from nbkit.models.services.outputs import MissingOutputsError, OutputsModel
 from nbkit.progress import progress_bar
@@ -359,6 +359,9 @@ class Run:
         found = []
         for part in self.parts(declared):
             rows = part.rows
+            for name in columns or ():
+                if len(rows) and name not in rows:
+                    raise UnknownNameError(f"column of the table '{table}'", name, map(str, rows))
             if len(rows := rows if where is None or not len(rows) else rows.loc[where]):
                 found.append(rows if columns is None else rows[list(columns)])
         if found:
@@ -370,8 +373,11 @@ class Run:
     def files(self, table: str = OUTCOMES) -> list[str]:
         """The Parquet files of a table, for DuckDB; none where the store is not a folder of this machine."""
         self.fill(tables=[table])
-        paths = (self.store.table_file(part.config) for part in self.parts(self.study.table(table)))
-        return [path for path in paths if path]
+        parts = list(self.parts(self.study.table(table)))
+        for part in parts:
+            if self.store.table_rows(part.config) is None:  # damaged, so that it was set aside
+                part.rows  # noqa: B018 - computed again
+        return [path for part in parts if (path := self.store.table_file(part.config))]
 
     def with_texts(self, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
         """Rows with the columns of their *items* that they lack and, as ``answer_…``, what their models answer."""

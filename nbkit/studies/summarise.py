@@ -621,6 +621,16 @@ def _check_columns(names: Sequence[str], known: Any) -> None:
             raise UnknownNameError("column", name, map(str, known))
 
 
+def check_names(expression: str, known: Any) -> None:
+    """Raise `UnknownNameError` for a column of an expression that is not among the *known* ones.
+
+    >>> check_names("metric == 'bleu'", ["model", "metrics"])
+    Traceback (most recent call last):
+    nbkit.errors.UnknownNameError: unknown column 'metric'; did you mean 'metrics'? There are: metrics, model
+    """
+    _names_in(_parsed(expression), known)
+
+
 def _parsed(expression: str) -> ast.expr:
     try:
         return ast.parse(expression.strip(), mode="eval").body

@@ -14,9 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nbkit.errors import DataError, NbkitError
+from nbkit.errors import DataError, NbkitError, UnknownNameError
+from nbkit.store import DamagedShardWarning
 from nbkit.studies import exports
 from nbkit.studies.results import written_key
+from nbkit.studies.study import Run
+from nbkit.studies.summarise import summarise
 from tests.studies.conftest import Dummy, register
 from tests.studies.long_files import outcomes, read_outcomes
 from tests.studies.toy import STUDY, ToyParams
@@ -107,9 +110,58 @@ def test_another_version_is_refused_with_the_way_out(tmp_path: Path):
     pq.write_table(new, tmp_path / "new.parquet")
     with pytest.raises(DataError, match="outcomes of version 3, this nbkit reads 2: update nbkit"):
         exports.read_declaration(tmp_path / "new.parquet")
-    (tmp_path / "none.parquet").write_text("nothing")
-    with pytest.raises(DataError, match="not readable as Parquet"):
+
+
+@pytest.mark.parametrize("content", [b"", b"nothing", b"PAR1" + bytes(20) + b"PAR1"])
+def test_a_file_that_is_not_parquet_is_named(content: bytes, tmp_path: Path):
+    (tmp_path / "none.parquet").write_bytes(content)
+    with pytest.raises(DataError, match=r"none.parquet: not readable as Parquet \(.*\); delete it and run again"):
         exports.read_declaration(tmp_path / "none.parquet")
+
+
+def test_other_tables_and_copies_are_no_outcomes(params: ToyParams, tmp_path: Path):
+    pd.DataFrame({"item": ["1"]}).to_parquet(tmp_path / "other.parquet")
+    with pytest.raises(DataError, match=r"other.parquet: not a file of outcomes: name one that `nbkit outcomes RUN`"):
+        exports.read_declaration(tmp_path / "other.parquet")
+    exports.write_outcomes([params], tmp_path / "o.parquet", "parquet")
+    pd.read_parquet(tmp_path / "o.parquet").to_parquet(tmp_path / "copy.parquet")
+    with pytest.raises(DataError, match=r"copy.parquet: a copy without the metadata .*: use the file from which"):
+        exports.read_declaration(tmp_path / "copy.parquet")
+
+
+@pytest.mark.parametrize("name", ["item", "model", "source_language", "unit"])
+def test_a_file_that_lacks_a_column_is_refused_with_the_column(params: ToyParams, name: str, tmp_path: Path):
+    exports.write_outcomes([params], tmp_path / "o.parquet", "parquet")
+    table = pq.read_table(tmp_path / "o.parquet")
+    pq.write_table(table.drop_columns([name]), tmp_path / "less.parquet")
+    with pytest.raises(DataError, match=rf"less.parquet: no column '{name}', which outcomes of 'toy' have: write them"):
+        exports.read_declaration(tmp_path / "less.parquet")
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_column_that_outcomes_lack_is_named_with_those_that_there_are(
+    params: ToyParams, large: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(exports, "LARGE", 3 if large else 10**6)
+    rows = exports.outcomes(params)
+    with pytest.raises(UnknownNameError, match=r"unknown column 'ration'; did you mean 'ratio'\? There are: "):
+        exports.where(rows, "ration > 0.5")
+    with pytest.raises(UnknownNameError, match=r"unknown column 'modell'; did you mean 'model'\? There are: "):
+        summarise(rows, "ratio", "modell")
+    with pytest.raises(UnknownNameError, match=r"unknown column of the table 'outcomes' 'ration'; did you mean 'rat"):
+        STUDY.read(params, columns=["item", "ration"])
+
+
+def test_damaged_parts_are_computed_again_before_a_relation_reads_them(
+    params: ToyParams, monkeypatch: pytest.MonkeyPatch
+):
+    before = exports.outcomes(params)
+    monkeypatch.setattr(exports, "LARGE", 3)
+    file = Path(Run(STUDY, params).files()[1])
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.warns(DamagedShardWarning, match="is damaged.*: moved to .*; its results are recomputed"):
+        again = exports.outcomes(params)
+    assert again.df()["ratio"].tolist() == before["ratio"].tolist()
 
 
 def test_a_format_that_is_none_is_refused(params: ToyParams, tmp_path: Path):

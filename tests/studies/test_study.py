@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -120,13 +122,29 @@ def test_a_part_that_fails_leaves_the_others(params: ToyParams, dummy: Dummy):
     assert "six" in failing.asked
 
 
+def _less(file: Path) -> bytes:
+    """A Parquet file as good as any, without a column."""
+    buffer = BytesIO()
+    pd.read_parquet(file).iloc[:, 1:].to_parquet(buffer)
+    return buffer.getvalue()
+
+
+DAMAGE: dict[str, Callable[[Path], bytes]] = {
+    "cut short": lambda file: file.read_bytes()[:-20],
+    "empty": lambda file: b"",
+    "a changed byte": lambda file: file.read_bytes().replace(b"PAR1", b"PAR2", 1),
+    "a column less": _less,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("table", ["items", "outcomes"])
-def test_a_damaged_part_is_set_aside_and_computed_again(params: ToyParams, table: str):
+def test_a_damaged_part_is_set_aside_and_computed_again(params: ToyParams, table: str, damage: str):
     before = STUDY.read(params)
     run = Run(STUDY, params)
     file = Path(run.store.table_file(parts(params, table)[1].config) or "")
-    file.write_bytes(file.read_bytes()[:-20])
-    with pytest.warns(DamagedShardWarning, match="is damaged"):
+    file.write_bytes(DAMAGE[damage](file))
+    with pytest.warns(DamagedShardWarning, match=rf"{file} is damaged.*: moved to .*; its results are recomputed"):
         again = STUDY.read(params)
     pd.testing.assert_frame_equal(before, again)
     assert file.with_name(f"{file.name}.damaged").exists()

@@ -15,6 +15,7 @@ import numpy as np
 
 from nbkit.corpora.nli import LABELS, catalogue, check_nli, find_nli
 from nbkit.errors import ModelError
+from nbkit.fingerprint import digest
 from nbkit.models import weights
 from nbkit.models.backends import Decoding, version
 from nbkit.models.caps import take_texts
@@ -35,7 +36,7 @@ from nbkit.models.language_models.lifecycle import (
 from nbkit.models.lifecycle import ModelKind, with_revision
 from nbkit.models.python import PythonClassifier
 from nbkit.models.recipes import ClassifierRecipe
-from nbkit.models.services.asking import line_of, stored_answers
+from nbkit.models.services.asking import answer_identity, line_of, stored_answers
 from nbkit.models.services.names import LABEL_FILE, RemoteModel
 from nbkit.store import Store
 
@@ -134,6 +135,10 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
 CLASSIFIER = ClassifierKind()
 
 
+#: How labels are decoded.
+_GREEDY = Decoding(beams=1)
+
+
 class RemoteClassifier:
     """A chat model that is asked for labels, or labels in files, as a classifier.
 
@@ -160,7 +165,7 @@ class RemoteClassifier:
             yield from (as_row(said[text]) for text in texts)
 
     def _said(self, texts: Sequence[str]) -> dict[str, str]:
-        how = (self.lang, LABEL_FILE, Decoding(beams=1))
+        how = (self.lang, LABEL_FILE, _GREEDY)
         if self.store is None:
             found = dict(self.remote.translator().answers(texts, *how, progress=False))
         else:
@@ -170,6 +175,12 @@ class RemoteClassifier:
             }  # fmt: skip
             found = stored_answers(self.remote.translator, self.remote, config, texts, how, store=self.store)
         return {text: line_of(self.remote, found[text], text, *how[:2]).hypothesis for text in found}
+
+
+def label_identity(remote: RemoteModel, lang: str) -> dict[str, Any]:
+    """What the labels of a `RemoteClassifier` depend on beside the model's identity."""
+    read = digest(f"{__name__}:as_row", but=("nbkit/models/classifiers/lifecycle.py",))
+    return {**answer_identity(remote, _GREEDY, lang, LABEL_FILE), "read": read}
 
 
 def as_row(said: str) -> Row:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from nbkit.errors import ModelError
+from nbkit.fingerprint import digest
 from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.caps import take_request, take_texts
 from nbkit.models.services.names import RemoteModel
@@ -124,6 +125,12 @@ def line_of(model: RemoteModel, answer: Answer, text: str, src: str, tgt: str) -
         line = answer.raw.strip()
         return Line(line, "as is" if line else "empty")
     return one_line(answer, text, model.labels(src, tgt))
+
+
+def answer_identity(model: RemoteModel, decoding: Decoding, src: str, tgt: str) -> dict[str, Any]:
+    """What `line_of` depends on beside the model's identity: the settings of a request, and how its answer is read."""
+    code = digest(f"{__name__}:line_of", but=("nbkit/models/services/asking.py",))
+    return {**model.decoding(decoding), "labels": list(model.labels(src, tgt)), "code": code}
 
 
 def _outcome(answer: Answer, line: str, kept: Sequence[str]) -> Outcome:
