@@ -255,7 +255,7 @@ def test_translate_names_a_cache_that_cannot_be_used(tmp_path: Path, monkeypatch
 
 
 def test_train_translator_takes_its_options_from_the_recipe():
-    from nbkit.models.recipes import TranslatorRecipe
+    from nbtrain.recipes import TranslatorRecipe
 
     shown = nbkit("train", "translator", "--help").output
     for name in TranslatorRecipe.model_fields.keys() - {"src", "targets"} | {"pair"}:

@@ -1,4 +1,4 @@
-"""Texts in, texts or probabilities out: catalogues, translators, classifiers, batching and training.
+"""Texts in, texts or probabilities out: catalogues, translators, classifiers and batching.
 
 Importing this package imports neither torch nor transformers; loading the first model does.
 
@@ -31,10 +31,7 @@ from nbkit.models.catalogue import (
 #: Names that are imported on first use, and the module that defines them.
 _LAZY = {
     "Classifier": "classifiers.lifecycle",
-    "ClassifierRecipe": "recipes",
     "LanguageModel": "language_models.language_model",
-    "LanguageModelRecipe": "recipes",
-    "TranslatorRecipe": "recipes",
     "Usage": "services.asking",
     "answers_remembered": "translators.lifecycle",
     "Translator": "translators.lifecycle",
@@ -60,9 +57,6 @@ _LAZY = {
     "masked_remembered": "language_models.lifecycle",
     "model_identity": "translators.lifecycle",
     "perplexities_remembered": "language_models.lifecycle",
-    "train_classifier": "classifiers.training",
-    "train_language_model": "language_models.training",
-    "train_translator": "translators.training",
     "translate_remembered": "translators.lifecycle",
     "translation_config": "translators.lifecycle",
     "usage_remembered": "translators.lifecycle",

@@ -14,7 +14,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -112,9 +112,9 @@ def split_backend(name: str) -> tuple[str, Backend]:
 
 @dataclass(frozen=True)
 class Origin:
-    """The source of the files of the model *name*: a folder, a hub id, or a recipe to train by.
+    """The source of the files of the model *name*: a folder, a hub id, or a package that trains it.
 
-    Exactly one of *folder*, *hub* and *recipe* is set, none for a service or Python code; *revision* belongs to *hub*.
+    One of *folder*, *hub* and *trained* is set, none for a service or Python code; *revision* belongs to *hub*.
     *name* refers to the weights, without the backend suffix.
     """
 
@@ -122,7 +122,6 @@ class Origin:
     folder: Path | None = field(default=None, kw_only=True)
     hub: str | None = field(default=None, kw_only=True)
     revision: str | None = field(default=None, kw_only=True)
-    recipe: str | None = field(default=None, kw_only=True)
     backend: Backend = field(default=TRANSFORMERS, kw_only=True)
 
     #: The noun for it in messages, and the transformers class that loads the weights.
@@ -139,15 +138,16 @@ class Origin:
         """The name with its backend suffix, which identifies the system in tables and messages."""
         return f"{self.name}@{self.backend.suffix}" if self.backend.suffix else self.name
 
-    @property
-    def stem(self) -> str | None:
-        """The beginning of the folder name of a model that is trained here."""
-        return self.recipe
+    @cached_property
+    def trained(self) -> Any:
+        """The `nbkit.models.catalogue.Trained` model that its entry names, None for any other."""
+        make = None if self.folder is not None else getattr(getattr(self, "entry", None), "trained", None)
+        return None if make is None else make(self)
 
     @property
     def has_files(self) -> bool:
         """Whether it has files: a model behind a service or in Python code has none."""
-        return any(place is not None for place in (self.folder, self.hub, self.recipe))
+        return any(place is not None for place in (self.folder, self.hub, self.trained))
 
 
 def backend_identity(device: str, dtype: str, backend: Backend = TRANSFORMERS) -> dict[str, Any]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 from string import Formatter, Template
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from nbkit.corpora.nli import LABELS
 from nbkit.corpora.nli import catalogue as nli_catalogue
@@ -26,7 +27,7 @@ from nbkit.models.backends import BACKENDS, TRANSFORMERS, Backend, Origin, split
 from nbkit.models.python import PythonModel
 from nbkit.models.services.names import RemoteModel, ServerModel, is_remote, parse_remote
 from nbkit.models.weights import check_trained_for, read_json, read_record, tokenizer_config
-from nbkit.registry import Registry
+from nbkit.registry import Registry, load_packages
 from nbkit.yaml_text import read_own
 from nbsandbox.trained import model_folder
 
@@ -46,13 +47,13 @@ class Entry:
     ----------
     hub : str or None
         Hub id (``@revision`` pins it) or folder, in which ``${VARIABLE}`` and languages (of a translator ``{src}`` and
-        ``{tgt}``, of other models ``{lang}``) are filled in; None if *recipe* names a model that is trained here.
+        ``{tgt}``, of other models ``{lang}``) are filled in; None for a model that is *trained*.
     label : str
         Name in figures.
     summary : str
         One line for lists.
-    recipe : str or None
-        Name of a recipe in the ``…recipes.yaml`` of its kind.
+    trained : function or None
+        Of a package that trains: from the reference to the `Trained` model.
     python : object
         Custom Python code (`nbkit.models.python`).
     """
@@ -61,8 +62,34 @@ class Entry:
     _: KW_ONLY
     label: str = ""
     summary: str = ""
-    recipe: str | None = None
+    trained: Callable[[Any], Trained] | None = None
     python: Any = None
+
+
+class Trained(Protocol):
+    """A model that another package trains: what identifies it, its folder, and how it is made.
+
+    identity: ``recipe`` and ``weights``, for keys. fields: what it is trained by, as in the record beside its weights.
+    kind: of a language model, "causal" or "masked".
+    """
+
+    @property
+    def identity(self) -> Mapping[str, Any]: ...
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def fields(self) -> Mapping[str, Any]: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    def check(self) -> None:
+        """Raises `NbkitError` for what would prevent training."""
+
+    def train(self) -> None:
+        """Make the folder."""
 
 
 EntryT = TypeVar("EntryT", bound=Entry)
@@ -77,6 +104,8 @@ class Catalogue(Registry[EntryT]):
     def __init__(self, kind: str, entry: type[EntryT], file: str):
         super().__init__(kind, self.as_entry)
         self.entry = entry
+        #: Asked first for the entry of a name: a trained model with another seed.
+        self.variants: list[Callable[[str], EntryT | None]] = []
         for name, fields in read_own(Path(__file__).with_name(file)).items():
             licence = fields.pop("licence", "")
             values: dict[str, Any] = {
@@ -91,9 +120,19 @@ class Catalogue(Registry[EntryT]):
             return made
         return replace(made, python=PythonModel(self.kind, name, made.python))
 
+    def _read_plugins(self) -> None:
+        super()._read_plugins()
+        load_packages("nbkit.models")
+
+    def variant(self, name: str) -> EntryT | None:
+        """The entry of a name that a package reads in another way, if one does."""
+        self.names()  # packages register what they know when names are read
+        return next(filter(None, (variant(name) for variant in self.variants)), None)
+
     def label(self, name: str) -> str:
         """A model's name in figures: the catalogue's label, or else the last part of a path or hub id."""
-        return (name in self and self.get(name).label) or last_part(name)
+        entry = self.get(name) if name in self else self.variant(name)
+        return (entry.label if entry else "") or last_part(name)
 
     def find(self, name: str, place: str | None = None) -> EntryT:
         """The entry called *name*, or a new entry for a folder or hub id (or *place*, if given).
@@ -101,6 +140,8 @@ class Catalogue(Registry[EntryT]):
         Raises `UnknownNameError`, with the closest match, for a name that is neither, and for a catalogue name followed
         by ``@`` and an unknown backend.
         """
+        if entry := self.variant(name):
+            return entry
         model, at, suffix = name.rpartition("@")
         if at and name not in self and model in self:
             raise UnknownNameError("backend", suffix, BACKENDS)
@@ -115,20 +156,20 @@ class Catalogue(Registry[EntryT]):
     def origin(
         self, name: str, entry: EntryT, backend: Backend, values: Mapping[str, str], place: str | None = None
     ) -> dict[str, Any]:
-        """The fields of an `Origin`: a recipe, files, or neither for Python code.
+        """The fields of an `Origin`: files, or none for Python code and what is trained.
 
         values: fill the placeholders of the entry's hub id or folder. place: the model's name in messages, if not
         *name*.
 
-        Raises `ModelError` for a placeholder that cannot be filled in, for an entry without hub id, folder or recipe,
+        Raises `ModelError` for a placeholder that cannot be filled in, for an entry without hub id or folder,
         and for Python code with a backend.
         """
         place = place or name
         shipped = model_folder(name, *(values[each] for each in ("src", "tgt", "lang") if each in values))
         if shipped is not None:
             return {"folder": shipped, "backend": backend}
-        if entry.recipe is not None:
-            return {"recipe": entry.recipe, "backend": backend}
+        if entry.trained is not None:
+            return {"backend": backend}
         if entry.python is not None:
             if backend != TRANSFORMERS:
                 raise ModelError(
@@ -137,7 +178,7 @@ class Catalogue(Registry[EntryT]):
                 )
             return {}
         if entry.hub is None:
-            raise ModelError(f"{self.kind} '{place}': its entry has no hub id, folder or recipe; add one of them")
+            raise ModelError(f"{self.kind} '{place}': its entry has no hub id or folder; add one of them")
         return {**located(place, entry.hub, values), "backend": backend}
 
 
@@ -205,10 +246,6 @@ def filled(template: str, name: str, values: Mapping[str, str]) -> str:
 BY_RULE = "placeholder:"
 
 
-#: The highest seed that both numpy and torch accept.
-MOST_SEED = 2**32 - 1
-
-
 @dataclass(frozen=True)
 class Family:
     """An architecture: its tokenizer class and its language tokens (``families.yaml``).
@@ -246,7 +283,7 @@ class ModelEntry(Entry):
 
     Parameters
     ----------
-    hub, label, summary, recipe, python
+    hub, label, summary, trained, python
         As of `Entry`; *hub* may also name a model behind a service (``openai:…``).
     family : str or None
         A name of ``families.yaml``; None: read from the files.
@@ -276,46 +313,6 @@ class ModelEntry(Entry):
 
 
 # ----------------------------------------------------------------------------
-# One recipe, several models: by their seeds, and by the condition of their training data.
-#
-# ``NAME#2`` is the model NAME, trained with the seed 2 and otherwise the same. A name that contains ``{condition}``,
-# such as ``sandbox-idioms-{condition}``, refers to one model per condition: ``sandbox-idioms-zero``,
-# ``sandbox-idioms-upsample-20``.
-
-
-_CONDITION = "{condition}"
-
-
-_CONDITIONS = r"(zero|joint|upsample-[1-9]\d*)"
-
-
-@dataclass(frozen=True)
-class Variant:
-    """The changes to a recipe; None: unchanged."""
-
-    seed: int | None = None
-    condition: str | None = None
-
-    @property
-    def changes(self) -> dict[str, Any]:
-        """The recipe fields that it sets."""
-        return {name: value for name, value in vars(self).items() if value is not None}
-
-    @property
-    def label(self) -> str:
-        """The suffix of the model's label.
-
-        >>> Variant(2, "zero").label, Variant().label
-        (' zero (seed 2)', '')
-        """
-        condition = f" {self.condition}" if self.condition else ""
-        return condition + (f" (seed {self.seed})" if self.seed is not None else "")
-
-
-AS_IT_IS = Variant()
-
-
-# ----------------------------------------------------------------------------
 # Names.
 
 
@@ -323,22 +320,15 @@ AS_IT_IS = Variant()
 class Reference(Origin):
     """A name resolved for one language pair.
 
-    remote: a model behind a service, which has no local files: no folder, hub id or recipe.
-    variant: the changes to its recipe, for a model that is trained here.
+    remote: a model behind a service, which has no local files: no folder and no hub id.
     """
 
     entry: ModelEntry
     src: str
     tgt: str
     remote: RemoteModel | None = field(default=None, kw_only=True)
-    variant: Variant = field(default=AS_IT_IS, kw_only=True)
 
     auto_class: ClassVar[str] = "AutoModelForSeq2SeqLM"
-
-    @property
-    def stem(self) -> str:
-        """The name without the seed, which is part of the recipe's digest."""
-        return self.name if self.variant.seed is None else self.name.rpartition("#")[0]
 
     @property
     def languages(self) -> dict[str, str]:
@@ -360,8 +350,6 @@ def label(name: str) -> str:
     ('M2M-100-418M', 'm30k', 'opus-mt-en-de')
     >>> label("mine/{src}-{tgt}"), label("placeholder:opus-mt")
     ('mine', 'Helsinki-OPUS + placeholder')
-    >>> label("sandbox-marian#2"), label("sandbox-idioms-zero")
-    ('Sandbox-Marian (seed 2)', 'random zero')
     >>> label("opus-mt@ct2"), label("placeholder:./models/{src}-{tgt}@ct2-int8")
     ('Helsinki-OPUS CT2', 'models CT2 int8 + placeholder')
     >>> label("openai:Qwen/Qwen3-8B@http://localhost:8000/v1")
@@ -372,21 +360,18 @@ def label(name: str) -> str:
     if is_remote(name):
         return parse_remote(name).label
     name, backend = split_backend(name)
-    base, variant = split_variant(name)
-    own = f"{MODELS.label(base)}{variant.label}" if base in MODELS else last_part(name)
-    return f"{own} {backend.label}".rstrip()
+    return f"{MODELS.label(name)} {backend.label}".rstrip()
 
 
 def resolve(name: str, src: str, tgt: str) -> Reference:
     """Resolve *name* for the pair: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
-    The suffix ``#2`` selects the same model trained with that seed; a condition replaces the catalogue's
-    ``{condition}`` (`nbkit.models.recipes`). ``placeholder:NAME`` is the same model with another input: the reference
-    is that of *NAME*. ``NAME@ct2`` and ``NAME@ct2-int8`` are the same weights run by another backend
-    (`nbkit.models.backends`). ``openai:MODEL`` is a model behind a service (`nbkit.models.services.names`).
+    ``placeholder:NAME`` is the same model with another input: the reference is that of *NAME*. ``NAME@ct2`` and
+    ``NAME@ct2-int8`` are the same weights run by another backend (`nbkit.models.backends`). ``openai:MODEL`` is a model
+    behind a service (`nbkit.models.services.names`).
 
     Raises `UnknownNameError`, with the closest match, for a name that is none of these, and `ModelError` for a
-    placeholder (including ``{condition}``) or an environment variable that cannot be filled in.
+    placeholder or an environment variable that cannot be filled in.
 
     >>> resolve("opus-mt", "en", "ja").hub
     'Helsinki-NLP/opus-mt-en-jap'
@@ -398,49 +383,15 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     if is_remote(name):
         return _behind_service(name, ModelEntry(hub=name), src, tgt)
     name, backend = split_backend(name)
-    base, variant = split_variant(name)
-    if _CONDITION in name:
-        raise ModelError(f"model '{name}': write zero, joint or upsample-N (such as upsample-20) for {_CONDITION}")
-    entry = MODELS.find(base, name)
-    if variant.seed is not None and entry.recipe is None:
-        raise ModelError(f"model '{name}': '{base}' is not trained here, so its seed cannot be changed; drop '#…'")
-    if entry.recipe is None and entry.python is None and is_remote(entry.hub or ""):
+    entry = MODELS.find(name)
+    if entry.trained is None and entry.python is None and is_remote(entry.hub or ""):
         if backend != TRANSFORMERS:
             raise ModelError(
                 f"model '{name}' runs behind a service, so backend '{backend.suffix}' does not apply; "
                 f"drop the suffix '@{backend.suffix}'"
             )
         return _behind_service(name, entry, src, tgt)
-    values = _codes(entry, src, tgt) | ({"condition": variant.condition} if variant.condition else {})
-    origin = MODELS.origin(name, entry, backend, values)
-    return Reference(name, entry, src, tgt, **origin, variant=variant if entry.recipe else AS_IT_IS)
-
-
-def split_variant(name: str) -> tuple[str, Variant]:
-    """Split a model's name into its catalogue name and its `Variant` (seed and condition).
-
-    Raises `ModelError` for a seed that the random generators do not accept.
-
-    >>> split_variant("sandbox-wsd-lstm#2"), split_variant("sandbox-idioms-zero")
-    (('sandbox-wsd-lstm', Variant(seed=2, condition=None)),
-     ('sandbox-idioms-{condition}', Variant(seed=None, condition='zero')))
-    >>> split_variant("opus-mt")[0], split_variant("models/a#2")[0]
-    ('opus-mt', 'models/a#2')
-    """
-    base, mark, digits = name.rpartition("#")
-    seed = None
-    if not mark or "/" in name or not re.fullmatch(r"[0-9]+", digits):
-        base = name  # the # is part of a folder's name
-    elif len(digits) > len(str(MOST_SEED)) or int(digits) > MOST_SEED:
-        raise ModelError(f"model '{name:.80}': seed out of range; write a number from 0 to {MOST_SEED}")
-    else:
-        seed = int(digits)
-    for known in MODELS:
-        before, mark, after = known.partition(_CONDITION)
-        found = re.fullmatch(re.escape(before) + _CONDITIONS + re.escape(after), base) if mark else None
-        if found is not None:
-            return known, Variant(seed, found[1])
-    return base, Variant(seed)
+    return Reference(name, entry, src, tgt, **MODELS.origin(name, entry, backend, _codes(entry, src, tgt)))
 
 
 def _behind_service(name: str, entry: ModelEntry, src: str, tgt: str) -> Reference:
@@ -545,6 +496,20 @@ def _spoken(reference: Reference, codes: Mapping[str, str], folder: Path | None,
     return [code] if len(code) == 2 else None
 
 
+#: Architectures of other packages: by the ``model_type`` of ``config.json``, the module that makes it known to
+#: transformers, or ``"package.module:class"`` where nbkit has to ask it in another way.
+ARCHITECTURES: dict[str, str] = {}
+
+
+def own_architecture(folder: Path) -> Any:
+    """The class of another package that asks the model in *folder*, None if nbkit's does; imports its architecture."""
+    model_type = read_json(folder / "config.json").get("model_type")
+    MODELS.names()  # packages register theirs when names are read
+    place = ARCHITECTURES.get(model_type) if isinstance(model_type, str) else None
+    found = None if place is None else resolve_name(place)
+    return found if isinstance(found, type) else None
+
+
 # ----------------------------------------------------------------------------
 # Classifiers.
 
@@ -561,7 +526,7 @@ class ClassifierEntry(Entry):
 
     Parameters
     ----------
-    hub, label, summary, recipe, python
+    hub, label, summary, trained, python
         As of `Entry`.
     languages : tuple of str, or None
         Supported languages; None: any.
@@ -750,7 +715,7 @@ class LanguageModelEntry(Entry):
 
     Parameters
     ----------
-    hub, label, summary, recipe, python
+    hub, label, summary, trained, python
         As of `Entry`.
     languages : tuple of str, or None
         Supported languages, the default one first; None: any.

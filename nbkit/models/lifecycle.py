@@ -3,13 +3,13 @@
 ======================  ================================================================================
 resolving a name        `ModelKind.resolve`: an `nbkit.models.catalogue.Origin`
 checking availability   `ModelKind.check`
-files                   `ModelKind.ensure`: downloads them, trains by a recipe, converts for the backend
+files                   `ModelKind.ensure`: downloads them, has them trained, converts for the backend
 identity                `ModelKind.identity`, in the keys of all stored results
 loading                 `ModelKind.load`; cached in this process: `ModelKind.kept`
 ======================  ================================================================================
 
-One subclass each defines what differs for translators, classifiers and language models. It names its networks and
-trainer, which are imported when they are needed: this module does not import torch.
+One subclass each defines what differs for translators, classifiers and language models. It names its networks, which
+are imported when they are needed: this module does not import torch.
 """
 
 from __future__ import annotations
@@ -22,38 +22,33 @@ from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, TypeVar
 
 from nbkit.errors import ModelError, as_problem
-from nbkit.models import recipes, weights
+from nbkit.models import weights
 from nbkit.models.backends import TRANSFORMERS, Kept, Origin, backend_identity, resolve_device, resolve_dtype, version
 from nbkit.models.catalogue import REINSTALL
-from nbkit.models.weights import check_bytes, folder_digest, models_folder
+from nbkit.models.weights import check_bytes, folder_digest
 from nbsandbox.trained import shipped_folder
 
 ReferenceT = TypeVar("ReferenceT", bound=Any)
-RecipeT = TypeVar("RecipeT", bound=recipes.Recipe)
 ModelT = TypeVar("ModelT")
 #: Number of loaded models per kind that a process caches (least recently used go first): enough to alternate.
 KEPT = 2
 
 
-class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
+class ModelKind(ABC, Generic[ReferenceT, ModelT]):
     """One kind of model; a subclass sets
 
     - field: the name of its `version` in an identity
-    - recipe_file, recipe_type: its recipes; resolve: resolves a name for languages
+    - resolve: resolves a name for languages
     - python: the wrapper of Python code (`nbkit.models.python`)
-    - trainer, which trains by a recipe, and loaders, which load a model from a folder, by the package of the backend:
-      all as ``"package.module:name"``
+    - loaders, which load a model from a folder, by the package of the backend: as ``"package.module:name"``
     - shards: number of results computed and written together, by device: the most that an interruption loses
     """
 
     field: ClassVar[str]
     #: Incremented when results change for a reason other than the settings.
     version: ClassVar[int] = 1
-    recipe_file: ClassVar[str]
-    recipe_type: ClassVar[Any]
     resolve: ClassVar[Callable[..., Any]]
     python: ClassVar[Any]
-    trainer: ClassVar[str]
     loaders: ClassVar[Mapping[str, str]]
     shards: ClassVar[Mapping[str, int]] = {"cpu": 4096, "cuda": 32768}
 
@@ -63,23 +58,11 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     # What a subclass defines.
 
     @abstractmethod
-    def recipe_changes(self, reference: ReferenceT, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The *fields* of the recipe that *reference* changes: the languages, at least."""
-
-    @abstractmethod
-    def recipe_digest(self, recipe: RecipeT) -> str:
-        """The digest that identifies a model trained here: recipe, version of the training code, data and start."""
-
-    @abstractmethod
     def check_folder(self, reference: ReferenceT, folder: Path) -> object:
         """Raises `ModelError` if *folder* does not hold a model of this kind for the languages and the backend."""
 
     def check_known(self, reference: ReferenceT) -> None:
         """Raises `ModelError` for errors that can be detected before the files exist."""
-
-    def recipe_problem(self, recipe: RecipeT) -> str | None:
-        """What prevents training by *recipe*, as far as this is known in advance; None otherwise."""
-        return None
 
     def check_answering(self, reference: ReferenceT) -> None:
         """Raises `NbkitError` if a model without files (Python code, service) cannot be used here."""
@@ -109,35 +92,17 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
 
     # What all kinds share.
 
-    def recipe(self, reference: ReferenceT) -> RecipeT:
-        """The recipe of a model that is trained here, for the requested languages."""
-        fields = recipes.recipe_fields(self.recipe_file, reference.recipe, reference.called)
-        values = {**fields, **self.recipe_changes(reference, fields)}
-        recipe: RecipeT = self.recipe_type.checked(values, f"{self.recipe_file}: {reference.recipe}")
-        return recipe
-
-    def weights_digest(self, reference: ReferenceT) -> str | None:
-        """The digest of the recipe and data of a model that is trained here, None for others."""
-        return None if reference.recipe is None else self.recipe_digest(self.recipe(reference))
-
-    def trained_folder(self, reference: ReferenceT) -> Path | None:
-        """The folder of a model that is trained here, whether or not it exists yet; None for other models."""
-        if reference.recipe is None:
-            return None
-        recipe = self.recipe(reference)
-        return models_folder() / "-".join((reference.stem, *recipe.languages, self.recipe_digest(recipe)))
-
     def files(self, reference: ReferenceT) -> Path:
         """The folder that holds a model's files; trains or downloads them if they are missing.
 
         If several processes call this, one trains and the others wait.
         """
         self.check_known(reference)
-        folder = self.trained_folder(reference)
-        if folder is None:
+        if reference.trained is None:
             return self.fetched(reference)
+        folder: Path = reference.trained.folder
         if not weights.is_complete(folder):
-            resolve_name(self.trainer)(self.recipe(reference), folder)
+            reference.trained.train()
         return folder
 
     def fetched(self, reference: ReferenceT) -> Path:
@@ -163,9 +128,8 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     def is_here(self, *asked: Any) -> bool:
         """Whether a model's files are on this machine, trained or downloaded."""
         reference = self.resolve(*asked)
-        trained = self.trained_folder(reference)
-        if trained is not None:
-            return weights.is_complete(trained)
+        if reference.trained is not None:
+            return weights.is_complete(reference.trained.folder)
         return not reference.has_files or weights.find(reference) is not None
 
     def identity(self, *asked: Any, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
@@ -175,24 +139,11 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     def identity_of(self, reference: ReferenceT, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
         """`identity` of a resolved name."""
         if reference.has_files:
-            found = origin_identity(reference, self.weights_digest(reference))
+            found = origin_identity(reference)
             found |= backend_identity(device, dtype, reference.backend)
         else:
             found = self.answering_identity(reference, device, dtype)
         return {self.field: self.version, **found, **self.more_identity(reference)}
-
-    def start_identity(self, reference: ReferenceT) -> dict[str, Any]:
-        """The identity of a model that another one is fine-tuned from; a missing hub model is downloaded first.
-
-        Its commit is unknown before that, and the fine-tuned model's identity would change after training. If the
-        download is impossible, the identity has no commit, and training reports the reason.
-        """
-        trained = self.weights_digest(reference)
-        identity = origin_identity(reference, trained)
-        if is_missing(identity) and weights.obstacle(reference) is None:
-            weights.fetch(reference)
-            return origin_identity(reference, trained)
-        return identity
 
     @as_problem
     def check(self, *asked: Any) -> str | None:
@@ -207,8 +158,9 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
             return None
         reference.backend.require()
         self.check_known(reference)
-        if reference.recipe is not None:
-            return self.recipe_problem(self.recipe(reference))
+        if reference.trained is not None:
+            reference.trained.check()
+            return None
         folder = weights.find(reference)
         if folder is None:
             return weights.obstacle(reference)
@@ -263,10 +215,10 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         return {**reference.languages, "device": place, "dtype": resolve_dtype(dtype, place)}
 
 
-def origin_identity(origin: Origin, trained: str | None) -> dict[str, Any]:
-    """The identity of a model's files; *trained* is the digest of the recipe of a model that is trained here."""
-    if origin.recipe is not None:
-        return {"recipe": origin.recipe, "weights": trained}
+def origin_identity(origin: Origin) -> dict[str, Any]:
+    """The identity of a model's files."""
+    if origin.trained is not None:
+        return dict(origin.trained.identity)
     if origin.hub is not None:
         return {"hub": origin.hub, "weights": weights.revision(origin)}
     folder = weights.find(origin)
@@ -349,7 +301,7 @@ def network_identity(model: str, device: str) -> dict[str, Any]:
 
     The weights are None if they are not available; loading them raises an error.
     """
-    return origin_identity(origin_of(model), None) | {
+    return origin_identity(origin_of(model)) | {
         "device": resolve_device(device).partition(":")[0],
         "torch": version("torch"),
         "transformers": version("transformers"),

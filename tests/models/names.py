@@ -4,6 +4,7 @@ A key that changes makes every stored answer of its model unreachable. Written b
 
     python -m tests.models.names
 """
+# ruff: noqa: B023 - each function is called at once
 
 from __future__ import annotations
 

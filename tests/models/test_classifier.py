@@ -52,7 +52,7 @@ def one_by_one(folder, pairs):
     """What one would write first: transformers alone, a pair at a time; columns by the names in the settings."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    import nbkit.models.networks  # noqa: F401
+    import nbtrain.networks  # noqa: F401
 
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)

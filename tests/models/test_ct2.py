@@ -153,7 +153,7 @@ def test_converted_once_for_all_who_ask(tmp_path, checkpoints, own_cache, monkey
 
 
 def test_architectures_without_a_conversion_are_refused_before_they_are_trained(mbart25, monkeypatch):
-    monkeypatch.setattr("nbkit.models.translators.training.train_translator", None)
+    monkeypatch.setattr("nbtrain.translators.train_translator", None)
     for name in ("sandbox-lstm@ct2", "sandbox-wsd-convs2s@ct2-int8", f"{mbart25}@ct2"):
         found = check_model(name, "en", "de")
         assert found is not None and "ctranslate2 does not support its architecture" in found

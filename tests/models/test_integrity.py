@@ -15,10 +15,10 @@ from nbkit.models.catalogue import resolve
 from nbkit.models.classifiers.lifecycle import CLASSIFIER, classify_remembered, load_classifier
 from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, load_language_model, perplexities_remembered
 from nbkit.models.lifecycle import load_network
-from nbkit.models.training import trained_once
 from nbkit.models.translators.lifecycle import TRANSLATOR, ensure_model, model_identity, translation_config
 from nbkit.models.weights import DIGESTS, check_bytes, folder_digest, write_digests
 from nbkit.store import Store
+from nbtrain.training import trained_once
 
 from .language_checkpoints import save_language_model
 from .nli_checkpoints import save_classifier
@@ -71,7 +71,7 @@ def trained(checkpoints, monkeypatch) -> Path:
 
         return trained_once(record, Path(output), copied)
 
-    monkeypatch.setattr("nbkit.models.translators.training.train_translator", train)
+    monkeypatch.setattr("nbtrain.translators.train_translator", train)
     return ensure_model("sandbox-marian", "en", "de")
 
 
@@ -118,7 +118,7 @@ def test_a_cache_of_an_earlier_version_gets_its_digests_at_first_sight(trained):
     load_translator("sandbox-marian", "en", "de", device="cpu")
     assert (trained / DIGESTS).is_file()
     assert model_identity("sandbox-marian", "en", "de") == identity
-    assert TRANSLATOR.trained_folder(resolve("sandbox-marian", "en", "de")) == trained
+    assert resolve("sandbox-marian", "en", "de").trained.folder == trained
     flipped(trained / "model.safetensors")
     with pytest.raises(ModelError, match="is damaged"):
         load_translator("sandbox-marian", "en", "de", device="cpu")

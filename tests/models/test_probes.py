@@ -55,7 +55,7 @@ def save_own(name: str, marian: Path, folder: Path) -> Path:
     import torch
     from transformers import MBartConfig, MBartForConditionalGeneration
 
-    from nbkit.models.networks import ConvS2SConfig, ConvS2STranslator, LstmConfig, LstmTranslator
+    from nbtrain.networks import ConvS2SConfig, ConvS2STranslator, LstmConfig, LstmTranslator
 
     for path in marian.iterdir():
         if path.name != "model.safetensors":

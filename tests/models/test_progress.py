@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.models.test_training import corpus, tiny  # noqa: F401 - a fixture
 
 from nbkit import progress
-from nbkit.models import train_translator
-from tests.models.test_training import corpus, tiny  # noqa: F401 - a fixture
+from nbtrain import train_translator
 
 
 @pytest.fixture(autouse=True)

@@ -401,9 +401,9 @@ def test_what_cannot_be_a_model_is_refused_where_it_is_registered():
 
 
 def test_a_model_without_files_is_no_start_for_training():
-    from nbkit.models import TranslatorRecipe
-    from nbkit.models.classifiers.lifecycle import start_files
-    from nbkit.models.translators.training import started
+    from nbtrain import TranslatorRecipe
+    from nbtrain.classifiers import start_files
+    from nbtrain.translators import started
 
     MODELS.register("mine", upper)
     LANGUAGE_MODELS.register("mine", Lengths)

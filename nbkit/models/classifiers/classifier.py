@@ -1,9 +1,8 @@
-"""NLI classifiers: pairs of texts in, probabilities out; and pairs as token ids, for classifying and for training."""
+"""NLI classifiers: pairs of texts in, probabilities out; and pairs as token ids."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,11 +12,10 @@ import torch
 
 from nbkit.corpora.nli import LABELS
 from nbkit.models.batching import Budgeted, CutWarning, bulk_encoded, has_bulk
-from nbkit.models.catalogue import ClassifierReference, classifier_label, output_order
+from nbkit.models.catalogue import ClassifierReference, classifier_label, output_order, own_architecture
 from nbkit.models.classifiers.lifecycle import Pair, Row
 from nbkit.models.lifecycle import positions
 from nbkit.models.loading import (
-    attention_mask,
     load_tokenizer,
     load_trained,
     on_device,
@@ -25,11 +23,10 @@ from nbkit.models.loading import (
     torch_device,
     torch_dtype,
 )
-from nbkit.models.networks import SentencePairClassifier
 from nbkit.progress import progress_bar
 
 # ----------------------------------------------------------------------------
-# Pairs as token ids: for classifying, for training, and padded into batches.
+# Pairs as token ids.
 
 #: The ids of a pair, special tokens included, and, if the model uses them, the side of each (0 or 1).
 Encoded = tuple[tuple[int, ...], ...]
@@ -85,43 +82,6 @@ def at_most(positions: int | None, tokenizer: Any) -> int:
     return min(positions or tokenizer.model_max_length, tokenizer.model_max_length)
 
 
-@dataclass(frozen=True)
-class NliExample:
-    """A training pair and its permuted copies as ids; the label is an output of the model."""
-
-    pair: Encoded
-    label: int
-    copies: tuple[Encoded, ...] = ()
-
-    @property
-    def lengths(self) -> tuple[int, ...]:
-        """Positions of the pair, and of all of its copies."""
-        return len(self.pair[0]), sum(len(copy[0]) for copy in self.copies)
-
-
-@dataclass(frozen=True)
-class CollatePairs:
-    """Makes tensors of batches: pairs and then their copies, which have no label (−100), padded with *pad*.
-
-    >>> example = NliExample(pair=((5, 6),), label=2, copies=(((6, 5, 7),),))
-    >>> batch = CollatePairs(pad=9)([[example]])
-    >>> batch["input_ids"].tolist(), batch["attention_mask"].tolist(), batch["labels"].tolist()
-    ([[5, 6, 9], [6, 5, 7]], [[1, 1, 0], [1, 1, 1]], [2, -100])
-    """
-
-    pad: int
-
-    def __call__(self, batches: Sequence[Sequence[NliExample]]) -> dict[str, torch.Tensor]:
-        examples = [example for batch in batches for example in batch]
-        copies = [copy for example in examples for copy in example.copies]
-        rows = [example.pair for example in examples] + copies
-        tensors = {"attention_mask": attention_mask([row[0] for row in rows])}
-        for part, column, fill in zip(INPUTS, zip(*rows, strict=True), (self.pad, 0), strict=False):
-            tensors[part] = padded(column, fill)
-        tensors["labels"] = torch.tensor([example.label for example in examples] + [-100] * len(copies))
-        return tensors
-
-
 # ----------------------------------------------------------------------------
 # The classifiers that transformers loads: Transformers that read both texts at once, and encoders of single
 # sentences.
@@ -130,18 +90,13 @@ class CollatePairs:
 WINDOW = 4096
 
 
-#: Pairs of sentence codes that are compared at a time.
-_COMPARED = 512
-
-
 def load_pair_classifier(reference: ClassifierReference, folder: Path, device: str, dtype: str) -> PairClassifier:
-    """Load the classifier in *folder* with transformers."""
+    """Load the classifier in *folder* with transformers, in the class of its architecture's package if it has one."""
     from transformers import AutoModelForSequenceClassification as Auto
 
-    what = reference.called
+    what, own = reference.called, own_architecture(folder)
     model = load_trained(Auto, folder, torch_device(device), torch_dtype(dtype), what, "classifier")
-    kind = SentenceClassifier if isinstance(model, SentencePairClassifier) else PairClassifier
-    return kind(reference, folder, model, positions=positions(model))
+    return (own or PairClassifier)(reference, folder, model, positions=positions(model))
 
 
 class PairClassifier(Budgeted):
@@ -199,29 +154,3 @@ class PairClassifier(Budgeted):
 
     def _as_rows(self, logits: torch.Tensor) -> list[Row]:
         return [tuple(row) for row in logits[:, self._order].double().softmax(-1).tolist()]
-
-
-class SentenceClassifier(PairClassifier):
-    """A sentence encoder: every distinct sentence is encoded once, however many pairs it is in."""
-
-    def rows(self, pairs: Iterable[Pair], done: Callable[[int], object] = lambda count: None) -> Iterator[Row]:
-        stream = iter(pairs)
-        while window := list(islice(stream, WINDOW)):
-            sides = [self._sides(item) for item in self._encoded(window)]
-            both = (side for pair in sides for side in pair)
-            codes = self._batches(both, len, self._encode, group=len, window=2 * WINDOW)
-            while part := list(islice(zip(codes, codes, strict=True), _COMPARED)):
-                premises, hypotheses = (torch.stack(side) for side in zip(*part, strict=True))
-                with torch.inference_mode():
-                    yield from self._as_rows(self.model.compare(premises, hypotheses))
-                done(len(part))
-
-    @staticmethod
-    def _sides(item: Encoded) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        ids, sides = item
-        first = sides.index(1)
-        return ids[:first], ids[first:]
-
-    def _encode(self, batch: list[tuple[int, ...]]) -> Sequence[torch.Tensor]:
-        with torch.inference_mode():
-            return self.model.encode(on_device(padded(batch, 0), self.device)).unbind()

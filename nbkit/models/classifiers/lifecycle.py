@@ -6,35 +6,25 @@ No pair is classified twice; a model is loaded only if probabilities are missing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from nbkit.corpora.nli import LABELS, catalogue, check_nli, find_nli
+from nbkit.corpora.nli import LABELS, catalogue
 from nbkit.errors import ModelError
 from nbkit.models import weights
 from nbkit.models.backends import Decoding, version
 from nbkit.models.caps import take_texts
 from nbkit.models.catalogue import (
-    LANGUAGE_MODELS,
-    ClassifierEntry,
     ClassifierReference,
-    located,
     output_order,
     resolve_classifier,
-    resolve_language_model,
-)
-from nbkit.models.language_models.lifecycle import (
-    LANGUAGE_MODEL,
-    check_language_model,
-    ensure_language_model,
 )
 from nbkit.models.lifecycle import ModelKind, with_revision
 from nbkit.models.python import PythonClassifier
-from nbkit.models.recipes import ClassifierRecipe
 from nbkit.models.services.asking import line_of, stored_answers
 from nbkit.models.services.names import LABEL_FILE, RemoteModel
 from nbkit.store import Store
@@ -55,39 +45,15 @@ class Classifier(Protocol):
     def rows(self, pairs: Iterable[Pair]) -> Iterator[Row]: ...
 
 
-class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier]):
-    """What is specific to classifiers: three labels, and checkpoints to fine-tune from."""
+class ClassifierKind(ModelKind[ClassifierReference, Classifier]):
+    """What is specific to classifiers: three labels."""
 
     field = "classification"
-    recipe_file, recipe_type = "classifier_recipes.yaml", ClassifierRecipe
     resolve = staticmethod(resolve_classifier)
     python = PythonClassifier
-    trainer = "nbkit.models.classifiers.training:train_classifier"
     loaders: ClassVar = {
         "transformers": "nbkit.models.classifiers.classifier:load_pair_classifier",
     }
-
-    def recipe_changes(self, reference: ClassifierReference, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The language."""
-        return {"lang": reference.lang}
-
-    def recipe_digest(self, recipe: ClassifierRecipe) -> str:
-        """See `ModelKind.recipe_digest`: data of training and dev, and a checkpoint to start from."""
-        found = map(find_nli, (recipe.train, recipe.dev))
-        more = [corpus.identity(recipe.lang, split) for corpus, split in found]
-        if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
-            more.append(LANGUAGE_MODEL.start_identity(resolve_language_model(recipe.start, recipe.lang)))
-        elif recipe.start is not None:
-            more.append(self.start_identity(_start(recipe.start, recipe.lang)))
-        return recipe.digest(*more)
-
-    def recipe_problem(self, recipe: ClassifierRecipe) -> str | None:
-        """Problems of its corpora, or of the language model that it starts from."""
-        corpora = dict.fromkeys((recipe.train, recipe.dev, recipe.test))
-        problems = [problem for corpus in corpora for problem in check_nli(corpus, recipe.lang, n=1)]
-        if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
-            problems += filter(None, [check_language_model(recipe.start, recipe.lang, kind="masked")])
-        return problems[0] if problems else None
 
     def check_folder(self, reference: ClassifierReference, folder: Path) -> None:
         """Raises `ModelError` if *folder* holds no classifier with the three labels for the language."""
@@ -272,26 +238,6 @@ def load_classifier(name: str, *, lang: str = "en", device: str = "auto", dtype:
         The backend is not installed.
     """
     return CLASSIFIER.load(name, lang, device=device, dtype=dtype)
-
-
-def start_files(start: str, lang: str) -> Path:
-    """The folder of the model to fine-tune from; trains or downloads it if it is missing.
-
-    Raises `ModelError` if it is not available, and for a causal language model.
-    """
-    if start not in LANGUAGE_MODELS:
-        return weights.fetch(_start(start, lang))
-    problem = check_language_model(start, lang, kind="masked")
-    if problem is not None:
-        raise ModelError(problem)
-    folder = ensure_language_model(start, lang)
-    if folder is None:
-        raise ModelError(f"start '{start}' is Python code, which cannot be fine-tuned; give a model with files")
-    return folder
-
-
-def _start(start: str, lang: str) -> ClassifierReference:
-    return ClassifierReference(start, ClassifierEntry(hub=start), lang, **located(start, start, {}))
 
 
 def classification_config(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:

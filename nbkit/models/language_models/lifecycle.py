@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from nbkit.corpora import Request, find_corpus
-from nbkit.corpora.corpus import Corpus, FileCorpus, RawCorpus
-from nbkit.corpora.nli import check_nli, find_nli
-from nbkit.errors import ModelError, NbkitError, as_problem
-from nbkit.files import expand_path, file_digest
+from nbkit.errors import ModelError, as_problem
 from nbkit.models import weights
 from nbkit.models.catalogue import (
     LanguageModelReference,
@@ -27,7 +23,6 @@ from nbkit.models.catalogue import (
 )
 from nbkit.models.lifecycle import ModelKind, with_revision
 from nbkit.models.python import PythonLanguageModel
-from nbkit.models.recipes import LanguageModelRecipe
 from nbkit.progress import progress_bar
 from nbkit.store import Store
 
@@ -36,10 +31,6 @@ if TYPE_CHECKING:
 
 #: A model of either kind, or Python code.
 AnyLanguageModel: TypeAlias = "NextTokenModel | MaskedLanguageModel | PythonLanguageModel"
-
-#: Prefixes of the name of a file with one text per line, and of a set of pairs that are read together.
-LINES, PAIRS = "text:", "nli:"
-
 
 #: A place in a text: its first character, and the first one after it.
 Span = tuple[int, int]
@@ -66,38 +57,16 @@ class Likelihood(NamedTuple):
             return math.inf
 
 
-class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "AnyLanguageModel"]):
+class LanguageModelKind(ModelKind[LanguageModelReference, "AnyLanguageModel"]):
     """What is specific to language models: causal and masked ones, and texts of several kinds."""
 
     field = "language_model"
-    recipe_file, recipe_type = "language_model_recipes.yaml", LanguageModelRecipe
     resolve = staticmethod(resolve_language_model)
     python = PythonLanguageModel
-    trainer = "nbkit.models.language_models.training:train_language_model"
     loaders: ClassVar = {
         "transformers": "nbkit.models.language_models.language_model:load_trained_language_model",
     }
     shards: ClassVar = {"cpu": 4096, "cuda": 65536}
-
-    def recipe_changes(self, reference: LanguageModelReference, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The language, English by default."""
-        return {"lang": reference.lang or "en"}
-
-    def recipe_digest(self, recipe: LanguageModelRecipe) -> str:
-        """See `ModelKind.recipe_digest`: the texts that it is trained on."""
-        return recipe.digest(*(corpus_digest(corpus, recipe.lang) for corpus in recipe.train))
-
-    def architecture(self, reference: LanguageModelReference) -> str | None:
-        """The architecture as named in ``config.json``, None if its files are not here."""
-        if reference.recipe is not None:
-            return self.recipe(reference).architecture
-        folder = weights.find(reference)
-        return None if folder is None else weights.read_json(folder / "config.json").get("model_type")
-
-    def recipe_problem(self, recipe: LanguageModelRecipe) -> str | None:
-        """Problems of its corpora."""
-        corpora = dict.fromkeys((*recipe.train, recipe.dev, recipe.test))
-        return next(filter(None, (corpus_problem(corpus, recipe.lang) for corpus in corpora)), None)
 
     def check_folder(self, reference: LanguageModelReference, folder: Path) -> None:
         """Raises `ModelError` if *folder* holds no language model with its tokenizer."""
@@ -119,8 +88,8 @@ class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "
         if reference.entry.python is not None:
             # Whatever else it does, it scores texts.
             found = None if wanted == "causal" else self.load(reference.name, reference.lang).kind
-        elif reference.recipe is not None:
-            found = "causal" if self.recipe(reference).is_causal else "masked"
+        elif reference.trained is not None:
+            found = reference.trained.kind
         else:
             folder = weights.find(reference)
             found = None if folder is None else kind_of(reference, folder)
@@ -322,52 +291,3 @@ def _downloaded(kind: str, name: str, lang: str | None, device: str, dtype: str)
 def _span(place: str) -> Span:
     start, _, stop = place.partition(":")
     return int(start), int(stop)
-
-
-# ----------------------------------------------------------------------------
-# The training texts of language models, as far as keys and checks need them.
-
-
-def corpus_digest(corpus: str, lang: str) -> dict[str, Any]:
-    """What the texts of *corpus* depend on, for store keys; no parser, as texts are not parsed."""
-    if corpus.startswith(LINES):
-        return {"lines": file_digest(line_file(corpus))}
-    if corpus.startswith(PAIRS):
-        nli, split = find_nli(corpus.removeprefix(PAIRS))
-        return nli.identity(lang, split)
-    found, request = _request(corpus, lang)
-    return FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
-
-
-@as_problem
-def corpus_problem(corpus: str, lang: str) -> str | None:
-    """What prevents reading *corpus*, or None."""
-    if corpus.startswith(LINES):
-        line_file(corpus)
-        return None
-    if corpus.startswith(PAIRS):
-        problems = check_nli(corpus.removeprefix(PAIRS), lang, n=1)
-    else:
-        found, request = _request(corpus, lang, 1)
-        # A parser that is missing does not matter here.
-        problems = FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
-    return next(iter(problems), None)
-
-
-def _request(corpus: str, lang: str, n: int | None = None) -> tuple[Corpus, Request]:
-    found, split = find_corpus(corpus)
-    return found, Request(lang, other_language(found, lang), split, n)
-
-
-def other_language(corpus: Any, lang: str) -> str:
-    """The other language of the pairs; its texts are not read."""
-    pivot = getattr(getattr(corpus, "layout", None), "pivot", None)
-    others = [pivot, *corpus.languages, "en", "de"]
-    return next(other for other in others if other not in (None, lang))
-
-
-def line_file(corpus: str) -> Path:
-    path = Path(expand_path(corpus.removeprefix(LINES), "corpus")).expanduser()
-    if not path.is_file():
-        raise NbkitError(f"corpus '{corpus}': there is no file {path}; text:FILE names a file with one text per line")
-    return path

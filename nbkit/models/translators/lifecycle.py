@@ -10,7 +10,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from nbkit.corpora import corpus_identity, sandbox
 from nbkit.errors import ModelError
 from nbkit.models import weights
 from nbkit.models.backends import DEFAULT, Decoding
@@ -26,7 +25,6 @@ from nbkit.models.catalogue import (
 )
 from nbkit.models.lifecycle import ModelKind, with_revision
 from nbkit.models.python import PythonTranslator
-from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.services.asking import Answer, RemoteTranslator, Usage, line_of, stored_answers
 from nbkit.models.translators.placeholder import Carried, PlaceholderTranslator, carry, rules_digest
 from nbkit.store import Store
@@ -83,51 +81,16 @@ class Translator(Protocol):
         ...
 
 
-class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
+class TranslatorKind(ModelKind[Reference, Translator]):
     """What is specific to translators: language pairs, families of architectures, services."""
 
     field = "translation"
-    recipe_file, recipe_type = "recipes.yaml", TranslatorRecipe
     resolve = staticmethod(resolve)
     python = PythonTranslator
-    trainer = "nbkit.models.translators.training:train_translator"
     loaders: ClassVar = {
         "transformers": "nbkit.models.translators.seq2seq:Seq2SeqTranslator",
         "ctranslate2": "nbkit.models.ct2:CTranslate2Translator",
     }
-
-    def recipe(self, reference: Reference) -> TranslatorRecipe:
-        """The recipe of a model that is trained here, for the requested pair.
-
-        Raises `ModelError` if the recipe does not cover a language or the backend does not support its architecture.
-        """
-        family = families()[reference.entry.family or "marian"]
-        check_pair(reference, family)
-        check_backend(reference, family)
-        return super().recipe(reference)
-
-    def recipe_changes(self, reference: Reference, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """A Marian recipe is for one pair; a multilingual one covers all targets in the catalogue.
-
-        This way every pair finds the same model.
-        """
-        targets = reference.entry.targets if fields.get("architecture") == "m2m100" else (reference.tgt,)
-        return {"src": reference.src, "targets": targets, **reference.variant.changes}
-
-    def recipe_digest(self, recipe: TranslatorRecipe) -> str:
-        """The digest that identifies a trained model: its recipe, the versions of the training code and the sandbox.
-
-        The sandbox's version covers its general sentences; any other data, and a checkpoint to start from, add their
-        identity.
-        """
-        more: list[Any] = []
-        decides = recipe.dev if recipe.keep == "best" else None
-        for corpus in filter(None, (recipe.train, recipe.idioms, decides)):
-            if corpus.partition(":")[0] != "sandbox":
-                more += [corpus_identity(corpus, recipe.src, tgt) for tgt in recipe.targets]
-        if recipe.start is not None:
-            more.append(self.start_identity(resolve(recipe.start, recipe.src, recipe.targets[0])))
-        return recipe.digest(sandbox.VERSION, *more)
 
     def check_known(self, reference: Reference) -> None:
         """Raises `ModelError` for a pair that the catalogue's family does not support."""
@@ -180,8 +143,8 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
 
     def place(self, reference: Reference) -> tuple[str | None, ...]:
         """The place of the model's files; equal for two pairs that the same model translates."""
-        if reference.recipe is not None:
-            return (str(self.trained_folder(reference)),)
+        if reference.trained is not None:
+            return (str(reference.trained.folder),)
         if reference.remote is not None:
             # The address may come from the environment and the prompt from a file: both can change meanwhile.
             return (repr(reference.remote.identity()),)
@@ -302,7 +265,7 @@ def is_trained(name: str, src: str, tgt: str) -> bool:
     >>> is_trained("opus-mt", "en", "de")
     True
     """
-    return resolve(name, src, tgt).recipe is None or TRANSLATOR.is_here(name, src, tgt)
+    return resolve(name, src, tgt).trained is None or TRANSLATOR.is_here(name, src, tgt)
 
 
 def translation_config(

@@ -15,11 +15,10 @@ from typing import Any, ClassVar
 import torch
 from transformers import DynamicCache, EncoderDecoderCache
 
-import nbkit.models.networks  # noqa: F401 - makes the project's own architectures known to transformers
 from nbkit.errors import ModelError
 from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.batching import Budgeted, BulkPieces, CutWarning
-from nbkit.models.catalogue import Family, Reference, check_pair, family_of, label, resolve
+from nbkit.models.catalogue import Family, Reference, check_pair, family_of, label, own_architecture, resolve
 from nbkit.models.loading import (
     SAFELY,
     attention_mask,
@@ -259,6 +258,7 @@ def load_seq2seq(
     """
     from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
+    own_architecture(folder)  # makes it known to transformers
     with reading(f"model '{reference.name}'", folder):
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         for name, value in (changes or {}).items():

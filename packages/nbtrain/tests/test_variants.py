@@ -6,25 +6,22 @@ import pytest
 
 from nbkit.errors import ModelError, ParamsError, UnknownNameError
 from nbkit.models import MODELS, ModelEntry, check_model, label, resolve
-from nbkit.models.catalogue import Variant, split_variant
-from nbkit.models.recipes import TranslatorRecipe, named_recipe, recipes_in
-from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.models.translators.texts import text_pairs
-from nbkit.models.translators.training import card
+from nbtrain.models import Variant, split_variant, translator_digest
+from nbtrain.recipes import TranslatorRecipe, named_recipe, recipes_in
+from nbtrain.translators import card
 
 
 def test_a_seed_is_another_model_of_the_same_recipe():
-    recipes = [TRANSLATOR.recipe(resolve(name, "en", "de")) for name in ("sandbox-marian", "sandbox-marian#3")]
+    recipes = [resolve(name, "en", "de").trained.recipe for name in ("sandbox-marian", "sandbox-marian#3")]
     assert [recipe.seed for recipe in recipes] == [0, 3]
     assert recipes[0].model_copy(update={"seed": 3}) == recipes[1]
     references = [resolve(name, "en", "de") for name in ("sandbox-marian", "sandbox-marian#3")]
-    folders = [TRANSLATOR.trained_folder(reference).name for reference in references]
+    folders = [reference.trained.folder.name for reference in references]
     assert folders[0] != folders[1] and "#" not in folders[1]
     assert label("sandbox-marian#3") == "Sandbox-Marian (seed 3)"
     assert resolve("sandbox-marian#3@ct2", "en", "de").full_name == "sandbox-marian#3@ct2"
-    assert TRANSLATOR.recipe_digest(
-        TRANSLATOR.recipe(resolve("sandbox-marian#0", "en", "de"))
-    ) == TRANSLATOR.recipe_digest(recipes[0])
+    assert translator_digest(resolve("sandbox-marian#0", "en", "de").trained.recipe) == translator_digest(recipes[0])
 
 
 def test_a_condition_is_read_from_the_name():
@@ -33,13 +30,13 @@ def test_a_condition_is_read_from_the_name():
         Variant(2, "upsample-20"),
     )
     assert split_variant("sandbox-idioms-mask-zero")[0] == "sandbox-idioms-mask-{condition}"
-    recipe = TRANSLATOR.recipe(resolve("sandbox-idioms-upsample-20", "en", "es"))
+    recipe = resolve("sandbox-idioms-upsample-20", "en", "es").trained.recipe
     assert (recipe.condition, recipe.copies) == ("upsample-20", 20)
-    assert TRANSLATOR.recipe(resolve("sandbox-idioms-zero", "en", "es")).copies == 0
+    assert resolve("sandbox-idioms-zero", "en", "es").trained.recipe.copies == 0
 
 
 def test_one_model_is_of_any_pair_and_all_mixtures():
-    recipe = TRANSLATOR.recipe(resolve("sandbox#1", "ja", "en"))
+    recipe = resolve("sandbox#1", "ja", "en").trained.recipe
     assert (recipe.src, recipe.targets, recipe.seed, recipe.copies) == ("ja", ("en",), 1, 1)
     for corpus in (recipe.train, recipe.dev, recipe.test):
         mixtures = {pair.id.partition("/")[0] for pair in text_pairs(corpus, "ja", "en", 12)}
@@ -65,12 +62,12 @@ def test_names_that_are_none():
 
 
 def test_every_recipe_can_be():
-    for name, fields in recipes_in(TRANSLATOR.recipe_file).items():
+    for name, fields in recipes_in("recipes.yaml").items():
         TranslatorRecipe.checked(fields, name)
     for name in MODELS:
         entry = MODELS.get(name)
-        if entry.recipe is not None:
-            assert entry.recipe in recipes_in(TRANSLATOR.recipe_file)
+        if entry.trained is not None:
+            assert entry.trained.keywords["name"] in recipes_in("recipes.yaml")
             one = name.replace("{condition}", "joint")
             assert check_model(one, entry.sources[0], entry.targets[-1]) is None
 

@@ -21,8 +21,13 @@ from transformers import Trainer, TrainerCallback, set_seed
 from nbkit.errors import ModelError
 from nbkit.models.backends import Decoding
 from nbkit.models.catalogue import Family, check_pair, families, family_of, resolve
-from nbkit.models.recipes import TranslatorRecipe
-from nbkit.models.training import (
+from nbkit.models.translators.lifecycle import ensure_model, load_translator
+from nbkit.models.translators.seq2seq import load_seq2seq, load_tokenizer
+from nbkit.models.translators.texts import TextPair, corpus_bleu, text_pairs
+from nbkit.models.weights import check_bytes
+from nbkit.seeding import address, generator
+from nbtrain.recipes import TranslatorRecipe
+from nbtrain.training import (
     Batches,
     Card,
     Collate,
@@ -39,11 +44,6 @@ from nbkit.models.training import (
     train_by,
     train_vocabulary,
 )
-from nbkit.models.translators.lifecycle import ensure_model, load_translator
-from nbkit.models.translators.seq2seq import load_seq2seq, load_tokenizer
-from nbkit.models.translators.texts import TextPair, corpus_bleu, text_pairs
-from nbkit.models.weights import check_bytes
-from nbkit.seeding import address, generator
 
 # ----------------------------------------------------------------------------
 # Noise on what a translator reads in training: masked source words, random source words, random target words.

@@ -13,11 +13,11 @@ import time
 import pytest
 
 from nbkit.errors import ModelError, ParamsError
-from nbkit.models import Decoding, TranslatorRecipe, check_model, load_translator, train_translator
-from nbkit.models.training import Batches, Example
-
-from .small_recipes import tiny, write_words
-from .trained import check_read_first, same, weights_of
+from nbkit.models import Decoding, check_model, load_translator
+from nbtrain import TranslatorRecipe, train_translator
+from nbtrain.training import Batches, Example
+from tests.models.small_recipes import tiny, write_words
+from tests.models.trained import check_read_first, same, weights_of
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +59,8 @@ def test_an_ordinary_folder_with_a_zero_pad_embedding(architecture, targets, pad
 
 def test_fast_encoding_is_the_tokenizers_own(corpus, tmp_path):
     from nbkit.models.catalogue import families
-    from nbkit.models.training import encode_all, train_vocabulary
     from nbkit.models.translators.seq2seq import load_tokenizer
+    from nbtrain.training import encode_all, train_vocabulary
 
     texts = ["the old dog sees the cat .", "a word it never saw: žluťoučký", "", "  two   spaces "]
     for architecture in ("marian", "m2m100"):
@@ -75,11 +75,11 @@ def test_fast_encoding_is_the_tokenizers_own(corpus, tmp_path):
 
 def test_every_language_is_in_the_vocabulary(tmp_path, monkeypatch):
     """Even where the first language alone has more sentences than the vocabulary is learnt from."""
-    from nbkit.models import training as vocabulary
     from nbkit.models.catalogue import families
-    from nbkit.models.translators import training
     from nbkit.models.translators.seq2seq import load_tokenizer
     from nbkit.models.translators.texts import text_pairs
+    from nbtrain import training as vocabulary
+    from nbtrain import translators as training
 
     monkeypatch.setattr(vocabulary, "_SENTENCES", 150)
     kept = tmp_path / "kept"
@@ -115,7 +115,7 @@ def test_a_killed_run_goes_on_where_it_was(corpus, tmp_path, monkeypatch):
 
     recipe = tiny(corpus, steps=60, save_every=5)
     program = (
-        "import sys, pathlib; from nbkit.models import TranslatorRecipe, train_translator;"
+        "import sys, pathlib; from nbtrain import TranslatorRecipe, train_translator;"
         "train_translator(TranslatorRecipe.model_validate_json(sys.argv[1]), pathlib.Path(sys.argv[2]))"
     )
     killed = tmp_path / "killed"

@@ -14,21 +14,19 @@ import torch
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, ModelError, ParamsError
-from nbkit.models import ClassifierRecipe, check_classifier, load_classifier, train_classifier
-from nbkit.models.classifiers.classifier import CollatePairs, NliExample
+from nbkit.models import check_classifier, load_classifier
 from nbkit.models.classifiers.lifecycle import (
-    CLASSIFIER,
     classifier_identity,
     ensure_classifier,
     is_classifier_here,
 )
-from nbkit.models.classifiers.training import Loss, dev_pairs, held_out_pairs, training_pairs
-from nbkit.models.recipes import recipes_in
-from nbkit.models.training import new_classifier, train_tokenizer
 from nbkit.models.weights import DIGESTS
-
-from .nli_checkpoints import relabel
-from .trained import check_goes_on, check_read_first, same, use_recipes, weights_of
+from nbtrain import ClassifierRecipe, train_classifier
+from nbtrain.classifiers import CollatePairs, Loss, NliExample, dev_pairs, held_out_pairs, training_pairs
+from nbtrain.recipes import recipes_in
+from nbtrain.training import new_classifier, train_tokenizer
+from tests.models.nli_checkpoints import relabel
+from tests.models.trained import check_goes_on, check_read_first, same, use_recipes, weights_of
 
 NAMES = ("Tom", "Anna", "a dog", "the old man", "my sister", "a bird")
 VERBS = ("sees", "finds", "likes", "helps")
@@ -298,12 +296,12 @@ def test_recipes_that_cannot_be(fields, message):
 def test_the_recipes_that_come_with_the_package_are_recipes():
     from nbkit.models import CLASSIFIERS, resolve_classifier
 
-    named = {CLASSIFIERS.get(name).recipe for name in CLASSIFIERS} - {None}
-    assert named == set(recipes_in(CLASSIFIER.recipe_file))
+    named = {entry.trained.keywords["name"] for entry in map(CLASSIFIERS.get, CLASSIFIERS) if entry.trained}
+    assert named == set(recipes_in("classifier_recipes.yaml"))
     for name in CLASSIFIERS:
         entry = CLASSIFIERS.get(name)
-        for lang in entry.languages if entry.recipe else ():
-            recipe = CLASSIFIER.recipe(resolve_classifier(name, lang))
+        for lang in entry.languages if entry.trained else ():
+            recipe = resolve_classifier(name, lang).trained.recipe
             assert recipe.lang == lang and recipe.architecture in name.split("-")
 
 

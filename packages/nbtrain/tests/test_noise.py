@@ -10,10 +10,10 @@ import pytest
 from scipy.stats import binomtest
 
 from nbkit.models.catalogue import families
-from nbkit.models.recipes import TranslatorRecipe
-from nbkit.models.training import Collate, Example
 from nbkit.models.translators.seq2seq import load_tokenizer
-from nbkit.models.translators.training import Noise, NoisyBatches
+from nbtrain.recipes import TranslatorRecipe
+from nbtrain.training import Collate, Example
+from nbtrain.translators import Noise, NoisyBatches
 
 SPECIAL = frozenset({0, 1, 2, 3})
 SIZE = 500

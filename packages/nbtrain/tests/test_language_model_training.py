@@ -11,9 +11,7 @@ import torch
 from nbkit.errors import DataError, ModelError, NbkitError, ParamsError
 from nbkit.models import (
     LANGUAGE_MODELS,
-    ClassifierRecipe,
     LanguageModelEntry,
-    LanguageModelRecipe,
     check_classifier,
     check_language_model,
     ensure_language_model,
@@ -21,22 +19,20 @@ from nbkit.models import (
     language_model_identity,
     load_classifier,
     load_language_model,
-    train_classifier,
-    train_language_model,
 )
 from nbkit.models.classifiers.lifecycle import classifier_identity
-from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, corpus_digest, corpus_problem
-from nbkit.models.language_models.training import (
+from nbtrain import ClassifierRecipe, LanguageModelRecipe, train_classifier, train_language_model
+from nbtrain.corpora import corpus_digest, corpus_problem
+from nbtrain.language_models import (
     CollateMasked,
     LanguageModelExample,
     examples,
     held_out_texts,
     training_samples,
 )
-from nbkit.models.recipes import recipes_in
-from nbkit.models.training import train_tokenizer, word_pieces
-
-from .trained import check_goes_on, check_read_first, use_recipes
+from nbtrain.recipes import recipes_in
+from nbtrain.training import train_tokenizer, word_pieces
+from tests.models.trained import check_goes_on, check_read_first, use_recipes
 
 NAMES, VERBS = ("Tom", "Anna", "the old man"), ("sees", "likes", "finds")
 THINGS = ("a dog", "my sister", "the yellow car", "a bird")
@@ -260,12 +256,12 @@ def test_recipes_that_cannot_be(fields, message):
 def test_the_recipes_that_come_with_the_package_are_recipes():
     from nbkit.models import resolve_language_model
 
-    named = {LANGUAGE_MODELS.get(name).recipe for name in LANGUAGE_MODELS} - {None}
-    assert named == set(recipes_in(LANGUAGE_MODEL.recipe_file))
+    named = {entry.trained.keywords["name"] for entry in map(LANGUAGE_MODELS.get, LANGUAGE_MODELS) if entry.trained}
+    assert named == set(recipes_in("language_model_recipes.yaml"))
     for name in LANGUAGE_MODELS:
         entry = LANGUAGE_MODELS.get(name)
-        for lang in entry.languages if entry.recipe else ():
-            recipe = LANGUAGE_MODEL.recipe(resolve_language_model(name, lang))
+        for lang in entry.languages if entry.trained else ():
+            recipe = resolve_language_model(name, lang).trained.recipe
             assert recipe.lang == lang
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from nbkit.corpora import sandbox
 from nbkit.models import resolve
-from nbkit.models.recipes import TranslatorRecipe
-from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.models.translators.texts import text_pairs
+from nbtrain.models import translator_digest
+from nbtrain.recipes import TranslatorRecipe
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from nbkit.models.translators.texts import text_pairs
 )
 def test_models_that_were_trained_before_are_still_found(name, tgt, digest):
     assert sandbox.VERSION == "2"
-    assert TRANSLATOR.recipe_digest(TRANSLATOR.recipe(resolve(name, "en", tgt))) == digest
+    assert translator_digest(resolve(name, "en", tgt).trained.recipe) == digest
 
 
 def test_a_field_at_its_old_value_is_not_part_of_the_digest():
@@ -35,19 +35,19 @@ def test_a_field_at_its_old_value_is_not_part_of_the_digest():
 
 
 def test_another_mixture_is_another_model(monkeypatch):
-    recipe = TRANSLATOR.recipe(resolve("sandbox-numbers", "de", "en"))
-    before = TRANSLATOR.recipe_digest(recipe)
+    recipe = resolve("sandbox-numbers", "de", "en").trained.recipe
+    before = translator_digest(recipe)
     changed = {**sandbox.mixtures(), "numbers": {**sandbox.mixtures()["numbers"], "version": 99}}
     monkeypatch.setattr("nbsandbox.stream.mixtures", lambda: changed)
-    assert TRANSLATOR.recipe_digest(recipe) != before
+    assert translator_digest(recipe) != before
 
 
 def test_digits_are_pieces_of_their_own(tmp_path):
     import sentencepiece
 
-    from nbkit.models.training import train_vocabulary
+    from nbtrain.training import train_vocabulary
 
-    recipe = TRANSLATOR.recipe(resolve("sandbox-numbers", "en", "de"))
+    recipe = resolve("sandbox-numbers", "en", "de").trained.recipe
     texts = [text for pair in text_pairs(recipe.train, "en", "de", 300) for text in (pair.source, pair.target)]
     for split, longest in ((True, 1), (False, 2)):
         folder = tmp_path / str(split)

@@ -22,10 +22,13 @@ from nbkit.corpora.nli import find_nli, load_nli, raw_nli
 from nbkit.errors import DataError, ModelError
 from nbkit.models.classifiers.classifier import encode_pairs
 from nbkit.models.language_models.language_model import Ids, TextEncoder, given_instead
-from nbkit.models.language_models.lifecycle import LINES, PAIRS, line_file, load_language_model, other_language
+from nbkit.models.language_models.lifecycle import load_language_model
 from nbkit.models.loading import attention_mask, padded
-from nbkit.models.recipes import LanguageModelRecipe
-from nbkit.models.training import (
+from nbkit.models.translators.texts import text_pairs
+from nbkit.seeding import address, generator
+from nbtrain.corpora import LINES, PAIRS, line_file, other_language
+from nbtrain.recipes import LanguageModelRecipe
+from nbtrain.training import (
     POSITIONS,
     Batches,
     Card,
@@ -37,8 +40,6 @@ from nbkit.models.training import (
     train_by,
     train_tokenizer,
 )
-from nbkit.models.translators.texts import text_pairs
-from nbkit.seeding import address, generator
 
 # ----------------------------------------------------------------------------
 # What language models learn from: one side of a parallel corpus, the pairs of an NLI set, or lines of a file.

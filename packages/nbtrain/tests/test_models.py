@@ -9,21 +9,14 @@ import pytest
 
 from nbkit.errors import ModelError, ParamsError
 from nbkit.languages import TARGETS
-from nbkit.models import (
-    TranslatorRecipe,
-    ensure_model,
-    is_trained,
-    model_identity,
-    resolve,
-    translate_remembered,
-    weights,
-)
-from nbkit.models.training import write_record
-from nbkit.models.translators import training
+from nbkit.models import ensure_model, is_trained, model_identity, resolve, translate_remembered, weights
 from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.store import Store
-
-from .trained import use_recipes
+from nbtrain import TranslatorRecipe
+from nbtrain import translators as training
+from nbtrain.models import translator_digest
+from nbtrain.training import write_record
+from tests.models.trained import use_recipes
 
 TINY = {
     "d_model": 16, "ffn": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1, "vocabulary": 200,
@@ -44,8 +37,8 @@ def tiny_recipes(monkeypatch):
 
 def test_the_recipes_that_come_with_the_package_are_recipes():
     for tgt in TARGETS:
-        assert TRANSLATOR.recipe(resolve("sandbox-marian", "en", tgt)).targets == (tgt,)
-        assert TRANSLATOR.recipe(resolve("sandbox-m2m", "en", tgt)).targets == TARGETS
+        assert resolve("sandbox-marian", "en", tgt).trained.recipe.targets == (tgt,)
+        assert resolve("sandbox-m2m", "en", tgt).trained.recipe.targets == TARGETS
 
 
 def test_one_marian_a_pair_and_one_m2m_for_all():
@@ -113,5 +106,5 @@ def test_what_a_model_starts_from_is_here_before_it_is_known_by_it(monkeypatch):
     monkeypatch.setattr(weights, "obstacle", lambda origin: None)
     monkeypatch.setattr(weights, "fetch", lambda origin: here.append("9ab3"))
     recipe = TranslatorRecipe(start="opus-mt", steps=1)
-    first = TRANSLATOR.recipe_digest(recipe)
-    assert here == ["9ab3"] and TRANSLATOR.recipe_digest(recipe) == first
+    first = translator_digest(recipe)
+    assert here == ["9ab3"] and translator_digest(recipe) == first

@@ -10,17 +10,17 @@ import torch
 from transformers import TrainerCallback
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding, TranslatorRecipe, check_model, load_translator, train_translator
+from nbkit.models import Decoding, check_model, load_translator
 from nbkit.models.catalogue import families
-from nbkit.models.training import new_model, train_vocabulary
-from nbkit.models.translators import training
-from nbkit.models.translators import training as training_data
 from nbkit.models.translators.seq2seq import load_tokenizer
 from nbkit.models.translators.texts import TextPair
-from nbkit.models.translators.training import Noise, dev_bleu, idiom_texts, mean_weights, measure, regular_texts
-
-from .small_recipes import tiny, write_words
-from .trained import same, weights_of
+from nbtrain import TranslatorRecipe, train_translator
+from nbtrain import translators as training
+from nbtrain import translators as training_data
+from nbtrain.training import new_model, train_vocabulary
+from nbtrain.translators import Noise, dev_bleu, idiom_texts, mean_weights, measure, regular_texts
+from tests.models.small_recipes import tiny, write_words
+from tests.models.trained import same, weights_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 
@@ -60,7 +60,7 @@ def test_an_architecture_is_trained_and_loaded(architecture, corpus, tmp_path):
         assert side.embed_tokens.weight[tokenizer.pad_token_id].abs().max() == 0
     card = (folder / "README.md").read_text(encoding="utf-8")
     assert f"a {architecture} model trained by nbkit" in card
-    assert ("import nbkit.models." in card) == (architecture != "mbart")
+    assert ("import nbtrain.networks" in card) == (architecture != "mbart")
 
 
 @pytest.mark.parametrize("architecture", get_args(TranslatorRecipe.model_fields["architecture"].annotation))
@@ -181,7 +181,7 @@ def test_the_mean_of_the_last_checkpoints(corpus, tmp_path, monkeypatch):
     parts = []
     averaged = mean_weights
     monkeypatch.setattr(
-        "nbkit.models.translators.training.mean_weights",
+        "nbtrain.translators.mean_weights",
         lambda folders: parts.extend(weights_of(folder) for folder in folders) or averaged(folders),
     )
     folder = train_translator(tiny(corpus, steps=8, keep="average", averaged=3, architecture="lstm"), tmp_path / "m")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,15 +16,17 @@ from torch import Tensor
 
 from nbkit.corpora.nli import LABELS, find_nli, load_nli, raw_nli
 from nbkit.errors import ModelError
+from nbkit.models import LANGUAGE_MODELS, check_language_model, ensure_language_model
 from nbkit.models.catalogue import known_order, order_of
-from nbkit.models.classifiers.classifier import CollatePairs, NliExample, encode_pairs, positions_of
-from nbkit.models.classifiers.lifecycle import Pair, load_classifier, start_files
-from nbkit.models.loading import SAFELY, reading
-from nbkit.models.recipes import ClassifierRecipe
-from nbkit.models.training import NAMES, Batches, Card, Training, new_classifier, shown, train_by, train_tokenizer
-from nbkit.models.weights import check_bytes
+from nbkit.models.classifiers.classifier import INPUTS, Encoded, encode_pairs, positions_of
+from nbkit.models.classifiers.lifecycle import Pair, load_classifier
+from nbkit.models.loading import SAFELY, attention_mask, padded, reading
+from nbkit.models.weights import check_bytes, fetch
 from nbkit.perturb.derangements import derange_pair
 from nbkit.seeding import address
+from nbtrain.models import start_reference
+from nbtrain.recipes import ClassifierRecipe
+from nbtrain.training import NAMES, Batches, Card, Training, new_classifier, shown, train_by, train_tokenizer
 
 # ----------------------------------------------------------------------------
 # Labelled pairs as running text, for training: raw, some of them joined from tokens, with permuted copies.
@@ -77,6 +79,47 @@ def held_out_pairs(recipe: ClassifierRecipe, split: str) -> tuple[list[Pair], li
     corpus, start = (recipe.dev, recipe.dev_start) if split == "dev" else (recipe.test, 0)
     rows = list(raw_nli(corpus, recipe.lang, n=recipe.held_out, start=start))
     return [(premise, hypothesis) for premise, hypothesis, _ in rows], [label for *_, label in rows]
+
+
+# ----------------------------------------------------------------------------
+# Pairs as token ids, padded into batches.
+
+
+@dataclass(frozen=True)
+class NliExample:
+    """A training pair and its permuted copies as ids; the label is an output of the model."""
+
+    pair: Encoded
+    label: int
+    copies: tuple[Encoded, ...] = ()
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Positions of the pair, and of all of its copies."""
+        return len(self.pair[0]), sum(len(copy[0]) for copy in self.copies)
+
+
+@dataclass(frozen=True)
+class CollatePairs:
+    """Makes tensors of batches: pairs and then their copies, which have no label (−100), padded with *pad*.
+
+    >>> example = NliExample(pair=((5, 6),), label=2, copies=(((6, 5, 7),),))
+    >>> batch = CollatePairs(pad=9)([[example]])
+    >>> batch["input_ids"].tolist(), batch["attention_mask"].tolist(), batch["labels"].tolist()
+    ([[5, 6, 9], [6, 5, 7]], [[1, 1, 0], [1, 1, 1]], [2, -100])
+    """
+
+    pad: int
+
+    def __call__(self, batches: Sequence[Sequence[NliExample]]) -> dict[str, torch.Tensor]:
+        examples = [example for batch in batches for example in batch]
+        copies = [copy for example in examples for copy in example.copies]
+        rows = [example.pair for example in examples] + copies
+        tensors = {"attention_mask": attention_mask([row[0] for row in rows])}
+        for part, column, fill in zip(INPUTS, zip(*rows, strict=True), (self.pad, 0), strict=False):
+            tensors[part] = padded(column, fill)
+        tensors["labels"] = torch.tensor([example.label for example in examples] + [-100] * len(copies))
+        return tensors
 
 
 # ----------------------------------------------------------------------------
@@ -218,6 +261,22 @@ def _batches(recipe: ClassifierRecipe, model: Any, tokenizer: Any, pairs: Iterab
     numbers = dict(zip(LABELS, order_of(names, recipe.start or "in training"), strict=True))
     examples = [NliExample(next(encoded), numbers[row.label], tuple(next(encoded) for _ in row.copies)) for row in rows]
     return Batches(examples, recipe.batch_tokens, recipe.seed)
+
+
+def start_files(start: str, lang: str) -> Path:
+    """The folder of the model to fine-tune from; trains or downloads it if it is missing.
+
+    Raises `ModelError` if it is not available, and for a causal language model.
+    """
+    if start not in LANGUAGE_MODELS:
+        return fetch(start_reference(start, lang))
+    problem = check_language_model(start, lang, kind="masked")
+    if problem is not None:
+        raise ModelError(problem)
+    folder = ensure_language_model(start, lang)
+    if folder is None:
+        raise ModelError(f"start '{start}' is Python code, which cannot be fine-tuned; give a model with files")
+    return folder
 
 
 def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:

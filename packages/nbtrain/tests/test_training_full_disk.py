@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 from nbkit.errors import ModelError
-from nbkit.models.training import fresh, trained_once
+from nbtrain.training import fresh, trained_once
 
 weights = {"layer": torch.ones(300_000)}
 

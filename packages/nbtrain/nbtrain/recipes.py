@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from nbkit.corpora.idioms import training_copies
 from nbkit.errors import ModelError, NbkitError, ParamsError, UnknownNameError, schema_problems
 from nbkit.languages import check_language, is_unspaced
-from nbkit.models.catalogue import MOST_SEED
 from nbkit.yaml_text import read_own
 
+#: The highest seed that both numpy and torch accept.
+MOST_SEED = 2**32 - 1
 #: What no number of a recipe is beyond.
 _MOST = 10**9
 

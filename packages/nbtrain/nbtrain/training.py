@@ -34,12 +34,12 @@ from nbkit.errors import DataError, ModelError, NbkitError
 from nbkit.models import weights
 from nbkit.models.catalogue import families
 from nbkit.models.loading import attention_mask, padded, quiet
-from nbkit.models.recipes import SENTENCE_ENCODERS, ClassifierRecipe, LanguageModelRecipe, Recipe, TranslatorRecipe
 from nbkit.models.translators.seq2seq import load_tokenizer
 from nbkit.models.weights import RECORD_FILE, write_digests
 from nbkit.progress import Lines, is_live
 from nbkit.seeding import generator
 from nbkit.yaml_text import read_own
+from nbtrain.recipes import SENTENCE_ENCODERS, ClassifierRecipe, LanguageModelRecipe, Recipe, TranslatorRecipe
 
 # ----------------------------------------------------------------------------
 # Vocabularies, and networks with random weights.
@@ -66,11 +66,11 @@ def _architectures() -> Mapping[str, Mapping[str, Any]]:
 def module_of(recipe: TranslatorRecipe) -> str | None:
     """The module of this package that knows the recipe's network; None for one that transformers knows.
 
-    >>> module_of(TranslatorRecipe(architecture="lstm", steps=1)).partition(".")[0]
-    'nbkit'
+    >>> module_of(TranslatorRecipe(architecture="lstm", steps=1))
+    'nbtrain.networks'
     """
     module = _architectures()[recipe.architecture]["translator"].partition(":")[0]
-    return module if module.startswith("nbkit.") else None
+    return module if module.startswith("nbtrain.") else None
 
 
 # ----------------------------------------------------------------------------
