@@ -103,9 +103,9 @@ def random_language_model(folder: Path, shape: Shape) -> str:
 def random_translator(folder: Path, shape: Shape, architecture: str = "marian") -> str:
     """An English-German Marian or M2M-100 (``m2m100``); no hypothesis ends before the longest length."""
     import torch
-
-    from nbkit.models.catalogue import families
     from nbkit.models.translators.seq2seq import load_tokenizer
+
+    from nbkit.models.names import families
     from nbtrain import TranslatorRecipe
     from nbtrain.training import new_model, train_vocabulary
 

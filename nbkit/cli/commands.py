@@ -22,9 +22,8 @@ from nbkit.languages import LanguageDataError, check_language
 from nbkit.measure.bleu import cut
 from nbkit.measure.forms import accuracy_table, agreement, make_form, make_naturalness_form, make_sense_form, read_forms
 from nbkit.models import Decoding
-from nbkit.models.catalogue import BY_RULE
+from nbkit.models.names import BY_RULE
 from nbkit.models.services.commands import CommandModel, allow_commands
-from nbkit.models.services.names import is_remote
 from nbkit.perturb import PERTURBATIONS, perturb_all
 from nbkit.store import Store
 from nbkit.text.parsers import check_parser, load_parser, parser_for
@@ -117,22 +116,21 @@ def translate(
 
     A program given as `--system command:PROGRAM` is started; one behind a registered name needs --allow-commands.
     """
-    from nbkit.models import translate_remembered, usage_remembered
+    from nbkit.models import ask, load
 
     if system.removeprefix(BY_RULE).startswith(CommandModel.prefix):
         allow_commands()
     if output is not None and not output.absolute().parent.is_dir():  # before hours are spent
         raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
-    asked, store = (*pair, Decoding(**decoding)), Store()
+    store = Store()
     lines = _lines(file)
     filled = [line for line in lines if line]
     found: list[str] = []
     if filled:
-        found = translate_remembered(
-            system, filled, *asked, store=store, device=device, dtype=dtype, progress=sys.stderr.isatty()
-        )
-        if is_remote(system):
-            usage = usage_remembered(system, *asked, store=store, texts=filled)
+        model = load(system, "translate", *pair, decoding=Decoding(**decoding), device=device, dtype=dtype)
+        answers = ask(model, [(line,) for line in filled], store, progress=sys.stderr.isatty())
+        found = [answer["hypothesis"] for answer in answers]
+        if (usage := model.usage(store, filled)) is not None:
             facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.facts().items())
             click.echo(f"{system}: {facts}", err=True)
     hypotheses = iter(found)

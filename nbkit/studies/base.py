@@ -35,12 +35,12 @@ from nbkit.errors import NbkitError, ParamsError, schema_problems
 from nbkit.files import expand_path, file_digest
 from nbkit.languages import check_language, in_order
 from nbkit.measure.forms import read_forms
-from nbkit.models import Decoding, classifier_label, label, resolve
-from nbkit.models.backends import MOST_BEAMS, MOST_NEW_TOKENS, check_device
-from nbkit.models.catalogue import BY_RULE
+from nbkit.models import Decoding, label
+from nbkit.models.files import RECORD, read_json
+from nbkit.models.model import MOST_BEAMS, MOST_NEW_TOKENS, check_device
+from nbkit.models.names import BY_RULE
 from nbkit.models.services.commands import CommandModel
 from nbkit.models.services.outputs import OutputsModel
-from nbkit.models.weights import read_record
 from nbkit.store import Store
 
 if TYPE_CHECKING:
@@ -118,7 +118,9 @@ def _translators(names: list[str]) -> list[str]:
 
 
 def _classifiers(names: list[str]) -> list[str]:
-    return told_apart(without_repeats(names), partial(or_value_error, classifier_label), _RENAME.format("CLASSIFIERS"))
+    return told_apart(
+        without_repeats(names), partial(or_value_error, partial(label, task="classify")), _RENAME.format("CLASSIFIERS")
+    )
 
 
 #: A language that nbkit knows, and several of them in the order of the paper's tables.
@@ -295,11 +297,13 @@ def trained_by(model: str, src: str, tgt: str) -> TrainingData | None:
     True
     """
     try:
-        reference = resolve(model, src, tgt)
-        if reference.trained is not None:
-            fields: Any = reference.trained.fields
+        reference = models.load(model.removeprefix(BY_RULE), "translate", src, tgt).reference
+        if reference.folder is not None:
+            fields: Any = read_json(reference.folder / RECORD, needed=False).get("recipe")
+        elif reference.entry.trained is not None:
+            fields = reference.entry.trained(reference).fields
         else:
-            fields = {} if reference.folder is None else read_record(reference.folder).get("recipe")
+            fields = None
         if not isinstance(fields, Mapping) or not isinstance(fields.get("train"), str):
             return None
         found: dict[str, Any] = {name: fields.get(name) for name in ("train", "pairs", "idioms", "idiom_pairs")}
@@ -508,15 +512,16 @@ class TranslatorParams(ModelParams):
 
     def translator_key(self, name: str, src: str, tgt: str) -> dict[str, Any]:
         """Everything that can change the translations of one model; part of store keys."""
-        return {"model": models.model_identity(name, src, tgt, **self.running), "decoding": self.decoding.identity()}
+        model = models.load(name, "translate", src, tgt, **self.running)
+        return {"model": model.versioned(), "decoding": self.decoding.identity()}
 
     def translate(
         self, name: str, texts: Sequence[str], src: str, tgt: str, store: Store, *, progress: bool = True
     ) -> list[str]:
         """*texts* in the order given, each distinct one translated once ever with the settings of this run."""
-        return models.translate_remembered(
-            name, texts, src, tgt, self.decoding, store=store, progress=progress, **self.running
-        )
+        model = models.load(name, "translate", src, tgt, decoding=self.decoding, **self.running)
+        answers = models.ask(model, [(text,) for text in texts], store, progress=progress)
+        return [answer["hypothesis"] for answer in answers]
 
 
 def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:

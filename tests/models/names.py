@@ -17,17 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nbkit.errors import NbkitError
-from nbkit.models import (
-    CLASSIFIERS,
-    LANGUAGE_MODELS,
-    MODELS,
-    Decoding,
-    ModelEntry,
-    classification_config,
-    language_model_identity,
-    resolve_classifier,
-    translation_config,
-)
+from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS, Decoding, Entry, load
 
 FROZEN = Path(__file__).with_name("keys.json")
 PACKAGES = ("ctranslate2", "torch", "transformers")
@@ -109,8 +99,8 @@ def register_all() -> None:
     MODELS.register("mine2", echo)
     CLASSIFIERS.register("mine", shout)
     LANGUAGE_MODELS.register("mine", echo)
-    MODELS.register("served", ModelEntry(hub="openai:q-{src}@http://localhost:1/v1", label="S", sources=("en",)))
-    MODELS.register("captions", ModelEntry(hub="./mt-{src}-{tgt}", label="C"))
+    MODELS.register("served", Entry(hub="openai:q-{src}@http://localhost:1/v1", label="S", sources=("en",)))
+    MODELS.register("captions", Entry(hub="./mt-{src}-{tgt}", label="C"))
 
 
 def keys() -> Iterator[tuple[str, Any]]:
@@ -120,32 +110,11 @@ def keys() -> Iterator[tuple[str, Any]]:
         for name, src, tgt in TRANSLATORS:
             for search in SEARCHES:
                 place = " ".join(map(str, ("translate", name, src, tgt, device, dtype, *search.values())))
-                yield place, _tried(lambda: translation_config(name, src, tgt, Decoding(**search), **how))
-        for name, lang in NLI:
-            yield " ".join(("classify", name, lang, device, dtype)), _tried(lambda: _classification(name, lang, how))
-        for name, lang in SCORERS:
-            place = " ".join(("likelihood", name, str(lang), device, dtype))
-            yield (
-                place,
-                _tried(
-                    lambda: {"kind": "perplexity", "version": 1, "model": language_model_identity(name, lang, **how)}
-                ),
-            )
-
-
-def _classification(name: str, lang: str, how: dict[str, str]) -> dict[str, Any]:
-    remote = resolve_classifier(name, lang).remote
-    if remote is None:
-        return classification_config(name, lang, **how)
-    settings = remote.decoding(Decoding(beams=1))
-    return {
-        "kind": "answer",
-        "version": 1,
-        "model": remote.identity(),
-        "src": lang,
-        "tgt": "labels",
-        "decoding": settings,
-    }
+                yield place, _tried(lambda: load(name, "translate", src, tgt, decoding=Decoding(**search), **how).key())
+        for task, names in (("classify", NLI), ("likelihood", SCORERS)):
+            for name, lang in names:
+                place = " ".join((task, name, str(lang), device, dtype))
+                yield place, _tried(lambda: load(name, task, lang, **how).key())
 
 
 def _tried(key: Any) -> Any:

@@ -13,8 +13,8 @@ import pandas as pd
 
 from nbkit.corpora.templates import PLACEHOLDER, Template
 from nbkit.measure.numbers import Judgement, judge_number, template_numbers
-from nbkit.models.catalogue import BY_RULE
-from nbkit.models.translators.lifecycle import carry_remembered
+from nbkit.models import ask, load
+from nbkit.models.names import BY_RULE
 from nbkit.models.translators.texts import corpus_texts_identity, text_pairs
 from nbkit.numbers import find_numbers
 from nbkit.numbers.formats import DrawnNumber
@@ -42,9 +42,9 @@ def outcomes(params: NumbersParams, cell: Cell, items: pd.DataFrame, answers: pd
     judged = [_judged(template, Decimal(value), written, answer, cell) for template, value, written, answer in given]
     stand_ins = [""] * len(items)
     if cell.model.startswith(BY_RULE):
-        settings: Any = {"store": Store(), "progress": False, **params.running}
-        carried = carry_remembered(cell.model, items["source"].tolist(), *cell[:2], params.decoding, **settings)
-        stand_ins = [each.outcome for each in carried]
+        model = load(cell.model, "translate", *cell[:2], decoding=params.decoding, **params.running)
+        inputs = [(source,) for source in items["source"].tolist()]
+        stand_ins = [answer["numbers"] for answer in ask(model, inputs, Store(), progress=False)]
     return items[GROUPS].assign(
         **params.names(cell),
         strict=[each.strict for each in judged],

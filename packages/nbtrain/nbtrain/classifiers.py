@@ -16,17 +16,19 @@ from torch import Tensor
 
 from nbkit.corpora.nli import LABELS, find_nli, load_nli, raw_nli
 from nbkit.errors import ModelError
-from nbkit.models import LANGUAGE_MODELS, check_language_model, ensure_language_model
-from nbkit.models.catalogue import known_order, order_of
-from nbkit.models.classifiers.classifier import INPUTS, Encoded, encode_pairs, positions_of
-from nbkit.models.classifiers.lifecycle import Pair, load_classifier
-from nbkit.models.loading import SAFELY, attention_mask, padded, reading
-from nbkit.models.weights import check_bytes, fetch
+from nbkit.models import LANGUAGE_MODELS, ask, check, load
+from nbkit.models.batching import warn_of_cuts, windows
+from nbkit.models.files import check_bytes, fetch, read_json
+from nbkit.models.loading import SAFELY, mask_of, padded, positions, quiet
+from nbkit.models.names import order_of
 from nbkit.perturb.derangements import derange_pair
 from nbkit.seeding import address
 from nbtrain.models import start_reference
 from nbtrain.recipes import ClassifierRecipe
 from nbtrain.training import NAMES, Batches, Card, Training, new_classifier, shown, train_by, train_tokenizer
+
+#: Premise and hypothesis.
+Pair = tuple[str, str]
 
 # ----------------------------------------------------------------------------
 # Labelled pairs as running text, for training: raw, some of them joined from tokens, with permuted copies.
@@ -85,6 +87,34 @@ def held_out_pairs(recipe: ClassifierRecipe, split: str) -> tuple[list[Pair], li
 # Pairs as token ids, padded into batches.
 
 
+#: The ids of a pair, special tokens included, and, if the model uses them, the side of each (0 or 1).
+Encoded = tuple[tuple[int, ...], ...]
+#: What the parts of `Encoded` are to a model.
+INPUTS = ("input_ids", "token_type_ids")
+_CHUNK = 4096
+
+
+def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], most: int, what: object) -> Iterator[Encoded]:
+    """The ids of each pair, tokenized in bulk; the longer side of a pair of more than *most* tokens is truncated.
+
+    Warns of truncated pairs of the model *what*. Marks such as ``</s>`` in a text are treated as ordinary text.
+    """
+    for chunk in windows(pairs, _CHUNK):
+        whole = list(_tokenized(tokenizer, chunk, truncation=False))
+        warn_of_cuts(what, [premise for premise, _ in chunk], [len(encoded[0]) for encoded in whole], most)
+        for pair, encoded in zip(chunk, whole, strict=True):
+            fits = len(encoded[0]) <= most
+            yield encoded if fits else next(_tokenized(tokenizer, [pair], truncation="longest_first", max_length=most))
+
+
+def _tokenized(tokenizer: Any, pairs: Sequence[Pair], **options: Any) -> Iterator[Encoded]:
+    premises, hypotheses = (list(side) for side in zip(*pairs, strict=True))
+    found = tokenizer(
+        premises, hypotheses, return_attention_mask=False, split_special_tokens=True, verbose=False, **options
+    )
+    return zip(*(map(tuple, found[part]) for part in INPUTS if part in found), strict=True)
+
+
 @dataclass(frozen=True)
 class NliExample:
     """A training pair and its permuted copies as ids; the label is an output of the model."""
@@ -115,7 +145,7 @@ class CollatePairs:
         examples = [example for batch in batches for example in batch]
         copies = [copy for example in examples for copy in example.copies]
         rows = [example.pair for example in examples] + copies
-        tensors = {"attention_mask": attention_mask([row[0] for row in rows])}
+        tensors = {"attention_mask": mask_of([row[0] for row in rows])}
         for part, column, fill in zip(INPUTS, zip(*rows, strict=True), (self.pad, 0), strict=False):
             tensors[part] = padded(column, fill)
         tensors["labels"] = torch.tensor([example.label for example in examples] + [-100] * len(copies))
@@ -128,11 +158,11 @@ class CollatePairs:
 
 def measure(recipe: ClassifierRecipe, folder: Path) -> list[tuple[object, ...]]:
     """One row each for dev and test: split, corpus, pairs, accuracy of the model in *folder*, most frequent label."""
-    classifier = load_classifier(str(folder.absolute()), lang=recipe.lang, device="cpu")
+    classifier = load(str(folder.absolute()), "classify", recipe.lang, device="cpu")
     rows: list[tuple[object, ...]] = []
     for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
         pairs, gold = held_out_pairs(recipe, split)
-        chosen = [LABELS[i] for i in classifier.probabilities(pairs, progress=False).argmax(1)]
+        chosen = [max(LABELS, key=answer.__getitem__) for answer in ask(classifier, pairs, None, progress=False)]
         hits = sum(map(str.__eq__, chosen, gold))
         label, majority = Counter(gold).most_common(1)[0] if gold else ("", 0)
         accuracy, share = (shown(n / len(gold) if gold else None, ".1%", "no pairs") for n in (hits, majority))
@@ -256,7 +286,7 @@ def _measures(predictions: Any) -> dict[str, float]:
 def _batches(recipe: ClassifierRecipe, model: Any, tokenizer: Any, pairs: Iterable[LabelledPair]) -> Batches:
     rows = list(pairs)
     everything = chain.from_iterable((row.pair, *row.copies) for row in rows)
-    encoded = encode_pairs(tokenizer, everything, positions_of(model, tokenizer), recipe.start or "in training")
+    encoded = encode_pairs(tokenizer, everything, positions(model, tokenizer), recipe.start or "in training")
     names = [model.config.id2label[i] for i in range(len(LABELS))]
     numbers = dict(zip(LABELS, order_of(names, recipe.start or "in training"), strict=True))
     examples = [NliExample(next(encoded), numbers[row.label], tuple(next(encoded) for _ in row.copies)) for row in rows]
@@ -270,10 +300,9 @@ def start_files(start: str, lang: str) -> Path:
     """
     if start not in LANGUAGE_MODELS:
         return fetch(start_reference(start, lang))
-    problem = check_language_model(start, lang, kind="masked")
-    if problem is not None:
+    if problem := check(start, "likelihood", lang, kind="masked"):
         raise ModelError(problem)
-    folder = ensure_language_model(start, lang)
+    folder = load(start, "likelihood", lang).fetch()
     if folder is None:
         raise ModelError(f"start '{start}' is Python code, which cannot be fine-tuned; give a model with files")
     return folder
@@ -286,14 +315,27 @@ def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
     assert recipe.start is not None
     folder = start_files(recipe.start, recipe.lang)
     check_bytes(folder, f"checkpoint '{recipe.start}'")
-    options: dict[str, Any] = (
-        {} if known_order(folder) else {**NAMES, "ignore_mismatched_sizes": True}
-    )  # a head that is not NLI's
-    with reading(f"checkpoint '{recipe.start}'", folder, "cannot be trained on"):
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32, **SAFELY, **options)
+    # Beside a head that is not NLI's.
+    options: dict[str, Any] = {} if _has_labels(folder) else {**NAMES, "ignore_mismatched_sizes": True}
+    try:
+        with quiet():
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32, **SAFELY, **options)
+    except Exception as error:  # libraries in C++ and Rust raise many kinds
+        raise ModelError(f"checkpoint '{recipe.start}': {folder} cannot be trained on: {error}") from error
     if tokenizer.pad_token_id is None:
         raise ModelError(
             f"checkpoint '{recipe.start}' has no padding token; start from a masked model, not a causal one"
         )
     return model, tokenizer
+
+
+def _has_labels(folder: Path) -> bool:
+    """Whether the settings in *folder* name the three labels."""
+    names = read_json(folder / "config.json").get("id2label") or {}
+    backward = read_json(folder / "config.json").get("label2id") or {}
+    found = [names[key] for key in sorted(names, key=int)] or sorted(backward, key=backward.__getitem__)
+    try:
+        return bool(order_of(list(map(str, found)), str(folder)))
+    except ModelError:
+        return False

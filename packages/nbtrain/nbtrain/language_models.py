@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,12 +19,12 @@ from transformers import Trainer, set_seed
 from nbkit.corpora import find_corpus, is_endless
 from nbkit.corpora.nli import find_nli, load_nli, raw_nli
 from nbkit.errors import DataError, ModelError
-from nbkit.models.classifiers.classifier import encode_pairs
-from nbkit.models.language_models.language_model import Ids, TextEncoder, given_instead
-from nbkit.models.language_models.lifecycle import load_language_model
-from nbkit.models.loading import attention_mask, padded
+from nbkit.models import ask, load
+from nbkit.models.lm import Ids, given_instead
+from nbkit.models.loading import mask_of, padded
 from nbkit.models.translators.texts import text_pairs
 from nbkit.seeding import address, generator
+from nbtrain.classifiers import encode_pairs
 from nbtrain.corpora import LINES, PAIRS, line_file, other_language
 from nbtrain.recipes import LanguageModelRecipe
 from nbtrain.training import (
@@ -132,20 +131,33 @@ def examples(tokenizer: Any, samples: Iterable[Sample], *, is_causal: bool) -> I
 
     A causal model reads BOS, the text and EOS; a masked one what its tokenizer makes of one text or of two.
     """
-    encoder = TextEncoder(tokenizer, sys.maxsize, "in training")  # long texts are cut here, into several
-    before, after = ((tokenizer.bos_token_id,), (tokenizer.eos_token_id,)) if is_causal else encoder.frame()
+    before, after = ((tokenizer.bos_token_id,), (tokenizer.eos_token_id,)) if is_causal else _frame(tokenizer)
     has_sides = "token_type_ids" in tokenizer.model_input_names
     room = POSITIONS - len(before) - len(after)
     stream = iter(samples)
     while chunk := list(islice(stream, _CHUNK)):
         single = [sample[0] for sample in chunk if len(sample) == 1]
-        for content in encoder.contents(single, 0):
+        for content in _tokenized(tokenizer, single, add_special_tokens=False) if single else ():
             for start in range(0, len(content), room):
                 ids = (*before, *content[start : start + room], *after)
                 yield LanguageModelExample(ids, (0,) * len(ids) if has_sides else ())
         pairs = [(sample[0], sample[1]) for sample in chunk if len(sample) == 2]
         for encoded in encode_pairs(tokenizer, pairs, POSITIONS, "in training"):
             yield LanguageModelExample(encoded[0], encoded[1] if len(encoded) > 1 else ())
+
+
+def _tokenized(tokenizer: Any, texts: list[str], **options: Any) -> list[list[int]]:
+    """Ids, in which marks such as ``<|endoftext|>`` are ordinary text."""
+    more = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False, **options}
+    rows: list[list[int]] = tokenizer(texts, split_special_tokens=True, **more)["input_ids"]
+    return rows
+
+
+def _frame(tokenizer: Any) -> tuple[Ids, Ids]:
+    """The special tokens before and after a text."""
+    (ids,) = _tokenized(tokenizer, [""], add_special_tokens=True)
+    middle = 1 if len(ids) > 1 else 0  # [CLS] [SEP], <s> </s>
+    return tuple(ids[:middle]), tuple(ids[middle:])
 
 
 class Rounds(Dataset):
@@ -205,7 +217,7 @@ class CollateMasked:
         labels, masked = self._masked(ids.numpy(), draw)
         tensors = {
             "input_ids": torch.from_numpy(masked),
-            "attention_mask": attention_mask([row.ids for row in rows]),
+            "attention_mask": mask_of([row.ids for row in rows]),
             "labels": torch.from_numpy(labels),
         }
         if rows[0].sides:
@@ -228,13 +240,13 @@ class CollateMasked:
 
 def measure(recipe: LanguageModelRecipe, folder: Path) -> list[tuple[object, ...]]:
     """A row each for dev and test: split, corpus, texts, their tokens, and over all of these the model's perplexity."""
-    model: Any = load_language_model(str(folder.absolute()), lang=recipe.lang, device="cpu")
+    model = load(str(folder.absolute()), "likelihood", recipe.lang, device="cpu")
     found: list[tuple[object, ...]] = []
     for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
         texts = held_out_texts(corpus, recipe)
-        scores = list(model.likelihoods(texts))
-        tokens = sum(score.tokens for score in scores)
-        total = sum(score.log_probability for score in scores)
+        scores = list(ask(model, [(text,) for text in texts], None, progress=False))
+        tokens = sum(score["tokens"] for score in scores)
+        total = sum(score["log_probability"] for score in scores)
         perplexity = shown(math.exp(-total / tokens) if tokens else None, ".2f", "no texts")
         found.append((split, corpus, len(texts), tokens, perplexity))
     return found

@@ -7,30 +7,21 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, ClassVar
 
-from nbkit.corpora import sandbox
-from nbkit.corpora import corpus_identity
+from nbkit.corpora import corpus_identity, sandbox
 from nbkit.corpora.nli import check_nli, find_nli
 from nbkit.errors import ModelError
-from nbkit.models import (
-    CLASSIFIERS,
-    LANGUAGE_MODELS,
-    MODELS,
-    ClassifierEntry,
-    LanguageModelEntry,
-    ModelEntry,
-    resolve,
-    resolve_language_model,
-    weights,
-)
-from nbkit.models.catalogue import ARCHITECTURES, ClassifierReference, check_backend, check_pair, families, located
-from nbkit.models.lifecycle import is_missing, origin_identity
+from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS, Entry, check, files
+from nbkit.models.answers import ARCHITECTURES, NETWORKS, Weights, is_missing
+from nbkit.models.folders import check_backend
+from nbkit.models.model import TASKS, Record, Task
+from nbkit.models.names import VARIANTS, Reference, check_languages, families, find, last_part, located
 from nbkit.yaml_text import read_own
 from nbtrain.corpora import corpus_digest, corpus_problem
 from nbtrain.recipes import (
@@ -101,15 +92,17 @@ def split_variant(name: str) -> tuple[str, Variant]:
     return base, Variant(seed)
 
 
-def variant_entry(name: str) -> ModelEntry | None:
+def variant_entry(name: str, task: Task) -> Entry | None:
     """The entry of a translator with another seed or a condition, None for any other name."""
+    if task.noun != "model":
+        return None
     if _CONDITION in name:
         raise ModelError(f"model '{name}': write zero, joint or upsample-N (such as upsample-20) for {_CONDITION}")
     base, variant = split_variant(name)
     if variant == AS_IT_IS or base not in MODELS:
         return None
     entry = MODELS.get(base)
-    label = f"{MODELS.label(base)}{variant.label}"
+    label = f"{entry.label or last_part(base)}{variant.label}"
     if isinstance(entry.trained, partial):
         return replace(entry, label=label, trained=partial(entry.trained, variant=variant))
     if variant.seed is not None:
@@ -118,7 +111,7 @@ def variant_entry(name: str) -> ModelEntry | None:
 
 
 # ----------------------------------------------------------------------------
-# What nbkit asks of a model that is trained here (`nbkit.models.catalogue.Trained`).
+# What nbkit asks of a model that is trained here (`nbkit.models.answers.Trained`).
 
 
 class TrainedModel(ABC):
@@ -142,7 +135,7 @@ class TrainedModel(ABC):
     @cached_property
     def recipe(self) -> Any:
         """The recipe for the requested languages. Raises `NbkitError` if it does not cover them."""
-        fields = recipe_fields(self.file, self.name, self.reference.called)
+        fields = recipe_fields(self.file, self.name, str(self.reference))
         return self.schema.checked({**fields, **self.changes(fields)}, f"{self.file}: {self.name}")
 
     @property
@@ -159,7 +152,7 @@ class TrainedModel(ABC):
     @property
     def folder(self) -> Path:
         """Its folder, whether or not it exists yet; the seed is part of the digest."""
-        return weights.models_folder() / "-".join((self.stem, *self.recipe.languages, self.digest()))
+        return files.models_folder() / "-".join((self.stem, *self.recipe.languages, self.digest()))
 
     @property
     def stem(self) -> str:
@@ -201,7 +194,7 @@ class TrainedTranslator(TrainedModel):
     def recipe(self) -> TranslatorRecipe:
         """Also raises `ModelError` if the backend does not support its architecture."""
         family = families()[self.reference.entry.family or "marian"]
-        check_pair(self.reference, family)
+        check_languages(self.reference, family)
         check_backend(self.reference, family)
         recipe: TranslatorRecipe = super().recipe
         return recipe
@@ -213,7 +206,7 @@ class TrainedTranslator(TrainedModel):
         """
         reference = self.reference
         targets = reference.entry.targets if fields.get("architecture") == "m2m100" else (reference.tgt,)
-        return {"src": reference.src, "targets": targets, **self.variant.changes}
+        return {"src": reference.lang, "targets": targets, **self.variant.changes}
 
     def digest(self) -> str:
         """The sandbox's version covers its general sentences; any other data, and a start, add their identity."""
@@ -228,7 +221,7 @@ def translator_digest(recipe: TranslatorRecipe) -> str:
         if corpus.partition(":")[0] != "sandbox":
             more += [corpus_identity(corpus, recipe.src, tgt) for tgt in recipe.targets]
     if recipe.start is not None:
-        more.append(start_identity(resolve(recipe.start, recipe.src, recipe.targets[0])))
+        more.append(start_identity(find(recipe.start, "translate", recipe.src, recipe.targets[0])))
     return recipe.digest(sandbox.VERSION, *more)
 
 
@@ -247,13 +240,11 @@ class TrainedClassifier(TrainedModel):
 
     def problem(self) -> str | None:
         """Problems of its corpora, or of the language model that it starts from."""
-        from nbkit.models import check_language_model
-
         recipe: ClassifierRecipe = self.recipe
         corpora = dict.fromkeys((recipe.train, recipe.dev, recipe.test))
         problems = [problem for corpus in corpora for problem in check_nli(corpus, recipe.lang, n=1)]
         if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
-            problems += filter(None, [check_language_model(recipe.start, recipe.lang, kind="masked")])
+            problems += filter(None, [check(recipe.start, "likelihood", recipe.lang, kind="masked")])
         return problems[0] if problems else None
 
 
@@ -262,7 +253,7 @@ def classifier_digest(recipe: ClassifierRecipe) -> str:
     found = map(find_nli, (recipe.train, recipe.dev))
     more = [corpus.identity(recipe.lang, split) for corpus, split in found]
     if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
-        more.append(start_identity(resolve_language_model(recipe.start, recipe.lang)))
+        more.append(start_identity(find(recipe.start, "likelihood", recipe.lang)))
     elif recipe.start is not None:
         more.append(start_identity(start_reference(recipe.start, recipe.lang)))
     return recipe.digest(*more)
@@ -295,22 +286,21 @@ class TrainedLanguageModel(TrainedModel):
         return next(filter(None, (corpus_problem(corpus, recipe.lang) for corpus in corpora)), None)
 
 
-def start_reference(start: str, lang: str) -> ClassifierReference:
+def start_reference(start: str, lang: str) -> Reference:
     """A checkpoint that is no language model of the catalogue, to start a classifier from."""
-    return ClassifierReference(start, ClassifierEntry(hub=start), lang, **located(start, start, {}))
+    return located(Reference(start, TASKS["classify"], Entry(hub=start), lang), start)
 
 
-def start_identity(reference: Any) -> dict[str, Any]:
+def start_identity(reference: Reference) -> Record:
     """The identity of a model that another one is fine-tuned from; a missing hub model is downloaded first.
 
     Its commit is unknown before that, and the fine-tuned model's identity would change after training. If the download
     is impossible, the identity has no commit, and training reports the reason.
     """
-    identity = origin_identity(reference)
-    if is_missing(identity) and weights.obstacle(reference) is None:
-        weights.fetch(reference)
-        return origin_identity(reference)
-    return identity
+    model = Weights(reference)
+    if is_missing(model.source()) and files.obstacle(reference) is None:
+        files.fetch(reference)
+    return model.source()
 
 
 # ----------------------------------------------------------------------------
@@ -318,21 +308,22 @@ def start_identity(reference: Any) -> dict[str, Any]:
 
 
 def _register() -> None:
-    kinds: dict[str, tuple[Any, Callable[..., Any], type[TrainedModel]]] = {
-        "model": (MODELS, ModelEntry, TrainedTranslator),
-        "classifier": (CLASSIFIERS, ClassifierEntry, TrainedClassifier),
-        "language model": (LANGUAGE_MODELS, LanguageModelEntry, TrainedLanguageModel),
+    kinds: dict[str, tuple[Any, type[TrainedModel]]] = {
+        "model": (MODELS, TrainedTranslator),
+        "classifier": (CLASSIFIERS, TrainedClassifier),
+        "language model": (LANGUAGE_MODELS, TrainedLanguageModel),
     }
     for noun, entries in read_own(Path(__file__).with_name("models.yaml")).items():
-        registry, entry, kind = kinds[noun]
+        registry, kind = kinds[noun]
         for name, fields in entries.items():
-            values = {field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()}
-            made = entry(trained=partial(kind, name=str(values.pop("recipe"))), **values)
-            registry.register(name, made, summary=fields["summary"])
-    MODELS.variants.append(variant_entry)
-    for model_type in ("nbkit-lstm", "nbkit-convs2s"):
+            trained, summary = partial(kind, name=str(fields.pop("recipe"))), fields.pop("summary")
+            known = registry.get(name) if name in registry else None
+            entry = replace(known, trained=trained) if known else Entry(trained=trained, **fields)
+            registry.register(name, entry, summary=summary, replace=known is not None)
+    VARIANTS.append(variant_entry)
+    for model_type in ("nbkit-lstm", "nbkit-convs2s", "nbkit-sentence-pair"):
         ARCHITECTURES[model_type] = "nbtrain.networks"
-    ARCHITECTURES["nbkit-sentence-pair"] = "nbtrain.sentences:SentenceClassifier"
+    NETWORKS["nbkit-sentence-pair", "classify"] = "nbtrain.sentences:SentenceClassifier"
 
 
 _register()

@@ -31,11 +31,9 @@ from transformers import PrinterCallback, ProgressCallback, Trainer, TrainerCall
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, ModelError, NbkitError
-from nbkit.models import weights
-from nbkit.models.catalogue import families
-from nbkit.models.loading import attention_mask, padded, quiet
-from nbkit.models.translators.seq2seq import load_tokenizer
-from nbkit.models.weights import RECORD_FILE, write_digests
+from nbkit.models.files import RECORD, is_complete, read_json, write_digests
+from nbkit.models.loading import load_tokenizer, mask_of, padded, quiet
+from nbkit.models.names import families
 from nbkit.progress import Lines, is_live
 from nbkit.seeding import generator
 from nbkit.yaml_text import read_own
@@ -154,7 +152,7 @@ def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Pat
     _write_json(folder / "tokenizer_config.json", settings)
     if has_languages:
         # The language tokens follow the vocabulary; they must be listed to be special and omitted from decoded texts.
-        tokens = list(load_tokenizer(families()["m2m100"], folder).lang_token_to_id)
+        tokens = list(load_tokenizer(recipe.architecture, folder, families()["m2m100"].tokenizer).lang_token_to_id)
         _write_json(folder / "tokenizer_config.json", {**settings, "extra_special_tokens": tokens})
 
 
@@ -369,7 +367,7 @@ def trained_once(
     output.parent.mkdir(parents=True, exist_ok=True)
     work = output.with_name(f".{output.name}.training")
     with _one_at_a_time(output), _full_disk_told(output):
-        if _recipe_in(output) == record["recipe"] and weights.is_complete(output):
+        if _recipe_in(output) == record["recipe"] and is_complete(output):
             return output
         if output.exists():
             raise ModelError(f"{output} exists and was not made by this recipe: remove it or use another folder")
@@ -558,14 +556,14 @@ def _is_whole(path: Path) -> bool:
 
 
 def _recipe_in(folder: Path) -> Any:
-    return weights.read_record(folder).get("recipe")
+    return read_json(folder / RECORD, needed=False).get("recipe")
 
 
 def write_record(record: Mapping[str, Any], folder: Path) -> None:
-    """Writes `RECORD_FILE`, whole or not at all."""
-    temporary = folder / f".{RECORD_FILE}.{os.getpid()}"
+    """Writes `RECORD`, whole or not at all."""
+    temporary = folder / f".{RECORD}.{os.getpid()}"
     temporary.write_text(json.dumps(record, indent=1), encoding="utf-8")
-    temporary.replace(folder / RECORD_FILE)
+    temporary.replace(folder / RECORD)
 
 
 def save_trained(model: Any, tokenizer: Any, record: Mapping[str, Any], folder: Path) -> None:
@@ -745,7 +743,7 @@ class Collate:
         shifted = [example.prefix or (self.start, *example.target[:-1]) for example in examples]
         return {
             "input_ids": source,
-            "attention_mask": attention_mask([example.source for example in examples]),
+            "attention_mask": mask_of([example.source for example in examples]),
             "labels": labels,
             "decoder_input_ids": padded(shifted, self.pad),
         }

@@ -19,12 +19,12 @@ from torch import Tensor
 from transformers import Trainer, TrainerCallback, set_seed
 
 from nbkit.errors import ModelError
-from nbkit.models.backends import Decoding
-from nbkit.models.catalogue import Family, check_pair, families, family_of, resolve
-from nbkit.models.translators.lifecycle import ensure_model, load_translator
-from nbkit.models.translators.seq2seq import load_seq2seq, load_tokenizer
+from nbkit.models import ask, load
+from nbkit.models.files import check_bytes
+from nbkit.models.folders import check_translator, family_of
+from nbkit.models.loading import SAFELY, load_tokenizer, quiet
+from nbkit.models.names import Family, families
 from nbkit.models.translators.texts import TextPair, corpus_bleu, text_pairs
-from nbkit.models.weights import check_bytes
 from nbkit.seeding import address, generator
 from nbtrain.recipes import TranslatorRecipe
 from nbtrain.training import (
@@ -214,26 +214,43 @@ def started(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
     Raises `ModelError` if it is not available, does not support a language, or is behind a service or in Python code.
     """
     assert recipe.start is not None
-    reference = resolve(recipe.start, recipe.src, recipe.targets[0])
-    folder = ensure_model(recipe.start, recipe.src, recipe.targets[0])
+    model = load(recipe.start, "translate", recipe.src, recipe.targets[0])
+    folder = model.fetch()
     if folder is None:
-        where = "in Python code" if reference.remote is None else "behind a service"
+        where = "in Python code" if model.reference.entry.python is not None else "behind a service"
         raise ModelError(f"start '{recipe.start}' is {where}, so it cannot be fine-tuned; give a model with files")
-    family = family_of(reference, folder)
+    family = family_of(model.reference, folder)
     for target in recipe.targets:
-        check_pair(resolve(recipe.start, recipe.src, target), family, folder)
+        check_translator(load(recipe.start, "translate", recipe.src, target).reference, folder)
     check_bytes(folder, f"start '{recipe.start}'")
-    tokenizer = load_tokenizer(family, folder)
+    tokenizer = load_tokenizer(f"start '{recipe.start}'", folder, family.tokenizer)
     changes = {"dropout": recipe.dropout, "attention_dropout": recipe.attention_dropout}
-    model = load_seq2seq(reference, folder, torch.float32, changes)
+    network = _network(f"start '{recipe.start}'", folder, changes)
     if family.token is not None:
         tokenizer.src_lang, tokenizer.tgt_lang = family.code(recipe.src), family.code(recipe.targets[0])
         token = tokenizer.convert_tokens_to_ids(family.token.format(code=family.code(recipe.targets[0])))
         if family.token_starts:
-            model.config.decoder_start_token_id = model.generation_config.decoder_start_token_id = token
+            network.config.decoder_start_token_id = network.generation_config.decoder_start_token_id = token
         else:
-            model.generation_config.forced_bos_token_id = token if len(recipe.targets) == 1 else None
-    return model.train(), tokenizer, family
+            network.generation_config.forced_bos_token_id = token if len(recipe.targets) == 1 else None
+    return network.train(), tokenizer, family
+
+
+def _network(what: str, folder: Path, changes: Mapping[str, Any]) -> Any:
+    """The encoder-decoder in *folder*, in float32 on the CPU, with *changes* of the settings that it has."""
+    from transformers import AutoConfig, AutoModelForSeq2SeqLM
+
+    import nbtrain.networks  # noqa: F401 - makes the architectures known to transformers
+
+    try:
+        with quiet():
+            config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            for name, value in changes.items():
+                if hasattr(config, name):
+                    setattr(config, name, value)
+            return AutoModelForSeq2SeqLM.from_pretrained(folder, config=config, dtype=torch.float32, **SAFELY)
+    except Exception as error:  # libraries in C++ and Rust raise many kinds
+        raise ModelError(f"{what}: {folder} cannot be loaded: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -335,9 +352,10 @@ def check_held_out(recipe: TranslatorRecipe) -> None:
 
 
 def _bleu(folder: Path, src: str, tgt: str, corpus: str, n: int) -> dict[str, Any]:
-    translator = load_translator(str(folder.absolute()), src, tgt)
+    translator = load(str(folder.absolute()), "translate", src, tgt)
     pairs = list(text_pairs(corpus, src, tgt, n))
-    hypotheses = translator.translate([pair.source for pair in pairs], src, tgt, Decoding(), progress=False)
+    answers = ask(translator, [(pair.source,) for pair in pairs], None, progress=False)
+    hypotheses = [answer["hypothesis"] for answer in answers]
     bleu = corpus_bleu(hypotheses, [pair.target for pair in pairs], tgt, resamples=0)
     row = {"pair": f"{src}→{tgt}", "corpus": corpus, "pairs": len(pairs)}
     return {**row, "BLEU": bleu.score if pairs else None, "signature": f"`{bleu.signature}`"}
@@ -424,7 +442,7 @@ def _new_vocabulary(
     with PartialState().main_process_first():
         if is_main_process():
             train_vocabulary(texts, recipe, fresh(folder))
-        return load_tokenizer(family, folder), family
+        return load_tokenizer(recipe.architecture, folder, family.tokenizer), family
 
 
 def _trainer(training: Training, model: Any, tokenizer: Any, family: Family, examples: Sequence[Example]) -> Trainer:

@@ -7,6 +7,7 @@ import json
 import math
 import random
 import shutil
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,23 +15,29 @@ import torch
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, ModelError, ParamsError
-from nbkit.models import check_classifier, load_classifier
-from nbkit.models.classifiers.lifecycle import (
-    classifier_identity,
-    ensure_classifier,
-    is_classifier_here,
-)
-from nbkit.models.weights import DIGESTS
+from nbkit.models.files import DIGESTS
 from nbtrain import ClassifierRecipe, train_classifier
 from nbtrain.classifiers import CollatePairs, Loss, NliExample, dev_pairs, held_out_pairs, training_pairs
 from nbtrain.recipes import recipes_in
 from nbtrain.training import new_classifier, train_tokenizer
+from tests.models.by_name import (
+    check_classifier,
+    classifier_identity,
+    ensure_classifier,
+    is_classifier_here,
+    load_classifier,
+)
 from tests.models.nli_checkpoints import relabel
 from tests.models.trained import check_goes_on, check_read_first, same, use_recipes, weights_of
 
 NAMES = ("Tom", "Anna", "a dog", "the old man", "my sister", "a bird")
 VERBS = ("sees", "finds", "likes", "helps")
 ARCHITECTURES = ("roberta", "bart", "distilbert", "infersent", "bilstm", "convnet")
+
+
+def trained(reference: Any) -> Any:
+    """The model that is trained here that a name means."""
+    return reference.entry.trained(reference)
 
 
 @pytest.fixture(scope="module")
@@ -294,14 +301,15 @@ def test_recipes_that_cannot_be(fields, message):
 
 
 def test_the_recipes_that_come_with_the_package_are_recipes():
-    from nbkit.models import CLASSIFIERS, resolve_classifier
+    from nbkit.models import CLASSIFIERS
+    from tests.models.by_name import resolve_classifier
 
     named = {entry.trained.keywords["name"] for entry in map(CLASSIFIERS.get, CLASSIFIERS) if entry.trained}
     assert named == set(recipes_in("classifier_recipes.yaml"))
     for name in CLASSIFIERS:
         entry = CLASSIFIERS.get(name)
         for lang in entry.languages if entry.trained else ():
-            recipe = resolve_classifier(name, lang).trained.recipe
+            recipe = trained(resolve_classifier(name, lang)).recipe
             assert recipe.lang == lang and recipe.architecture in name.split("-")
 
 

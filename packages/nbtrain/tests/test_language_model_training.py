@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from nbkit.errors import DataError, ModelError, NbkitError, ParamsError
-from nbkit.models import (
-    LANGUAGE_MODELS,
-    LanguageModelEntry,
-    check_classifier,
-    check_language_model,
-    ensure_language_model,
-    is_language_model_here,
-    language_model_identity,
-    load_classifier,
-    load_language_model,
-)
-from nbkit.models.classifiers.lifecycle import classifier_identity
+from nbkit.models import LANGUAGE_MODELS, Entry
 from nbtrain import ClassifierRecipe, LanguageModelRecipe, train_classifier, train_language_model
 from nbtrain.corpora import corpus_digest, corpus_problem
 from nbtrain.language_models import (
@@ -30,13 +21,29 @@ from nbtrain.language_models import (
     held_out_texts,
     training_samples,
 )
+from nbtrain.models import TrainedLanguageModel
 from nbtrain.recipes import recipes_in
 from nbtrain.training import train_tokenizer, word_pieces
+from tests.models.by_name import (
+    check_classifier,
+    check_language_model,
+    classifier_identity,
+    ensure_language_model,
+    is_language_model_here,
+    language_model_identity,
+    load_classifier,
+    load_language_model,
+)
 from tests.models.trained import check_goes_on, check_read_first, use_recipes
 
 NAMES, VERBS = ("Tom", "Anna", "the old man"), ("sees", "likes", "finds")
 THINGS = ("a dog", "my sister", "the yellow car", "a bird")
 SENTENCES = [f"{who} {verb} {what} today." for who in NAMES for verb in VERBS for what in THINGS]
+
+
+def trained(reference: Any) -> Any:
+    """The model that is trained here that a name means."""
+    return reference.entry.trained(reference)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +140,7 @@ def test_a_classifier_starts_from_it(learnt, nli, tmp_path):
 def test_a_classifier_starts_from_a_name(lines, nli, monkeypatch):
     """The language model is trained first, and stands in the classifier's digest."""
     texts = {"tiny-lm": tiny(lines, "distilbert", steps=2).model_dump(mode="json", exclude_unset=True)}
-    LANGUAGE_MODELS.register("tiny-lm", LanguageModelEntry(recipe="tiny-lm", languages=("en",)))
+    LANGUAGE_MODELS.register("tiny-lm", Entry(trained=partial(TrainedLanguageModel, name="tiny-lm"), sources=("en",)))
     fields = {"start": "tiny-lm", "train": nli, "dev": nli, "test": nli, "steps": 2, "save_every": 2, "held_out": 6}
     use_recipes(monkeypatch, language_model_recipes=texts, classifier_recipes={"sick-roberta": fields})
     assert check_classifier("sick-roberta") is None and not is_language_model_here("tiny-lm")
@@ -222,7 +229,7 @@ def test_corpora_that_cannot_be_read(corpus, message, tmp_path):
 
 def test_held_out_corpora_are_read_first(lines, tmp_path, monkeypatch):
     check_read_first(train_language_model, tiny(lines), tmp_path, monkeypatch)
-    LANGUAGE_MODELS.register("tiny-lm", LanguageModelEntry(recipe="tiny-lm", languages=("en",)))
+    LANGUAGE_MODELS.register("tiny-lm", Entry(trained=partial(TrainedLanguageModel, name="tiny-lm"), sources=("en",)))
     fields = tiny(lines, test="sandbocks").model_dump(mode="json", exclude_unset=True)
     use_recipes(monkeypatch, language_model_recipes={"tiny-lm": fields})
     assert "unknown corpus 'sandbocks'" in check_language_model("tiny-lm")
@@ -254,14 +261,14 @@ def test_recipes_that_cannot_be(fields, message):
 
 
 def test_the_recipes_that_come_with_the_package_are_recipes():
-    from nbkit.models import resolve_language_model
+    from tests.models.by_name import resolve_language_model
 
     named = {entry.trained.keywords["name"] for entry in map(LANGUAGE_MODELS.get, LANGUAGE_MODELS) if entry.trained}
     assert named == set(recipes_in("language_model_recipes.yaml"))
     for name in LANGUAGE_MODELS:
         entry = LANGUAGE_MODELS.get(name)
         for lang in entry.languages if entry.trained else ():
-            recipe = resolve_language_model(name, lang).trained.recipe
+            recipe = trained(resolve_language_model(name, lang)).recipe
             assert recipe.lang == lang
 
 

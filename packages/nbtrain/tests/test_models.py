@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import pytest
 
 from nbkit.errors import ModelError, ParamsError
 from nbkit.languages import TARGETS
-from nbkit.models import ensure_model, is_trained, model_identity, resolve, translate_remembered, weights
-from nbkit.models.translators.lifecycle import TRANSLATOR
+from nbkit.models import files
 from nbkit.store import Store
 from nbtrain import TranslatorRecipe
 from nbtrain import translators as training
 from nbtrain.models import translator_digest
 from nbtrain.training import write_record
+from tests.models.by_name import ensure_model, is_trained, model_identity, resolve, translate_remembered
 from tests.models.trained import use_recipes
 
 TINY = {
     "d_model": 16, "ffn": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1, "vocabulary": 200,
     "pairs": 60, "card_pairs": 3, "steps": 3, "batch_tokens": 400, "warmup": 1, "threads": 1,
 }  # fmt: skip
+
+
+def trained(reference: Any) -> Any:
+    """The model that is trained here that a name means."""
+    return reference.entry.trained(reference)
 
 
 @pytest.fixture
@@ -37,13 +43,13 @@ def tiny_recipes(monkeypatch):
 
 def test_the_recipes_that_come_with_the_package_are_recipes():
     for tgt in TARGETS:
-        assert resolve("sandbox-marian", "en", tgt).trained.recipe.targets == (tgt,)
-        assert resolve("sandbox-m2m", "en", tgt).trained.recipe.targets == TARGETS
+        assert trained(resolve("sandbox-marian", "en", tgt)).recipe.targets == (tgt,)
+        assert trained(resolve("sandbox-m2m", "en", tgt)).recipe.targets == TARGETS
 
 
 def test_one_marian_a_pair_and_one_m2m_for_all():
     def places(name):
-        return {TRANSLATOR.place(resolve(name, "en", tgt)) for tgt in TARGETS}
+        return {trained(resolve(name, "en", tgt)).folder for tgt in TARGETS}
 
     assert (len(places("sandbox-marian")), len(places("sandbox-m2m"))) == (7, 1)
     assert len({str(model_identity("sandbox-marian", "en", tgt)) for tgt in TARGETS}) == 7
@@ -102,9 +108,9 @@ def test_of_all_who_ask_one_trains(tiny_recipes, monkeypatch):
 def test_what_a_model_starts_from_is_here_before_it_is_known_by_it(monkeypatch):
     """Else a model's digest would change once its start was downloaded."""
     here = []
-    monkeypatch.setattr(weights, "revision", lambda origin: here[0] if here else None)
-    monkeypatch.setattr(weights, "obstacle", lambda origin: None)
-    monkeypatch.setattr(weights, "fetch", lambda origin: here.append("9ab3"))
+    monkeypatch.setattr(files, "source", lambda origin: {"hub": origin.hub, "weights": here[0] if here else None})
+    monkeypatch.setattr(files, "obstacle", lambda origin: None)
+    monkeypatch.setattr(files, "fetch", lambda origin: here.append("9ab3"))
     recipe = TranslatorRecipe(start="opus-mt", steps=1)
     first = translator_digest(recipe)
     assert here == ["9ab3"] and translator_digest(recipe) == first

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from nbkit.models.catalogue import families
-from nbkit.models.translators.seq2seq import load_tokenizer
+from nbkit.models.loading import load_tokenizer
+from nbkit.models.names import families
 from nbtrain.recipes import TranslatorRecipe
 from nbtrain.training import Collate, Example
 from nbtrain.translators import Noise, NoisyBatches
@@ -91,7 +91,7 @@ def test_language_tokens_are_special_wherever_they_are_listed(checkpoints, tmp_p
     folder = shutil.copytree(checkpoints["m2m100-418m"], tmp_path / "m2m")
     settings = {"tokenizer_class": "M2M100Tokenizer", "model_max_length": 1024}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
-    tokenizer = load_tokenizer(families()["m2m100"], folder)
+    tokenizer = load_tokenizer("a model", folder, families()["m2m100"].tokenizer)
     recipe = TranslatorRecipe(steps=1, mask=0.999, replace_source=0.9, replace_target=0.999)
     made = Noise.of(recipe, tokenizer, families()["m2m100"], start=2)
     english, german = tokenizer.convert_tokens_to_ids(["__en__", "__de__"])

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from nbkit.corpora import sandbox
-from nbkit.models import resolve
 from nbkit.models.translators.texts import text_pairs
 from nbtrain.models import translator_digest
 from nbtrain.recipes import TranslatorRecipe
+from tests.models.by_name import resolve
+
+
+def trained(reference: Any) -> Any:
+    """The model that is trained here that a name means."""
+    return reference.entry.trained(reference)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +30,7 @@ from nbtrain.recipes import TranslatorRecipe
 )
 def test_models_that_were_trained_before_are_still_found(name, tgt, digest):
     assert sandbox.VERSION == "2"
-    assert translator_digest(resolve(name, "en", tgt).trained.recipe) == digest
+    assert translator_digest(trained(resolve(name, "en", tgt)).recipe) == digest
 
 
 def test_a_field_at_its_old_value_is_not_part_of_the_digest():
@@ -35,7 +41,7 @@ def test_a_field_at_its_old_value_is_not_part_of_the_digest():
 
 
 def test_another_mixture_is_another_model(monkeypatch):
-    recipe = resolve("sandbox-numbers", "de", "en").trained.recipe
+    recipe = trained(resolve("sandbox-numbers", "de", "en")).recipe
     before = translator_digest(recipe)
     changed = {**sandbox.mixtures(), "numbers": {**sandbox.mixtures()["numbers"], "version": 99}}
     monkeypatch.setattr("nbsandbox.stream.mixtures", lambda: changed)
@@ -47,7 +53,7 @@ def test_digits_are_pieces_of_their_own(tmp_path):
 
     from nbtrain.training import train_vocabulary
 
-    recipe = resolve("sandbox-numbers", "en", "de").trained.recipe
+    recipe = trained(resolve("sandbox-numbers", "en", "de")).recipe
     texts = [text for pair in text_pairs(recipe.train, "en", "de", 300) for text in (pair.source, pair.target)]
     for split, longest in ((True, 1), (False, 2)):
         folder = tmp_path / str(split)

@@ -9,15 +9,22 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
 from nbkit.errors import ModelError, ParamsError
-from nbkit.models import Decoding, check_model, load_translator
+from nbkit.models import Decoding
 from nbtrain import TranslatorRecipe, train_translator
 from nbtrain.training import Batches, Example
+from tests.models.by_name import check_model, load_translator
 from tests.models.small_recipes import tiny, write_words
 from tests.models.trained import check_read_first, same, weights_of
+
+
+def trained(reference: Any) -> Any:
+    """The model that is trained here that a name means."""
+    return reference.entry.trained(reference)
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +65,8 @@ def test_an_ordinary_folder_with_a_zero_pad_embedding(architecture, targets, pad
 
 
 def test_fast_encoding_is_the_tokenizers_own(corpus, tmp_path):
-    from nbkit.models.catalogue import families
-    from nbkit.models.translators.seq2seq import load_tokenizer
+    from nbkit.models.loading import load_tokenizer
+    from nbkit.models.names import families
     from nbtrain.training import encode_all, train_vocabulary
 
     texts = ["the old dog sees the cat .", "a word it never saw: žluťoučký", "", "  two   spaces "]
@@ -68,15 +75,15 @@ def test_fast_encoding_is_the_tokenizers_own(corpus, tmp_path):
         folder.mkdir()
         recipe = tiny(corpus, architecture=architecture, seed=1)
         train_vocabulary(texts * 9, recipe, folder)
-        tokenizer = load_tokenizer(families()[architecture], folder)
+        tokenizer = load_tokenizer("a model", folder, families()[architecture].tokenizer)
         texts_ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in [*texts, "an unseen ☃"]]
         assert encode_all(tokenizer, [*texts, "an unseen ☃"]) == texts_ids
 
 
 def test_every_language_is_in_the_vocabulary(tmp_path, monkeypatch):
     """Even where the first language alone has more sentences than the vocabulary is learnt from."""
-    from nbkit.models.catalogue import families
-    from nbkit.models.translators.seq2seq import load_tokenizer
+    from nbkit.models.loading import load_tokenizer
+    from nbkit.models.names import families
     from nbkit.models.translators.texts import text_pairs
     from nbtrain import training as vocabulary
     from nbtrain import translators as training
@@ -92,7 +99,7 @@ def test_every_language_is_in_the_vocabulary(tmp_path, monkeypatch):
     recipe = tiny("sandbox:train", architecture="m2m100", targets=("de", "ru", "ja"), pairs=200, vocabulary=600)
     with pytest.raises(KeyboardInterrupt):
         train_translator(recipe, tmp_path / "model")
-    tokenizer = load_tokenizer(families()["m2m100"], kept)
+    tokenizer = load_tokenizer("a model", kept, families()["m2m100"].tokenizer)
     for target in recipe.targets:
         for pair in text_pairs("sandbox:train", "en", target, 20):
             assert tokenizer.unk_token_id not in tokenizer(pair.target)["input_ids"]

@@ -10,15 +10,16 @@ import torch
 from transformers import TrainerCallback
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding, check_model, load_translator
-from nbkit.models.catalogue import families
-from nbkit.models.translators.seq2seq import load_tokenizer
+from nbkit.models import Decoding
+from nbkit.models.loading import load_tokenizer
+from nbkit.models.names import families
 from nbkit.models.translators.texts import TextPair
 from nbtrain import TranslatorRecipe, train_translator
 from nbtrain import translators as training
 from nbtrain import translators as training_data
 from nbtrain.training import new_model, train_vocabulary
 from nbtrain.translators import Noise, dev_bleu, idiom_texts, mean_weights, measure, regular_texts
+from tests.models.by_name import check_model, load_translator
 from tests.models.small_recipes import tiny, write_words
 from tests.models.trained import same, weights_of
 
@@ -68,7 +69,9 @@ def test_the_end_that_is_forced_is_the_vocabularys(architecture, corpus, tmp_pat
     """transformers' own would be another token: a text that is cut at its limit would end in a word."""
     recipe = tiny(corpus, architecture=architecture)
     train_vocabulary([text for pair in regular_texts(recipe, "en", "de") for text in pair], recipe, tmp_path)
-    tokenizer = load_tokenizer(families()["m2m100" if architecture == "m2m100" else "marian"], tmp_path)
+    tokenizer = load_tokenizer(
+        "a model", tmp_path, families()["m2m100" if architecture == "m2m100" else "marian"].tokenizer
+    )
     model = new_model(recipe, tokenizer)
     for settings in (model.config, model.generation_config):
         assert settings.eos_token_id == tokenizer.eos_token_id

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from nbkit.errors import ModelError, ParamsError, UnknownNameError
-from nbkit.models import MODELS, ModelEntry, check_model, label, resolve
+from nbkit.models import MODELS, Entry, label
 from nbkit.models.translators.texts import text_pairs
 from nbtrain.models import Variant, split_variant, translator_digest
 from nbtrain.recipes import TranslatorRecipe, named_recipe, recipes_in
 from nbtrain.translators import card
+from tests.models.by_name import check_model, resolve
+
+
+def trained(reference: Any) -> Any:
+    """The model that is trained here that a name means."""
+    return reference.entry.trained(reference)
 
 
 def test_a_seed_is_another_model_of_the_same_recipe():
-    recipes = [resolve(name, "en", "de").trained.recipe for name in ("sandbox-marian", "sandbox-marian#3")]
+    recipes = [trained(resolve(name, "en", "de")).recipe for name in ("sandbox-marian", "sandbox-marian#3")]
     assert [recipe.seed for recipe in recipes] == [0, 3]
     assert recipes[0].model_copy(update={"seed": 3}) == recipes[1]
     references = [resolve(name, "en", "de") for name in ("sandbox-marian", "sandbox-marian#3")]
-    folders = [reference.trained.folder.name for reference in references]
+    folders = [trained(reference).folder.name for reference in references]
     assert folders[0] != folders[1] and "#" not in folders[1]
     assert label("sandbox-marian#3") == "Sandbox-Marian (seed 3)"
     assert resolve("sandbox-marian#3@ct2", "en", "de").full_name == "sandbox-marian#3@ct2"
-    assert translator_digest(resolve("sandbox-marian#0", "en", "de").trained.recipe) == translator_digest(recipes[0])
+    assert translator_digest(trained(resolve("sandbox-marian#0", "en", "de")).recipe) == translator_digest(recipes[0])
 
 
 def test_a_condition_is_read_from_the_name():
@@ -30,13 +38,13 @@ def test_a_condition_is_read_from_the_name():
         Variant(2, "upsample-20"),
     )
     assert split_variant("sandbox-idioms-mask-zero")[0] == "sandbox-idioms-mask-{condition}"
-    recipe = resolve("sandbox-idioms-upsample-20", "en", "es").trained.recipe
+    recipe = trained(resolve("sandbox-idioms-upsample-20", "en", "es")).recipe
     assert (recipe.condition, recipe.copies) == ("upsample-20", 20)
-    assert resolve("sandbox-idioms-zero", "en", "es").trained.recipe.copies == 0
+    assert trained(resolve("sandbox-idioms-zero", "en", "es")).recipe.copies == 0
 
 
 def test_one_model_is_of_any_pair_and_all_mixtures():
-    recipe = resolve("sandbox#1", "ja", "en").trained.recipe
+    recipe = trained(resolve("sandbox#1", "ja", "en")).recipe
     assert (recipe.src, recipe.targets, recipe.seed, recipe.copies) == ("ja", ("en",), 1, 1)
     for corpus in (recipe.train, recipe.dev, recipe.test):
         mixtures = {pair.id.partition("/")[0] for pair in text_pairs(corpus, "ja", "en", 12)}
@@ -46,7 +54,7 @@ def test_one_model_is_of_any_pair_and_all_mixtures():
 
 
 def test_a_condition_can_be_part_of_a_folder_of_ones_own(tmp_path):
-    MODELS.register("mine-{condition}", ModelEntry(hub=f"{tmp_path}/{{condition}}/{{src}}-{{tgt}}"))
+    MODELS.register("mine-{condition}", Entry(hub=f"{tmp_path}/{{condition}}/{{src}}-{{tgt}}"))
     assert resolve("mine-zero", "en", "fr").folder == tmp_path / "zero" / "en-fr"
     assert label("mine-zero") == "mine zero"
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from tests.models.test_training import corpus, tiny  # noqa: F401 - a fixture
 
 from nbkit import progress
 from nbtrain import train_translator
+from tests.models.small_recipes import tiny, write_words
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return write_words(tmp_path / "words.tsv")
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +21,7 @@ def _bars_are_not_forbidden(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 @pytest.mark.parametrize("seconds", [30.0, 0.0])
-def test_training_writes_lines_that_name_the_model(corpus, tmp_path, capfd, monkeypatch, seconds):  # noqa: F811
+def test_training_writes_lines_that_name_the_model(corpus, tmp_path, capfd, monkeypatch, seconds):
     monkeypatch.setattr(progress, "SECONDS_A_LINE", seconds)
     train_translator(tiny(corpus), tmp_path / "my-model")
     out, err = capfd.readouterr()
