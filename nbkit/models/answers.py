@@ -265,6 +265,7 @@ class Weights(Model):
     def fetch(self) -> Path:
         folder = self._fetched()
         if self.reference.suffix is not None:
+            check_folder(self.reference, folder)
             resolve_name("nbkit.models.ct2:ensure_converted")(self.reference, folder)
         return folder
 
@@ -297,6 +298,7 @@ class Weights(Model):
             # Another backend has its own weights.
             way_out = REINSTALL if shipped_folder() in folder.parents else None
             files.check_bytes(folder, str(reference), way_out, weights=reference.suffix is None)
+            check_folder(reference, folder)
             network: Network = resolve_name(make)(reference, folder)
             return network
 

@@ -222,6 +222,7 @@ def test_a_model_that_changes_between_key_and_load_is_not_remembered(checkpoints
 def test_classifiers_and_language_models_are_checked(tmp_path):
     folder = save_classifier(tmp_path / "roberta", "roberta")
     load_classifier(str(folder), device="cpu")
+    model._kept.clear()
     in_place(folder / "model.safetensors", (folder / "model.safetensors").read_bytes()[::-1])
     with pytest.raises(ModelError, match=r"model\.safetensors is damaged"):
         classify_remembered(str(folder), [("a", "b")], store=Store(), device="cpu")
@@ -229,6 +230,7 @@ def test_classifiers_and_language_models_are_checked(tmp_path):
         load_network(str(folder), "AutoModel", "cpu")
     folder = save_language_model(tmp_path / "gpt2", "gpt2")
     load_language_model(str(folder), device="cpu")
+    model._kept.clear()
     in_place(folder / "model.safetensors", (folder / "model.safetensors").read_bytes()[::-1])
     with pytest.raises(ModelError, match=r"model\.safetensors is damaged"):
         perplexities_remembered(str(folder), ["a b"], store=Store(), device="cpu")

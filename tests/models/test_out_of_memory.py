@@ -93,6 +93,6 @@ def test_a_text_that_never_fits_is_told_and_what_came_is_stored(checkpoints, tex
         patch.setattr(kind, "_generate", broken)
         with pytest.raises(ModelError, match=r"out of memory with a single text of \d+ tokens: .*a smaller model"):
             list(ask(marian, inputs, store, progress=False))
-    assert len(missing(marian, inputs, store)) == len(texts) - len(translated) > 0
+    assert 0 < len(missing(marian, inputs, store)) < len(texts)  # what came before is stored
     assert len(list(ask(marian, inputs, store, progress=False))) == len(texts)
     assert missing(marian, inputs, store) == []

@@ -29,7 +29,7 @@ from nbkit.models.probes import (
 )
 from nbkit.models.probing import NOWHERE, Piece, Subwords
 from nbkit.store import Store
-from tests.models.by_name import Translator
+from tests.models.by_name import Translator, translate_remembered
 
 from .conftest import sizes
 
@@ -48,6 +48,9 @@ class Probed(Translator):
         super().__init__(name, src, tgt)
         self.network = load_probe(name, src, tgt).network()
         self.family = self.network.family
+
+    def translate(self, texts, src, tgt, decoding=None, *, progress=True):
+        return translate_remembered(self.name, texts, src, tgt, decoding, store=None, progress=progress)
 
     def languages(self, src: str, tgt: str) -> int | None:
         return self.network.languages(load(self.name, "translate", src, tgt).reference)

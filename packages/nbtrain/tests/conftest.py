@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.conftest import data_folder, hubs_put_back, registries_put_back
+from tests.conftest import hubs_put_back, registries_put_back
 from tests.models.conftest import checkpoints, mbart25, own_cache, sentences
 
-__all__ = ["checkpoints", "data_folder", "hubs_put_back", "mbart25", "own_cache", "registries_put_back", "sentences"]
+__all__ = ["checkpoints", "hubs_put_back", "mbart25", "own_cache", "registries_put_back", "sentences"]
