@@ -80,7 +80,8 @@ def measure(
     """Every system in turn; a row each, and one for nbkit's layer over each raw engine."""
     import sacrebleu
 
-    from nbkit.models import Decoding, load_translator
+    from nbkit.models import Decoding
+    from tests.models.by_name import load_translator
 
     decoding = Decoding(beams=beams, max_new_tokens=length)
     ours = {

@@ -109,8 +109,9 @@ def ceilings(report: Report, tokenizer: Any, pairs: list[Pair], shape: Any, seco
 
 def trained_labels(report: Report, name: str, pairs: list[Pair]) -> None:
     """Rows on a classifier that was trained: how many labels another backend changes."""
-    from nbkit.models import is_classifier_here, load_classifier
     from nbkit.models.catalogue import is_place
+
+    from tests.models.by_name import is_classifier_here, load_classifier
 
     if not is_place(name) and not is_classifier_here(name):
         report.remark(f"{name} is not trained on this machine: labels of a trained classifier were not counted.")
@@ -138,7 +139,7 @@ def main() -> None:
     from random_models import SHAPES, random_classifier
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    from nbkit.models import classifier_label, load_classifier
+    from tests.models.by_name import classifier_label, load_classifier
 
     torch.set_num_threads(options.threads)
     settings = dict(vars(options), trained=classifier_label(options.trained))  # a folder's path is nobody's business

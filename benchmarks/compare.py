@@ -27,13 +27,14 @@ from reporting import Report, parse, parser
 
 from nbcards.comparison import paired, weights_of
 from nbkit.measure.signflips import LEVEL, POWER, p_values, room_of, visible
-from nbkit.models import MODELS, Decoding, translate_remembered
+from nbkit.models import MODELS, Decoding
 from nbkit.seeding import generator
 from nbkit.store import Store
 from nbkit.studies import STUDIES, Outcomes
 from nbkit.studies.behaviours import behaviours
 from nbkit.studies.results import computed
 from nbsandbox import homograph_lexicon, idiom_dictionary
+from tests.models.by_name import translate_remembered
 
 RATES = (0.02, 0.05, 0.1, 0.2)
 

@@ -53,7 +53,7 @@ class PapersWay:
         import spacy
 
         from nbkit.corpora import Request, find_corpus
-        from nbkit.models import load_translator
+        from tests.models.by_name import load_translator
 
         corpus, split = find_corpus(CORPUS)
         raw = [pair for pair, _ in zip(corpus.raw_pairs(Request("en", "de", split)), range(pairs), strict=False)]

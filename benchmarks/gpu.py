@@ -146,7 +146,7 @@ def reorderings(text: str, n: int, *address: object) -> Iterator[str]:
 
 
 def nli(bench: Bench) -> None:
-    from nbkit.models import load_classifier
+    from tests.models.by_name import load_classifier
 
     shape = bench.shape("roberta-large")
     name = random_classifier(bench.folder / "roberta", shape)
@@ -189,7 +189,8 @@ def perturbed(bench: Bench) -> list[str]:
 
 def translate(bench: Bench, work: str, shape: Any, architecture: str) -> tuple[str, list[str], float]:
     """Times nbkit on transformers; the model, the texts, and seconds a text."""
-    from nbkit.models import Decoding, load_translator
+    from nbkit.models import Decoding
+    from tests.models.by_name import load_translator
 
     options = bench.options
     name = random_translator(bench.folder / work, shape, architecture)
@@ -216,7 +217,8 @@ def translate(bench: Bench, work: str, shape: Any, architecture: str) -> tuple[s
 def opus_mt(bench: Bench) -> None:
     from backends import plain_loop
 
-    from nbkit.models import Decoding, load_translator
+    from nbkit.models import Decoding
+    from tests.models.by_name import load_translator
 
     options = bench.options
     name, texts, ours = translate(bench, "opus-mt", bench.shape("opus-mt"), "marian")

@@ -49,7 +49,8 @@ def as_on_an_accelerator(model: Any) -> Any:
 
 
 def translating(folder: Path, architecture: str, n: int) -> Sides:
-    from nbkit.models import Decoding, load_translator
+    from nbkit.models import Decoding
+    from tests.models.by_name import load_translator
 
     name = random_translator(folder, SHAPES["tiny"], architecture)
     translator = as_on_an_accelerator(load_translator(name, "en", "de", device="cpu"))
@@ -72,8 +73,8 @@ def translating(folder: Path, architecture: str, n: int) -> Sides:
 def classifying(folder: Path, n: int) -> Sides:
     import torch
 
-    from nbkit.models import load_classifier
     from nbkit.models.batching import bulk_encoded
+    from tests.models.by_name import load_classifier
 
     classifier = as_on_an_accelerator(load_classifier(random_classifier(folder, SHAPES["tiny"]), device="cpu"))
     classifier.model = lambda input_ids: SimpleNamespace(logits=torch.zeros(len(input_ids), 3))
@@ -90,10 +91,11 @@ def classifying(folder: Path, n: int) -> Sides:
 
 def scoring(folder: Path, n: int, *, remembered: bool) -> Sides:
     import torch
+    from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, load_language_model
 
     from nbkit.models.batching import bulk_encoded
-    from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, iter_perplexities, load_language_model
     from nbkit.store import Store
+    from tests.models.by_name import iter_perplexities
 
     name = random_language_model(folder, SHAPES["tiny"])
     model = as_on_an_accelerator(load_language_model(name, device="cpu"))

@@ -61,7 +61,7 @@ assert senses.loc[senses["kind"] == "pairs read", "n"].sum() == params.training_
 """,
     "scored": """
 import sys
-from nbkit.models.language_models.lifecycle import iter_perplexities
+from tests.models.by_name import iter_perplexities
 from nbkit.store import Store
 texts = (f"Sentence {i} of many that are scored." for i in range(int(sys.argv[1])))
 found = sum(1 for _ in iter_perplexities(sys.argv[2], texts, store=Store(), device="cpu", progress=False))
@@ -76,7 +76,7 @@ Run(STUDY, params).fill(["difficulty"])
 """,
     "classified": """
 import sys
-from nbkit.models import load_classifier
+from tests.models.by_name import load_classifier
 pairs = ((f"Sentence {i} of many.", f"It is {i % 97} of {i}.") for i in range(int(sys.argv[1])))
 assert sum(1 for _ in load_classifier(sys.argv[2], device="cpu").rows(pairs)) == int(sys.argv[1])
 """,

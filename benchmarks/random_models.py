@@ -64,8 +64,8 @@ def random_classifier(folder: Path, shape: Shape) -> str:
     """A RoBERTa for pairs, drawn wide enough that these get different labels."""
     import torch
 
-    from nbkit.models import ClassifierRecipe
-    from nbkit.models.training import new_classifier, train_tokenizer
+    from nbtrain import ClassifierRecipe
+    from nbtrain.training import new_classifier, train_tokenizer
 
     recipe = ClassifierRecipe(
         architecture="roberta", steps=1, width=shape.width, ffn=shape.ffn, heads=shape.heads, layers=shape.layers,
@@ -86,8 +86,8 @@ def random_language_model(folder: Path, shape: Shape) -> str:
     """A GPT-2."""
     import torch
 
-    from nbkit.models import LanguageModelRecipe
-    from nbkit.models.training import new_language_model, train_tokenizer
+    from nbtrain import LanguageModelRecipe
+    from nbtrain.training import new_language_model, train_tokenizer
 
     recipe = LanguageModelRecipe(
         architecture="gpt2", steps=1, width=shape.width, ffn=shape.ffn, heads=shape.heads, layers=shape.layers,
@@ -103,11 +103,11 @@ def random_language_model(folder: Path, shape: Shape) -> str:
 def random_translator(folder: Path, shape: Shape, architecture: str = "marian") -> str:
     """An English-German Marian or M2M-100 (``m2m100``); no hypothesis ends before the longest length."""
     import torch
-
-    from nbkit.models import TranslatorRecipe
-    from nbkit.models.catalogue import families
-    from nbkit.models.training import new_model, train_vocabulary
     from nbkit.models.translators.seq2seq import load_tokenizer
+
+    from nbkit.models.names import families
+    from nbtrain import TranslatorRecipe
+    from nbtrain.training import new_model, train_vocabulary
 
     recipe = TranslatorRecipe(
         architecture=architecture, steps=1, d_model=shape.width, ffn=shape.ffn, heads=shape.heads,

@@ -23,7 +23,8 @@ MODEL = "${NBKIT_DATA}/models/m30k-{src}-{tgt}"
 AGAIN = """
 import sys
 from pathlib import Path
-from nbkit.models import Decoding, translate_remembered
+from nbkit.models import Decoding
+from tests.models.by_name import translate_remembered
 from nbkit.store import Store
 
 texts = Path(sys.argv[2]).read_text(encoding="utf-8").splitlines()
@@ -36,8 +37,9 @@ assert not loaded, loaded
 
 def filled(model: str, texts: list[str]) -> None:
     """Keeps a hypothesis for each of *texts* where the model's would be."""
-    from nbkit.models import Decoding, translation_config
+    from nbkit.models import Decoding
     from nbkit.store import Store
+    from tests.models.by_name import translation_config
 
     config = translation_config(model, "en", "de", Decoding(beams=4), device="cpu")
     inputs = [(text,) for text in texts]
@@ -53,7 +55,8 @@ def main() -> None:
     need("ctranslate2")
     import torch
 
-    from nbkit.models import Decoding, load_translator
+    from nbkit.models import Decoding
+    from tests.models.by_name import load_translator
 
     torch.set_num_threads(1)
     report = Report(__file__, "A finished grid run again, against its first run", options)

@@ -22,12 +22,12 @@ from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import NamedTuple
 
+from nbkit.models.lifecycle import KEPT
 from reporting import Report, parse, parser
 
 from nbkit.languages import TARGETS
-from nbkit.models.catalogue import resolve
-from nbkit.models.lifecycle import KEPT
 from nbkit.studies.word_order import STUDY, WordOrderParams
+from tests.models.by_name import resolve
 
 #: Texts a second on one GPU of today, for each model: stated, not measured.
 RATES = {"opus-mt": 1000.0, "m2m100-418m": 400.0, "mbart50": 300.0, "m2m100-1.2b": 150.0}

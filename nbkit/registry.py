@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -44,6 +46,20 @@ def load_plugins(*files: Path) -> None:
             raise NbkitError(f"plug-in {file} cannot be imported: {type(error).__name__}: {error}") from error
         if found is None or Path(found).resolve() != Path(file).resolve():
             raise NbkitError(f"plug-in {file}: another module is called {name} ({found}): rename the file")
+
+
+@cache
+def load_packages(group: str) -> None:
+    """Import the modules that installed packages name under an entry-point *group*; each registers what it has.
+
+    A package that cannot be imported is named in a warning; the others work.
+    """
+    for point in entry_points(group=group):
+        try:
+            import_module(point.value)
+        except Exception as error:  # noqa: BLE001 - whatever someone's own code raises
+            package = point.dist.name if point.dist else point.value
+            warnings.warn(f"{package} ({point.value}) cannot be used: {type(error).__name__}: {error}", stacklevel=2)
 
 
 class Registry(Generic[T]):

@@ -111,6 +111,8 @@ def registries_put_back():
     from nbkit.studies import STUDIES
 
     registries = (ALIGNERS, CLASSIFIERS, CORPORA, LANGUAGE_MODELS, METRICS, MODELS, NLI_CORPORA, PERTURBATIONS, STUDIES)
+    for registry in registries:
+        registry.names()  # what packages and plug-ins register stays
     before = [(dict(registry._entries), dict(registry._summaries)) for registry in registries]
     yield
     for registry, (entries, summaries) in zip(registries, before, strict=True):

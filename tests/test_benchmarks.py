@@ -168,7 +168,8 @@ def test_a_widened_model_gives_what_the_small_one_gives(module, tmp_path, monkey
     import torch
     from safetensors.torch import load_file, save_file
 
-    from nbkit.models import Decoding, load_translator
+    from nbkit.models import Decoding
+    from tests.models.by_name import load_translator
 
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
     torch.manual_seed(3)

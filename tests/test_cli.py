@@ -223,12 +223,10 @@ def test_translate_keeps_lines_and_remembers(data: Path, tmp_path: Path, monkeyp
     assert len(lines) == 5 and lines[1] == lines[4] == "" and lines[0] == lines[3] != ""
     assert "Mann" in lines[0]
 
-    from nbkit.models.translators.lifecycle import TRANSLATOR
-
     def load(*_, **__):
         raise AssertionError("a remembered translation needs no model")
 
-    monkeypatch.setattr(TRANSLATOR, "load", load)
+    monkeypatch.setattr("nbkit.models.answers.Weights.answers", load)
     target = tmp_path / "captions.de"
     again = nbkit(*arguments, "--output", str(target))
     assert (again.exit_code, again.stdout) == (0, "")
@@ -259,7 +257,7 @@ def test_translate_names_a_cache_that_cannot_be_used(tmp_path: Path, monkeypatch
 
 
 def test_train_translator_takes_its_options_from_the_recipe():
-    from nbkit.models.recipes import TranslatorRecipe
+    from nbtrain.recipes import TranslatorRecipe
 
     shown = nbkit("train", "translator", "--help").output
     for name in TranslatorRecipe.model_fields.keys() - {"src", "targets"} | {"pair"}:

@@ -89,7 +89,7 @@ def test_the_wheel_holds_the_package_with_its_data_notebooks_and_run_files(wheel
 
 def test_commands_work_without_the_checkout(nbkit_of_the_wheel):
     assert nbkit_of_the_wheel("--version") == f"nbkit {nbkit.__version__}\n"
-    assert "sandbox-marian" in nbkit_of_the_wheel("list", "models")
+    assert "opus-mt" in nbkit_of_the_wheel("list", "models")
     assert f"{nbkit.__version__} (installed package)" in nbkit_of_the_wheel("doctor", "--offline")
     assert nbkit_of_the_wheel("validate", "params/demo.yaml") == "params/demo.yaml: ready to run\n"
     nbkit_of_the_wheel("init", "mine")

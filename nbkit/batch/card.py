@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any, Literal
 
@@ -19,9 +20,10 @@ import yaml
 from nbkit.batch.health import by_system, health_of
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError, closest
 from nbkit.measure.health import Finding, check_outputs, unjudged
-from nbkit.models import classifier_label, label, resolve, resolve_classifier
+from nbkit.models import label, load
 from nbkit.models.caps import capped
-from nbkit.models.catalogue import BY_RULE, ClassifierReference, Reference
+from nbkit.models.model import Model
+from nbkit.models.names import BY_RULE
 from nbkit.models.services.outputs import OutputsModel, fixed_files, read_lines, reference_of
 from nbkit.store import Store
 from nbkit.studies import STUDIES
@@ -103,7 +105,7 @@ def plan_card(
     fitted. Raises `NbkitError` for systems that tables could not distinguish, and for overrides of no study.
     """
     named = _named(systems, label)
-    judges = _named(classifiers, classifier_label)
+    judges = _named(classifiers, partial(label, task="classify"))
     declared = behaviours(STUDIES)
     for name in overrides or {}:
         if name not in declared:
@@ -197,15 +199,15 @@ def _without(made: Planned, reason: str) -> Planned:
     return Planned(made.study, made.behaviour, made.systems, None, " ".join(reason.split()))
 
 
-def _resolved(name: str, reads: str, src: str, tgt: str) -> Reference | ClassifierReference:
+def _loaded(name: str, reads: str, src: str, tgt: str) -> Model:
     name = name.removeprefix(BY_RULE)
-    return resolve_classifier(name, src) if reads == "classifier" else resolve(name, src, tgt)
+    return load(name, "classify", src) if reads == "classifier" else load(name, "translate", src, tgt)
 
 
 def _check_name(name: str, reads: str, pair: tuple[str, str]) -> None:
     """Raise `UnknownNameError` for a name that is none; what a system cannot do, its behaviours say."""
     try:
-        _resolved(name, reads, *pair)
+        _loaded(name, reads, *pair)
     except UnknownNameError:
         raise
     except NbkitError:
@@ -215,8 +217,7 @@ def _check_name(name: str, reads: str, pair: tuple[str, str]) -> None:
 def _asks(name: str, reads: str, src: str, tgt: str) -> Literal["requests", "texts", "nothing"]:
     """What a system costs: requests to a service, texts of a model or a program, nothing where files answer."""
     with suppress(NbkitError):  # of a name that the study refuses
-        if (remote := _resolved(name, reads, src, tgt).remote) is not None:
-            return "requests" if remote.requested else "texts" if remote.stored else "nothing"
+        return _loaded(name, reads, src, tgt).cost
     return "texts"
 
 

@@ -14,7 +14,7 @@ from nbkit.errors import NbkitError
 from nbkit.files import file_digest
 from nbkit.fingerprint import digest
 from nbkit.measure.health import KINDS, Finding, check_outputs
-from nbkit.models.services.outputs import OutputsModel, read_lines
+from nbkit.models.services.outputs import read_lines
 from nbkit.store import Store
 from nbkit.studies.answering import Translators, Use
 
@@ -33,11 +33,10 @@ def health_of(uses: Iterable[Use], store: Store) -> list[dict[str, Any]]:
     """
     groups: dict[tuple[str, str, str], dict[str, tuple[Path, Path]]] = {}
     for use in dict.fromkeys(uses):
-        model = use.remote if use.kind is Translators else None
-        if isinstance(model, OutputsModel):
+        if use.kind == Translators and use.model.cost == "nothing":
             src, tgt = use.langs
             with suppress(NbkitError, OSError):
-                for source, lines in model.files(src, tgt):
+                for source, lines in (use.model.inner or use.model).files():
                     groups.setdefault((file_digest(source), src, tgt), {})[use.label] = (source, lines)
     first = {key: next(iter(files.values()))[0] for key, files in groups.items()}
     # Files of one name in several folders are known by as much of their path as differs.

@@ -19,8 +19,7 @@ from nbkit.batch import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.files import looks_secret
 from nbkit.models.python import forgotten
-from nbkit.models.services.commands import CommandModel, commands_allowed
-from nbkit.models.services.outputs import OutputsModel
+from nbkit.models.services.commands import commands_allowed
 from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, StudyParams
@@ -314,8 +313,7 @@ def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
 def _waiting(run: str, entry: Entry) -> Iterator[str]:
     """The rounds that `nbkit sources` wrote for a run and nobody has translated yet."""
     for use in dict.fromkeys(entry.study.uses(entry.params)):
-        if isinstance(use.remote, OutputsModel):
-            yield from use.remote.waiting(run, *use.asked_in)
+        yield from use.model.waiting(run)
 
 
 def not_remembered(run: RunFile) -> list[str]:
@@ -326,7 +324,7 @@ def not_remembered(run: RunFile) -> list[str]:
 def programs(params: Iterable[StudyParams]) -> list[str]:
     """The programs that runs with *params* may start, as one would type them: those of `command:` systems."""
     uses = (use for each in params for use in each.study.uses(each))
-    return list(dict.fromkeys(use.remote.shown for use in uses if isinstance(use.remote, CommandModel)))
+    return list(dict.fromkeys(program for use in uses if (program := use.model.program) is not None))
 
 
 def refuse_programs(params: Iterable[StudyParams]) -> None:

@@ -38,7 +38,7 @@ from nbkit.batch.workers import (
     worker_environment,
 )
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.models.catalogue import BY_RULE
+from nbkit.models.names import BY_RULE
 from nbkit.report import site as report
 from nbkit.store import Store, StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere

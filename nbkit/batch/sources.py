@@ -22,7 +22,6 @@ from nbkit.models.services.outputs import (
     MANIFEST,
     ROUND,
     MissingOutputsError,
-    OutputsModel,
     as_key,
     read_lines,
     text_digest,
@@ -94,9 +93,9 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
 
 def _names(run_file: RunFile, folder: Path) -> set[str]:
     """The systems of a run that read their translations from *folder*."""
-    remotes = (use.remote for entry in entries(run_file) for use in entry.study.uses(entry.params))
-    files = (remote for remote in remotes if isinstance(remote, OutputsModel))
-    return {remote.name for remote in files if remote.path.resolve() == folder.resolve()}
+    models = (use.model for entry in entries(run_file) for use in entry.study.uses(entry.params))
+    files = (model.inner or model for model in models if model.cost == "nothing")
+    return {model.name for model in files if model.folder is not None and model.folder.resolve() == folder.resolve()}
 
 
 def _missing(run_file: RunFile) -> Iterator[MissingOutputsError]:

@@ -148,7 +148,7 @@ _GROUPS = {
     },
     "Make": {
         "init": "nbkit.cli.grids:init",
-        "train": "nbkit.cli.commands:train",
+        "train": "nbtrain",
         "split-idioms": "nbkit.cli.commands:split_idioms",
         "annotate": "nbkit.cli.commands:annotate",
     },

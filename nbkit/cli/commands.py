@@ -1,4 +1,4 @@
-"""Commands on texts, on one study of a run file, and `nbkit train`; those on whole grids are in `nbkit.cli.grids`."""
+"""Commands on texts and on one study of a run file; those on whole grids are in `nbkit.cli.grids`."""
 
 from __future__ import annotations
 
@@ -9,30 +9,21 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
-from pkgutil import resolve_name
-from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
-from click.core import ParameterSource
 
 from nbkit.batch.params import refuse_programs
 from nbkit.cli import RUN_FILE, aligned, allow_commands_option, of_study, offline_option, pair_option
 from nbkit.corpora.nli import LABELS
-from nbkit.errors import DataError, NbkitError, ParamsError
+from nbkit.errors import DataError, NbkitError
 from nbkit.files import aligned_lines, as_csv, atomic_write, plain_text
-from nbkit.languages import LanguageDataError, check_language, split_pair
+from nbkit.languages import LanguageDataError, check_language
 from nbkit.measure.bleu import cut
 from nbkit.measure.forms import accuracy_table, agreement, make_form, make_naturalness_form, make_sense_form, read_forms
 from nbkit.models import Decoding
-from nbkit.models.catalogue import BY_RULE
-from nbkit.models.classifiers.lifecycle import CLASSIFIER
-from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
-from nbkit.models.lifecycle import ModelKind
-from nbkit.models.recipes import named_recipe
+from nbkit.models.names import BY_RULE
 from nbkit.models.services.commands import CommandModel, allow_commands
-from nbkit.models.services.names import is_remote
-from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.perturb import PERTURBATIONS, perturb_all
 from nbkit.store import Store
 from nbkit.text.parsers import check_parser, load_parser, parser_for
@@ -125,22 +116,21 @@ def translate(
 
     A program given as `--system command:PROGRAM` is started; one behind a registered name needs --allow-commands.
     """
-    from nbkit.models import translate_remembered, usage_remembered
+    from nbkit.models import ask, load
 
     if system.removeprefix(BY_RULE).startswith(CommandModel.prefix):
         allow_commands()
     if output is not None and not output.absolute().parent.is_dir():  # before hours are spent
         raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
-    asked, store = (*pair, Decoding(**decoding)), Store()
+    store = Store()
     lines = _lines(file)
     filled = [line for line in lines if line]
     found: list[str] = []
     if filled:
-        found = translate_remembered(
-            system, filled, *asked, store=store, device=device, dtype=dtype, progress=sys.stderr.isatty()
-        )
-        if is_remote(system):
-            usage = usage_remembered(system, *asked, store=store, texts=filled)
+        model = load(system, "translate", *pair, decoding=Decoding(**decoding), device=device, dtype=dtype)
+        answers = ask(model, [(line,) for line in filled], store, progress=sys.stderr.isatty())
+        found = [answer["hypothesis"] for answer in answers]
+        if (usage := model.usage(store, filled)) is not None:
             facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.facts().items())
             click.echo(f"{system}: {facts}", err=True)
     hypotheses = iter(found)
@@ -348,115 +338,6 @@ def check_outputs(
     if unseen := unjudged(len(outputs)):
         click.echo(f"not judged: {'; '.join(f'{kind} ({why})' for kind, why in unseen.items())}", err=True)
     context.exit(1 if found else 0)
-
-
-# ----------------------------------------------------------------------------
-# `nbkit train …`: the fields of the recipe are the options.
-
-
-@click.group()
-def train() -> None:
-    """Train a translator, an NLI classifier or a language model."""
-
-
-def _names(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Names separated by commas."""
-    return value if isinstance(value, tuple) else tuple(filter(None, map(str.strip, value.split(","))))
-
-
-def _pairs(context: click.Context, parameter: click.Parameter, given: str | None) -> dict[str, Any]:
-    """The recipe's source and targets of ``en-de,en-fr``; nothing if no pair is given."""
-    if given is None:
-        return {}
-    pairs = [split_pair(pair) for pair in _names(given)]
-    sources = dict.fromkeys(source for source, _ in pairs)
-    if len(sources) != 1:
-        raise ParamsError(f"--pair {given}: one source is expected, found {', '.join(sources) or 'none'}")
-    return {"src": pairs[0][0], "targets": tuple(target for _, target in pairs)}
-
-
-def _option_type(annotation: Any) -> Any:
-    if get_origin(annotation) is Literal:
-        return click.Choice(get_args(annotation))
-    if get_origin(annotation) is tuple:
-        return _names
-    kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
-    return _option_type(kinds[0]) if kinds else annotation
-
-
-def _command(name: str, kind: ModelKind, summary: str) -> click.Command:
-    recipe = kind.recipe_type
-    options = []
-    for field, about in recipe.model_fields.items():
-        if field in ("src", "targets"):  # one option says both
-            continue
-        form = _option_type(about.annotation)
-        options.append(
-            click.Option(
-                [f"--{field.replace('_', '-')}"],
-                type=form,
-                metavar="A,B,…" if form is _names else None,
-                default=about.default,
-                show_default=about.default is not None,
-                help=about.description,
-            )
-        )
-    if kind is TRANSLATOR:
-        text = "A recipe of recipes.yaml, such as paper-lstm or idioms-mbart; explicit options override it."
-        pair_text = "Source and target language, by default en-de; several with commas, en-de,en-fr."
-        options.insert(0, click.Option(["--pair", "direction"], metavar="SRC-TGT,…", callback=_pairs, help=pair_text))
-        options.insert(0, click.Option(["--recipe", "recipe_name"], metavar="NAME", help=text))
-
-    def train_it(
-        output: Path,
-        resume: bool,
-        recipe_name: str | None = None,
-        direction: Mapping[str, Any] | None = None,
-        **values: Any,
-    ) -> None:
-        if output.name in ("", ".."):
-            raise ParamsError(f"OUTPUT: '{output}' names no new folder; write one, such as models/mine")
-        source = click.get_current_context().get_parameter_source
-        given = {field: value for field, value in values.items() if source(field) != ParameterSource.DEFAULT}
-        values, given = {**values, **(direction or {})}, {**given, **(direction or {})}
-        if recipe_name is not None:
-            values = {**named_recipe(recipe_name), **given}
-            for field, rival in (("steps", "epochs"), ("epochs", "steps")):
-                if given.get(field) is not None and rival not in given:
-                    values.pop(rival, None)  # one of them says how long is to be learnt
-        ignored = sorted(recipe.of_new_models & given.keys())
-        if values.get("start") is not None and ignored:
-            options_given = ", ".join(f"--{field.replace('_', '-')}" for field in ignored)
-            raise ParamsError(
-                f"{options_given} given, but start '{values['start']}' already defines this: drop the option"
-            )
-        click.echo(resolve_name(kind.trainer)(recipe.checked(values, "options"), output, resume=resume))
-
-    return click.Command(
-        name,
-        callback=train_it,
-        help=f"{summary} into the folder OUTPUT, which any program can load with `from_pretrained`."
-        " Repeat the command to resume a stopped run.",
-        params=[
-            click.Argument(["output"], type=click.Path(path_type=Path)),
-            *options,
-            click.Option(["--resume/--anew"], default=True, show_default=True, help="Resume from the last checkpoint."),
-        ],
-    )
-
-
-_KINDS: dict[str, tuple[ModelKind, str]] = {
-    "translator": (TRANSLATOR, "Train a translator, from scratch (--architecture) or from a checkpoint (--start),"),
-    "classifier": (
-        CLASSIFIER,
-        "Train an NLI classifier, from scratch (--architecture) or from a checkpoint (--start),",
-    ),
-    "lm": (LANGUAGE_MODEL, "Train a small language model, causal (gpt2) or masked,"),
-}
-
-
-for _name, _kind in _KINDS.items():
-    train.add_command(_command(_name, *_kind))
 
 
 # ----------------------------------------------------------------------------

@@ -31,10 +31,10 @@ from nbkit.models import (
     LANGUAGE_MODELS,
     MODELS,
 )
-from nbkit.models.backends import BACKENDS
-from nbkit.models.catalogue import weights_licence
+from nbkit.models.files import hub_cache, is_offline
+from nbkit.models.model import BACKENDS
+from nbkit.models.names import licence as weights_licence
 from nbkit.models.services.names import offered
-from nbkit.models.weights import hub_cache, is_offline
 from nbkit.perturb import PERTURBATIONS
 from nbkit.registry import Registry
 from nbkit.store import Store, cache_folder, cache_problem
@@ -64,7 +64,7 @@ def _models() -> Iterator[Sequence[Any]]:
     for task, registry in (("translation", MODELS), ("inference", CLASSIFIERS), ("language", LANGUAGE_MODELS)):
         for name in registry:
             yield name, task, _origin(registry, name), _licence(registry, name), registry.summary(name)
-    for suffix, backend in BACKENDS.items():
+    for suffix, backend in list(BACKENDS.items())[1:]:
         kinds = "translators"
         yield f"MODEL@{suffix}", "any", kinds, "the model's", backend.summary
     for name, place, summary in offered():

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from nbkit import languages as codes
 from nbkit.measure import load_metric
 from nbkit.models import label as model_label
-from nbkit.models.catalogue import BY_RULE
+from nbkit.models.names import BY_RULE
 from nbkit.numbers.formats import CAPABILITIES
 from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.perturb import label as perturbation_label

@@ -19,9 +19,9 @@ import numpy as np
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError, as_problem
 from nbkit.measure import Kappa, check_pairs
 from nbkit.measure.aligners import Alignment, TokenPair, an_argument, from_pharaoh, to_pharaoh, token_pairs
-from nbkit.models import lifecycle
-from nbkit.models.batching import run_batches
-from nbkit.models.lifecycle import is_missing
+from nbkit.models import network as networks
+from nbkit.models.answers import is_missing
+from nbkit.models.batching import Budget, windows
 from nbkit.progress import progress_bar
 from nbkit.store import Store
 
@@ -65,11 +65,11 @@ class _Learned(Kappa):
         >>> sorted(Bleurt(device="cpu").identity("en"))
         ['device', 'hub', 'metric', 'signature', 'torch', 'transformers', 'weights']
         """
-        return super().identity(lang) | lifecycle.network_identity(self.model, self.device)
+        return super().identity(lang) | networks.identity(self.model, self.device)
 
     def problem(self, lang: str | None = None) -> str | None:
         """Why it cannot be used here, or None; loads nothing."""
-        return lifecycle.obstacle(self.model)
+        return networks.problem(self.model)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class BertScore(_Learned):
         'BERTScore|model:roberta-large|layer:17|measure:recall|idf:no|rescale:no|bert-score:0.3.13'
         """
         return (
-            f"BERTScore|model:{lifecycle.signature_label(self.model)}|layer:{self._layer}|measure:{self.measure}"
+            f"BERTScore|model:{networks.signature_label(self.model)}|layer:{self._layer}|measure:{self.measure}"
             f"|idf:no|rescale:no|bert-score:{_package_version()}"
         )
 
@@ -147,8 +147,8 @@ class BertScore(_Learned):
 
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         tokens = dict(zip(texts, map(self._tokens, texts), strict=True))
-        size = lifecycle.budget(self._encoder.network)
-        embedded = run_batches(tokens.values(), len, self._embed, size, group=len, window=len(texts))
+        budget = networks.budget(self._encoder.network)
+        embedded = budget.results(tokens.values(), len, self._embed, group=len)
         embeddings = dict(zip(texts, embedded, strict=True))
         special = {self._encoder.tokenizer.cls_token_id, self._encoder.tokenizer.sep_token_id}
         weights = {text: torch.tensor([float(token not in special) for token in tokens[text]]) for text in texts}
@@ -170,7 +170,7 @@ class BertScore(_Learned):
             return len(tokens[pair[0]]), len(tokens[pair[1]])
 
         # Only pairs of equal lengths share a batch: padding would count as a token of cosine 0.
-        return list(run_batches(pairs, lambda pair: sum(lengths(pair)), match, size, group=lengths, window=len(pairs)))
+        return budget.results(pairs, lambda pair: sum(lengths(pair)), match, group=lengths)
 
     def _tokens(self, text: str) -> tuple[int, ...]:
         from bert_score.utils import sent_encode
@@ -194,7 +194,7 @@ class BertScore(_Learned):
         _package_version()
         from bert_score.utils import model2layers
 
-        hub = lifecycle.origin_of(self.model).hub
+        hub = networks.reference_of(self.model).hub
         listed = [name for name in (hub, (hub or "").rpartition("/")[2]) if name in model2layers]
         if not listed:
             raise ModelError(
@@ -207,7 +207,7 @@ class BertScore(_Learned):
     def _encoder(self) -> _Loaded:
         """The tokenizer and the lower `layer` layers of the encoder, loaded now."""
         _package_version()
-        tokenizer, network = lifecycle.load_network(self.model, "AutoModel", self.device, num_hidden_layers=self._layer)
+        tokenizer, network = networks.load(self.model, "AutoModel", self.device, num_hidden_layers=self._layer)
         if network.config.is_encoder_decoder:
             network = network.get_encoder()
         return _Loaded(tokenizer, network)
@@ -253,7 +253,7 @@ class Bleurt(_Learned):
         >>> Bleurt(model="Elron/bleurt-tiny-512").signature("en")
         'BLEURT|model:Elron/bleurt-tiny-512|nrefs:1|case:mixed'
         """
-        return f"BLEURT|model:{lifecycle.signature_label(self.model)}|nrefs:1|case:mixed"
+        return f"BLEURT|model:{networks.signature_label(self.model)}|nrefs:1|case:mixed"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """The regression model's rating of each pair: a float64 array on the checkpoint's scale, not bounded.
@@ -269,9 +269,11 @@ class Bleurt(_Learned):
             return np.zeros(0)
         pairs = map(self._tokens, references, hypotheses)
         with progress_bar(f"{self.name} {lang}", len(hypotheses), unit="pair") as bar:
-            size = lifecycle.budget(self._regressor.network)
-            values = run_batches(pairs, _subwords, self._run, size, group=_subwords, done=bar.update)
-            return np.fromiter(values, dtype=np.float64, count=len(hypotheses))
+            budget, found = networks.budget(self._regressor.network), list[float]()
+            for window in windows(pairs, WINDOW):
+                found += budget.results(window, _subwords, self._run, group=_subwords)
+                bar.update(len(window))
+            return np.array(found, dtype=np.float64)
 
     def _tokens(self, reference: str, candidate: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Token and segment numbers of a pair."""
@@ -295,7 +297,7 @@ class Bleurt(_Learned):
     @cached_property
     def _regressor(self) -> _Loaded:
         """The tokenizer and the classifier, loaded now."""
-        tokenizer, network = lifecycle.load_network(self.model, "AutoModelForSequenceClassification", self.device)
+        tokenizer, network = networks.load(self.model, "AutoModelForSequenceClassification", self.device)
         if network.config.num_labels != 1:
             raise ModelError(
                 f"bleurt: '{self.model}' has {network.config.num_labels} outputs; "
@@ -385,7 +387,7 @@ class Encoder:
     """
 
     def __init__(self, model: str, layer: int, device: str = "auto"):
-        self.tokenizer, network = lifecycle.load_network(model, "AutoModel", device)
+        self.tokenizer, network = networks.load(model, "AutoModel", device)
         if not self.tokenizer.is_fast:
             raise ModelError(
                 f"model '{model}': its tokenizer, {type(self.tokenizer).__name__}, has no offsets, so it cannot map "
@@ -399,7 +401,7 @@ class Encoder:
         self.network = network
         self.layer = layer
         self.limit: int = self.tokenizer.model_max_length
-        self.budget = lifecycle.budget(network)
+        self.budget = networks.budget(network)
 
     def subwords(self, texts: Sequence[Sequence[str]]) -> list[Subwords]:
         """The subwords of tokenised texts, truncated to the model's limit with a warning."""
@@ -478,11 +480,11 @@ class EmbeddingAligner:
     def identity(self) -> dict[str, Any]:
         """Identity of the weights, layer, method, device and library versions."""
         settings = {"aligner": "embeddings", "version": 1, "layer": self.layer, "method": self.method}
-        return settings | lifecycle.network_identity(self.model, self._device)
+        return settings | networks.identity(self.model, self._device)
 
     def problem(self) -> str | None:
         """Why the weights are not available, or None; loads nothing."""
-        return lifecycle.obstacle(self.model)
+        return networks.problem(self.model)
 
     def align(
         self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
@@ -526,7 +528,7 @@ class EmbeddingAligner:
         encoder = self._encoder
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         subwords = dict(zip(texts, encoder.subwords(texts), strict=True))
-        embedded = run_batches(subwords.values(), _length, encoder.embed, encoder.budget, group=_length)
+        embedded = encoder.budget.results(subwords.values(), _length, encoder.embed, group=_length)
         vectors = dict(zip(texts, embedded, strict=True))
         words = {text: [word for word in cut.words if word is not None] for text, cut in subwords.items()}
 
@@ -542,7 +544,8 @@ class EmbeddingAligner:
 
         # Tokens that consist of spaces have no subwords. A batch holds units² similarities per pair.
         filled = [pair for pair in pairs if words[pair[0]] and words[pair[1]]]
-        matched = run_batches(filled, lambda pair: units(pair) ** 2, match, encoder.budget * SIMILARITIES)
+        budget = Budget({"cpu": encoder.budget.tokens * SIMILARITIES}, encoder.budget.device)
+        matched = budget.results(filled, lambda pair: units(pair) ** 2, match)
         links = dict(zip(filled, matched, strict=True))
         return [links.get(pair, ()) for pair in pairs]
 

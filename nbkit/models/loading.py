@@ -1,10 +1,9 @@
-"""Shared helpers for loading and running models on torch: devices, dtypes, padding, and quiet libraries."""
+"""What every network on torch shares: devices, dtypes, padding, and transformers made safe and quiet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,137 +11,113 @@ import numpy as np
 import torch
 
 from nbkit.errors import ModelError
+from nbkit.models.model import resolve_device, resolve_dtype
+from nbkit.models.names import Reference
+
+#: How model files are read: local files only, no code and no pickles.
+SAFELY: Mapping[str, Any] = {"local_files_only": True, "trust_remote_code": False, "use_safetensors": True}
 
 
-def torch_device(name: str) -> torch.device:
-    """The device of that name. Raises `ModelError` if it is not available."""
+def device_of(reference: Reference) -> torch.device:
+    """The device that a model is to run on. Raises `ModelError` if it is not available."""
+    name = resolve_device(reference.device)
     try:
         device = torch.device(name)
         if device.type == "cuda" and not torch.cuda.is_available():
-            raise ModelError(
-                f"device '{name}': torch {torch.__version__} finds no CUDA device; use device: cpu or auto"
-            )
+            raise ModelError(f"device '{name}': torch {torch.__version__} finds no CUDA device; use cpu or auto")
     except RuntimeError as error:
         raise ModelError(f"device '{name}': {error}") from None
     return device
 
 
-def torch_dtype(name: str) -> torch.dtype:
-    """The floating-point type of that name. Raises `ModelError` if there is none."""
+def dtype_of(reference: Reference) -> torch.dtype:
+    """The floating-point type that a model is to compute in. Raises `ModelError` if there is none."""
+    name = resolve_dtype(reference.dtype, resolve_device(reference.device))
     dtype = getattr(torch, name, None)
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise ModelError(f"unknown dtype '{name}'; there are: auto, float32, bfloat16, float16")
     return dtype
 
 
-def times_the_memory(device: torch.device) -> int:
-    """The GPU's memory in units of 32 GiB, at least 1, by which batches grow; 1 for a CPU.
+def load(reference: Reference, folder: Path, auto: str, unused: str | None = None, **settings: Any) -> Any:
+    """The network in *folder*, whose bytes were checked, by the transformers class *auto*, on its device.
 
-    >>> times_the_memory(torch.device("cpu"))
-    1
+    Every weight comes from the folder.
+
+    unused: prefix of weights that may be missing.
     """
-    if device.type != "cuda":
-        return 1
-    return max(1, round(torch.cuda.get_device_properties(device).total_memory / 2**35))
+    import transformers
+
+    device, settings = device_of(reference), {"dtype": dtype_of(reference), **settings}
+    try:
+        with quiet():
+            found = getattr(transformers, auto).from_pretrained(folder, output_loading_info=True, **SAFELY, **settings)
+    except Exception as error:  # libraries in C++ and Rust raise many kinds, a bare one too
+        raise ModelError(f"{reference}: {folder} cannot be loaded by {auto}: {error}") from error
+    model, report = found
+    if missing := sorted(
+        key for key in report["missing_keys"] if unused is None or not key.startswith(unused)
+    ):  # transformers would initialise these at random
+        raise ModelError(f"{reference}: {folder} is no trained {auto}; missing: {', '.join(missing[:3])}")
+    return model.to(device).eval()
 
 
-def on_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """*tensor* on the device; copied to a GPU asynchronously, from pinned memory.
+def load_tokenizer(what: object, folder: Path, kind: str = "AutoTokenizer") -> Any:
+    """The tokenizer of the model *what* in *folder*. Raises `ModelError` where its files do not make one."""
+    import transformers
 
-    >>> on_device(torch.ones(2), torch.device("cpu"))
-    tensor([1., 1.])
-    """
-    if device.type == "cuda":
-        return tensor.pin_memory().to(device, non_blocking=True)
-    return tensor.to(device)
+    try:
+        with quiet():
+            return getattr(transformers, kind).from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:
+        raise ModelError(f"{what}: no {kind} can be loaded from {folder}: {error}") from error
 
 
-def padded(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
-    """Rows of ids as one tensor, (rows × longest), int64, padded with *fill*.
+def positions(network: Any, tokenizer: Any, otherwise: int | None = None) -> int:
+    """The longest input of *network* in tokens, special ones included. otherwise: of one that does not state it."""
+    most = getattr(network.config, "max_position_embeddings", None) or 0
+    # RoBERTa and related models count positions from after their padding id.
+    table = getattr(getattr(network.base_model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    own = most - (0 if padding is None else padding + 1) if most > 0 else otherwise or tokenizer.model_max_length
+    return min(own, tokenizer.model_max_length)
+
+
+def padded(rows: Sequence[Sequence[int]], fill: int, device: Any = "cpu") -> torch.Tensor:
+    """Rows of ids as one tensor, (rows × longest), padded with *fill*; on a GPU copied asynchronously.
 
     >>> padded([(5, 6, 7), (8,), ()], fill=0).tolist()
     [[5, 6, 7], [8, 0, 0], [0, 0, 0]]
     """
-    there = _there(rows)
-    table = np.full(there.shape, fill, np.int64)
-    table[there] = np.fromiter(chain.from_iterable(rows), np.int64, np.count_nonzero(there))
-    return torch.from_numpy(table)
+    table = np.full((len(rows), max(map(len, rows))), fill, np.int64)
+    for i, row in enumerate(rows):
+        table[i, : len(row)] = row
+    tensor = torch.from_numpy(table)
+    return (
+        tensor.pin_memory().to(device, non_blocking=True) if torch.device(device).type == "cuda" else tensor.to(device)
+    )
 
 
-def attention_mask(rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    """The attention mask of `padded` rows, int64: 1 for ids, 0 for padding.
-
-    >>> attention_mask([(5, 6, 7), (8,)]).tolist()
-    [[1, 1, 1], [1, 0, 0]]
-    """
-    return torch.from_numpy(_there(rows).astype(np.int64))
-
-
-def _there(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    return np.arange(lengths.max()) < lengths[:, np.newaxis]
-
-
-#: How model files are read: local files only, no code and no pickles.
-SAFELY: Mapping[str, Any] = {"local_files_only": True, "trust_remote_code": False, "use_safetensors": True}
-
-
-@contextmanager
-def reading(what: str, folder: Path, failed: str = "cannot be loaded") -> Iterator[None]:
-    """Silence transformers; raise `ModelError` if it cannot load what is requested from *folder*."""
-    from safetensors import SafetensorError
-
-    try:
-        with quiet():
-            yield
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError) as error:
-        raise ModelError(f"{what}: {folder} {failed}: {error}") from error
-
-
-def load_trained(
-    auto: Any,
-    folder: Path,
-    device: torch.device,
-    dtype: torch.dtype,
-    what: str,
-    kind: str,
-    *,
-    unused: str | None = None,
-    **settings: Any,
-) -> Any:
-    """Load a folder with the transformers class *auto* onto a device; every weight must come from the folder.
-
-    what, kind: the model and its required kind, for the `ModelError` about a folder of another kind. unused: prefix of
-    the weights that may be missing. settings: override the checkpoint's configuration.
-    """
-    with reading(what, folder, f"cannot be loaded as {kind}"):
-        model, report = auto.from_pretrained(folder, dtype=dtype, output_loading_info=True, **SAFELY, **settings)
-    missing = sorted(key for key in report["missing_keys"] if unused is None or not key.startswith(unused))
-    if missing:  # transformers would initialise these at random
-        raise ModelError(f"{what}: {folder} holds no trained {kind}; missing: {', '.join(missing[:3])}")
-    return model.to(device).eval()
-
-
-def load_tokenizer(folder: Path, what: str) -> Any:
-    """The tokenizer in a folder. what: the model, for the `ModelError` about unusable files."""
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # Rust libraries raise a bare Exception for damaged files
-        raise ModelError(f"{what}: no tokenizer can be loaded from {folder}: {error}") from error
+def mask_of(rows: Sequence[Sequence[int]], device: Any = "cpu") -> torch.Tensor:
+    """The attention mask of `padded` rows."""
+    return padded([(1,) * len(row) for row in rows], 0, device)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence transformers' progress bars and warnings: nbkit shows its own bar, and every setting is explicit."""
+    """Silence transformers' bars and warnings: nbkit shows its own bar, and every setting is explicit."""
+    import warnings
+
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            # The Marian tokenizer recommends sacremoses for a normaliser that it then never calls.
+            warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
+            yield
     finally:
         logging.set_verbosity(level)
         if bars:

@@ -7,8 +7,8 @@ Each of the three kinds of model can be
   probabilities per pair (in the order of `nbkit.corpora.nli.LABELS`); ``LANGUAGE_MODELS.register("mine", score)`` with
   ``score(texts)``, which returns one perplexity per text. Parameters called src and tgt (lang for the other two),
   device and dtype are passed if the function declares them.
-- an *object* with the method ``translate``, ``probabilities`` or ``perplexities`` (for the arguments see
-  `nbkit.models.Translator` and the others); ``masked_log_probabilities`` is optional.
+- an *object* with the method ``translate(texts, src, tgt, decoding)``, ``probabilities(pairs)`` or
+  ``perplexities(texts)``; ``masked_log_probabilities(texts, spans, candidates)`` is optional.
 - a *factory*: a class, or a function without parameters or with some of src, tgt, lang, device and dtype, that returns
   a function or an object.
 
@@ -30,20 +30,16 @@ import math
 import re
 import time
 import uuid
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nbkit.corpora.nli import LABELS
 from nbkit.corpora.nli import catalogue as nli_catalogue
 from nbkit.errors import ModelError, NbkitError
-from nbkit.models.backends import DEFAULT, Decoding, Kept
+from nbkit.models.model import Input, Model, Record, keep, resolve_device, resolve_dtype
 from nbkit.store import NOT_REMEMBERED
-
-if TYPE_CHECKING:
-    import numpy as np
 
 #: The parameters that a factory may declare.
 OFFERED = frozenset({"src", "tgt", "lang", "device", "dtype"})
@@ -59,8 +55,6 @@ _KINDS: Mapping[str, tuple[str, str, str]] = {
 }
 #: Maximum time in seconds for locating the text on which a function fails.
 _SEARCH = 10.0
-#: Models made by factories and cached in this process, by kind.
-_made: defaultdict[str, Kept[Any]] = defaultdict(lambda: Kept(2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +132,7 @@ class PythonModel:
         if not self.is_factory:
             return self.thing
         taken = _named(self.thing, offers)
-        return _made[self.kind].get((self.token, *sorted(taken.items())), lambda: self._make(taken))
+        return keep(f"Python {self.kind}", (self.token, *sorted(taken.items())), lambda: self._make(taken))
 
     def _make(self, taken: Mapping[str, Any]) -> Any:
         try:
@@ -209,89 +203,64 @@ def remarked(names: Iterable[str], key: Callable[[str], Any]) -> list[str]:
     return [f"{name} (not remembered: register an identity)" if forgotten(key(name)) else name for name in names]
 
 
-class _Loaded:
-    """A registered model and the arguments available to it."""
+class Python(Model):
+    """Registered Python code as a model: what it gives, checked, as records."""
 
-    def __init__(self, model: PythonModel, offers: Mapping[str, Any]):
-        self.model, self.offers, self.name = model, offers, model.name
-
-    def _optional(self, method: str) -> Callable[..., Any]:
-        found = getattr(self.model.made(self.offers), method, None)
-        if found is None:
-            raise ModelError(f"{self.model} has no {method}(), which this measurement needs")
-        return found
-
-
-class PythonTranslator(_Loaded):
-    """A translator."""
-
-    def translate(
-        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
-    ) -> list[str]:
-        """See `nbkit.models.Translator`; only distinct, non-blank texts are passed on."""
-        wanted = list(dict.fromkeys(text for text in texts if text.strip()))
-        offers = {**self.offers, "src": src, "tgt": tgt, "decoding": decoding, "progress": progress}
-        found = dict(zip(wanted, self.model.answers(wanted, _text, offers), strict=True))
-        return [found.get(text, "") for text in texts]
-
-
-class PythonClassifier(_Loaded):
-    """A classifier of pairs."""
-
-    def probabilities(self, pairs: Sequence[tuple[str, str]], *, progress: bool = True) -> np.ndarray:
-        """p(label | premise, hypothesis), one row per pair, columns in the order of `LABELS`."""
-        import numpy as np
-
-        rows = self.model.answers(pairs, _row, {**self.offers, "progress": progress})
-        return np.array(rows, dtype=np.float64).reshape(len(pairs), len(LABELS))
-
-    def rows(self, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[float, ...]]:
-        """The same, row by row."""
-        return (tuple(row) for row in self.probabilities(list(pairs), progress=False).tolist())
-
-
-class PythonLanguageModel(_Loaded):
-    """A language model; masked if it has ``masked_log_probabilities``, otherwise causal."""
+    def __init__(self, reference: Any):
+        super().__init__(reference)
+        self.code: PythonModel = reference.entry.python
 
     @property
-    def kind(self) -> str:
-        return "masked" if hasattr(self.model.made(self.offers), "masked_log_probabilities") else "causal"
+    def _offers(self) -> dict[str, Any]:
+        """The arguments available to a factory: the languages, and the resolved device and dtype."""
+        device = resolve_device(self.reference.device)
+        return {**self.reference.languages, "device": device, "dtype": resolve_dtype(self.reference.dtype, device)}
 
-    def perplexities(self, texts: Sequence[str], *, progress: bool = True) -> np.ndarray:
-        """The perplexity of every text, in order; NaN for a blank one."""
+    def identity(self) -> Record:
+        more = {"lang": self.reference.lang} if self.task.noun == "language model" else {}
+        return {**self.code.identity(self._offers), **more}
+
+    @property
+    def kind(self) -> str | None:
+        """Of a language model: masked if it has ``masked_log_probabilities``."""
+        if self.task.noun != "language model":
+            return None
+        return "masked" if hasattr(self.code.made(self._offers), "masked_log_probabilities") else "causal"
+
+    def check(self) -> None:
+        self.identity()
+        if self.task.name == "fill" and self.kind != "masked":
+            raise ModelError(f"{self.reference} is causal; a masked one is needed to score words in context")
+
+    def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        name, offers = self.task.name, {**self._offers, "progress": False}
+        if name == "fill":
+            yield from zip(inputs, self._filled(inputs), strict=True)
+            return
+        if name == "translate":
+            offers["decoding"] = self.reference.decoding
+        asked = [given for given in inputs if len(given) > 1 or given[0].strip()]
+        texts = [given[0] if len(given) == 1 else given for given in asked]
+        yield from zip(asked, self.code.answers(texts, _READ[name], offers), strict=True)
+        for given in inputs:
+            if given not in asked:  # a blank text, which has no perplexity
+                yield given, {"perplexity": math.nan}
+
+    def _filled(self, asked: Sequence[Input]) -> Iterator[Record]:
+        """log p of each candidate, one call per run of equal texts and spans."""
         import numpy as np
 
-        wanted = [text for text in texts if text.strip()]
-        found = iter(self.model.answers(wanted, _perplexity, {**self.offers, "progress": progress}))
-        return np.array([next(found) if text.strip() else math.nan for text in texts], dtype=np.float64)
-
-    def masked_log_probabilities(
-        self,
-        texts: Sequence[str],
-        spans: Sequence[tuple[int, int]],
-        candidates: Sequence[Sequence[str]],
-        *,
-        progress: bool = True,
-    ) -> list[np.ndarray]:
-        """log p of each candidate in its span: one array per text (`nbkit.models.language_models.language_model`)."""
-        import numpy as np
-
-        method = self._optional("masked_log_probabilities")
-        found = [np.asarray(row, dtype=np.float64) for row in method(texts, spans, candidates, progress=progress)]
-        if [row.shape for row in found] != [(len(several),) for several in candidates]:
-            raise ModelError(f"{self.model}: masked_log_probabilities() must return one number per candidate")
-        return found
-
-    def fits(
-        self, asked: Iterable[tuple[str, tuple[int, int], str]], done: Callable[[int], object] = lambda count: None
-    ) -> Iterator[float]:
-        """The same for (text, span, candidate), one call per run of equal spans."""
+        method = getattr(self.code.made(self._offers), "masked_log_probabilities", None)
+        if method is None:
+            raise ModelError(f"{self.reference} is causal; a masked one is needed to score words in context")
         groups = [(place, [each[2] for each in some]) for place, some in groupby(asked, key=lambda each: each[:2])]
-        texts, spans = [place[0] for place, _ in groups], [place[1] for place, _ in groups]
-        candidates = [several for _, several in groups]
-        for row in self.masked_log_probabilities(texts, spans, candidates, progress=False):
-            yield from row.tolist()
-            done(len(row))
+        spans = [tuple(map(int, span.split(":"))) for (_, span), _ in groups]
+        rows = method([text for (text, _), _ in groups], spans, [several for _, several in groups], progress=False)
+        found = [np.asarray(row, dtype=np.float64) for row in rows]
+        if [row.shape for row in found] != [(len(several),) for _, several in groups]:
+            raise ModelError(f"{self.code}: masked_log_probabilities() must return one number per candidate")
+        for row in found:
+            yield from ({"log_probability": value} for value in row.tolist())
 
 
 def _named(function: Any, offers: Mapping[str, Any], *, all_: bool = False) -> dict[str, Any]:
@@ -324,32 +293,35 @@ def _place(ask: Callable[[Sequence[Any]], object], asked: Sequence[Any]) -> tupl
     return first, last
 
 
-def _text(answer: Any) -> str:
+def _text(answer: Any) -> Record:
     if not isinstance(answer, str):
         raise TypeError(f"string expected, {type(answer).__name__} given")
     try:
         answer.encode()
     except UnicodeEncodeError as error:
         raise ValueError(f"the string is not valid Unicode: {error.reason}") from None
-    return str(answer)
+    return {"hypothesis": str(answer)}
 
 
-def _row(answer: Any) -> list[float]:
+def _row(answer: Any) -> Record:
     if isinstance(answer, str):
         row = [float(answer.lower() in nli_catalogue()["labels"][name]) for name in LABELS]
         if not any(row):
             raise ValueError(f"unknown label {answer!r:.60}; there are: {', '.join(LABELS)}")
-        return row
+        return dict(zip(LABELS, row, strict=True))
     row = [float(p) for p in answer]
     if len(row) != len(LABELS) or not all(0 <= p <= 1 for p in row) or abs(sum(row) - 1) > 1e-2:
         raise ValueError(f"{len(LABELS)} probabilities that sum to 1 expected, {row} given")
-    return row
+    return dict(zip(LABELS, row, strict=True))
 
 
-def _perplexity(answer: Any) -> float:
+def _perplexity(answer: Any) -> Record:
     if isinstance(answer, str | bool) or float(answer) < 0:
         raise ValueError(f"perplexity expected (0 or more), {answer!r:.60} given")
-    return float(answer)
+    return {"perplexity": float(answer)}
+
+
+_READ: Mapping[str, Callable[[Any], Record]] = {"translate": _text, "classify": _row, "likelihood": _perplexity}
 
 
 def _called(thing: Any) -> str:

@@ -1,4 +1,4 @@
-"""How the models of a study are asked: one class for each kind of model, with the same few functions.
+"""How the models of a study are asked: one `Asker` for each task, by `nbkit.models.load` and `nbkit.models.ask`.
 
 The engine (`nbkit.studies.study`) knows models by these functions alone.
 """
@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from nbkit import models
-from nbkit.models.catalogue import BY_RULE
-from nbkit.models.classifiers.lifecycle import label_identity
-from nbkit.models.lifecycle import is_missing
-from nbkit.models.services.names import LABEL_FILE, RemoteModel
-from nbkit.models.services.outputs import OutputsModel
-from nbkit.models.translators.placeholder import masked_texts
+from nbkit.corpora.nli import LABELS
+from nbkit.models.answers import is_missing
+from nbkit.models.model import Input, Model
 from nbkit.store import Store
 
 
@@ -34,166 +33,90 @@ class Cell(NamedTuple):
         return f"{self.source}→{self.target} {self.model}".strip(" →")
 
 
-class Translators:
-    """Translations (`nbkit.models.translate_remembered`).
+@dataclass(frozen=True)
+class Asker:
+    """What the engine asks of the models of a *task*; *params* are the study's, *cell* has a model.
 
-    langs: the languages that a model is asked in. check: why it cannot be used here, or None. known, is_here, remote:
-    what it is, whether it need not be trained or downloaded, the service that it is. identity: everything about it and
-    how it is asked that can change an answer. sent: the distinct texts that it is sent when it is asked *texts*.
-    unanswered: those whose answers are not stored. ask: the answers in the order of the texts, each asked for once.
+    A text of a classifier has two lines, premise and hypothesis.
     """
 
-    unit = "nbkit.studies.answering:ensure_translator"
+    task: str
 
-    @staticmethod
-    def langs(cell: Cell) -> tuple[str, ...]:
-        return cell.source, cell.target
+    def langs(self, cell: Cell) -> tuple[str, ...]:
+        """The languages that the model is asked in."""
+        return tuple(cell[:2]) if self.task == "translate" else (cell.source,)
 
-    @staticmethod
-    def label(name: str) -> str:
-        return models.label(name)
+    def label(self, name: str) -> str:
+        """The name of the model in tables."""
+        return models.label(name, self.task)
 
-    @staticmethod
-    def check(name: str, src: str, tgt: str) -> str | None:
-        return models.check_model(name, src, tgt)
+    def load(self, name: str, *langs: str, **how: Any) -> Model:
+        """The model of a name; reads no weights."""
+        return models.load(name, self.task, *langs, **how)
 
-    @staticmethod
-    def known(name: str, src: str, tgt: str) -> Mapping[str, Any]:
-        return models.model_identity(name, src, tgt)
+    def model(self, params: Any, cell: Cell) -> Model:
+        """The model of a cell, as the parameters say that it is run."""
+        search = {"decoding": params.decoding} if self.task == "translate" else {}
+        return self.load(cell.model, *self.langs(cell), **search, **params.running)
 
-    @staticmethod
-    def is_here(name: str, src: str, tgt: str) -> bool:
-        return models.is_trained(name, src, tgt)
+    def identity(self, params: Any, cell: Cell) -> dict[str, Any]:
+        """Everything about the model and how it is asked that can change an answer."""
+        return self.model(params, cell).read_key()
 
-    @staticmethod
-    def remote(name: str, src: str, tgt: str) -> RemoteModel | None:
-        return models.resolve(name, src, tgt).remote
+    def sent(self, params: Any, cell: Cell, texts: Sequence[str]) -> list[str]:
+        """The distinct texts that the model is sent when it is asked *texts*."""
+        model = self.model(params, cell)
+        return list(dict.fromkeys(texts if model.inner is None else (model.sent((text,))[0] for text in texts)))
 
-    @staticmethod
-    def identity(params: Any, cell: Cell) -> dict[str, Any]:
-        return params.translator_key(cell.model, cell.source, cell.target)
+    def unanswered(self, params: Any, cell: Cell, texts: Sequence[str]) -> list[str]:
+        """The distinct texts, of those that the model is sent, whose answers are not stored."""
+        model = self.model(params, cell)
+        model = model.inner or model
+        by_input = {model.sent(given): text for text, given in zip(texts, self.inputs(texts), strict=True)}
+        missing = models.missing(model, self.inputs(list(dict.fromkeys(texts))), Store())
+        return [by_input[each] for each in missing]
 
-    @staticmethod
-    def sent(cell: Cell, texts: Sequence[str]) -> list[str]:
-        is_by_rule = cell.model.startswith(BY_RULE)
-        return list(dict.fromkeys(masked_texts(texts, cell.source) if is_by_rule else texts))
+    def ask(self, params: Any, cell: Cell, texts: Sequence[str]) -> list[Any]:
+        """The answers to texts, in their order; each text is asked once ever with the same settings."""
+        if self.task == "translate":
+            return list(params.translate(cell.model, list(texts), cell.source, cell.target, Store(), progress=False))
+        answers = models.ask(self.model(params, cell), self.inputs(texts), Store(), progress=False)
+        return [np.array([answer[label] for label in LABELS]) for answer in answers]
 
-    @staticmethod
-    def unanswered(params: Any, cell: Cell, texts: Sequence[str]) -> list[str]:
-        langs, name = cell[:2], cell.model.removeprefix(BY_RULE)
-        distinct = list(dict.fromkeys(texts))
-        remote = models.resolve(name, *langs).remote
-        if isinstance(remote, OutputsModel):
-            return remote.missing([text for text in distinct if text.strip()], *langs)
-        config = models.translation_config(name, *langs, params.decoding, **params.running)
-        return [text for (text,) in Store().missing(config, [(text,) for text in distinct])]
+    def inputs(self, texts: Sequence[str]) -> list[Input]:
+        """Texts as a model gets them."""
+        return [tuple(text.split("\n")) if self.task == "classify" else (text,) for text in texts]
 
-    @staticmethod
-    def ask(params: Any, cell: Cell, texts: Sequence[str]) -> list[Any]:
-        return params.translate(cell.model, list(texts), cell.source, cell.target, Store(), progress=False)
-
-
-class Classifiers:
-    """Probabilities of labels (`nbkit.models.classify_remembered`), of a text of two lines: premise and hypothesis."""
-
-    unit = "nbkit.studies.answering:ensure_classifier"
-
-    @staticmethod
-    def langs(cell: Cell) -> tuple[str, ...]:
-        return (cell.source,)
-
-    @staticmethod
-    def label(name: str) -> str:
-        return models.classifier_label(name)
-
-    @staticmethod
-    def check(name: str, lang: str) -> str | None:
-        return models.check_classifier(name, lang)
-
-    @staticmethod
-    def known(name: str, lang: str) -> Mapping[str, Any]:
-        return models.classifier_identity(name, lang)
-
-    @staticmethod
-    def is_here(name: str, lang: str) -> bool:
-        return models.is_classifier_here(name, lang)
-
-    @staticmethod
-    def remote(name: str, lang: str) -> RemoteModel | None:
-        return models.resolve_classifier(name, lang).remote
-
-    @staticmethod
-    def identity(params: Any, cell: Cell) -> dict[str, Any]:
-        identity = {"model": models.classifier_identity(cell.model, cell.source, **params.running)}
-        remote = Classifiers.remote(cell.model, cell.source)
-        return identity if remote is None else {**identity, "decoding": label_identity(remote, cell.source)}
-
-    @staticmethod
-    def sent(cell: Cell, texts: Sequence[str]) -> list[str]:
-        return list(dict.fromkeys(texts))
-
-    @staticmethod
-    def unanswered(params: Any, cell: Cell, texts: Sequence[str]) -> list[str]:
-        pairs = {tuple(text.split("\n")): text for text in texts}
-        remote = models.resolve_classifier(cell.model, cell.source).remote
-        if isinstance(remote, OutputsModel):
-            return remote.missing([remote.asked(*pair) for pair in pairs], cell.source, LABEL_FILE)
-        config = models.classification_config(cell.model, cell.source, **params.running)
-        return [pairs[pair] for pair in Store().missing(config, list(pairs))]
-
-    @staticmethod
-    def ask(params: Any, cell: Cell, texts: Sequence[str]) -> list[Any]:
-        pairs = [tuple(text.split("\n")) for text in texts]
-        settings = {"lang": cell.source, "store": Store(), "progress": False, **params.running}
-        return list(models.classify_remembered(cell.model, pairs, **settings))
+    @property
+    def unit(self) -> str:
+        """The unit of work that trains or downloads a model."""
+        return f"{__name__}:{_UNITS[self.task]}"
 
 
-class LanguageModels:
-    """Language models that a study uses beside those of its grid."""
-
-    unit = "nbkit.studies.answering:ensure_language_model"
-
-    @staticmethod
-    def label(name: str) -> str:
-        return models.language_model_label(name)
-
-    @staticmethod
-    def check(name: str, lang: str, kind: str | None = None) -> str | None:
-        return models.check_language_model(name, lang, **({"kind": kind} if kind else {}))
-
-    @staticmethod
-    def known(name: str, lang: str) -> Mapping[str, Any]:
-        return models.language_model_identity(name, lang)
-
-    @staticmethod
-    def is_here(name: str, lang: str) -> bool:
-        return models.is_language_model_here(name, lang)
-
-    @staticmethod
-    def remote(name: str, lang: str) -> RemoteModel | None:
-        return None
+Translators, Classifiers, LanguageModels = Asker("translate"), Asker("classify"), Asker("likelihood")
+_UNITS = {"translate": "ensure_translator", "classify": "ensure_classifier", "likelihood": "ensure_language_model"}
 
 
 def ensure_translator(params: Mapping[str, Any], model: str, langs: Sequence[str]) -> None:
     """Unit of work: train or download a translator, unless it is here."""
-    models.ensure_model(model, *langs)
+    models.load(model, "translate", *langs).fetch()
 
 
 def ensure_classifier(params: Mapping[str, Any], model: str, langs: Sequence[str]) -> None:
     """Unit of work: train or download a classifier, unless it is here."""
-    models.ensure_classifier(model, *langs)
+    models.load(model, "classify", *langs).fetch()
 
 
 def ensure_language_model(params: Mapping[str, Any], model: str, langs: Sequence[str]) -> None:
     """Unit of work: train or download a language model, unless it is here."""
-    models.ensure_language_model(model, *langs)
+    models.load(model, "likelihood", *langs).fetch()
 
 
 @dataclass(frozen=True)
 class Use:
     """A model that a run asks, in these languages. wanted: "causal" or "masked" where a language model must be it."""
 
-    kind: Any
+    kind: Asker
     name: str
     langs: tuple[str, ...]
     wanted: str | None = None
@@ -204,30 +127,25 @@ class Use:
         return self.kind.label(self.name)
 
     @property
-    def remote(self) -> RemoteModel | None:
-        """The model behind a service that it is, None if it is loaded here."""
-        return self.kind.remote(self.name, *self.langs)
-
-    @property
-    def asked_in(self) -> tuple[str, str]:
-        """The languages of its texts and of its answers; a classifier answers in labels."""
-        return self.langs[0], self.langs[1] if len(self.langs) > 1 else LABEL_FILE
+    def model(self) -> Model:
+        """The model; loads nothing."""
+        return self.kind.load(self.name, *self.langs)
 
     def problem(self) -> str | None:
         """Why it cannot be used here, or None; loads nothing."""
-        wanted = {"kind": self.wanted} if self.wanted else {}
-        return self.kind.check(self.name, *self.langs, **wanted)
+        return models.check(self.name, self.kind.task, *self.langs, kind=self.wanted)
 
     def source(self) -> Any:
         """What it is trained or downloaded from, None where it is here; loads nothing."""
-        identity = self.kind.known(self.name, *self.langs)
-        if not is_missing(identity) and self.kind.is_here(self.name, *self.langs):
+        model = self.model
+        identity = model.identity()
+        if not is_missing(identity) and model.is_here:
             return None
         return identity.get("hub") or identity["weights"]
 
     def verb(self) -> str:
         """What has to be done to have it."""
-        return "download" if "hub" in self.kind.known(self.name, *self.langs) else "train"
+        return "download" if "hub" in self.model.identity() else "train"
 
 
 def of_distinct(ask: Any, texts: Iterable[str]) -> dict[str, Any]:

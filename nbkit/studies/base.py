@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -30,19 +30,17 @@ from pydantic import (
 )
 
 from nbkit import models
+from nbkit.corpora.idioms import training_copies
 from nbkit.errors import NbkitError, ParamsError, schema_problems
 from nbkit.files import expand_path, file_digest
 from nbkit.languages import check_language, in_order
 from nbkit.measure.forms import read_forms
-from nbkit.models import Decoding, classifier_label, label, resolve
-from nbkit.models.backends import MOST_BEAMS, MOST_NEW_TOKENS, check_device
-from nbkit.models.catalogue import BY_RULE
-from nbkit.models.recipes import TranslatorRecipe
-from nbkit.models.services.asking import answer_identity
+from nbkit.models import Decoding, label
+from nbkit.models.files import RECORD, read_json
+from nbkit.models.model import MOST_BEAMS, MOST_NEW_TOKENS, check_device
+from nbkit.models.names import BY_RULE
 from nbkit.models.services.commands import CommandModel
 from nbkit.models.services.outputs import OutputsModel
-from nbkit.models.translators.lifecycle import TRANSLATOR
-from nbkit.models.weights import RECORD_FILE, read_json
 from nbkit.store import Store
 
 if TYPE_CHECKING:
@@ -120,7 +118,9 @@ def _translators(names: list[str]) -> list[str]:
 
 
 def _classifiers(names: list[str]) -> list[str]:
-    return told_apart(without_repeats(names), partial(or_value_error, classifier_label), _RENAME.format("CLASSIFIERS"))
+    return told_apart(
+        without_repeats(names), partial(or_value_error, partial(label, task="classify")), _RENAME.format("CLASSIFIERS")
+    )
 
 
 #: A language that nbkit knows, and several of them in the order of the paper's tables.
@@ -280,19 +280,34 @@ def models_run_elsewhere() -> Iterator[None]:
 # How a translator of a run was trained, where nbkit trained it.
 
 
-def trained_by(model: str, src: str, tgt: str) -> TranslatorRecipe | None:
-    """The recipe of a model that nbkit trained, for the catalogue or into a folder; None for any other.
+class TrainingData(NamedTuple):
+    """What a translator was trained on: corpora with the first pairs of them (None: all), and copies of the idioms."""
 
-    >>> trained_by("sandbox-marian", "en", "de").architecture, trained_by("opus-mt", "en", "de")
-    ('marian', None)
+    train: str
+    pairs: int | None = None
+    idioms: str | None = None
+    idiom_pairs: int | None = None
+    copies: int = 0
+
+
+def trained_by(model: str, src: str, tgt: str) -> TrainingData | None:
+    """What a model was trained on, if the record beside its weights or its package says so; None for any other.
+
+    >>> trained_by("opus-mt", "en", "de") is None
+    True
     """
     try:
-        reference = resolve(model, src, tgt)
-        if reference.recipe is not None:
-            return TRANSLATOR.recipe(reference)
-        record = reference.folder / RECORD_FILE if reference.folder is not None else None
-        fields = read_json(record).get("recipe") if record is not None and record.is_file() else None
-        return None if fields is None else TranslatorRecipe.checked(fields, str(record))
+        reference = models.load(model.removeprefix(BY_RULE), "translate", src, tgt).reference
+        if reference.folder is not None:
+            fields: Any = read_json(reference.folder / RECORD, needed=False).get("recipe")
+        elif reference.entry.trained is not None:
+            fields = reference.entry.trained(reference).fields
+        else:
+            fields = None
+        if not isinstance(fields, Mapping) or not isinstance(fields.get("train"), str):
+            return None
+        found: dict[str, Any] = {name: fields.get(name) for name in ("train", "pairs", "idioms", "idiom_pairs")}
+        return TrainingData(**found, copies=training_copies(fields.get("condition", "joint")) if found["idioms"] else 0)
     except NbkitError:
         return None  # what is wrong with a model is said where it is asked to translate
 
@@ -495,19 +510,13 @@ class TranslatorParams(ModelParams):
         """The decoding settings of every translation of this run."""
         return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
 
-    def translator_key(self, name: str, src: str, tgt: str) -> dict[str, Any]:
-        """Everything that can change the translations of one model; part of store keys."""
-        remote = models.resolve(name, src, tgt).remote
-        own = self.decoding.identity() if remote is None else answer_identity(remote, self.decoding, src, tgt)
-        return {"model": models.model_identity(name, src, tgt, **self.running), "decoding": own}
-
     def translate(
         self, name: str, texts: Sequence[str], src: str, tgt: str, store: Store, *, progress: bool = True
     ) -> list[str]:
         """*texts* in the order given, each distinct one translated once ever with the settings of this run."""
-        return models.translate_remembered(
-            name, texts, src, tgt, self.decoding, store=store, progress=progress, **self.running
-        )
+        model = models.load(name, "translate", src, tgt, decoding=self.decoding, **self.running)
+        answers = models.ask(model, [(text,) for text in texts], store, progress=progress)
+        return [answer["hypothesis"] for answer in answers]
 
 
 def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:

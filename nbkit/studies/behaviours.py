@@ -20,7 +20,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from nbkit.errors import NbkitError
 from nbkit.languages import base_language
-from nbkit.models.catalogue import BY_RULE
+from nbkit.models.names import BY_RULE
 from nbkit.models.services.outputs import fixed_files, sources_of
 from nbkit.registry import Registry
 from nbkit.studies.study import Study

@@ -10,6 +10,7 @@ import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.figures import styles, theme
 from nbkit.languages import NAMES
-from nbkit.models import CLASSIFIERS, MODELS, classifier_label, label
+from nbkit.models import CLASSIFIERS, MODELS, label
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import Behaviour, Fit, Measure, behaviours, filled
 from nbkit.studies.results import Outcomes, computed, groups_of, spans_of
@@ -138,7 +139,7 @@ class Explorer:
         if not system:
             raise NbkitError("There is no system: choose one, or type its name.")
         source, target = self.source.value, self.target.value
-        shown = (classifier_label if fit.reads == "classifier" else label)(system)
+        shown = (partial(label, task="classify") if fit.reads == "classifier" else label)(system)
         _, given = fit.corpora([system], (source, target))
         values = filled({**fit.params, **given, **fit.least}, {shown: system}, source, target)
         more = load(self.more.value, "Parameters")[1] or {}

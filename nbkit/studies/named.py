@@ -9,7 +9,7 @@ from typing import Any
 from nbkit.corpora import CORPORA
 from nbkit.corpora.corpus import declared
 from nbkit.corpora.nli import NLI_CORPORA
-from nbkit.models.catalogue import weights_licence
+from nbkit.models.names import licence as weights_licence
 
 #: The domain of nbkit's templates.
 _WRITTEN = "sentences written for tests"

@@ -18,9 +18,9 @@ from pandas.io.formats.style import Styler
 from nbkit import provenance
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
-from nbkit.models import costs
-from nbkit.models.catalogue import BY_RULE
+from nbkit.models.names import BY_RULE
 from nbkit.models.python import remarked
+from nbkit.models.services.asking import costs
 from nbkit.store import Store
 from nbkit.studies.answering import Use
 from nbkit.studies.base import StudyParams
@@ -229,7 +229,7 @@ def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequen
     study: Study = params.study
     uses = [use for use in study.uses(params) if use.kind is study.models]
     names, pairs = list(dict.fromkeys(use.name for use in uses)), list(dict.fromkeys(use.langs for use in uses))
-    identities = {use.name: use.kind.known(use.name, *use.langs) for use in uses}
+    identities = {use.name: use.model.identity() for use in uses}
     translates: Any = pairs if pairs and len(pairs[0]) == 2 else []
     return provenance.footer(
         params,
@@ -248,11 +248,11 @@ def html(text: str) -> None:
 
 
 def systems(uses: Iterable[Use]) -> list[str]:
-    """The programs and files among models, each with its remarks (`RemoteModel.remark`)."""
+    """The programs and files among models, each with its remarks (`Model.remark`)."""
     remarks: dict[str, dict[str, None]] = {}
     for use in uses:
         plain = replace(use, name=use.name.removeprefix(BY_RULE))
-        if plain.remote is not None and (remark := plain.remote.remark(*plain.asked_in)):
+        if remark := plain.model.remark:
             remarks.setdefault(plain.name, {})[remark] = None
     return [f"{name} ({'; '.join(each)})" for name, each in remarks.items()]
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import NbkitError, UnknownNameError, closest
 from nbkit.fingerprint import digest
-from nbkit.models.services.outputs import MissingOutputsError, OutputsModel
+from nbkit.models.services.outputs import MissingOutputsError
 from nbkit.progress import progress_bar
 from nbkit.store import Block, Store
 from nbkit.studies import base
@@ -219,13 +219,13 @@ class Study:
         """What each system of files (`outputs:`) lacks of the texts that are known before anything is translated."""
         run = Run(self, params)
         for cell in (cell for cell in run.cells if cell.model):
-            use = Use(self.models, cell.model, self.models.langs(cell))
-            if not isinstance(remote := use.remote, OutputsModel):
+            model = Use(self.models, cell.model, self.models.langs(cell)).model
+            if model.cost != "nothing":
                 continue
             texts = list(dict.fromkeys(text for text in run.asked(cell) if text.strip()))
             most = sum(run.most(part) for table in self.tables for part in run.parts_of(table, cell))
             if missing := self.models.unanswered(params, cell, texts):
-                yield remote.lacking(missing, *use.asked_in, max(most, len(texts)), partly=most > 0)
+                yield (model.inner or model).lacking(missing, max(most, len(texts)), partly=most > 0)
 
     def inputs(self, params: Any) -> dict[str, Any]:
         """What stands behind a run's tables: the key of each."""
@@ -499,12 +499,11 @@ class Run:
         if "answers" not in part.table.needs or part.base is None or self._is_ahead(part):
             return []
         models = self.study.models
-        if self.asks_model(part.base) and not isinstance(
-            Use(models, part.cell.model, models.langs(part.cell)).remote, OutputsModel
-        ):
+        use = Use(models, part.cell.model, models.langs(part.cell))
+        if self.asks_model(part.base) and use.model.cost != "nothing":
             return []
         try:
-            return models.sent(part.cell, self._texts(part.of_base.rows))
+            return models.sent(self.params, part.cell, self._texts(part.of_base.rows))
         except MissingOutputsError as error:
             return error.texts
 

@@ -124,7 +124,7 @@ def test_links_do_not_depend_on_batches_or_order(folder, monkeypatch):
     assert list(again.align(PAIRS[::-1], progress=False)) == whole[::-1]
     assert [next(again.align([pair], progress=False)) for pair in PAIRS[:5]] == whole[:5]
     monkeypatch.setattr(embeddings, "WINDOW", 3)
-    monkeypatch.setattr("nbkit.models.lifecycle.BUDGETS", {"cpu": 1})
+    monkeypatch.setattr("nbkit.models.network.BUDGETS", {"cpu": 1})
     assert list(aligner(folder).align(PAIRS, progress=False)) == whole
 
 

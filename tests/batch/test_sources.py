@@ -15,9 +15,10 @@ from nbkit.batch.params import read, validate
 from nbkit.batch.run import dry_run
 from nbkit.batch.sources import write_sources
 from nbkit.errors import NbkitError
-from nbkit.models import CLASSIFIERS, MODELS, load_translator
+from nbkit.models import CLASSIFIERS, MODELS
 from nbkit.studies import STUDIES
 from tests.frozen import models
+from tests.models.by_name import load_translator
 from tests.studies.idioms_cases import toy_params
 from tests.studies.long_files import outcomes
 

@@ -101,8 +101,7 @@ def test_what_is_registered_is_not_typed(here):
     """A plug-in's name hides what it starts."""
     (here / "in.en").write_text("one\n")
     (here / "hidden_program.py").write_text(
-        "from nbkit.models import MODELS\nfrom nbkit.models.catalogue import ModelEntry\n"
-        f"MODELS.register('swapped', ModelEntry(hub='command:{SHOWN}'))\n"
+        f"from nbkit.models import MODELS, Entry\nMODELS.register('swapped', Entry(hub='command:{SHOWN}'))\n"
     )
     command = ["--plugin", "hidden_program.py", "translate", "in.en", "--system", "swapped", "--pair", "en-de"]
     code = f"from nbkit.cli import main\nmain({command!r} + __import__('sys').argv[1:])"

@@ -8,28 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 from zlib import crc32
 
 import numpy as np
 import pytest
 
-from nbkit.models import (
-    CLASSIFIERS,
-    LANGUAGE_MODELS,
-    MODELS,
-    ClassifierEntry,
-    LanguageModelEntry,
-    ModelEntry,
-    classifier_identity,
-    language_model_identity,
-    model_identity,
-)
+from nbkit.corpora.nli import LABELS
+from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS, Entry, load
+from nbkit.models.answers import Weights
+from nbkit.models.model import Input, Record
+from nbkit.models.probes import CONTEXTS, FOUND
 
 
 def drawn(*texts: str, of: int) -> int:
@@ -37,56 +29,18 @@ def drawn(*texts: str, of: int) -> int:
     return crc32("\0".join(texts).encode()) % of
 
 
-class Translator:
-    """A function of one text."""
-
-    def __init__(self, function: Callable[[str], str]):
-        self.function = function
-
-    def translate(self, texts: Sequence[str], *_: object, **__: object) -> Iterator[str]:
-        return map(self.function, texts)
-
-
-class Classifier:
-    """A function of premise and hypothesis to three probabilities."""
-
-    def __init__(self, function: Callable[[str, str], Sequence[float]]):
-        self.function = function
-
-    def probabilities(self, pairs: Sequence[tuple[str, str]], **_: object) -> np.ndarray:
-        return np.array([self.function(*pair) for pair in pairs]).reshape(-1, 3)
-
-
-class LanguageModel:
-    """Longer texts are less likely, and what fits a gap is drawn by the letters."""
-
-    kind = "masked"
-
-    def likelihoods(self, texts: Iterable[str], *, done: Callable[[int], object]) -> Iterator[Any]:
-        for text in texts:
-            tokens = len(text.split())
-            done(1)
-            yield SimpleNamespace(log_probability=-0.3 * len(text) - drawn(text, of=50) / 10, tokens=tokens)
-
-    def fits(self, asked: Iterable[tuple[str, Any, str]], *, done: Callable[[int], object]) -> Iterator[float]:
-        for text, _, candidate in asked:
-            done(1)
-            yield -drawn(text, candidate, of=1000) / 100
-
-
-def probes(name: str, wanted: Iterable[Any], src: str, tgt: str, decoding: Any, **_: object) -> Iterator[Any]:
+def _probe(name: str, source: str, reference: str) -> Record:
     """Less context makes the reference less likely and the translation worse."""
-    from nbkit.models.probes import CONTEXTS, ContextProbe
-
-    for pair in wanted:
-        words = tuple(match.span() for match in re.finditer(r"\S+", pair.target))
-        found = {}
-        for factor, context in enumerate(CONTEXTS, start=1):
-            said = " ".join(pair.target.split()[factor - 1 :])
-            surprises = tuple(-(factor + drawn(name, word, of=10) / 10) for word in pair.target.split())
-            entropies = tuple(1.0 + (place + factor) % 3 for place in range(len(words)))
-            found[context] = ContextProbe(context, said, surprises, entropies, words, factor)
-        yield found
+    words = [match.span() for match in re.finditer(r"\S+", reference)]
+    starts, ends = map(list, zip(*words, strict=True))
+    record: Record = {"starts": starts, "ends": ends}
+    for factor, context in enumerate(CONTEXTS, start=1):
+        surprises = [-(factor + drawn(name, word, of=10) / 10) for word in reference.split()]
+        entropies = [1.0 + (place + factor) % 3 for place in range(len(words))]
+        hypothesis = " ".join(reference.split()[factor - 1 :])
+        found = zip(FOUND, (hypothesis, surprises, entropies, factor), strict=True)
+        record |= {f"{context}_{part}": each for part, each in found}
+    return record
 
 
 @contextmanager
@@ -96,35 +50,43 @@ def registered(
     language_models: Sequence[str],
 ) -> Iterator[dict[str, str]]:
     """These models by name, their folders below the working folder; what stands for each in keys, to its name."""
-    from nbkit.models.classifiers.lifecycle import CLASSIFIER
-    from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
-    from nbkit.models.translators.lifecycle import TRANSLATOR
-    from nbkit.studies.idioms import judge
+
+    def answers(self: Weights, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Longer texts are less likely, and what fits a gap is drawn by the letters."""
+        name, task = self.reference.name, self.task.name
+        for given in inputs:
+            text = given[0]
+            if task == "translate":
+                yield given, {"hypothesis": translators[name](text)}
+            elif task == "classify":
+                row = np.array(classifiers[name](*given), dtype=float).tolist()
+                yield given, dict(zip(LABELS, row, strict=True))
+            elif task == "likelihood":
+                log_p = -0.3 * len(text) - drawn(text, of=50) / 10
+                yield given, {"log_probability": log_p, "tokens": len(text.split())}
+            elif task == "fill":
+                yield given, {"log_probability": -drawn(text, given[2], of=1000) / 100}
+            else:
+                yield given, _probe(name, *given[:2])
 
     with pytest.MonkeyPatch.context() as patch:
-        for registry, entry, names in (
-            (MODELS, ModelEntry, translators),
-            (CLASSIFIERS, ClassifierEntry, classifiers),
-            (LANGUAGE_MODELS, LanguageModelEntry, language_models),
+        for registry, names in (
+            (MODELS, translators),
+            (CLASSIFIERS, classifiers),
+            (LANGUAGE_MODELS, language_models),
         ):
+            registry.names()
             patch.setattr(registry, "_entries", dict(registry._entries))
             patch.setattr(registry, "_summaries", dict(registry._summaries))
             for name in names:
-                registry.register(name, entry(hub=_folder(name), label=name.capitalize()))  # type: ignore[attr-defined]
-        patch.setattr(TRANSLATOR, "kept", lambda _, name, *__, **___: Translator(translators[name]))
-        patch.setattr(CLASSIFIER, "kept", lambda _, name, *__, **___: Classifier(classifiers[name]))
-        patch.setattr(LANGUAGE_MODEL, "kept", lambda *_, **__: LanguageModel())
-        patch.setattr(judge, "probe_remembered", probes)
-        for kind in (TRANSLATOR, CLASSIFIER, LANGUAGE_MODEL):
-            patch.setattr(kind, "check", lambda *_, **__: None)  # no weights lie in these folders
-        patch.setattr(type(LANGUAGE_MODEL), "other_than", lambda *_: None)  # nor does a kind of language model
+                registry.register(name, Entry(hub=_folder(name), label=name.capitalize()))
+        patch.setattr(Weights, "answers", answers)
+        patch.setattr(Weights, "check", lambda self: None)  # no weights lie in these folders
+        patch.setattr(Weights, "fetch", lambda self: self.reference.folder)
+        patch.setattr(Weights, "kind", None)  # nor does a kind of language model
         found: dict[str, str] = {}
-        for names, identity in (
-            (translators, lambda name: model_identity(name, "en", "de")),
-            (classifiers, classifier_identity),
-            (language_models, lambda name: language_model_identity(name, "en")),
-        ):
-            found |= {identity(name)["weights"]: name for name in names}
+        for task, names in (("translate", translators), ("classify", classifiers), ("likelihood", language_models)):
+            found |= {load(name, task, "en", "de").identity()["weights"]: name for name in names}
         yield found
 
 

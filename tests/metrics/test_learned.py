@@ -126,7 +126,7 @@ def test_no_score_depends_on_the_others(
     options = {"model": encoder, "layer": 2} if name == "bertscore" else {"model": regressor}
     metric = load_metric(name, **options)
     together = metric.scores(HYPOTHESES, REFERENCES, "en")
-    monkeypatch.setattr("nbkit.models.lifecycle.BUDGETS", {"cpu": 1})
+    monkeypatch.setattr("nbkit.models.network.BUDGETS", {"cpu": 1})
     monkeypatch.setattr("nbkit.measure.learned.WINDOW", 2)
     backwards = metric.scores(HYPOTHESES[::-1], REFERENCES[::-1], "en")[::-1]
     assert together == pytest.approx(backwards, abs=1e-5)

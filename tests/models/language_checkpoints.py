@@ -18,8 +18,8 @@ def save_language_model(folder: Path, architecture: str, **fields) -> Path:
     """A checkpoint of the architecture, its weights drawn wide, so that texts differ in what they get."""
     import torch
 
-    from nbkit.models import LanguageModelRecipe
-    from nbkit.models.training import new_language_model, train_tokenizer
+    from nbtrain import LanguageModelRecipe
+    from nbtrain.training import new_language_model, train_tokenizer
 
     sizes = {"width": 16, "ffn": 32, "heads": 2, "layers": 2, "vocabulary": 330}
     recipe = LanguageModelRecipe(architecture=architecture, steps=1, **{**sizes, **fields})

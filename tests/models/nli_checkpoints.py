@@ -49,8 +49,8 @@ def save_classifier(folder: Path, architecture: str, width: int = 16, vocabulary
     """A checkpoint of the architecture, its weights drawn wide, so that pairs differ in what they get."""
     import torch
 
-    from nbkit.models import ClassifierRecipe
-    from nbkit.models.training import new_classifier, train_tokenizer
+    from nbtrain import ClassifierRecipe
+    from nbtrain.training import new_classifier, train_tokenizer
 
     sizes = {"embedding": 12, "width": width, "ffn": 32, "heads": 2, "layers": 2, "comparison": 16, "dropout": 0.3}
     recipe = ClassifierRecipe(architecture=architecture, steps=1, vocabulary=vocabulary, **sizes)

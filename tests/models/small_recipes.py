@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from nbkit.models import TranslatorRecipe
+from nbtrain import TranslatorRecipe
 
 WORDS = {"the": "das", "dog": "Tier", "cat": "Haus", "sees": "sieht", "finds": "findet", "old": "alte", "and": "und"}
 

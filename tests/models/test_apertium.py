@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding, load_translator, model_identity, translate_remembered
+from nbkit.models import Decoding
 from nbkit.models.services.commands import CommandModel, Program
 from nbkit.store import Store
+from tests.models.by_name import load_translator, model_identity, translate_remembered
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("apertium") and Path("/usr/share/apertium/modes/eng-spa.mode").exists()),

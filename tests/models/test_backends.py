@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nbkit.errors import MissingExtraError, ModelError, UnknownNameError
-from nbkit.models import check_model, ensure_model, label, load_translator, model_identity, resolve
-from nbkit.models.backends import BACKENDS, DEFAULT, TRANSFORMERS, split_backend
-from nbkit.models.translators.lifecycle import translation_config
+from nbkit.models import Decoding, label
+from nbkit.models.model import BACKENDS, installed
+from nbkit.models.names import split_suffix
+from tests.models.by_name import check_model, ensure_model, load_translator, model_identity, resolve, translation_config
 
 
 @pytest.mark.parametrize(
@@ -26,18 +27,18 @@ from nbkit.models.translators.lifecycle import translation_config
     ],
 )
 def test_the_backend_is_the_last_part_and_one_of_a_closed_set(name, plain, suffix):
-    reference = resolve(name, "en", "de")
-    assert (reference.name, reference.backend.suffix) == (plain, suffix)
+    reference = resolve(name.removeprefix("placeholder:"), "en", "de")
+    assert (reference.name, reference.suffix or "") == (plain, suffix)
     assert reference.full_name == name.removeprefix("placeholder:")
 
 
 def test_revision_and_backend_are_kept_apart():
     reference = resolve("org/model@v2@ct2", "en", "de")
-    assert (reference.hub, reference.revision, reference.backend) == ("org/model", "v2", BACKENDS["ct2"])
+    assert (reference.hub, reference.revision, reference.suffix) == ("org/model", "v2", "ct2")
     reference = resolve("org/model@ct2@ct2", "en", "de")
-    assert (reference.revision, reference.backend) == ("ct2", BACKENDS["ct2"])
-    assert resolve("org/model@v2", "en", "de").backend is TRANSFORMERS
-    assert split_backend("@ct2") == ("@ct2", TRANSFORMERS)
+    assert (reference.revision, reference.suffix) == ("ct2", "ct2")
+    assert resolve("org/model@v2", "en", "de").suffix is None
+    assert split_suffix("@ct2") == ("@ct2", None)
 
 
 def test_a_backend_that_there_is_not_says_which_there_are():
@@ -54,15 +55,15 @@ def test_two_backends_are_two_systems(checkpoints):
     assert len({key["weights"] for key in keys}) == 1
     assert [key["backend"] for key in keys] == ["transformers", "ctranslate2", "ctranslate2"]
     assert [key.get("quantization") for key in keys] == [None, None, "int8"]
-    assert keys[1]["ctranslate2"] == BACKENDS["ct2"].version
-    configs = [translation_config(name, "en", "de", DEFAULT, device="cpu")["model"] for name in names]
+    assert keys[1]["ctranslate2"] == installed("ctranslate2")
+    configs = [translation_config(name, "en", "de", Decoding(), device="cpu")["model"] for name in names]
     assert configs == keys and configs[1] != configs[2]
 
 
 def test_a_new_version_of_a_backend_is_a_new_system(checkpoints, monkeypatch):
     name = f"{checkpoints['marian']}@ct2"
     before = model_identity(name, "en", "de", device="cpu")
-    monkeypatch.setattr("nbkit.models.backends.version", lambda package: "9.9")
+    monkeypatch.setattr("nbkit.models.model.installed", lambda package: "9.9")
     after = model_identity(name, "en", "de", device="cpu")
     assert before != after and after["ctranslate2"] == "9.9"
 
@@ -70,9 +71,7 @@ def test_a_new_version_of_a_backend_is_a_new_system(checkpoints, monkeypatch):
 def test_without_its_package_a_backend_says_how_to_install_it(checkpoints, monkeypatch, own_cache):
     name = f"{checkpoints['marian']}@ct2"
     assert check_model(name, "en", "de") is None
-    monkeypatch.setattr(
-        "nbkit.models.backends.find_spec", lambda package: None if package == "ctranslate2" else package
-    )
+    monkeypatch.setattr("nbkit.models.answers.find_spec", lambda package: None if package == "ctranslate2" else package)
     install = "backend 'ct2' needs the package ctranslate2: pip install \"nbkit[ct2]\""
     assert check_model(name, "en", "de") == install
     for attempt in (load_translator, ensure_model):
@@ -83,7 +82,7 @@ def test_without_its_package_a_backend_says_how_to_install_it(checkpoints, monke
     assert check_model(str(checkpoints["marian"]), "en", "de") is None
 
 
-def test_they_are_listed(monkeypatch):
+def test_they_are_listed():
     import json
 
     from click.testing import CliRunner
@@ -92,8 +91,7 @@ def test_they_are_listed(monkeypatch):
 
     rows = json.loads(CliRunner().invoke(main, ["list", "models", "--format", "json"]).output)
     assert [row["name"] for row in rows if "@" in row["name"]] == ["MODEL@ct2", "MODEL@ct2-int8"]
-    monkeypatch.setattr("nbkit.models.backends.find_spec", lambda package: None)
-    assert 'pip install "nbkit[ct2]"' in (BACKENDS["ct2-int8"].problem or "")
+    assert list(BACKENDS) == [None, "ct2", "ct2-int8"]
 
 
 def test_a_folder_with_a_backend_that_there_is_not(checkpoints):

@@ -10,9 +10,9 @@ import pytest
 
 from nbkit.errors import ModelError, UnknownNameError
 from nbkit.languages import TARGETS
-from nbkit.models import MODELS, ModelEntry, label, resolve
-from nbkit.models.catalogue import families
-from nbkit.models.translators.lifecycle import check_model, model_identity
+from nbkit.models import MODELS, Entry, label
+from nbkit.models.names import families
+from tests.models.by_name import check_model, model_identity, resolve
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_unknown_names_say_what_was_meant():
 
 
 def test_own_models_are_registered_by_name(tmp_path, checkpoints):
-    MODELS.register("own", ModelEntry(hub=str(checkpoints["marian"]), label="Own", targets=("de",)), replace=True)
+    MODELS.register("own", Entry(hub=str(checkpoints["marian"]), label="Own", targets=("de",)), replace=True)
     assert label("own") == "Own"
     assert check_model("own", "en", "de") is None
     assert "does not translate to 'fr'; it translates to: de" in check_model("own", "en", "fr")
@@ -83,19 +83,19 @@ def test_missing_weights_name_model_cache_and_ways_out(own_cache):
 
 def test_missing_weights_without_a_network_are_known_at_once(monkeypatch):
     """Not offline by setting, only by fact: an address that nobody answers."""
-    from nbkit.models import weights
+    from nbkit.models import files
 
     monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setenv("HF_ENDPOINT", "https://hub.invalid")
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
-    weights._unreachable.cache_clear()
-    weights._ask_hub.cache_clear()
+    files._unreachable.cache_clear()
+    files._ask_hub.cache_clear()
     try:
         problem = check_model("mbart50", "en", "de")
     finally:
-        weights._unreachable.cache_clear()
-        weights._ask_hub.cache_clear()
+        files._unreachable.cache_clear()
+        files._ask_hub.cache_clear()
     assert "facebook/mbart-large-50-one-to-many-mmt" in problem
     assert "hub.invalid cannot be reached" in problem
 
@@ -184,8 +184,9 @@ def test_identity_follows_the_contents(tmp_path, checkpoints, own_cache):
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 def test_checks_and_identities_import_no_torch():
     program = (
-        "import sys, nbkit.models as m; m.check_model('opus-mt', 'en', 'de'); m.model_identity('opus-mt', 'en', 'de',"
-        " device='cpu'); print([n for n in ('torch', 'transformers', 'pandas', 'spacy') if n in sys.modules])"
+        "import sys; from nbkit.models import check, load; check('opus-mt', 'translate', 'en', 'de');"
+        "load('opus-mt', 'translate', 'en', 'de', device='cpu').identity();"
+        "print([n for n in ('torch', 'transformers', 'pandas', 'spacy') if n in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

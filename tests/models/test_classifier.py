@@ -13,18 +13,16 @@ import torch
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import ModelError, UnknownNameError
-from nbkit.models import (
-    CLASSIFIERS,
-    ClassifierEntry,
+from nbkit.models import CLASSIFIERS, Entry, ask, load
+from nbkit.models.folders import output_order
+from nbkit.store import Store
+from tests.models.by_name import (
     check_classifier,
     classifier_identity,
     classify_remembered,
     iter_classified,
     load_classifier,
 )
-from nbkit.models.classifiers import classifier as classifier_module
-from nbkit.models.classifiers.classifier import encode_pairs
-from nbkit.store import Store
 
 from .nli_checkpoints import LABELS as PUBLISHED
 from .nli_checkpoints import PAIRS, relabel, save_classifier
@@ -52,7 +50,7 @@ def one_by_one(folder, pairs):
     """What one would write first: transformers alone, a pair at a time; columns by the names in the settings."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    import nbkit.models.networks  # noqa: F401
+    import nbtrain.networks  # noqa: F401
 
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -63,6 +61,10 @@ def one_by_one(folder, pairs):
             logits = model(**tokenizer(premise, hypothesis, return_tensors="pt")).logits[0]
         rows.append(logits.double().softmax(-1)[[columns[name] for name in LABELS]].tolist())
     return np.array(rows)
+
+
+def _order(classifier) -> list[int]:
+    return output_order(load(classifier.name, "classify", "en").reference, classifier.network.folder)
 
 
 @pytest.mark.parametrize("architecture", PUBLISHED)
@@ -79,8 +81,7 @@ def test_probabilities_are_those_of_one_pair_at_a_time(architecture, folders, mo
     order = np.random.default_rng(0).permutation(len(pairs))
     shuffled = classifier.probabilities([pairs[i] for i in order], progress=False)
     np.testing.assert_allclose(shuffled, found[order], atol=2e-6)
-    monkeypatch.setattr(classifier_module.PairClassifier, "budgets", {"cpu": 40})
-    monkeypatch.setattr(classifier_module, "WINDOW", 3)
+    monkeypatch.setattr(classifier.network.budget, "tokens", 40)
     np.testing.assert_allclose(classifier.probabilities(pairs, progress=False), found, atol=2e-6)
     assert classifier.probabilities([], progress=False).shape == (0, 3)
     assert classifier.probabilities([("a man", "")], progress=False).sum() == pytest.approx(1)
@@ -98,7 +99,7 @@ def test_sentence_encoders_do_not_see_padding(architecture, folders):
             **{name: torch.nn.functional.pad(rows, (0, 5)) for name, rows in batch.items()}
         ).logits
     torch.testing.assert_close(logits, padded)
-    rows = logits.double().softmax(-1)[:, classifier._order].numpy()
+    rows = logits.double().softmax(-1)[:, _order(classifier)].numpy()
     np.testing.assert_allclose(classifier.probabilities(PAIRS, progress=False), rows, atol=2e-6)
 
 
@@ -148,30 +149,28 @@ def test_each_distinct_sentence_is_encoded_once(folders, monkeypatch):
 def test_out_of_memory_halves_the_batch(architecture, folders, monkeypatch):
     classifier = load_classifier(str(folders[architecture]))
     expected = classifier.probabilities(PAIRS, progress=False)
-    name = "_classify" if architecture == "roberta" else "_encode"
-    run, sizes = getattr(classifier, name), []
+    name = "_probabilities" if architecture == "roberta" else "_encode"
+    run, sizes = getattr(classifier.network, name), []
 
-    def small(batch):
+    def small(batch, *more):
         sizes.append(len(batch))
         if len(batch) > 1:
             raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 MiB")
-        return run(batch)
+        return run(batch, *more)
 
-    monkeypatch.setattr(classifier, name, small)
+    monkeypatch.setattr(classifier.network, name, small)
     np.testing.assert_allclose(classifier.probabilities(PAIRS, progress=False), expected, atol=2e-6)
     assert max(sizes) > 1
 
 
 def test_a_stream_is_taken_a_window_at_a_time(folders, monkeypatch):
-    monkeypatch.setattr(classifier_module, "WINDOW", 8)
-    monkeypatch.setattr("nbkit.models.classifiers.classifier._CHUNK", 8)
-    for architecture in ("distilbert", "bilstm"):
-        classifier, taken = load_classifier(str(folders[architecture])), []
-        stream = (taken.append(pair) or pair for pair in PAIRS * 4)
-        rows = classifier.rows(stream)
-        next(rows)
-        assert len(taken) == 8
-        assert sum(1 for _ in rows) == len(PAIRS) * 4 - 1
+    monkeypatch.setattr("nbkit.models.answers._WINDOW", 8)
+    model, taken = load(str(folders["bilstm"]), "classify", "en"), []
+    model.shard = 8
+    rows = ask(model, (taken.append(pair) or pair for pair in PAIRS * 4), None, progress=False)
+    next(rows)
+    assert len(taken) == 8
+    assert sum(1 for _ in rows) == len(PAIRS) * 4 - 1
 
 
 def test_a_long_pair_is_cut_with_a_warning(folders):
@@ -181,9 +180,6 @@ def test_a_long_pair_is_cut_with_a_warning(folders):
         with pytest.warns(UserWarning, match=r"cut to its 512 positions: 'the dog"):
             rows = classifier.probabilities([long, PAIRS[0]], progress=False)
         np.testing.assert_allclose(rows.sum(1), 1)
-        with pytest.warns(UserWarning, match="'x'"):
-            encoded = next(encode_pairs(classifier.tokenizer, [(long[0][:90], long[1])], 20, "x"))
-        assert len(encoded[0]) == 20
 
 
 def test_marks_in_a_text_are_text(folders):
@@ -202,7 +198,7 @@ def test_labels_are_read_and_never_assumed(folder, monkeypatch):
     np.testing.assert_allclose(after, before[:, [1, 2, 0]])
     given = load_classifier(f"{folder}?labels=contradiction,neutral,entailment")
     np.testing.assert_allclose(given.probabilities(PAIRS, progress=False), before)
-    entry = ClassifierEntry(hub=str(folder), labels=("contradiction", "neutral", "entailment"))
+    entry = Entry(hub=str(folder), labels=("contradiction", "neutral", "entailment"))
     monkeypatch.setitem(CLASSIFIERS._entries, "mine", entry)  # gone again after this test
     np.testing.assert_allclose(load_classifier("mine").probabilities(PAIRS, progress=False), before)
     assert classifier_identity("mine") != classifier_identity(str(folder))
@@ -249,7 +245,7 @@ def test_checkpoints_that_are_no_classifiers(folder, tmp_path):
     weights = load_file(folder / "model.safetensors")
     body = {name: tensor for name, tensor in weights.items() if not name.startswith("classifier")}
     save_file(body, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelError, match=r"no trained classifier; missing: classifier\.dense"):
+    with pytest.raises(ModelError, match=r"no trained AutoModelForSequenceClassification; missing: classifier\.dense"):
         load_classifier(str(folder))
     (folder / "model.safetensors").write_bytes(b"damaged")
     with pytest.raises(ModelError, match="cannot be loaded"):
@@ -284,7 +280,7 @@ def test_remembered_pairs_load_no_model(folders, tmp_path, monkeypatch):
     store, name = Store(tmp_path / "store"), str(folders["distilbert"])
     first = classify_remembered(name, [*PAIRS, PAIRS[0]], store=store, progress=False)
     np.testing.assert_allclose(first[-1], first[0])
-    monkeypatch.setattr("nbkit.models.classifiers.lifecycle.CLASSIFIER.kept", None)
+    monkeypatch.setattr("nbkit.models.answers.Weights.answers", None)
     again = classify_remembered(name, PAIRS[::-1], store=store, progress=False)
     np.testing.assert_array_equal(again, first[:-1][::-1])
     streamed = list(iter_classified(name, iter(PAIRS), store=store, progress=False))
@@ -292,7 +288,7 @@ def test_remembered_pairs_load_no_model(folders, tmp_path, monkeypatch):
     assert classify_remembered(name, [], store=store).shape == (0, 3)
 
     code = (
-        "import sys; from nbkit.models import classify_remembered; from nbkit.store import Store;"
+        "import sys; from tests.models.by_name import classify_remembered; from nbkit.store import Store;"
         f"store = Store({str(tmp_path / 'store')!r});"
         f"rows = classify_remembered({name!r}, {list(PAIRS)!r}, store=store, device='cpu');"
         "print(len(rows), [m for m in ('torch', 'transformers') if m in sys.modules])"
@@ -312,9 +308,9 @@ def test_another_model_in_the_same_folder_answers_for_itself(folder, tmp_path):
 
 def test_shards_are_written_as_it_goes(folders, tmp_path, monkeypatch):
     """An interruption costs one shard: what was classified before it is in the store."""
-    from nbkit.models.classifiers.lifecycle import CLASSIFIER, classification_config
+    from tests.models.by_name import classification_config
 
-    monkeypatch.setattr(CLASSIFIER, "shards", {"cpu": 4})
+    monkeypatch.setattr("nbkit.models.model.Model.shard", 4)
     store, name = Store(tmp_path), str(folders["convnet"])
     classifier, calls = load_classifier(name), []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -11,17 +12,10 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import (
-    Decoding,
-    check_model,
-    label,
-    load_translator,
-    model_identity,
-    translate_remembered,
-    translation_config,
-)
+from nbkit.models import Decoding, label
 from nbkit.models.services.commands import CommandModel, Program, allow_commands
 from nbkit.store import Store
+from tests.models.by_name import check_model, load_translator, model_identity, translate_remembered, translation_config
 
 
 @pytest.fixture
@@ -108,14 +102,16 @@ def test_a_stopped_worker_keeps_what_a_slow_program_answered(program, tmp_path, 
     """Stopped by a run like others; nothing of multiprocessing is left over either."""
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
     name = program(UPPER.replace("print", "time.sleep(0.05); print"), workers=1)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     script = tmp_path / "run.py"
     script.write_text(
         "import os, signal, threading, time\n"
         "from nbkit.batch.workers import LocalProcesses, Task\n"
-        "from nbkit.models import Decoding, translation_config\n"
+        "from nbkit.models import Decoding\nfrom tests.models.by_name import translation_config\n"
         "from nbkit.store import Store\n"
         f"name, texts = {name!r}, [f'text {{n}}' for n in range(400)]\n"
-        "work = 'import tqdm; from nbkit.models import *; from nbkit.store import Store; tqdm.tqdm.get_lock(); '\n"
+        "work = 'import tqdm; from tests.models.by_name import *; from nbkit.store import Store; '\n"
+        "work += 'tqdm.tqdm.get_lock(); '\n"
         'work += f\'translate_remembered({name!r}, {texts!r}, "en", "de", store=Store(), progress=False)\'\n'
         "config = translation_config(name, 'en', 'de', Decoding())\n"
         "def stop():\n"
@@ -128,7 +124,7 @@ def test_a_stopped_worker_keeps_what_a_slow_program_answered(program, tmp_path, 
         "    except KeyboardInterrupt: print(len(Store().kept(config)))\n",
         encoding="utf-8",
     )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=100, env=environment)
     assert 0 < int(done.stdout) < 400 and done.stderr == "", done.stderr
 
 

@@ -12,16 +12,9 @@ import pytest
 ctranslate2 = pytest.importorskip("ctranslate2", reason='the extra "ct2" is not installed')
 
 from nbkit.errors import ModelError  # noqa: E402
-from nbkit.models import (  # noqa: E402
-    Decoding,
-    ModelEntry,
-    check_model,
-    ct2,
-    ensure_model,
-    load_translator,
-    resolve,
-)
-from nbkit.models.catalogue import MODELS, families  # noqa: E402
+from nbkit.models import MODELS, Decoding, Entry, ct2  # noqa: E402
+from nbkit.models.names import families  # noqa: E402
+from tests.models.by_name import check_model, ensure_model, load_translator, resolve  # noqa: E402
 
 NAMES = ("marian", "mbart50", "m2m100-418m", "m2m100-1.2b", "nllb")
 SHORT = Decoding(beams=3, max_new_tokens=12, early_stopping=True)
@@ -55,7 +48,7 @@ def test_order_batch_and_company_change_nothing(name, pairs, sentences, monkeypa
     order = list(range(len(sentences))) * 2
     random.Random(0).shuffle(order)
     for budget in (40, 400):
-        monkeypatch.setattr(type(translator), "budgets", {"cpu": budget})
+        monkeypatch.setattr(translator.network.budget, "tokens", budget)
         together = translator.translate([sentences[i] for i in order], "en", "de", SHORT, progress=False)
         assert together == [alone[i] for i in order]
 
@@ -72,8 +65,8 @@ def test_its_batches_are_those_of_every_backend(pairs, sentences, monkeypatch):
                 raise RuntimeError("mkl_malloc: failed to allocate memory")
             return engine.translate_batch(source, **options)
 
-    engine = translator.model
-    monkeypatch.setattr(translator, "model", Small())
+    engine = translator.network.engine
+    monkeypatch.setattr(translator.network, "engine", Small())
     found = translator.translate([*sentences, " ", *sentences], "en", "de", SHORT, progress=False)
     assert found == [*expected, "", *expected]
     assert max(sizes) > 3 and sum(size for size in sizes if size <= 3) == len(sentences)
@@ -83,7 +76,7 @@ def test_rounded_weights_are_another_model(pairs, checkpoints, sentences):
     plain = pairs["nllb"][1]
     rounded = load_translator(f"{checkpoints['nllb']}@ct2-int8", "en", "de")
     assert rounded.name == f"{checkpoints['nllb']}@ct2-int8"
-    assert (plain.model.compute_type, rounded.model.compute_type) == ("float32", "int8_float32")
+    assert (plain.network.engine.compute_type, rounded.network.engine.compute_type) == ("float32", "int8_float32")
 
 
 def test_what_a_checkpoint_forbids_stays_forbidden(tmp_path, checkpoints, sentences, own_cache):
@@ -91,7 +84,9 @@ def test_what_a_checkpoint_forbids_stays_forbidden(tmp_path, checkpoints, senten
     before = load_translator(f"{folder}@ct2", "en", "de")
     greedy = Decoding(beams=1, max_new_tokens=12)
     words = before.translate(sentences, "en", "de", greedy, progress=False)
-    frequent = int(before._generate(list(before._encoded(sentences[:1], "de")), None, greedy, 12)[0][3])
+    reference = resolve(f"{folder}@ct2", "en", "de")
+    ids = before.network.encoded(reference, sentences[:1])
+    frequent = int(before.network._generate(ids, before.network.languages(reference), greedy, 12)[0][2])
     settings = json.loads((folder / "generation_config.json").read_text())
     settings |= {"bad_words_ids": [[frequent]], "repetition_penalty": 1.3, "no_repeat_ngram_size": 2}
     (folder / "generation_config.json").write_text(json.dumps(settings))
@@ -126,17 +121,17 @@ def test_a_start_that_is_not_of_zeros_is_kept(tmp_path, checkpoints, sentences):
 
 
 def test_marian_of_several_targets_gets_its_mark(checkpoints, sentences):
-    MODELS.register("marked", ModelEntry(hub=str(checkpoints["marian"]), family="marian"), replace=True)
+    MODELS.register("marked", Entry(hub=str(checkpoints["marian"]), family="marian"), replace=True)
     texts = [f">>cmn_Hans<< {text}" for text in sentences]
     by_hand = load_translator("marked@ct2", "en", "zh").translate(texts, "en", "zh", SHORT, progress=False)
-    entry = ModelEntry(hub=str(checkpoints["marian"]), family="marian", prefixes={"zh": ">>cmn_Hans<<"})
+    entry = Entry(hub=str(checkpoints["marian"]), family="marian", prefixes={"zh": ">>cmn_Hans<<"})
     MODELS.register("marked", entry, replace=True)
     assert load_translator("marked@ct2", "en", "zh").translate(sentences, "en", "zh", SHORT, progress=False) == by_hand
 
 
 def test_converted_once_for_all_who_ask(tmp_path, checkpoints, own_cache, monkeypatch):
-    conversions, save = [], ct2.save_spec
-    monkeypatch.setattr(ct2, "save_spec", lambda *given: conversions.append(given) or save(*given))
+    conversions, convert = [], ct2._convert
+    monkeypatch.setattr(ct2, "_convert", lambda *given: conversions.append(given) or convert(*given))
     copy = shutil.copytree(checkpoints["nllb"], tmp_path / "copy")
     names = [f"{folder}{suffix}" for folder in (checkpoints["nllb"], copy) for suffix in ("@ct2", "@ct2-int8")]
     with ThreadPoolExecutor(4) as pool:
@@ -146,27 +141,26 @@ def test_converted_once_for_all_who_ask(tmp_path, checkpoints, own_cache, monkey
     assert len(conversions) == 1
     (converted,) = (own_cache / "models" / "ctranslate2").glob("[!.]*")
     assert (converted / "model.bin").is_file()
-    monkeypatch.setattr("nbkit.models.backends.CONVERSION", 2)
     monkeypatch.setattr(ct2, "CONVERSION", 2)
     ensure_model(names[0], "en", "de")
     assert len(conversions) == 2
 
 
 def test_architectures_without_a_conversion_are_refused_before_they_are_trained(mbart25, monkeypatch):
-    monkeypatch.setattr("nbkit.models.translators.training.train_translator", None)
+    monkeypatch.setattr("nbtrain.translators.train_translator", None)
     for name in ("sandbox-lstm@ct2", "sandbox-wsd-convs2s@ct2-int8", f"{mbart25}@ct2"):
         found = check_model(name, "en", "de")
         assert found is not None and "ctranslate2 does not support its architecture" in found
         with pytest.raises(ModelError, match="does not support its architecture"):
             ensure_model(name, "en", "de")
     converted = {family.model_type for family in families().values() if family.converts}
-    assert converted == set(ct2.LOADERS)
+    assert converted == set(ct2._LOADERS)
 
 
 def test_a_conversion_that_breaks_off_leaves_no_model(checkpoints, own_cache, monkeypatch, sentences):
     reference = resolve(f"{checkpoints['marian']}@ct2", "en", "de")
     with monkeypatch.context() as patch:
-        patch.setattr(ct2, "SEARCH_FILE", "nowhere/search.json")  # the last thing to be written
+        patch.setattr(ct2, "_SEARCH", "nowhere/search.json")  # the last thing to be written
         with pytest.raises(ModelError, match=r"cannot be written: .*No such file"):
             ct2.ensure_converted(reference, checkpoints["marian"])
     place = own_cache / "models" / "ctranslate2"

@@ -10,15 +10,22 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding, load_translator, translate_remembered
-from nbkit.models.catalogue import resolve
-from nbkit.models.classifiers.lifecycle import CLASSIFIER, classify_remembered, load_classifier
-from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, load_language_model, perplexities_remembered
-from nbkit.models.lifecycle import load_network
-from nbkit.models.training import trained_once
-from nbkit.models.translators.lifecycle import TRANSLATOR, ensure_model, model_identity, translation_config
-from nbkit.models.weights import DIGESTS, check_bytes, folder_digest, write_digests
+from nbkit.models import Decoding, load, model, seq2seq
+from nbkit.models.files import DIGESTS, check_bytes, folder_digest, write_digests
+from nbkit.models.network import load as load_network
 from nbkit.store import Store
+from nbtrain.training import trained_once
+from tests.models.by_name import (
+    classify_remembered,
+    ensure_model,
+    load_classifier,
+    load_language_model,
+    load_translator,
+    model_identity,
+    perplexities_remembered,
+    translate_remembered,
+    translation_config,
+)
 
 from .language_checkpoints import save_language_model
 from .nli_checkpoints import save_classifier
@@ -55,8 +62,7 @@ def in_place(path: Path, data: bytes) -> None:
 @pytest.fixture(autouse=True)
 def none_kept(monkeypatch):
     """Models that earlier tests loaded are loaded anew."""
-    for kind in (TRANSLATOR, CLASSIFIER, LANGUAGE_MODEL):
-        kind.loaded.things.clear()
+    monkeypatch.setattr(model, "_kept", {})
 
 
 @pytest.fixture
@@ -71,7 +77,7 @@ def trained(checkpoints, monkeypatch) -> Path:
 
         return trained_once(record, Path(output), copied)
 
-    monkeypatch.setattr("nbkit.models.translators.training.train_translator", train)
+    monkeypatch.setattr("nbtrain.translators.train_translator", train)
     return ensure_model("sandbox-marian", "en", "de")
 
 
@@ -118,7 +124,7 @@ def test_a_cache_of_an_earlier_version_gets_its_digests_at_first_sight(trained):
     load_translator("sandbox-marian", "en", "de", device="cpu")
     assert (trained / DIGESTS).is_file()
     assert model_identity("sandbox-marian", "en", "de") == identity
-    assert TRANSLATOR.trained_folder(resolve("sandbox-marian", "en", "de")) == trained
+    assert load("sandbox-marian", "translate", "en", "de").trained.folder == trained
     flipped(trained / "model.safetensors")
     with pytest.raises(ModelError, match="is damaged"):
         load_translator("sandbox-marian", "en", "de", device="cpu")
@@ -163,7 +169,7 @@ def test_a_conversion_that_was_never_whole_is_made_again(checkpoints, own_cache,
 def test_a_tokenizer_that_was_never_whole_is_no_traceback(checkpoints, tmp_path, damage):
     folder = shutil.copytree(checkpoints["marian"], tmp_path / "copy")
     (folder / "source.spm").write_bytes(damage((folder / "source.spm").read_bytes()))
-    with pytest.raises(ModelError, match="copy: its MarianTokenizer cannot be loaded"):
+    with pytest.raises(ModelError, match=r"no MarianTokenizer can be loaded from .*copy"):
         load_translator(str(folder), "en", "de", device="cpu")
 
 
@@ -199,13 +205,13 @@ def test_a_folder_that_is_replaced_by_another_inode_is_another_model(checkpoints
 def test_a_model_that_changes_between_key_and_load_is_not_remembered(checkpoints, tmp_path, sentences, monkeypatch):
     folder, store = shutil.copytree(checkpoints["marian"], tmp_path / "copy"), Store()
 
-    real = TRANSLATOR.load
+    real = seq2seq.load
 
-    def load(name, *pair, **how):
+    def loaded(*given, **how):
         replace_weights(folder)
-        return real(name, *pair, **how)
+        return real(*given, **how)
 
-    monkeypatch.setattr(TRANSLATOR, "load", load)
+    monkeypatch.setattr(seq2seq, "load", loaded)
     before = model_identity(str(folder), "en", "de")
     with pytest.raises(ModelError, match="changed while it was being loaded: run again"):
         translated(str(folder), sentences, store)
@@ -216,6 +222,7 @@ def test_a_model_that_changes_between_key_and_load_is_not_remembered(checkpoints
 def test_classifiers_and_language_models_are_checked(tmp_path):
     folder = save_classifier(tmp_path / "roberta", "roberta")
     load_classifier(str(folder), device="cpu")
+    model._kept.clear()
     in_place(folder / "model.safetensors", (folder / "model.safetensors").read_bytes()[::-1])
     with pytest.raises(ModelError, match=r"model\.safetensors is damaged"):
         classify_remembered(str(folder), [("a", "b")], store=Store(), device="cpu")
@@ -223,6 +230,7 @@ def test_classifiers_and_language_models_are_checked(tmp_path):
         load_network(str(folder), "AutoModel", "cpu")
     folder = save_language_model(tmp_path / "gpt2", "gpt2")
     load_language_model(str(folder), device="cpu")
+    model._kept.clear()
     in_place(folder / "model.safetensors", (folder / "model.safetensors").read_bytes()[::-1])
     with pytest.raises(ModelError, match=r"model\.safetensors is damaged"):
         perplexities_remembered(str(folder), ["a b"], store=Store(), device="cpu")

@@ -7,69 +7,58 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from nbkit.models.backends import backend_identity
-from nbkit.models.classifiers import classifier
-from nbkit.models.language_models import language_model
-from nbkit.models.loading import on_device
-from nbkit.models.translators.seq2seq import Seq2SeqTranslator
-
-CPU, GPU = torch.device("cpu"), torch.device("cuda")
+from nbkit.models import load, loading
+from nbkit.models.batching import Budget
+from nbkit.models.classify import Classifier
+from nbkit.models.lm import LanguageModel
+from nbkit.models.seq2seq import Seq2Seq
 
 
-class Watched:
-    """A tensor that says what is done with it."""
+def test_tensors_go_to_a_gpu_from_pinned_memory(monkeypatch):
+    done: list[object] = []
 
-    def __init__(self, *done: object):
-        self.done = done
+    class Watched:
+        def pin_memory(self) -> Watched:
+            done.append("pinned")
+            return self
 
-    def pin_memory(self) -> Watched:
-        return Watched(*self.done, "pinned")
+        def to(self, device: object, non_blocking: bool = False) -> Watched:
+            done.append((str(device), non_blocking))
+            return self
 
-    def to(self, device: torch.device, non_blocking: bool = False) -> Watched:
-        return Watched(*self.done, device.type, non_blocking)
-
-
-def test_tensors_go_to_a_gpu_from_pinned_memory_and_nowhere_else():
-    assert on_device(Watched(), GPU).done == ("pinned", "cuda", True)
-    assert on_device(Watched(), CPU).done == ("cpu", False)
-    tensor = torch.ones(2)
-    assert on_device(tensor, CPU) is tensor
+    monkeypatch.setattr(torch, "from_numpy", lambda table: Watched())
+    loading.padded([(1, 2), (3,)], 0, "cuda")
+    assert done == ["pinned", ("cuda", True)]
+    done.clear()
+    loading.padded([(1, 2), (3,)], 0)
+    assert done == [("cpu", False)]
 
 
 def test_a_gpu_computes_in_bfloat16_unless_it_is_told_otherwise():
-    assert backend_identity("cuda:1", "auto")["dtype"] == "bfloat16"
-    assert backend_identity("cuda", "float16")["dtype"] == "float16"
-    assert backend_identity("cpu", "auto")["dtype"] == "float32"
+    def dtype(device: str, dtype: str) -> str:
+        return load("opus-mt", "translate", "en", "de", device=device, dtype=dtype).identity()["dtype"]
+
+    assert (dtype("cuda:1", "auto"), dtype("cuda", "float16"), dtype("cpu", "auto")) == (
+        "bfloat16", "float16", "float32",
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize(("device", "ahead"), [(CPU, False), (GPU, True)])
-def test_texts_are_tokenized_ahead_where_a_gpu_computes(device, ahead, monkeypatch):
-    given = []
-    monkeypatch.setattr("nbkit.models.batching.run_batches", lambda *_, **options: given.append(options))
-    pairs = object.__new__(classifier.PairClassifier)
-    pairs.device, pairs._encoded = device, lambda items: items
-    pairs.rows([("a", "b")])
-    texts = object.__new__(language_model.CausalLanguageModel)
-    texts.device, texts.tokenizer = device, SimpleNamespace(bos_token_id=0)
-    texts._encoder = SimpleNamespace(contents=lambda items, before: iter(items))
-    texts.likelihoods(["a"])
-    assert [options["ahead"] for options in given] == [ahead] * 2
-    budgets = (131072, 131072) if ahead else (1024, 2048)
-    assert tuple(options["budget"] for options in given) == budgets
-    # What did not fit is known from then on, to this model alone.
-    given[0]["shrunk"](500)
-    assert pairs._budget == 500 and texts._budget == budgets[1]
+@pytest.mark.parametrize("kind", [Seq2Seq, Classifier, LanguageModel])
+def test_batches_of_a_gpu_are_larger(kind):
+    assert Budget(kind.budgets, "cuda").tokens > 20 * Budget(kind.budgets, "cpu").tokens
+    assert Budget(kind.budgets, "mps").tokens == Budget(kind.budgets, "cpu").tokens
 
 
 @pytest.mark.parametrize(("gib", "times"), [(8, 1), (32, 1), (80, 2), (139, 4)])
-def test_a_gpu_with_more_memory_searches_more_texts_at_a_time_until_they_do_not_fit(gib, times, monkeypatch):
+def test_a_gpu_with_more_memory_searches_more_texts_at_a_time(gib, times, monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=gib << 30))
-    translator = object.__new__(Seq2SeqTranslator)
-    translator.device, translator.kind = GPU, "cuda"
-    assert (translator._search_budget, translator._budget) == (65536 * times, 65536)
-    translator._shrink(70_000)
-    assert translator._search_budget == min(65536 * times, 70_000)
-    translator._shrink(500)
-    assert (translator._search_budget, translator._budget) == (500, 500)
-    translator.device, translator.kind = CPU, "cpu"
-    assert translator._search_budget == 500
+
+    def tokenized(self, reference, folder):
+        self.device, self.budget = "cuda", Budget(self.budgets, "cuda")
+        self.tokenizer = SimpleNamespace(model_max_length=64)
+
+    config = SimpleNamespace(max_position_embeddings=64)
+    network = SimpleNamespace(device=torch.device("cuda"), config=config, generation_config=SimpleNamespace())
+    monkeypatch.setattr("nbkit.models.seq2seq.Tokenized.__init__", tokenized)
+    monkeypatch.setattr("nbkit.models.seq2seq.load", lambda *_: network)
+    assert Seq2Seq(None, None).budget.tokens == 65536 * times

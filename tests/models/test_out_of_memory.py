@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from pkgutil import resolve_name
 
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding, load_translator, translate_remembered
-from nbkit.models.backends import Kept
-from nbkit.models.translators.lifecycle import TRANSLATOR, translation_config
-from nbkit.models.translators.seq2seq import TokenizedTranslator
+from nbkit.models import Decoding, ask, load, missing, model
 from nbkit.store import Store
+from tests.models.by_name import translate_remembered
 
 SHORT = Decoding(beams=2, max_new_tokens=8)
 TORCH = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB"
@@ -27,14 +26,14 @@ class Memory:
         self.run, self.rows, self.message = run, rows, message
         self.sizes: list[int] = []
 
-    def __get__(self, translator, kind):
-        return partial(self, translator)
+    def __get__(self, network, kind):
+        return partial(self, network)
 
-    def __call__(self, translator, batch, *arguments, **options):
+    def __call__(self, network, batch, *arguments, **options):
         self.sizes.append(len(batch))
         if len(batch) > self.rows:
             raise RuntimeError(self.message)
-        return self.run(translator, batch, *arguments, **options)
+        return self.run(network, batch, *arguments, **options)
 
     @property
     def refused(self) -> int:
@@ -48,18 +47,24 @@ def texts(sentences) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def nothing_loaded(monkeypatch):
-    monkeypatch.setattr(TRANSLATOR, "loaded", Kept(2))
+    monkeypatch.setattr(model, "_kept", {})
 
 
 @pytest.mark.parametrize(
-    ("backend", "message"), [("", TORCH), ("", CUBLAS), ("@ct2", CTRANSLATE2)], ids=["torch", "cublas", "ct2"]
+    ("backend", "message", "kind"),
+    [
+        ("", TORCH, "nbkit.models.seq2seq:Seq2Seq"),
+        ("", CUBLAS, "nbkit.models.seq2seq:Seq2Seq"),
+        ("@ct2", CTRANSLATE2, "nbkit.models.ct2:Converted"),
+    ],
+    ids=["torch", "cublas", "ct2"],
 )
-def test_the_same_is_stored_as_with_memory_enough(backend, message, checkpoints, texts, tmp_path, monkeypatch):
+def test_the_same_is_stored_as_with_memory_enough(backend, message, kind, checkpoints, texts, tmp_path, monkeypatch):
     if backend:
         pytest.importorskip("ctranslate2", reason='the extra "ct2" is not installed')
-    name = f"{checkpoints['marian']}{backend}"
-    expected = load_translator(name, "en", "de").translate(texts, "en", "de", SHORT, progress=False)
-    kind: type[TokenizedTranslator] = type(load_translator(name, "en", "de"))
+    name, kind = f"{checkpoints['marian']}{backend}", resolve_name(kind)
+    expected = translate_remembered(name, texts, "en", "de", SHORT, store=None, progress=False)
+    monkeypatch.setattr(model, "_kept", {})
     memory = Memory(kind._generate, 3, message)
     monkeypatch.setattr(kind, "_generate", memory)
     store = Store(tmp_path)
@@ -73,28 +78,21 @@ def test_the_same_is_stored_as_with_memory_enough(backend, message, checkpoints,
     assert translate_remembered(name, texts, "en", "de", SHORT, store=Store(tmp_path), progress=False) == expected
 
 
-def test_a_text_that_never_fits_is_told_and_what_was_stored_is_kept(checkpoints, texts, tmp_path, monkeypatch):
-    name, store = str(checkpoints["marian"]), Store(tmp_path)
-    expected = load_translator(name, "en", "de").translate(texts, "en", "de", SHORT, progress=False)
-    kind = type(load_translator(name, "en", "de"))
-    run, records, translated = kind._generate, store.records, []
+def test_a_text_that_never_fits_is_told_and_what_came_is_stored(checkpoints, texts, tmp_path, monkeypatch):
+    store, kind, translated = Store(tmp_path), resolve_name("nbkit.models.seq2seq:Seq2Seq"), []
+    marian = load(str(checkpoints["marian"]), "translate", "en", "de", decoding=SHORT)
+    inputs, run = [(text,) for text in texts], kind._generate
 
-    def broken(translator, batch, *arguments, **options):
-        translated.extend(batch)
-        if len(translated) > 20:
+    def broken(network, batch, *arguments, **options):
+        if len(translated) + len(batch) > 5:
             raise RuntimeError(TORCH)
-        return run(translator, batch, *arguments, **options)
+        translated.extend(batch)
+        return run(network, batch, *arguments, **options)
 
-    monkeypatch.setattr(store, "records", lambda *given, **more: records(*given, **more, shard=10))
     with monkeypatch.context() as patch:
         patch.setattr(kind, "_generate", broken)
         with pytest.raises(ModelError, match=r"out of memory with a single text of \d+ tokens: .*a smaller model"):
-            translate_remembered(name, texts, "en", "de", SHORT, store=store, progress=False)
-    config = translation_config(name, "en", "de", SHORT)
-    assert store.missing(config, [(text,) for text in texts]) == [(text,) for text in texts[20:]]
-    translated.clear()
-    monkeypatch.setattr(
-        kind, "_generate", lambda own, batch, *a, **o: translated.extend(batch) or run(own, batch, *a, **o)
-    )
-    assert translate_remembered(name, texts, "en", "de", SHORT, store=store, progress=False) == expected
-    assert len(translated) == len(texts) - 20
+            list(ask(marian, inputs, store, progress=False))
+    assert 0 < len(missing(marian, inputs, store)) < len(texts)  # what came before is stored
+    assert len(list(ask(marian, inputs, store, progress=False))) == len(texts)
+    assert missing(marian, inputs, store) == []

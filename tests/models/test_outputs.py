@@ -9,17 +9,10 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import (
-    Decoding,
-    check_model,
-    label,
-    model_identity,
-    resolve,
-    translate_remembered,
-    translation_config,
-)
+from nbkit.models import Decoding, label
 from nbkit.models.services.outputs import MissingOutputsError, first_exchange, first_shift, read_lines, read_pairs
 from nbkit.store import Store
+from tests.models.by_name import check_model, model_identity, remote, translate_remembered, translation_config
 
 SOURCES = [f"Line {n} has {n * 7} words{' and more' * (n % 5)}." for n in range(1, 121)]
 LINES = [f"Zeile {n} hat {n * 7} Wörter{' und mehr' * (n % 5)}." for n in range(1, 121)]
@@ -136,17 +129,17 @@ def test_a_file_that_is_a_folder_holds_no_round(tmp_path, files):
 
 def test_a_page_says_what_lines_hold(files, tmp_path):
     """How many are empty, and sources that occur again with another translation, of which the first one counts."""
-    remote = resolve(files(["", *LINES[1:]], [SOURCES[1], *SOURCES[1:]]), "en", "de").remote
-    assert remote.remark("en", "de") == (
+    found = remote(files(["", *LINES[1:]], [SOURCES[1], *SOURCES[1:]]), "en", "de")
+    assert found.remark("en", "de") == (
         "en→de: 120 lines, 1 empty, 1 repeat a source with another translation: the first one counts"
     )
     for number in (1, 2):
         (tmp_path / f"{number}.en-de.en").write_text(f"{SOURCES[number]}\n", encoding="utf-8")
         (tmp_path / f"{number}.en-de.de").write_text(f"{LINES[number]}\n", encoding="utf-8")
-    remote = resolve(f"outputs:{tmp_path}", "en", "de").remote
-    assert remote.remark("en", "de") == "en→de: round 2, 2 lines, 0 empty"
+    found = remote(f"outputs:{tmp_path}", "en", "de")
+    assert found.remark("en", "de") == "en→de: round 2, 2 lines, 0 empty"
     (tmp_path / "2.en-de.de").write_text("x\ny\n", encoding="utf-8")
-    assert remote.remark("en", "de") is None  # `problem` says why
+    assert found.remark("en", "de") is None  # `problem` says why
 
 
 def test_places_that_are_not_there(tmp_path, files):

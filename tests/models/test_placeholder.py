@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbkit.measure.numbers import judge_number
-from nbkit.models import MODELS, check_model, label, load_translator, model_identity, translate_remembered
-from nbkit.models.translators.placeholder import PlaceholderTranslator, carry
+from nbkit.models import MODELS, ask, label, load
+from nbkit.models.translators.placeholder import carry
 from nbkit.numbers import forms
 from nbkit.numbers.formats import draw_numbers, formats
 from nbkit.store import Store
+from tests.models.by_name import check_model, load_translator, model_identity, translate_remembered
 
 
 class Inner:
@@ -107,10 +108,13 @@ def test_texts_are_asked_in_batches_and_come_back_in_order():
     assert carry([], "en", "de", inner.translate) == []
 
 
-def test_outcomes_are_counted():
-    translator = PlaceholderTranslator(Inner(), "placeholder:inner")
-    translator.translate(["It cost 12.", "It cost nothing.", "It cost 15."], "en", "de")
-    assert translator.counts == {"carried": 2, "no number": 1}
+def test_outcomes_come_with_the_answers(tmp_path):
+    MODELS.register("inner", lambda texts: list(texts), replace=True)
+    model = load("placeholder:inner", "translate", "en", "de")
+    texts = [("It cost 12.",), ("It cost nothing.",), ("It cost 15.",), ("",)]
+    found = list(ask(model, texts, Store(tmp_path), progress=False))
+    assert [each["hypothesis"] for each in found] == [text for (text,) in texts]
+    assert [each["numbers"] for each in found] == ["carried", "no number", "carried", "no number"]
 
 
 def test_a_text_with_hundreds_of_numbers():

@@ -15,12 +15,11 @@ import numpy as np
 import pytest
 
 from nbkit.errors import ModelError, NbkitError
-from nbkit.models import (
-    CLASSIFIERS,
-    LANGUAGE_MODELS,
-    MODELS,
-    Decoding,
-    ModelEntry,
+from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS, Decoding, Entry, label
+from nbkit.models.probes import probe_problem
+from nbkit.store import Store
+from tests.conftest import shards
+from tests.models.by_name import (
     check_classifier,
     check_language_model,
     check_model,
@@ -32,7 +31,6 @@ from nbkit.models import (
     is_classifier_here,
     is_language_model_here,
     is_trained,
-    label,
     language_model_identity,
     load_classifier,
     load_language_model,
@@ -44,10 +42,6 @@ from nbkit.models import (
     translate_remembered,
     translation_config,
 )
-from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
-from nbkit.models.probes import probe_problem
-from nbkit.store import Store
-from tests.conftest import shards
 
 TEXTS = ["a b", " ", "c", "a b"]
 
@@ -119,7 +113,7 @@ def test_whatever_translates_is_a_model(store, thing, expected):
 
 
 def test_an_entry_of_python_code_has_a_label_and_languages():
-    MODELS.register("mine", ModelEntry(python=upper, label="Mine", targets=("de",)), summary="all capitals")
+    MODELS.register("mine", Entry(python=upper, label="Mine", targets=("de",)), summary="all capitals")
     assert label("mine") == "Mine" and MODELS.summary("mine") == "all capitals"
     assert check_model("mine", "en", "de") is None
     assert check_model("mine", "en", "fr") == "model 'mine' does not translate to 'fr'; it translates to: de"
@@ -309,9 +303,9 @@ def test_what_is_replaced_is_let_go_at_once(store):
     MODELS.register("mine", factory("?"), replace=True)
     assert translate_remembered("mine", ["a", "b"], "en", "de", store=store) == ["a?", "b?"] and made == ["!", "?"]
     LANGUAGE_MODELS.register("mine", lambda: lengths)
-    before = LANGUAGE_MODEL.kept({}, "mine", None).perplexities(["abc"])
+    before = load_language_model("mine").perplexities(["abc"])
     LANGUAGE_MODELS.register("mine", lambda: lambda texts: [9.0 for _ in texts], replace=True)
-    assert (before, LANGUAGE_MODEL.kept({}, "mine", None).perplexities(["abc"])) == ([1.0], [9.0])
+    assert (before, load_language_model("mine").perplexities(["abc"])) == ([1.0], [9.0])
 
 
 def fails_at(word: str) -> Callable[[list[str]], list[str]]:
@@ -401,9 +395,9 @@ def test_what_cannot_be_a_model_is_refused_where_it_is_registered():
 
 
 def test_a_model_without_files_is_no_start_for_training():
-    from nbkit.models import TranslatorRecipe
-    from nbkit.models.classifiers.lifecycle import start_files
-    from nbkit.models.translators.training import started
+    from nbtrain import TranslatorRecipe
+    from nbtrain.classifiers import start_files
+    from nbtrain.translators import started
 
     MODELS.register("mine", upper)
     LANGUAGE_MODELS.register("mine", Lengths)
@@ -419,7 +413,8 @@ def shout(texts):
     return [text.upper() for text in texts]
 """
 ASK = """
-from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS, translate_remembered
+from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
+from tests.models.by_name import translate_remembered
 from nbkit.store import Store
 assert "plugged" in CLASSIFIERS and "plugged" in LANGUAGE_MODELS
 if {identity!r}:

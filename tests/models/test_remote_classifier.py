@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nbkit.models import check_classifier, classifier_identity, classifier_label, classify_remembered, load_classifier
 from nbkit.models.services.outputs import MissingOutputsError
 from nbkit.store import Store
+from tests.models.by_name import (
+    check_classifier,
+    classifier_identity,
+    classifier_label,
+    classify_remembered,
+    load_classifier,
+)
 
 from .chat_server import chat_server, says
 

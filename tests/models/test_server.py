@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding, load_translator, translate_remembered, usage_remembered
+from nbkit.models import Decoding
 from nbkit.models.services import asking
 from nbkit.store import Store
+from tests.models.by_name import load_translator, translate_remembered, usage_remembered
 
 from .chat_server import Asked, Reply, chat_server, says
 
@@ -212,7 +213,7 @@ def test_what_does_not_pass_is_told_at_once(reply, message):
     assert len(server.asked) == 1
 
 
-def test_answers_that_are_not_one_line_are_handled_and_counted():
+def test_answers_that_are_not_one_line_are_handled_and_counted(tmp_path):
     said = {
         "a": says("Eins.\nOder: eine."),
         "b": says('"Zwei."'),
@@ -224,11 +225,12 @@ def test_answers_that_are_not_one_line_are_handled_and_counted():
         "h": says(" \n"),
     }
     with chat_server(lambda asked: said[asked.text]) as server:
-        model = translator(server)
-        answers = model.translate(list(said), "en", "de", progress=False)
+        name, store = f"openai:tiny@{server.url}?{QUICK}", Store(tmp_path)
+        answers = translate_remembered(name, list(said), "en", "de", store=store, progress=False)
+        usage = usage_remembered(name, "en", "de", store=store)
     assert answers == ["Eins.", "Zwei.", "Drei.", "", "Fün", "Sechs.", "", ""]
-    assert model.usage.outcomes == {"cut": 1, "trimmed": 1, "as is": 2, "refused": 1, "truncated": 2, "empty": 1}
-    assert (model.usage.prompt_tokens, model.usage.completion_tokens) == (160, 40)
+    assert usage.outcomes == {"cut": 1, "trimmed": 1, "as is": 2, "refused": 1, "truncated": 2, "empty": 1}
+    assert (usage.prompt_tokens, usage.completion_tokens) == (160, 40)
 
 
 def test_a_failure_in_the_middle_loses_nothing_that_was_answered(tmp_path):

@@ -10,8 +10,8 @@ import zlib
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import translate_remembered, usage_remembered
 from nbkit.store import Store
+from tests.models.by_name import translate_remembered, usage_remembered
 
 from .chat_server import Asked, Reply, chat_server, says
 

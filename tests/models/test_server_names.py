@@ -18,23 +18,21 @@ from hypothesis import strategies as st
 from nbkit import provenance
 from nbkit.cli import main
 from nbkit.errors import DataError, ModelError, UnknownNameError
-from nbkit.models import (
-    MODELS,
-    Decoding,
-    ModelEntry,
+from nbkit.models import MODELS, Decoding, Entry, label
+from nbkit.models.services.asking import costs
+from nbkit.models.services.names import key_variable, load_prompt, without_secrets
+from nbkit.store import Store
+from tests.models.by_name import (
     check_model,
-    costs,
     ensure_model,
     is_trained,
-    label,
     load_translator,
     model_identity,
+    remote,
     resolve,
     translate_remembered,
     translation_config,
 )
-from nbkit.models.services.names import key_variable, load_prompt, without_secrets
-from nbkit.store import Store
 
 from .chat_server import Asked, Reply, chat_server, says
 
@@ -217,8 +215,8 @@ def test_names_that_cannot_be_read(name, message):
 
 def test_names_of_models_are_taken_as_servers_have_them():
     for model in ("gpt-4o-mini", "meta-llama/Llama-3.1-8B", "qwen3:8b", "ft:gpt:org::id", "org/model@v2"):
-        remote = resolve(f"openai:{model}@https://host:8000/v1?seed=3", "en", "de").remote
-        assert (remote.model, remote.url, remote.seed) == (model, "https://host:8000/v1", 3)
+        found = remote(f"openai:{model}@https://host:8000/v1?seed=3", "en", "de")
+        assert (found.model, found.url, found.seed) == (model, "https://host:8000/v1", 3)
     assert label("openai:org/tiny@http://h/v1?prompt=plain&temperature=0.7&seed=2") == "tiny (plain, t=0.7, seed 2)"
     assert label("placeholder:openai:tiny") == "tiny + placeholder"
 
@@ -226,9 +224,7 @@ def test_names_of_models_are_taken_as_servers_have_them():
 def test_a_server_can_be_an_entry_of_the_catalogue(monkeypatch, tmp_path):
     with chat_server(upper) as server:
         monkeypatch.setenv("MY_SERVER", server.url)
-        entry = ModelEntry(
-            hub="openai:tiny-{src}-{tgt}@${MY_SERVER}", label="Mine", targets=("de",), codes={"de": "ger"}
-        )
+        entry = Entry(hub="openai:tiny-{src}-{tgt}@${MY_SERVER}", label="Mine", targets=("de",), codes={"de": "ger"})
         MODELS.register("mine", entry)
         assert label("mine") == "Mine"
         assert "does not translate to 'fr'; it translates to: de" in check_model("mine", "en", "fr")
@@ -289,7 +285,7 @@ def test_what_is_remembered_needs_neither_torch_nor_a_client(tmp_path):
         name = f"openai:tiny@{server.url}"
         translate_remembered(name, ["a"], "en", "de", store=Store(tmp_path), progress=False)
     code = (
-        "import sys; from nbkit.models import translate_remembered, check_model; from nbkit.store import Store\n"
+        "import sys; from tests.models.by_name import translate_remembered; from nbkit.store import Store\n"
         f"print(translate_remembered({name!r}, ['a'], 'en', 'de', store=Store({str(tmp_path)!r})))\n"
         "print(sorted({'torch', 'transformers', 'httpx', 'spacy'} & set(sys.modules)))"
     )
@@ -342,7 +338,7 @@ def test_a_server_that_is_no_url_is_not_taken_for_the_vendors_model(place, monke
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with pytest.raises(ModelError, match=f"'{place}' is not a base URL; write one such as http://localhost:8000/v1"):
         resolve(f"openai:tiny@{place}", "en", "de")
-    assert resolve("openai:org/tiny@2024-07", "en", "de").remote.model == "org/tiny@2024-07"
+    assert remote("openai:org/tiny@2024-07", "en", "de").model == "org/tiny@2024-07"
 
 
 @pytest.mark.parametrize("url", ["http://[::1/v1", "http://x/v1@ct2"])

@@ -15,8 +15,9 @@ import pytest
 from transformers.utils.import_utils import is_serve_available
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding, load_translator, translate_remembered, usage_remembered
+from nbkit.models import Decoding
 from nbkit.store import Store
+from tests.models.by_name import load_translator, translate_remembered, usage_remembered
 
 pytestmark = [
     pytest.mark.slow,

@@ -8,10 +8,9 @@ import shutil
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding, ModelEntry, load_translator, translate_remembered
-from nbkit.models.backends import Kept
-from nbkit.models.catalogue import MODELS
+from nbkit.models import MODELS, Decoding, Entry, model, seq2seq
 from nbkit.store import Store
+from tests.models.by_name import load_translator, translate_remembered
 
 from .trained import replace_weights
 
@@ -100,7 +99,7 @@ def test_order_batch_and_company_change_nothing(name, translators, sentences, mo
     random.Random(0).shuffle(order)
     texts = [sentences[i] for i in order]
     for budget in (40, 400):
-        monkeypatch.setattr(type(translator), "budgets", {"cpu": budget})
+        monkeypatch.setattr(translator.network.budget, "tokens", budget)
         assert translator.translate(texts, "en", "de", SHORT, progress=False) == [alone[i] for i in order]
 
 
@@ -156,7 +155,7 @@ def test_settings_of_the_checkpoint_do_not_leak(translators, sentences, monkeypa
 
 
 def test_marian_of_several_targets_gets_its_mark(checkpoints, sentences, monkeypatch):
-    entry = ModelEntry(hub=str(checkpoints["marian"]), family="marian", prefixes={"zh": ">>cmn_Hans<<"})
+    entry = Entry(hub=str(checkpoints["marian"]), family="marian", prefixes={"zh": ">>cmn_Hans<<"})
     MODELS.register("marks", entry, replace=True)
     translator = load_translator("marks", "en", "zh")
     calls = spy(translator, monkeypatch)
@@ -179,7 +178,7 @@ def test_languages_devices_and_types_that_cannot_be(checkpoints, translators, se
 def test_a_missing_tokenizer_and_damaged_weights_are_named(tmp_path, checkpoints):
     folder = shutil.copytree(checkpoints["marian"], tmp_path / "model")
     (folder / "source.spm").unlink()
-    with pytest.raises(ModelError, match="MarianTokenizer cannot be loaded"):
+    with pytest.raises(ModelError, match="no MarianTokenizer can be loaded"):
         load_translator(str(folder), "en", "de")
     shutil.copy(checkpoints["marian"] / "source.spm", folder)
     (folder / "model.safetensors").write_bytes(b"not weights")
@@ -188,12 +187,10 @@ def test_a_missing_tokenizer_and_damaged_weights_are_named(tmp_path, checkpoints
 
 
 def test_remembered_translations_load_no_model(tmp_path, checkpoints, sentences, monkeypatch):
-    from nbkit.models.translators.lifecycle import TRANSLATOR
-
     folder, store = str(checkpoints["marian"]), Store(tmp_path)
-    loads, load = [], TRANSLATOR.load
-    monkeypatch.setattr(TRANSLATOR, "load", lambda *a, **k: loads.append(a) or load(*a, **k))
-    monkeypatch.setattr(TRANSLATOR, "loaded", Kept(2))
+    loads, load = [], seq2seq.load
+    monkeypatch.setattr(seq2seq, "load", lambda *a, **k: loads.append(a) or load(*a, **k))
+    monkeypatch.setattr(model, "_kept", {})
     first = translate_remembered(folder, sentences[:3], "en", "de", SHORT, store=store, progress=False)
     assert len(loads) == 1
     again = translate_remembered(folder, sentences[2::-1], "en", "de", SHORT, store=store, progress=False)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nbkit.errors import NbkitError
-from nbkit.models import recipes as recipe_files
+from nbtrain import recipes as recipe_files
 
 
 def weights_of(folder: Path) -> dict[str, Any]:

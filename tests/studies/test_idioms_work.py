@@ -10,11 +10,11 @@ import pytest
 
 from nbkit.errors import NbkitError
 from nbkit.measure import aligners as eflomal_aligner
-from nbkit.models.recipes import TranslatorRecipe
 from nbkit.studies import idioms
 from nbkit.studies.answering import Cell
 from nbkit.studies.idioms import STUDY, IdiomsParams, links, training
 from nbkit.studies.study import Run, fill_part
+from nbtrain.recipes import TranslatorRecipe
 
 from .conftest import Dummy, register
 from .idioms_cases import literally, pairs, probed, toy_params

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbkit.models import TranslatorRecipe
 from nbkit.studies.answering import Cell
 from nbkit.studies.numbers import STUDY, NumbersParams, judge
+from nbtrain import TranslatorRecipe
 
 #: Sources with the lengths that they add: whole numbers of 1, 2 and 5 digits, fractions of 2.
 SENTENCES = ["It took 7 days.", "Some 42 of 86 came.", "It cost 3.25 euros.", "In all 12345 votes.",

@@ -19,6 +19,7 @@ import pytest
 
 from nbkit.measure import METRICS, load_metric
 from nbkit.measure.aligners import ALIGNERS, load_aligner
+from nbkit.models import load
 from nbkit.models.services.commands import _FIELDS as COMMAND_OPTIONS
 from nbkit.models.services.names import Pacing, ServerModel
 from nbkit.models.services.outputs import OutputsModel
@@ -117,9 +118,8 @@ def test_programs_and_their_options(monkeypatch: pytest.MonkeyPatch):
     assert check(command(), command(), monkeypatch, edit={"say.py": SCRIPT.format("?!")})
     for options in ({"version": "2"}, {"isolate": "batch"}):
         assert not check(command(), command(**options), monkeypatch)
-        before, after = (ToyParams(models=[name]).translator_key(name, "en", "de")
-                         for name in (command(), command(**options)))  # fmt: skip
-        assert before != after
+        before, after = (load(name, "translate", "en", "de") for name in (command(), command(**options)))
+        assert before.read_key() != after.read_key()
     assert COMMAND_OPTIONS.keys() == {"command", "version", "isolate", "workers", "timeout", "label"}
 
 

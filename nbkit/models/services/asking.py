@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from nbkit.corpora.nli import LABELS
+from nbkit.corpora.nli import catalogue as nli_catalogue
 from nbkit.errors import ModelError
 from nbkit.fingerprint import digest
-from nbkit.models.backends import DEFAULT, Decoding
-from nbkit.models.caps import take_request, take_texts
-from nbkit.models.services.names import RemoteModel
+from nbkit.models.answers import load
+from nbkit.models.caps import take_request
+from nbkit.models.model import Decoding, Input, Model, Record, keep
+from nbkit.models.names import BY_RULE, filled
+from nbkit.models.services.names import LABEL_FILE, RemoteModel, parse_remote
 from nbkit.progress import progress_bar
-from nbkit.store import Input, Store
+from nbkit.store import Store
 
 if TYPE_CHECKING:
     import tenacity
@@ -127,12 +134,6 @@ def line_of(model: RemoteModel, answer: Answer, text: str, src: str, tgt: str) -
     return one_line(answer, text, model.labels(src, tgt))
 
 
-def answer_identity(model: RemoteModel, decoding: Decoding, src: str, tgt: str) -> dict[str, Any]:
-    """What `line_of` depends on beside the model's identity: the settings of a request, and how its answer is read."""
-    code = digest(f"{__name__}:line_of", but=("nbkit/models/services/asking.py",))
-    return {**model.decoding(decoding), "labels": list(model.labels(src, tgt)), "code": code}
-
-
 def _outcome(answer: Answer, line: str, kept: Sequence[str]) -> Outcome:
     if answer.finish == "content_filter":
         return "refused"
@@ -170,7 +171,6 @@ def _is_quoted(text: str) -> bool:
 
 #: Longest waiting time in seconds accepted from a server; a longer one is reported to the user.
 LONGEST_WAIT = 600.0
-_KEPT_EVERY = 5.0  # seconds between two writes of answers to the store, at least
 #: Longest time in seconds between two attempts if the server does not specify it.
 _LONGEST_BACKOFF = 60.0
 
@@ -206,7 +206,7 @@ class RemoteTranslator(ABC):
         """
 
     def translate(
-        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
+        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding, *, progress: bool = True
     ) -> list[str]:
         """The one line of every answer (`nbkit.models.services.asking.one_line`), in order.
 
@@ -216,7 +216,7 @@ class RemoteTranslator(ABC):
         return [line_of(self.model, said[text], text, src, tgt).hypothesis if text in said else "" for text in texts]
 
     def answers(
-        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
+        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding, *, progress: bool = True
     ) -> Iterator[tuple[str, Answer]]:
         """Yield every distinct, non-blank text with its answer, as answers arrive.
 
@@ -331,46 +331,154 @@ class _Gate:
 
 
 # ----------------------------------------------------------------------------
-# Answers, stored as they come.
+# As a model: what was said is stored, not what it means, so that the rules for a line or a label can change.
 
 
-def stored_answers(
-    translator: Callable[[], RemoteTranslator],
-    model: RemoteModel,
-    config: Mapping[str, Any],
-    texts: Iterable[str],
-    how: tuple[str, str, Decoding],
-    *,
-    store: Store,
-    progress: bool = True,
-) -> dict[str, Answer]:
-    """The answer to every distinct text that is not blank: from *store*, or asked for now and stored.
+class Remote(Model):
+    """A model without weights here: behind a server, in a program, or in files."""
 
-    Every answer that came is stored, even if another one fails or the user interrupts. Answers of a model that is not
-    `stored` are looked up. config: the store's address. how: languages and decoding. Raises what `answers` raises.
+    def __init__(self, reference: Any):
+        super().__init__(reference)
+        place, entry = reference.entry.hub or reference.name, reference.entry
+        codes = {name: entry.codes.get(lang or "", lang or "") for name, lang in reference.languages.items()}
+        if self.task.name == "translate" and not place.startswith(("command:", "outputs:")):
+            place = filled(place, reference.name, codes)  # programs and files fill in languages themselves
+        self._named = parse_remote(place)
+        self._codes = codes.get("src", reference.lang), codes.get("tgt", reference.lang)
+        #: The languages of texts and of answers; a classifier answers in labels.
+        self.langs = reference.lang, reference.tgt or LABEL_FILE
+        self.stored, self.shard = self._named.stored, self._named.shard
+        self.cost = "requests" if self._named.requested else "texts" if self.stored else "nothing"
+
+    @cached_property
+    def service(self) -> RemoteModel:
+        """What is asked, with the languages filled in."""
+        service = self._named.for_pair(*self._codes)
+        return service if self.task.name == "translate" else service.as_classifier()
+
+    @property
+    def label(self) -> str:
+        return self.reference.label if self.reference.entry.hub else self._named.label
+
+    @property
+    def name(self) -> str:
+        return self.service.name
+
+    @property
+    def is_fixed(self) -> bool:  # type: ignore[override]
+        return self.service.is_fixed
+
+    @property
+    def program(self) -> str | None:  # type: ignore[override]
+        return self.service.shown
+
+    @property
+    def folder(self) -> Path | None:  # type: ignore[override]
+        return self.service.folder
+
+    @property
+    def remark(self) -> str | None:
+        return self.service.remark(*self.langs)
+
+    def identity(self) -> Record:
+        return self.service.identity()
+
+    def key(self) -> Record:
+        model = self.versioned() if self.task.name == "translate" else self.identity()
+        decoding = self.service.decoding(self.reference.decoding)
+        return {"kind": "answer", "version": 1, "model": model, "src": self.langs[0], "tgt": self.langs[1],
+                "decoding": decoding}  # fmt: skip
+
+    def read_key(self) -> Record:
+        code = digest(f"{__name__}:line_of", f"{__name__}:as_row", but=("nbkit/models/services/asking.py",))
+        decoding = self.service.decoding(self.reference.decoding)
+        read = {"labels": list(self.service.labels(*self.langs)), "code": code}
+        return {"model": self.versioned(), "decoding": {**decoding, **read}}
+
+    def check(self) -> None:
+        if problem := self.service.problem(*self.langs):
+            raise ModelError(problem)
+
+    def sent(self, given: Input) -> Input:
+        return given if self.task.name == "translate" else (self.service.asked(*given),)
+
+    def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        self.check()
+        identity = json.dumps(self.identity(), sort_keys=True)
+        # One for all that ask it in this process, so that a rate holds and a program is checked once.
+        translator = keep("services", (self.name, identity, self.langs), self.service.translator, most=8)
+        texts = [text for (text,) in inputs]
+        for text, answer in translator.answers(texts, *self.langs, self.reference.decoding, progress=False):
+            yield (text,), {"text": text, **asdict(answer)}
+
+    def read(self, given: Input, answer: Record) -> Record:
+        (text,) = self.sent(given)
+        found = Answer(**{name: value for name, value in answer.items() if name != "text"})
+        line = line_of(self.service, found, text, *self.langs)
+        values = (line.hypothesis,) if self.task.name == "translate" else as_row(line.hypothesis)
+        tokens = {"prompt_tokens": found.prompt_tokens, "completion_tokens": found.completion_tokens}
+        return {**dict(zip(self.task.columns, values, strict=True)), "outcome": line.outcome, **tokens}
+
+    def unanswered(self, inputs: Sequence[Input]) -> list[Input]:
+        return [(text,) for text in self.service.missing([text for (text,) in inputs], *self.langs)]
+
+    def waiting(self, run: str) -> list[str]:
+        return self.service.waiting(run, *self.langs)
+
+    def files(self) -> list[tuple[Path, Path]]:
+        return self.service.files(*self.langs)
+
+    def lacking(self, texts: Sequence[str], wanted: int, *, partly: bool = False) -> Exception:
+        return self.service.lacking(texts, *self.langs, wanted, partly=partly)
+
+    def usage(self, store: Store, texts: Iterable[str] | None = None) -> Usage | None:
+        if not self.stored:
+            return None
+        usage, wanted = Usage(), None if texts is None else set(texts)
+        for record in store.kept(self.key()):
+            text = record.pop("text")
+            if wanted is None or text in wanted:
+                answer = Answer(**record)
+                usage.add(text, answer, line_of(self.service, answer, text, *self.langs))
+        return usage
+
+
+def costs(
+    names: Sequence[str], pairs: Sequence[tuple[str, str]], decoding: Decoding | None = None, *, store: Store
+) -> dict[str, dict[str, int]]:
+    """What the stored answers of the models behind services among *names* cost, summed over pairs, for provenance.
+
+    Translations that are read from files cost nothing.
     """
-    wanted = [text for text in dict.fromkeys(texts) if text.strip()]
-    if not model.stored:
-        return dict(translator().answers(wanted, *how, progress=progress))
-    inputs = [(text,) for text in wanted]
-    missing = store.missing(config, inputs)
-    said: dict[Input, dict[str, Any]] = {}  # what is not stored yet
+    found = {}
+    for name in dict.fromkeys(name.removeprefix(BY_RULE) for name in names):
+        models = [load(name, "translate", *pair, decoding=decoding or Decoding()) for pair in pairs]
+        if usages := [usage for model in models if (usage := model.usage(store)) is not None]:
+            total = Usage()
+            for usage in usages:
+                total.update(usage)
+            found[name] = total.facts()
+    return found
 
-    def keep() -> None:
-        store.records(config, list(said), lambda texts: [said[text] for text in texts])
-        said.clear()
 
-    for start in range(0, len(missing), model.shard):
-        batch = [text for (text,) in missing[start : start + model.shard]]
-        take_texts(model.name, len(batch))
-        kept = time.monotonic()
+def as_row(said: str) -> tuple[float, ...]:
+    """The probabilities that an answer or a line of a file stands for: one label, or three numbers that sum to 1.
+
+    NaN, three times, for an answer that holds none of the labels or several.
+
+    >>> as_row("Neutral."), as_row("0.2, 0.5, 0.3"), as_row("I cannot answer that.")
+    ((0.0, 1.0, 0.0), (0.2, 0.5, 0.3), (nan, nan, nan))
+    """
+    parts = said.replace(",", " ").split()
+    if len(parts) == len(LABELS):
         try:
-            for text, answer in translator().answers(batch, *how, progress=progress):
-                said[(text,)] = {"text": text, **asdict(answer)}
-                if time.monotonic() - kept > _KEPT_EVERY:
-                    keep()
-                    kept = time.monotonic()
-        finally:
-            keep()
-    found = store.records(config, inputs, lambda texts: [said[text] for text in texts])
-    return {record.pop("text"): Answer(**record) for record in found}
+            numbers = tuple(map(float, parts))
+        except ValueError:
+            numbers = ()
+        if numbers and all(0 <= p <= 1 for p in numbers) and abs(sum(numbers) - 1) < 0.01:
+            return numbers
+    words = set(re.findall(r"[\w-]+", said.casefold()))
+    words -= {word for word in words if len(word) == 1 and len(words) > 1}  # "e" is a label only by itself
+    known = nli_catalogue()["labels"]
+    meant = [float(not words.isdisjoint(known[label])) for label in LABELS]
+    return tuple(meant) if sum(meant) == 1 else (float("nan"),) * len(LABELS)

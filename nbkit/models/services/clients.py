@@ -15,7 +15,7 @@ import httpx
 
 import nbkit
 from nbkit.errors import ModelError
-from nbkit.models.backends import Decoding
+from nbkit.models.model import Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, TransientError
 from nbkit.models.services.names import ServerModel, is_this_machine, load_prompt, without_secrets
 

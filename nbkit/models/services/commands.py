@@ -33,7 +33,7 @@ from weakref import WeakSet
 from nbkit.errors import ModelError, closest
 from nbkit.files import file_digest, public_environment
 from nbkit.languages import three_letter_code
-from nbkit.models.backends import DEFAULT, Decoding
+from nbkit.models.model import Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
 from nbkit.models.services.names import Pacing, RemoteModel
 from nbkit.progress import progress_bar
@@ -359,7 +359,7 @@ class CommandTranslator(RemoteTranslator):
         return Answer(Program(self.model).lines([text])[0])
 
     def answers(
-        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
+        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding, *, progress: bool = True
     ) -> Iterator[tuple[str, Answer]]:
         """See `RemoteTranslator.answers`; several texts go to one process where the command says so."""
         if self.model.isolate == "text":

@@ -13,7 +13,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
@@ -25,7 +25,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, urlsplit
 
 from nbkit.errors import DataError, ModelError, UnknownNameError, as_problem, closest
 from nbkit.languages import language_name
-from nbkit.models.backends import Decoding
+from nbkit.models.model import Decoding
 from nbkit.yaml_text import load
 
 if TYPE_CHECKING:
@@ -96,6 +96,41 @@ class RemoteModel(ABC):
     def for_pair(self, src: str, tgt: str) -> Self:
         """The model with the languages filled in where its name has places for them."""
         return self
+
+    def as_classifier(self) -> Self:
+        """The model as it is asked for labels."""
+        return self
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it answers certain texts alone."""
+        return False
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it reads translations that exist already."""
+        return None
+
+    @property
+    def shown(self) -> str | None:
+        """The program that it starts, as one would type it."""
+        return None
+
+    def files(self, src: str, tgt: str) -> list[tuple[Path, Path]]:
+        """The pairs of files with sources and translations that it reads."""
+        return []
+
+    def missing(self, texts: Sequence[str], src: str, tgt: str) -> list[str]:
+        """Those of *texts* that it has no translation of, if it reads translations that exist already."""
+        return []
+
+    def lacking(self, texts: Sequence[str], src: str, tgt: str, wanted: int, partly: bool = False) -> ModelError:
+        """The error that says that it has no translation of *texts*, of so many *wanted* ones."""
+        raise NotImplementedError
+
+    def waiting(self, run: str, src: str, tgt: str) -> list[str]:
+        """What somebody has to do about texts that were written for *run*."""
+        return []
 
     def asked(self, premise: str, hypothesis: str) -> str:
         """A pair as the one text that it is asked about, as a classifier."""
@@ -404,6 +439,9 @@ class ServerModel(RemoteModel):
                 "https://, use a tunnel (http://localhost:…), or unset the key if the server needs none"
             )
         return key
+
+    def as_classifier(self) -> Self:
+        return self if "prompt=" in self.name else replace(self, prompt="classify")
 
     def asked(self, premise: str, hypothesis: str) -> str:
         return f"Premise: {premise} Hypothesis: {hypothesis}"

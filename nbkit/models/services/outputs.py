@@ -31,7 +31,7 @@ import numpy as np
 
 from nbkit.errors import DataError, ModelError
 from nbkit.files import expand_path, file_digest
-from nbkit.models.backends import DEFAULT, Decoding
+from nbkit.models.model import Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
 from nbkit.models.services.names import LABEL_FILE, RemoteModel, read_options
 from nbkit.store import Store
@@ -113,6 +113,10 @@ class OutputsModel(RemoteModel):
     @property
     def path(self) -> Path:
         return Path(self.place)
+
+    @property
+    def folder(self) -> Path:
+        return self.path
 
     @property
     def is_fixed(self) -> bool:
@@ -278,7 +282,7 @@ class OutputsTranslator(RemoteTranslator):
         return dict(self.answers([text], src, tgt, decoding))[text]
 
     def answers(
-        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
+        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding, *, progress: bool = True
     ) -> Iterator[tuple[str, Answer]]:
         """Every distinct text that is not blank with its translation; `MissingOutputsError` for those without."""
         wanted = [text for text in dict.fromkeys(texts) if text.strip()]

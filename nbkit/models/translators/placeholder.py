@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from itertools import chain, count
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, Literal
 
 from nbkit.fingerprint import fingerprint
-from nbkit.models.backends import DEFAULT, Decoding
+from nbkit.models.model import Input, Model, Record
 from nbkit.numbers import Number, find_numbers, forms, in_place, write_number
-
-if TYPE_CHECKING:
-    from nbkit.models.translators.lifecycle import Translator
 
 #: Outcome of a text: it has no number to carry over; its numbers were carried over; or a stand-in was lost or occurred
 #: more than once in every attempt, and the model's translation of the original text was used.
@@ -48,22 +47,62 @@ class _Masked:
     numbers: dict[Decimal, Number]
 
 
-class PlaceholderTranslator:
-    """A translator of texts with stand-ins for numbers; ``counts`` has the outcomes of all texts so far."""
+class Placeholder(Model):
+    """``placeholder:NAME``: the model NAME, its numbers carried over by rule; a stand-in is stored, not a number."""
 
-    def __init__(self, inner: Translator, name: str):
-        self.inner, self.name = inner, name
-        self.counts: Counter[Outcome] = Counter()
-
-    def translate(
-        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
-    ) -> list[str]:
-        """The inner translator's hypotheses, with the numbers of each text written by rule; see `carry`."""
-        carried = carry(
-            texts, src, tgt, lambda masked: self.inner.translate(masked, src, tgt, decoding, progress=progress)
+    def __init__(self, reference: Any):
+        super().__init__(reference)
+        name = reference.name.removeprefix(reference.service)
+        how = {"decoding": reference.decoding, "device": reference.device, "dtype": reference.dtype}
+        self.inner = inner = resolve_name("nbkit.models.answers:load")(
+            name, "translate", reference.lang, reference.tgt, **how
         )
-        self.counts.update(each.outcome for each in carried)
-        return [each.hypothesis for each in carried]
+        self.stored, self.cost, self.is_fixed, self.program = inner.stored, inner.cost, inner.is_fixed, inner.program
+
+    @property
+    def label(self) -> str:
+        return f"{self.inner.label} + placeholder"
+
+    @property
+    def is_here(self) -> bool:
+        return self.inner.is_here
+
+    @property
+    def remark(self) -> str | None:
+        return self.inner.remark
+
+    def identity(self) -> Record:
+        return {**self.inner.identity(), "placeholder": rules_digest()}
+
+    def key(self) -> Record:
+        return self.inner.key()
+
+    def read_key(self) -> Record:
+        return {**self.inner.read_key(), "model": self.versioned()}
+
+    def sent(self, given: Input) -> Input:
+        return (masked_texts(given, self.reference.lang)[0],)
+
+    def check(self) -> None:
+        self.inner.check()
+
+    def fetch(self) -> Path | None:
+        return self.inner.fetch()
+
+    def waiting(self, run: str) -> list[str]:
+        return self.inner.waiting(run)
+
+    def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        return self.inner.answers(inputs)
+
+    def through(
+        self, inputs: Sequence[Input], ask: Callable[[Model, Iterable[Input]], Iterator[Record]]
+    ) -> list[Record]:
+        def translate(texts: list[str]) -> list[str]:
+            return [answer["hypothesis"] for answer in ask(self.inner, [(text,) for text in texts])]
+
+        carried = carry([text for (text,) in inputs], self.reference.lang, self.reference.tgt, translate)
+        return [{"hypothesis": each.hypothesis, "numbers": each.outcome} for each in carried]
 
 
 def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[str]], list[str]]) -> list[Carried]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ SAMPLES = [*GROUPS, "noun", "replaced", "source", "reference", "text", "tokens",
 
 def language_model_inputs(params: DisambiguationParams, name: str | None, lang: str) -> Mapping[str, Any] | None:
     """What the scores of a language model depend on; None without a model."""
-    return None if name is None else models.language_model_identity(name, lang, **params.running)
+    return None if name is None else models.load(name, "likelihood", lang, **params.running).versioned()
 
 
 def seeds(params: DisambiguationParams, cell: Cell, all_items: pd.DataFrame) -> pd.DataFrame:
@@ -70,8 +71,11 @@ def _expected(params: DisambiguationParams, cell: Cell, pairs: pd.DataFrame) -> 
         return np.full(len(pairs), "", dtype=object)
     words = [params.homographs.homographs[word] for word in pairs["homograph"]]
     places, fillers = list(zip(pairs["start"], pairs["end"], strict=True)), list(map(sense_fillers, words))
-    settings: dict[str, Any] = {"lang": cell.target, "store": Store(), **params.running}
-    found = models.masked_remembered(params.masked_lm, pairs["reference"].tolist(), places, fillers, **settings)
+    model = models.load(params.masked_lm, "fill", cell.target, **params.running)
+    texts = zip(pairs["reference"].tolist(), places, fillers, strict=True)
+    asked = [(text, f"{start}:{end}", filler) for text, (start, end), several in texts for filler in several]
+    answers = (answer["log_probability"] for answer in models.ask(model, asked, Store(), progress=False))
+    found = [np.fromiter(islice(answers, len(several)), float, len(several)) for several in fillers]
     each = zip(words, fillers, found, strict=True)
     return np.array([expected_sense(word, filler, log_p) or "" for word, filler, log_p in each], dtype=object)
 
@@ -150,9 +154,9 @@ def _perplexities(
         return
     texts = [row["text"] for rows in made for row in rows]
     of_seed = [seed for seed, rows in zip(seeds, made, strict=True) for _ in rows]
-    settings: dict[str, Any] = {"lang": cell.source, "store": Store(), **params.running}
-    found = models.perplexities_remembered(params.causal_lm, [*texts, *of_seed], **settings)
-    own, before = np.split(np.asarray(found, dtype=float), 2)
+    model = models.load(params.causal_lm, "likelihood", cell.source, **params.running)
+    answers = models.ask(model, [(text,) for text in (*texts, *of_seed)], Store(), progress=False)
+    own, before = np.split(np.array([answer["perplexity"] for answer in answers]), 2)
     fluent = is_fluent(own, before, params.perplexity_rise)
     yield from ({"perplexity": p, "fluent": is_so} for p, is_so in zip(own.tolist(), fluent.tolist(), strict=True))
 

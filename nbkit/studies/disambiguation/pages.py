@@ -21,7 +21,7 @@ from nbkit.figures.panels import NO_MODEL
 from nbkit.figures.theme import Look
 from nbkit.measure.senses import WINDOW
 from nbkit.measure.statistics import COHEN
-from nbkit.models import label, language_model_identity
+from nbkit.models import label, load
 from nbkit.models.python import remarked
 from nbkit.models.translators.texts import corpus_bleu
 from nbkit.provenance import Footer
@@ -88,7 +88,7 @@ def footer(params: DisambiguationParams) -> Footer:
 
 def facts(params: DisambiguationParams, langs: Mapping[str, str]) -> dict[str, str]:
     """What the results of a page depend on besides corpora and translators. langs: of the language models."""
-    filters = remarked(langs, lambda name: language_model_identity(name, langs[name], **params.running))
+    filters = remarked(langs, lambda name: load(name, "likelihood", langs[name], **params.running).identity())
     found = {
         "sense clusters": f"{params.lexicon} ({params.homographs.digest[:12]})",
         "aligners of training pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",

@@ -11,7 +11,6 @@ from pydantic import Field, StringConstraints, model_validator
 from nbkit import models
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.measure.senses import Reach, TargetNouns, nouns_of
-from nbkit.models.services.outputs import OutputsModel
 from nbkit.studies.base import (
     MOST,
     NOT_IN_KEYS,
@@ -206,8 +205,8 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     @property
     def attackable(self) -> list[str]:
         """The translators that can translate samples, twins last: all but files of translations."""
-        remotes = {model: models.resolve(model, self.source, self.target).remote for model in self.translated_by}
-        return [model for model, each in remotes.items() if not (isinstance(each, OutputsModel) and each.is_fixed)]
+        loaded = {name: models.load(name, "translate", self.source, self.target) for name in self.translated_by}
+        return [name for name, model in loaded.items() if not model.is_fixed]
 
     @property
     def corpora(self) -> list[str]:

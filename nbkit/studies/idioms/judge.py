@@ -17,7 +17,9 @@ from nbkit.fingerprint import digest
 from nbkit.measure.aligners import linked_tokens
 from nbkit.measure.bleu import Chrf
 from nbkit.measure.literal import AlignedPhrase, Litter, published_litter, published_precision, score_phrases
-from nbkit.models.probes import probe_config, probe_key, probe_remembered, split_by_alignment, word_entropies
+from nbkit.models import ask, missing
+from nbkit.models.model import Model
+from nbkit.models.probes import load_probe, probe_input, read_probe, split_by_alignment, word_entropies
 from nbkit.models.translators.texts import score_of_sums, sentence_sums
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
@@ -193,7 +195,7 @@ def probes(params: IdiomsParams, cell: Cell, model: str, items: pd.DataFrame, li
     """
     chosen = _probed(params, items)
     pairs = [pair_of(row) for row in chosen.to_dict("records")]
-    found = probe_remembered(model, pairs, *cell[:2], params.decoding, store=Store(), progress=False, **params.probing)
+    found = map(read_probe, ask(_probe(params, cell), map(probe_input, pairs), Store(), progress=False))
     linked = links[links["aligner"] == params.aligners[0]].set_index("item")["links"]
     rows: list[Any] = []
     for row, pair, own in zip(chosen.to_dict("records"), pairs, found, strict=True):
@@ -216,18 +218,18 @@ def _probed(params: IdiomsParams, items: pd.DataFrame) -> pd.DataFrame:
 
 def probe_counts(params: IdiomsParams, cell: Cell, items: pd.DataFrame) -> tuple[int, int]:
     """How many pairs are probed, and how many of them are not stored."""
-    keys = [probe_key(pair_of(row)) for row in _probed(params, items).to_dict("records")] if len(items) else []
-    return len(keys), len(list(Store().missing(_probe_config(params, cell), keys)))
+    inputs = [probe_input(pair_of(row)) for row in _probed(params, items).to_dict("records")] if len(items) else []
+    return len(inputs), len(missing(_probe(params, cell), inputs, Store()))
 
 
-def _probe_config(params: IdiomsParams, cell: Cell) -> dict[str, Any]:
-    return probe_config(cell.model, *cell[:2], params.decoding, **params.probing)
+def _probe(params: IdiomsParams, cell: Cell) -> Model:
+    return load_probe(cell.model, *cell[:2], decoding=params.decoding, **params.probing)
 
 
 def probed_by(params: IdiomsParams, cell: Cell) -> Any:
     """The system, how it is probed, and the code of that, which is not part of the studies' own."""
-    code = digest("nbkit.models.probes", but=("nbkit/models/probes.py",))
-    return [whose(params, cell), _probe_config(params, cell), code]
+    code = digest("nbkit.models.probing", but=("nbkit/models/probes.py", "nbkit/models/probing.py"))
+    return [whose(params, cell), _probe(params, cell).key(), code]
 
 
 # ----------------------------------------------------------------------------

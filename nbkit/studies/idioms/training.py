@@ -13,10 +13,9 @@ import pandas as pd
 from nbkit.corpora.idioms import check_leaks, fits, without_leaks, write_idiom_pairs
 from nbkit.errors import NbkitError
 from nbkit.files import atomic_write
-from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
 from nbkit.studies.answering import Cell
-from nbkit.studies.base import trained_by
+from nbkit.studies.base import TrainingData, trained_by
 from nbkit.studies.idioms.items import pair_of, source_texts
 from nbkit.studies.idioms.judge import whose
 from nbkit.studies.idioms.params import IdiomsParams
@@ -55,7 +54,7 @@ def _searched(cell: Cell, corpus: str, n: int | None, test: Iterable[Any]) -> in
     return count
 
 
-def trained_on(recipe: TranslatorRecipe | None) -> list[tuple[str, int | None]]:
+def trained_on(recipe: TrainingData | None) -> list[tuple[str, int | None]]:
     """The corpora that a model was trained on, with how many pairs of each."""
     if recipe is None:
         return []

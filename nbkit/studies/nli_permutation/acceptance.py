@@ -9,11 +9,11 @@ from statistics import fmean, harmonic_mean
 import numpy as np
 import pandas as pd
 
+from nbkit import models
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
 from nbkit.measure.acceptance import CORRECT, FLIPPED, RANDOM, floors
 from nbkit.measure.statistics import DIFFERENCE, share_interval
-from nbkit.models import classifier_label
 from nbkit.seeding import address
 from nbkit.studies.nli_permutation.params import CONTROL, HYPOTHESIS, ORIGINAL, PERMUTED, NliPermutationParams, clumped
 from nbkit.studies.summarise import summarise
@@ -239,7 +239,7 @@ def _by_cell(params: NliPermutationParams) -> Iterator[tuple[str, str, pd.DataFr
     """Each model and set with its pairs, numbered from 0."""
     pairs = params.study.read(params, "pairs")
     for model, corpus in product(params.models, params.corpora):
-        own = pairs[(pairs["model"] == classifier_label(model)) & (pairs["corpus"] == corpus)]
+        own = pairs[(pairs["model"] == models.label(model, "classify")) & (pairs["corpus"] == corpus)]
         if len(own):
             yield model, corpus, own.reset_index(drop=True)
 

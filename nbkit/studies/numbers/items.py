@@ -12,7 +12,7 @@ from nbkit.corpora.templates import Template, load_templates
 from nbkit.errors import NbkitError
 from nbkit.files import file_digest
 from nbkit.measure.numbers import template_numbers
-from nbkit.models.catalogue import BY_RULE
+from nbkit.models.names import BY_RULE
 from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
 from nbkit.numbers import forms
 from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format

@@ -13,16 +13,15 @@ import pandas as pd
 
 from nbkit.corpora.templates import PLACEHOLDER, Template
 from nbkit.measure.numbers import Judgement, judge_number, template_numbers
-from nbkit.models.catalogue import BY_RULE
-from nbkit.models.recipes import TranslatorRecipe
-from nbkit.models.translators.lifecycle import carry_remembered
+from nbkit.models import ask, load
+from nbkit.models.names import BY_RULE
 from nbkit.models.translators.texts import corpus_texts_identity, text_pairs
 from nbkit.numbers import find_numbers
 from nbkit.numbers.formats import DrawnNumber
 from nbkit.perturb.shrink_numbers import shrink_number
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
-from nbkit.studies.base import trained_by
+from nbkit.studies.base import TrainingData, trained_by
 from nbkit.studies.numbers.items import drawn
 from nbkit.studies.numbers.params import NumbersParams
 
@@ -43,9 +42,9 @@ def outcomes(params: NumbersParams, cell: Cell, items: pd.DataFrame, answers: pd
     judged = [_judged(template, Decimal(value), written, answer, cell) for template, value, written, answer in given]
     stand_ins = [""] * len(items)
     if cell.model.startswith(BY_RULE):
-        settings: Any = {"store": Store(), "progress": False, **params.running}
-        carried = carry_remembered(cell.model, items["source"].tolist(), *cell[:2], params.decoding, **settings)
-        stand_ins = [each.outcome for each in carried]
+        model = load(cell.model, "translate", *cell[:2], decoding=params.decoding, **params.running)
+        inputs = [(source,) for source in items["source"].tolist()]
+        stand_ins = [answer["numbers"] for answer in ask(model, inputs, Store(), progress=False)]
     return items[GROUPS].assign(
         **params.names(cell),
         strict=[each.strict for each in judged],
@@ -143,9 +142,9 @@ def in_training(params: NumbersParams, cell: Cell, model: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["places", "length", "n"]).assign(**params.names(cell))
 
 
-def _recipe(cell: Cell) -> TranslatorRecipe | None:
+def _recipe(cell: Cell) -> TrainingData | None:
     return None if cell.model.startswith(BY_RULE) or not cell.model else trained_by(cell.model, *cell[:2])
 
 
-def _sentences(recipe: TranslatorRecipe) -> int:
+def _sentences(recipe: TrainingData) -> int:
     return min(TRAINING_SENTENCES, recipe.pairs or TRAINING_SENTENCES)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nbkit.models.services.outputs import OutputsModel
-from nbkit.models.translators.lifecycle import resolve
+from nbkit.models import load, missing
+from nbkit.models.model import Model
+from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.suite.params import SuiteParams
 from nbkit.suites import Test
@@ -23,8 +24,7 @@ def size(params: SuiteParams, cell: Cell) -> int:
 
 def inputs(params: SuiteParams, cell: Cell) -> dict[str, Any]:
     """The suite, and with `only_answered` the systems of files, whose translations decide which tests there are."""
-    pair = cell.source, cell.target
-    answered = [params.translator_key(model, *pair) for model, _ in _files(params, cell)]
+    answered = [model.read_key() for model in _files(params, cell)]
     return {"suite": params.read.identity, "answered": answered}
 
 
@@ -42,14 +42,13 @@ def items(params: SuiteParams, cell: Cell, start: int, n: int) -> Iterator[list[
         yield [{**about, "role": "other" if place else "test", "source": text} for place, text in texts]
 
 
-def _files(params: SuiteParams, cell: Cell) -> list[tuple[str, OutputsModel]]:
+def _files(params: SuiteParams, cell: Cell) -> list[Model]:
     """The systems of files (`outputs:`), if these decide which tests there are."""
-    systems = {model: resolve(model, cell.source, cell.target).remote for model in params.models}
-    files = ((model, remote) for model, remote in systems.items() if isinstance(remote, OutputsModel))
-    return list(files) if params.only_answered else []
+    systems = [load(model, "translate", cell.source, cell.target) for model in params.models]
+    return [model for model in systems if model.cost == "nothing"] if params.only_answered else []
 
 
 def _unanswered(params: SuiteParams, cell: Cell, tests: Sequence[Test]) -> set[str]:
     """The texts that some system of files has no translation of."""
-    texts = [text for test in tests for text in test.sources]
-    return {text for _, files in _files(params, cell) for text in files.missing(texts, cell.source, cell.target)}
+    texts = [(text,) for test in tests for text in test.sources]
+    return {text for model in _files(params, cell) for (text,) in missing(model, texts, Store())}

@@ -20,11 +20,12 @@ from nbkit.batch.card import _asks, plan_card
 from nbkit.batch.params import read
 from nbkit.cli import main
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
-from nbkit.models import MODELS, Decoding, translate_remembered
+from nbkit.models import MODELS, Decoding
 from nbkit.models.caps import CapError, capped, take_request, take_texts
 from nbkit.store import Store
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
+from tests.models.by_name import translate_remembered
 from tests.pages import violations
 from tests.studies.long_files import long
 

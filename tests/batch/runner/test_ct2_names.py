@@ -55,6 +55,6 @@ def test_translators_and_language_models_likewise():
 
 
 def test_without_the_package_the_way_out_is_its_extra(monkeypatch):
-    monkeypatch.setattr("nbkit.models.backends.find_spec", lambda package: None)
+    monkeypatch.setattr("nbkit.models.answers.find_spec", lambda package: None)
     lstm = messages(OTHERS)[0]
     assert lstm.endswith("backend 'ct2' needs the package ctranslate2: pip install \"nbkit[ct2]\"")

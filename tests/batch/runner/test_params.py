@@ -13,7 +13,7 @@ from nbkit.batch.params import Problem, entries, listing, parse, read, validate
 from nbkit.cli import main
 from nbkit.errors import DataError, NbkitError, ParamsError
 from nbkit.files import expand_path
-from nbkit.models import catalogue
+from nbkit.models import names
 from nbkit.studies import STUDIES
 
 GRID = """\
@@ -175,7 +175,7 @@ def test_no_path_and_no_name_of_a_model_is_filled_in_with_a_key(monkeypatch):
     with pytest.raises(NbkitError, match="MY_API_KEY looks like a key") as path:
         expand_path("$MY_API_KEY/x", "corpus")
     with pytest.raises(NbkitError, match="MY_API_KEY looks like a key") as model:
-        catalogue.filled("openai:x@https://host/${MY_API_KEY}", "x", {})
+        names.filled("openai:x@https://host/${MY_API_KEY}", "x", {})
     assert "sk-secret" not in f"{path.value}{model.value}"
 
 

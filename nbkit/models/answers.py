@@ -1,0 +1,326 @@
+"""A name to a model, and a model's answers, remembered: `load` and `ask`. No input is answered twice.
+
+>>> model = load("opus-mt", "translate", "en", "de", device="cpu")
+>>> model.identity()["hub"], check("opus-nt", "translate", "en", "de")
+('Helsinki-NLP/opus-mt-en-de', "unknown model 'opus-nt'; did you mean 'opus-mt'? There are: ...")
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, Protocol
+
+from nbkit.errors import MissingExtraError, ModelError, as_problem
+from nbkit.models import files, names
+from nbkit.models.batching import windows
+from nbkit.models.caps import take_texts
+from nbkit.models.folders import check_folder, kind_of
+from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, arithmetic, keep, resolve_device, version
+from nbkit.models.names import BY_RULE, REINSTALL, SERVICES, Reference, check_languages, families, find, service_of
+from nbkit.progress import progress_bar
+from nbkit.store import Store
+from nbsandbox.trained import shipped_folder
+
+#: What runs weights, by backend and task: made of a reference and a folder.
+NETWORKS: dict[tuple[str | None, str], str] = {
+    (None, "translate"): "nbkit.models.seq2seq:Seq2Seq",
+    (None, "classify"): "nbkit.models.classify:load",
+    (None, "likelihood"): "nbkit.models.lm:load",
+    (None, "fill"): "nbkit.models.lm:load",
+    ("ct2", "translate"): "nbkit.models.ct2:Converted",
+    ("ct2-int8", "translate"): "nbkit.models.ct2:Converted",
+}
+#: Architectures of other packages: by the ``model_type`` of ``config.json``, the module that makes it known to
+#: transformers. What asks them in another way is in `NETWORKS`, with the type in place of the backend.
+ARCHITECTURES: dict[str, str] = {}
+#: Inputs of a stream that are in memory at a time, about; seconds after which answers are written at the latest.
+_WINDOW, _WRITTEN_EVERY = 20_000, 5.0
+
+
+def load(name: str, task: str, lang: str | None = None, tgt: str | None = None, **how: Any) -> Model:
+    """The model that *name* means; its weights are read when it is first asked.
+
+    lang: of the inputs; tgt: of translations. how: decoding, device and dtype. Raises as `names.find`.
+    """
+    return model_of(find(name, task, lang, tgt, **how))
+
+
+def model_of(reference: Reference) -> Model:
+    """The model of a reference."""
+    if reference.entry.python is not None:
+        made: Model = resolve_name("nbkit.models.python:Python")(reference)
+    elif reference.service is not None:
+        made = resolve_name(SERVICES[reference.service])(reference)
+    else:
+        made = Weights(reference)
+    return made
+
+
+def label(name: str, task: str = "translate") -> str:
+    """A model's name in figures.
+
+    >>> label("m2m100-418m"), label("placeholder:opus-mt"), label("openai:Qwen/Qwen3-8B@http://localhost:8000/v1")
+    ('M2M-100-418M', 'Helsinki-OPUS + placeholder', 'Qwen3-8B')
+    """
+    if name.startswith(BY_RULE):
+        return f"{label(name.removeprefix(BY_RULE))} + placeholder"
+    if service_of(name, TASKS[task]):
+        return load(name, task, "en", "de").label
+    return names.label(name, task)
+
+
+@as_problem
+def check(*asked: Any, kind: str | None = None, **how: Any) -> str | None:
+    """What prevents a model from being used, in one message; None if nothing does. Other arguments as of `load`.
+
+    kind: "causal" or "masked" if only a language model of that kind is suitable.
+
+    >>> check("sandbox-m2m", "translate", "en", "sw"), check("gpt2", "likelihood", "de")
+    ("model 'sandbox-m2m' does not translate to 'sw'; it translates to: de, fr, es, it, ru, zh, ja",
+     "language model 'gpt2' does not support 'de'; it supports: en")
+    """
+    model = load(*asked, **how)
+    check_languages(model.reference)
+    model.check()
+    if kind is not None and model.kind not in (None, kind):
+        return f"{model.reference} is {model.kind}; a {kind} one is needed"
+    return None
+
+
+def ask(model: Model, inputs: Iterable[Input], store: Store | None, *, progress: bool = True) -> Iterator[Record]:
+    """The answer to every input, in order: from *store*, or asked for now and stored; without a store not remembered.
+
+    Answers are written as they come, also if a later one fails or somebody interrupts. A stream may be without end.
+    Raises what prevents an answer, but only if one is missing.
+    """
+    for window in windows(inputs, max(1, _WINDOW // model.shard) * model.shard):
+        if model.inner is not None:
+            yield from model.through(window, lambda other, some: ask(other, some, store, progress=progress))
+            continue
+        sent = [None if is_blank(model, given) else model.sent(given) for given in window]
+        wanted = list(dict.fromkeys(each for each in sent if each is not None))
+        known = dict(zip(wanted, _answers(model, wanted, store, progress), strict=True))
+        for given, each in zip(window, sent, strict=True):
+            yield {model.task.columns[0]: ""} if each is None else model.read(given, known[each])
+
+
+def missing(model: Model, inputs: Iterable[Input], store: Store) -> list[Input]:
+    """The distinct inputs, as they are sent, that `ask` would have to send."""
+    if model.inner is not None:
+        return missing(model.inner, map(model.sent, inputs), store)
+    sent = list(dict.fromkeys(model.sent(given) for given in inputs if not is_blank(model, given)))
+    return store.missing(model.key(), sent) if model.stored else model.unanswered(sent)
+
+
+def _answers(model: Model, wanted: list[Input], store: Store | None, progress: bool) -> list[Record]:
+    if store is None or not model.stored:
+        if store is None:
+            check_languages(model.reference)
+        found: dict[Input, Record] = {}
+        with progress_bar(model.place, len(wanted), progress and model.stored) as bar:
+            for given, answer in model.answers(wanted) if wanted else ():
+                found[given] = answer
+                bar.update()
+        return [found[each] for each in wanted]
+    key = model.key()
+    if unknown := store.missing(key, wanted):
+        check_languages(model.reference)
+        if is_missing(key["model"]):
+            model.fetch()
+            key = model.key()  # with the revision, which is known only now
+            unknown = store.missing(key, wanted)
+    came: dict[Input, Record] = {}
+
+    def write() -> None:
+        # In a folder files may change meanwhile, and answers of another model would be stored as this one's.
+        if came and "weights" in key["model"] and model.key() != key:
+            came.clear()
+            raise ModelError(f"{model.reference} changed while it was being loaded: run again")
+        store.records(key, list(came), lambda asked: [came[each] for each in asked], shard=max(1, len(came)))
+        came.clear()
+
+    with progress_bar(model.place, len(unknown), progress) as bar:
+        for some in windows(unknown, model.shard):
+            take_texts(model.name, len(some))
+            written = time.monotonic()
+            try:
+                for given, answer in model.answers(some):
+                    came[given] = answer
+                    bar.update()
+                    if time.monotonic() - written > _WRITTEN_EVERY:
+                        write()
+                        written = time.monotonic()
+            finally:
+                write()
+    return store.records(key, wanted, lambda asked: [came[each] for each in asked])
+
+
+def is_missing(identity: Record) -> bool:
+    """Whether an identity belongs to a hub model that is not on this machine, whose revision is therefore unknown.
+
+    >>> is_missing({"hub": "google/mt", "weights": None}), is_missing({"hub": "google/mt", "weights": "9ab3"})
+    (True, False)
+    """
+    return "hub" in identity and identity["weights"] is None
+
+
+def is_blank(model: Model, given: Input) -> bool:
+    """A blank text has an empty translation; nobody is asked for it."""
+    return model.task.name == "translate" and not given[0].strip()
+
+
+# ----------------------------------------------------------------------------
+# Models whose weights run here.
+
+
+class Network(Protocol):
+    """Weights that are loaded; for any reference with the same files."""
+
+    def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]: ...
+
+
+class Trained(Protocol):
+    """A model of a package that trains: how it is known, its folder, and how it is made."""
+
+    identity: Record
+    folder: Path
+    #: What it is trained by, as in the record beside its weights; of a language model, "causal" or "masked".
+    fields: Record
+    kind: str
+
+    def check(self) -> None: ...
+
+    def train(self) -> None: ...
+
+
+class Weights(Model):
+    """A model with files: in a folder, of the hub, or trained here."""
+
+    def __init__(self, reference: Reference):
+        super().__init__(reference)
+        is_here, train = reference.folder is not None, reference.entry.trained
+        self.trained: Trained | None = None if is_here or train is None else train(reference)
+        if reference.task.name.startswith("probe"):
+            self.shard = 500
+        elif reference.task.noun != "model":
+            self.shard = 32768 if resolve_device(reference.device).startswith("cuda") else 4096
+
+    def identity(self) -> Record:
+        reference, more = self.reference, Record()
+        if reference.task.noun == "model" and (prefix := reference.entry.prefixes.get(reference.tgt or "")):
+            more = {"prefix": prefix}
+        elif reference.task.name == "classify":  # whose head has always run in torch
+            more = {"torch": version("torch")} | ({"labels": list(reference.labels)} if reference.labels else {})
+        return {**self.source(), **arithmetic(reference), **more}
+
+    def source(self) -> Record:
+        """The part of an identity that is the weights."""
+        if self.trained is None:
+            return files.source(self.reference)
+        return dict(self.trained.identity)
+
+    @property
+    def is_here(self) -> bool:
+        if self.trained is not None:
+            return files.is_complete(self.trained.folder)
+        return files.located(self.reference) is not None
+
+    def _require(self) -> None:
+        suffix, package = self.reference.suffix, BACKENDS[self.reference.suffix].package
+        if find_spec(package) is None:
+            extra = (suffix or "models").partition("-")[0]
+            raise MissingExtraError(f"backend '{suffix}' needs the package {package}: pip install \"nbkit[{extra}]\"")
+
+    def check(self) -> None:
+        reference = self.reference
+        self._require()
+        resolve_device(reference.device)
+        if family := families().get(reference.entry.family or ""):
+            check_languages(reference, family)
+        if self.task.name == "fill" and self.kind == "causal":
+            raise ModelError(f"{reference} is causal; a masked one is needed to score words in context")
+        if self.trained is not None:
+            self.trained.check()
+        elif (folder := files.located(reference)) is not None:
+            check_folder(reference, folder)
+        elif problem := files.obstacle(reference):
+            raise ModelError(problem)
+
+    @property
+    def kind(self) -> str | None:
+        if self.task.noun != "language model":
+            return None
+        if self.trained is not None:
+            return self.trained.kind
+        folder = files.located(self.reference)
+        return None if folder is None else kind_of(self.reference, folder)
+
+    def fetch(self) -> Path:
+        folder = self._fetched()
+        if self.reference.suffix is not None:
+            check_folder(self.reference, folder)
+            resolve_name("nbkit.models.ct2:ensure_converted")(self.reference, folder)
+        return folder
+
+    def _fetched(self) -> Path:
+        self._require()
+        if family := families().get(self.reference.entry.family or ""):
+            check_languages(self.reference, family)
+        if self.trained is None:
+            folder = files.fetch(self.reference)
+        else:
+            folder = self.trained.folder
+            if not files.is_complete(folder):
+                self.trained.train()
+        if self.task.noun != "model":  # translators are, when they are loaded, by bytes that were checked
+            check_folder(self.reference, folder)
+        return folder
+
+    def network(self) -> Network:
+        """Its weights, loaded, which other references to the same files share."""
+        reference, folder = self.reference, self._fetched()
+        model_type = files.read_json(folder / "config.json").get("model_type", "")
+        if model_type in ARCHITECTURES:
+            import_module(ARCHITECTURES[model_type])
+        task = reference.task.name
+        make = NETWORKS.get((model_type, task)) or NETWORKS[reference.suffix, task]
+        identity = {name: value for name, value in self.identity().items() if name not in ("prefix", "labels")}
+        key = (make, json.dumps(identity, sort_keys=True), folder, reference.device, reference.dtype)
+
+        def loaded() -> Network:
+            # Another backend has its own weights.
+            way_out = REINSTALL if shipped_folder() in folder.parents else None
+            files.check_bytes(folder, str(reference), way_out, weights=reference.suffix is None)
+            check_folder(reference, folder)
+            network: Network = resolve_name(make)(reference, folder)
+            return network
+
+        found: Network = keep(f"networks: {reference.task.noun}", key, loaded)
+        return found
+
+    def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        yield from self.network().answers(self.reference, inputs)
+
+    def read(self, given: Input, answer: Record) -> Record:
+        if self.task.name != "likelihood":
+            return answer
+        return {**answer, "perplexity": perplexity(answer["log_probability"], answer["tokens"])}
+
+
+def perplexity(log_probability: float, tokens: int) -> float:
+    """exp of the mean negative log-probability; NaN if no token was scored.
+
+    >>> round(perplexity(-6.0, 3), 4), perplexity(0.0, 0)
+    (7.3891, nan)
+    """
+    try:
+        return math.exp(-log_probability / tokens) if tokens else math.nan
+    except OverflowError:
+        return math.inf

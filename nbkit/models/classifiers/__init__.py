@@ -1,1 +1,0 @@
-"""NLI classifiers: pairs of texts in, probabilities out."""

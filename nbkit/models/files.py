@@ -1,0 +1,343 @@
+"""A model's files: in a folder, or in the Hugging Face cache; found, downloaded, and verified. Nothing is loaded here.
+
+A model with damaged weights still translates, only worse, and its results would be stored under the model's key. So
+bytes are checked whenever a model is loaded (a gigabyte per second):
+
+========================  ==============================================  =================================
+files                     digests of their bytes                          in the key of stored results
+========================  ==============================================  =================================
+trained, or converted     in the folder (`DIGESTS`), from the start       the recipe's digest, the source's
+hub snapshots             the names of their blobs                        hub id and commit
+any other folder          beside the trained models, when first read      the digest of all bytes
+========================  ==============================================  =================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nbkit.errors import ModelError, NbkitError
+from nbkit.files import atomic_write, cache_folder, closest_place, first_sight, read_note
+from nbkit.models.model import BACKENDS
+from nbkit.models.names import Reference
+
+_CONFIG = "config.json"
+_SAFE = ("model.safetensors", "model.safetensors.index.json")
+_PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
+_TOKENIZER = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model", "*.spm")
+#: What a download fetches, and a folder's digest covers: settings, tokenizer and safetensors weights.
+FILES = ("*.json", "*.safetensors", "*.spm", "*.model", "*.txt")
+#: Lists the digests of the files beside it. Not ``.json``: it is not part of a folder's digest.
+DIGESTS = "nbkit.digests"
+#: Written beside weights by packages that train: languages and recipe.
+RECORD = "nbkit.json"
+#: Seconds that the hub has for an answer.
+_PATIENCE = 3.0
+#: What loads pickled weights.
+_AUTO = {
+    "model": "AutoModelForSeq2SeqLM",
+    "classifier": "AutoModelForSequenceClassification",
+    "language model": "AutoModelForCausalLM or AutoModelForMaskedLM",
+}
+_BLOB = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")  # git's own digest of a small file, SHA-256 of a large one
+
+
+def models_folder() -> Path:
+    """The folder of trained and converted models; the default cache's if the cache is on an object store."""
+    place = cache_folder()
+    return Path("~/.cache/nbkit" if "://" in place else place).expanduser() / "models"
+
+
+# ----------------------------------------------------------------------------
+# Found and downloaded.
+
+
+def located(reference: Reference) -> Path | None:
+    """The folder that holds all files of a model, None if they are not on this machine."""
+    if reference.folder is not None:
+        return reference.folder if reference.folder.is_dir() else None
+    return next((each for each in _snapshots(reference) if is_complete(each)), None)
+
+
+def fetch(reference: Reference) -> Path:
+    """The same, downloaded if they are missing. Raises `ModelError` with the place searched and the remedies."""
+    folder = located(reference)
+    if folder is None:
+        if problem := obstacle(reference):
+            raise ModelError(problem)
+        from huggingface_hub import HfApi, snapshot_download
+        from transformers.safetensors_conversion import get_conversion_pr_reference
+
+        hub, revision = reference.hub or "", reference.revision
+        try:
+            # Many translators of the hub have safetensors only in the hub's converted copy.
+            if revision is None and not set(_SAFE) & set(HfApi().list_repo_files(hub)):
+                revision = get_conversion_pr_reference(HfApi(), hub)
+            folder = Path(snapshot_download(hub, revision=revision, allow_patterns=list(FILES), cache_dir=hub_cache()))
+        except Exception as error:  # of the hub, its client, or the disk
+            raise ModelError(f"{_missing(reference)}\n  The download failed: {error}") from error
+    check_files(reference, folder)
+    return folder
+
+
+def obstacle(reference: Reference) -> str | None:
+    """Why files that are not here cannot be had, None if the hub offers them."""
+    if reference.folder is not None:
+        before, at, suffix = str(reference.folder).rpartition("@")
+        hint = closest_place(reference.folder, folders=True)
+        if at and Path(before).is_dir():
+            known = ", ".join(filter(None, BACKENDS))
+            hint = f"; {before} exists, but '{suffix}' is not a backend; there are: {known}"
+        return f"{reference}: there is no folder {reference.folder}{hint}"
+    if is_offline():
+        return _missing(reference)
+    problem = _ask_hub(reference.hub or "", reference.revision)
+    return problem and f"{_missing(reference)}\n  The hub: {problem}"
+
+
+@cache
+def _ask_hub(hub: str, revision: str | None) -> str | None:
+    """What prevents a download, None if nothing does."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
+    from huggingface_hub.utils import httpx
+
+    if _unreachable():
+        return _unreachable()
+    try:
+        HfApi().model_info(hub, revision=revision, timeout=_PATIENCE)
+    except GatedRepoError:
+        return f"{hub} is gated: accept its terms on its page, then log in with `hf auth login`"
+    except RevisionNotFoundError:
+        return f"{hub} has no revision '{revision}'"
+    except RepositoryNotFoundError:
+        return f"{hub} does not exist or is private"
+    except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
+        return f"no answer ({type(error).__name__})"
+    return None
+
+
+@cache
+def _unreachable() -> str | None:
+    """Why no connection to the hub is possible, None if one is: checked once per process."""
+    import socket
+    from urllib.parse import urlsplit
+
+    endpoint = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co")
+    if any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")):
+        return None  # requests go to a proxy instead
+    port = endpoint.port or (443 if endpoint.scheme == "https" else 80)
+    try:
+        socket.create_connection((endpoint.hostname or "", port), timeout=_PATIENCE).close()
+    except OSError as error:
+        return f"{endpoint.hostname} cannot be reached ({error})"
+    return None
+
+
+def source(reference: Reference) -> dict[str, Any]:
+    """The identity of a model's files: hub id and commit, or the digest of a folder; None for what is not here."""
+    folder = located(reference)
+    if reference.hub is not None:
+        return {"hub": reference.hub, "weights": None if folder is None else folder.name}
+    return {"weights": None if folder is None else folder_digest(folder)}
+
+
+def check_files(reference: Reference, folder: Path) -> None:
+    """Raises `ModelError` if *folder* is not a model folder with safetensors weights."""
+    if not (folder / _CONFIG).is_file():
+        raise ModelError(f"{reference}: {folder} is not a model folder: it holds no {_CONFIG}")
+    if not _any(folder, _SAFE):
+        way_out = (
+            ", only pickled ones, which can run arbitrary code and are not loaded. If you trust them, convert them "
+            f"once: {_AUTO[reference.task.noun]}.from_pretrained(folder).save_pretrained(folder)"
+            if _any(folder, _PICKLED)
+            else f" ({_SAFE[0]})"
+        )
+        raise ModelError(f"{reference}: {folder} holds no safetensors weights{way_out}")
+
+
+def has_tokenizer(folder: Path) -> bool:
+    """Whether *folder* holds the files of a tokenizer."""
+    return any(path.is_file() for pattern in _TOKENIZER for path in folder.glob(pattern))
+
+
+def read_json(path: Path, *, needed: bool = True) -> dict[str, Any]:
+    """A JSON object of a model's folder; empty if it is not *needed* and not there."""
+    if not needed and not path.is_file():
+        return {}
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise ModelError(f"{path} cannot be read: {error}") from None
+    if not isinstance(value, dict):
+        raise ModelError(f"{path}: a JSON object expected, {type(value).__name__} found")
+    return value
+
+
+def hub_cache() -> Path:
+    """The Hugging Face cache: ``$HF_HUB_CACHE``, ``$HF_HOME/hub`` or the library's default."""
+    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
+    return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+
+
+def is_offline() -> bool:
+    """Whether ``HF_HUB_OFFLINE`` or ``TRANSFORMERS_OFFLINE`` forbids requests to the hub."""
+    yes = {"1", "on", "yes", "true"}
+    return any(os.environ.get(name, "").lower() in yes for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
+
+
+def _snapshots(reference: Reference) -> list[Path]:
+    """Folders of cached revisions, in order of preference: the named one; or main, then others (of safetensors)."""
+    repository = hub_cache() / f"models--{(reference.hub or '').replace('/', '--')}"
+    refs, snapshots = repository / "refs", repository / "snapshots"
+    if reference.revision is not None:
+        ref = refs / reference.revision
+        return [snapshots / (ref.read_text().strip() if ref.is_file() else reference.revision)]
+    names = sorted((each for each in refs.rglob("*") if each.is_file()), key=lambda p: (p.name != "main", str(p)))
+    return [snapshots / name.read_text().strip() for name in names]
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether *folder* holds settings and all safetensors weights."""
+    shards = set(read_json(folder / _SAFE[1], needed=False).get("weight_map", {}).values()) or {_SAFE[0]}
+    return (folder / _CONFIG).is_file() and all((folder / shard).is_file() for shard in shards)
+
+
+def _any(folder: Path, names: Iterable[str]) -> bool:
+    return any((folder / name).is_file() for name in names)
+
+
+def _missing(reference: Reference) -> str:
+    pickled = any(_any(snapshot, _PICKLED) for snapshot in _snapshots(reference))
+    state = (
+        "the cache holds only pickled weights, which can run arbitrary code and are not loaded"
+        if pickled
+        else "its safetensors weights are not in the cache"
+    )
+    offline = "; HF_HUB_OFFLINE is set" if is_offline() else ""
+    download = "unset HF_HUB_OFFLINE and drop --offline" if is_offline() else "make the hub reachable"
+    return (
+        f"model '{reference.name}' ({reference.hub}): {state} ({hub_cache()}){offline}; "
+        f"there is no folder of that name either.\n"
+        f"  Do one of these: {download} to download the weights; point HF_HOME "
+        "at a cache that holds them; or write the path of a folder that holds them (./FOLDER) as the model's name."
+    )
+
+
+# ----------------------------------------------------------------------------
+# Verified.
+
+
+def write_digests(folder: Path) -> None:
+    """Write `DIGESTS` for the files that are in *folder* now."""
+    with atomic_write(folder / DIGESTS) as unfinished:
+        unfinished.write_text(json.dumps(_digests(_files(folder, "*.bin")), indent=1) + "\n", encoding="utf-8")
+
+
+def folder_digest(folder: Path) -> str:
+    """BLAKE2b over names and contents of a folder's files; noted by path, sizes, times and inodes."""
+    return _seen(folder)[0]["digest"]
+
+
+def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights: bool = True) -> None:
+    """Raises `ModelError` if a file of the model in *folder* has changed; records the digests of a new folder.
+
+    what: the model's name in messages. way_out: advice for a damaged folder that nbkit made. weights: False if only
+    settings and tokenizer are read, as another backend has its own weights.
+    """
+    own = models_folder() in folder.parents
+    record = folder / DIGESTS
+    if record.is_file():
+        way_out = way_out or (
+            f"delete the folder {folder} to train the model again"
+            if own
+            else f"restore the folder or train it again; if the file was changed on purpose, delete {record}"
+        )
+        known = read_note(record)
+        if not known or not all(isinstance(each, str) for each in known.values()):
+            raise ModelError(f"{what}: {record} is damaged; {way_out}")
+        _compare(folder, known, weights, f"{what}: {{}} from what nbkit wrote; {way_out}")
+    elif own:
+        with suppress(OSError, NbkitError):  # a read-only cache
+            write_digests(folder)
+    elif not _check_blobs(folder, what, weights):
+        noted, fresh = _seen(folder)
+        if not fresh:
+            reason = (
+                f"{what}: {{}} from what nbkit first read, though its size and time are the same; "
+                "restore it, or `touch` it if it was changed on purpose, which makes it a different model"
+            )
+            _compare(folder, noted["files"], weights, reason)
+
+
+def _seen(folder: Path) -> tuple[dict[str, Any], bool]:
+    """The digests of a folder's files and of the whole folder, and whether they were computed now."""
+    files = _files(folder)
+
+    def digests() -> dict[str, Any]:
+        each, whole = _digests(files), hashlib.blake2b(digest_size=16)
+        for name, content in each.items():
+            whole.update(len(name).to_bytes(4, "little") + name.encode() + bytes.fromhex(content))
+        return {"digest": whole.hexdigest(), "files": each}
+
+    return first_sight(folder, files, models_folder() / "digests", digests)
+
+
+def _files(folder: Path, *more: str) -> list[Path]:
+    return sorted({path for pattern in (*FILES, *more) for path in folder.glob(pattern) if path.is_file()})
+
+
+def _compare(folder: Path, known: Mapping[str, str], weights: bool, reason: str) -> None:
+    """Raises `ModelError` for the first of the *known* files that has changed or is missing."""
+    paths = [folder / name for name in known if weights or not name.endswith(".safetensors")]
+    for path in paths:
+        if not path.is_file():
+            raise ModelError(reason.format(f"{path} is missing: the folder differs"))
+    for name, digest in _digests(paths).items():
+        if digest != known[name]:
+            raise ModelError(reason.format(f"{folder / name} is damaged: it differs"))
+
+
+def _check_blobs(folder: Path, what: str, weights: bool) -> bool:
+    """Whether *folder* is a snapshot of the Hugging Face cache; raises for a blob that does not match its name."""
+    read = (path for path in _files(folder) if path.is_symlink() and (weights or path.suffix != ".safetensors"))
+    blobs = {path: blob for path in read if _BLOB.fullmatch((blob := path.resolve()).name)}
+    for (path, blob), name in zip(blobs.items(), _mapped(_blob_name, blobs.values()), strict=True):
+        if name != blob.name:
+            problem = f"{path} is damaged: its bytes differ from the hub's"
+            raise ModelError(f"{what}: {problem}; delete {blob} to download it again")
+    return bool(blobs)
+
+
+def _digests(files: Iterable[Path]) -> dict[str, str]:
+    found = list(files)
+    hashes = _mapped(lambda path: _hashed(path, hashlib.blake2b(digest_size=16)), found)
+    return {path.name: digest for path, digest in zip(found, hashes, strict=True)}
+
+
+def _mapped(function: Callable[[Path], str], files: Iterable[Path]) -> list[str]:
+    try:
+        with ThreadPoolExecutor(4) as pool:  # hashing releases Python's lock
+            return list(pool.map(function, files))
+    except OSError as error:
+        raise ModelError(f"{error.filename} cannot be read: {error.strerror or error}") from error
+
+
+def _blob_name(blob: Path) -> str:
+    if len(blob.name) == 64:
+        return _hashed(blob, hashlib.sha256())
+    return _hashed(blob, hashlib.sha1(b"blob %d\0" % blob.stat().st_size, usedforsecurity=False))
+
+
+def _hashed(path: Path, digest: Any) -> str:
+    with path.open("rb", buffering=0) as file:
+        return hashlib.file_digest(file, lambda: digest).hexdigest()

@@ -1,0 +1,172 @@
+"""What a model's folder says about itself, and whether that is what its reference needs. Nothing is loaded here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from nbkit.corpora.nli import LABELS
+from nbkit.errors import ModelError
+from nbkit.models.files import RECORD, check_files, has_tokenizer, read_json
+from nbkit.models.model import BACKENDS
+from nbkit.models.names import Family, Reference, check_languages, families, order_of
+
+_THREE_LETTERS = {
+    "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "rus": "ru",
+    "zho": "zh", "chi": "zh", "cmn": "zh", "jpn": "ja", "jap": "ja", "tam": "ta", "nep": "ne", "npi": "ne",
+}  # fmt: skip
+Kind = Literal["causal", "masked"]
+#: Endings of the class names of either kind.
+_CLASSES: Mapping[Kind, tuple[str, ...]] = {
+    "causal": ("LMHeadModel", "ForCausalLM"),
+    "masked": ("ForMaskedLM", "ForPreTraining"),
+}
+
+
+def check_folder(reference: Reference, folder: Path) -> None:
+    """Raises `ModelError` if *folder* does not hold a model that does the reference's task in its languages."""
+    check_files(reference, folder)
+    CHECKS.get(reference.task.name, check_translator)(reference, folder)
+    if not has_tokenizer(folder):  # transformers would make an empty one
+        raise ModelError(f"{reference}: {folder} holds no tokenizer (tokenizer.json)")
+
+
+def family_of(reference: Reference, folder: Path) -> Family:
+    """The architecture of a translator: as given in its entry, or else as its files say."""
+    if reference.entry.family is not None:
+        if reference.entry.family not in families():
+            known = ", ".join(families())
+            raise ModelError(f"{reference}: unknown family '{reference.entry.family}'; there are: {known}")
+        return families()[reference.entry.family]
+    model_type = read_json(folder / "config.json").get("model_type")
+    tokenizer = _tokenizer_config(folder).get("tokenizer_class", "").removesuffix("Fast")
+    alike = [family for family in families().values() if family.model_type == model_type]
+    for family in alike:
+        if family.tokenizer == tokenizer or (not tokenizer and len(alike) == 1):
+            return family
+    known = ", ".join(f"{family.model_type} with {family.tokenizer}" for family in families().values())
+    raise ModelError(
+        f"{reference}: {folder} holds a '{model_type}' model with the tokenizer '{tokenizer or 'not named'}', which "
+        f"nbkit does not support; it supports {known}"
+    )
+
+
+def check_translator(reference: Reference, folder: Path) -> None:
+    family = family_of(reference, folder)
+    check_languages(reference, family, _spoken(reference, family, folder))
+    check_backend(reference, family)
+
+
+def check_backend(reference: Reference, family: Family) -> None:
+    """Raises `ModelError` if the backend in the model's name does not support its architecture."""
+    if reference.suffix is not None and not family.converts:
+        raise ModelError(
+            f"model '{reference.full_name}': {BACKENDS[reference.suffix].package} does not support its architecture "
+            f"({family.name}); drop the backend suffix: '{reference.name}'"
+        )
+
+
+def _spoken(reference: Reference, family: Family, folder: Path) -> dict[str, Sequence[str] | None]:
+    """The languages that a folder states, by side; None: all for which the family has codes."""
+    record, own = read_json(folder / RECORD, needed=False), _tokenizer_config(folder)
+    if record:
+        return {side: record[f"{side}s"] for side in ("source", "target")}
+    if family.codes or reference.entry.family is not None:
+        return {}
+    # A Marian checkpoint outside the catalogue: its tokenizer names the pair, in two or three letters. Names of
+    # language groups ("ROMANCE") say nothing about a single language.
+    codes = {side: own.get(f"{side}_lang") or "" for side in ("source", "target")}
+    codes = {side: _THREE_LETTERS.get(code, code) for side, code in codes.items()}
+    return {side: [code] if len(code) == 2 else None for side, code in codes.items()}
+
+
+def _tokenizer_config(folder: Path) -> dict[str, Any]:
+    return read_json(folder / "tokenizer_config.json", needed=False)
+
+
+def check_classifier(reference: Reference, folder: Path) -> None:
+    config = read_json(folder / "config.json")
+    kinds = config.get("architectures") or []
+    if not any("Classif" in kind for kind in kinds):
+        found = ", ".join(kinds) or f"a '{config.get('model_type')}' model of unspecified kind"
+        raise ModelError(
+            f"{reference}: {folder} holds {found}, which is not a classifier; fine-tune it first: "
+            f"nbkit train classifier OUTPUT --start {folder}"
+        )
+    _check_trained_for(reference, folder)
+    output_order(reference, folder)
+
+
+def output_order(reference: Reference, folder: Path) -> list[int]:
+    """The output for each of `LABELS`: by the labels of the name or entry, or else by the settings in *folder*.
+
+    No order is ever assumed. Raises `ModelError`, with the names found, if they are not the three labels, or if
+    ``id2label`` and ``label2id`` contradict each other.
+    """
+    config = read_json(folder / "config.json")
+    forward = _names(config.get("id2label"), folder)
+    backward = _names({i: name for name, i in (config.get("label2id") or {}).items()}, folder)
+    outputs = len(forward or backward) or config.get("num_labels")
+    if reference.labels is not None:
+        if outputs not in (None, len(LABELS)):
+            raise ModelError(f"{reference}: {len(LABELS)} outputs expected, the model has {outputs}")
+        return order_of(reference.labels, reference.name)
+    orders = [_order(names, reference) for names in (forward, backward)]
+    known = [order for order in orders if order is not None]
+    if len(known) == 2 and known[0] != known[1]:
+        raise ModelError(
+            f"{reference}: id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) in its config.json "
+            f"contradict each other; state the right order: {reference.name}?labels={','.join(forward)}"
+        )
+    return known[0] if known else order_of(forward or backward, reference.name)
+
+
+def _order(names: Sequence[str], reference: Reference) -> list[int] | None:
+    try:
+        return order_of(names, reference.name)
+    except ModelError:
+        return None
+
+
+def _names(entries: Any, folder: Path) -> list[str]:
+    """Labels by output from ``{"0": "neutral", …}``; empty if there are none."""
+    try:
+        found = {int(i): str(name) for i, name in (entries or {}).items()}
+        return [found[i] for i in range(len(found))]
+    except (AttributeError, TypeError, ValueError, KeyError):
+        where = folder / "config.json"
+        raise ModelError(f"{where}: its labels are not numbered 0, 1, 2, …: {entries!r}") from None
+
+
+def kind_of(reference: Reference, folder: Path) -> Kind:
+    """Whether the model in *folder* is causal (predicts the next token) or masked (predicts a token in context)."""
+    config = read_json(folder / "config.json")
+    names = config.get("architectures") or []
+    _check_trained_for(reference, folder)
+    for kind, endings in _CLASSES.items():
+        if any(str(name).endswith(endings) for name in names):
+            return kind
+    found = ", ".join(map(str, names)) or f"a '{config.get('model_type')}' model of unspecified kind"
+    raise ModelError(
+        f"{reference}: {folder} holds {found}, which is neither a causal language model (…LMHeadModel, …ForCausalLM) "
+        "nor a masked one (…ForMaskedLM)"
+    )
+
+
+def check_filler(reference: Reference, folder: Path) -> None:
+    if kind_of(reference, folder) != "masked":
+        raise ModelError(f"{reference} is causal; a masked one is needed to score words in context")
+
+
+def _check_trained_for(reference: Reference, folder: Path) -> None:
+    trained = read_json(folder / RECORD, needed=False).get("lang")
+    if trained is not None and reference.lang not in (None, trained):
+        raise ModelError(f"{reference} was trained for '{trained}', not for '{reference.lang}'")
+
+
+CHECKS: Mapping[str, Callable[[Reference, Path], object]] = {
+    "classify": check_classifier,
+    "likelihood": kind_of,
+    "fill": check_filler,
+}

@@ -1,1 +1,0 @@
-"""Language models: texts in, perplexities and probabilities of words out."""

@@ -1,0 +1,267 @@
+"""Language models on torch: texts in, likelihoods out; masked ones also say how well words fit into a text.
+
+**Causal** (GPT-2): the log-probability of a text of the tokens t₁ … tₙ is Σᵢ log p(tᵢ | BOS, t₁ … tᵢ₋₁), with the
+model's start token before the text; the end is not scored. Without such a token the first one cannot be predicted.
+
+**Masked** (BERT): Σᵢ log p(tᵢ | the text with tᵢ masked), as in Salazar et al. 2020, "Masked Language Model Scoring".
+
+**A candidate** of k subwords in a masked span replaces k masks, which are filled from left to right:
+Σᵢ log p(cᵢ | the text, c₁ … cᵢ₋₁, masks for cᵢ … cₖ), a probability among all fillers of k subwords.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+from nbkit.errors import ModelError
+from nbkit.models import loading
+from nbkit.models.batching import Budget, warn_of_cuts, windows
+from nbkit.models.folders import kind_of
+from nbkit.models.model import Input, Record
+from nbkit.models.names import Reference
+
+Ids = tuple[int, ...]
+#: A text with masks, a position, and a token whose probability is asked for there.
+Step = tuple[Ids, int, int]
+#: Logits in memory at most, by kind of device; texts whose steps are in memory at a time.
+_LOGITS = {"cpu": 2**23, "cuda": 2**28}
+_WINDOW = 4096
+
+
+def load(reference: Reference, folder: Path) -> LanguageModel:
+    """The language model in *folder*, of the kind that its settings say."""
+    return (Causal if kind_of(reference, folder) == "causal" else Masked)(reference, folder)
+
+
+class OutputLayer:
+    """The layer of *model* that has an output for each entry of the vocabulary, without all of its logits in memory.
+
+    It gets its inputs only at the requested positions, a few rows at a time. Raises `ModelError` if there is no such
+    layer, or if its logits are modified afterwards (soft caps, scales).
+    """
+
+    def __init__(self, model: Any, reference: Reference):
+        self.model, self.layer = model, model.get_output_embeddings()
+        if self.layer is None:
+            raise ModelError(f"{reference}: {type(model).__name__} has no output layer over a vocabulary")
+        self.vocabulary: int = self.layer.weight.shape[0]
+        ids = torch.arange(min(8, self.vocabulary), device=self.layer.weight.device).unsqueeze(0)
+        with torch.inference_mode():
+            whole = self.model(input_ids=ids).logits[0].float()
+            ours = self._logits(self.states(torch.ones_like(ids, dtype=torch.bool), input_ids=ids))
+        if not torch.allclose(whole, ours, rtol=0.05, atol=0.05):
+            kind = type(model).__name__
+            raise ModelError(f"{reference}: {kind} changes its logits after the output layer; use another model")
+
+    def states(self, chosen: Tensor, **inputs: Any) -> Tensor:
+        """The layer's input at the positions where *chosen* (texts × tokens) is true, (positions × width)."""
+        caught: list[Tensor] = []
+
+        def catch(given: Tensor) -> Tensor:
+            caught.append(given[chosen])
+            return given[:0]  # leaves nothing to compute for the layer
+
+        with given_instead(self.layer, catch):
+            self.model(**inputs)
+        return caught[0]
+
+    def log_probabilities(self, states: Tensor, tokens: Tensor) -> Tensor:
+        """log p of *tokens* (positions × any number) at the positions of *states*, float32, the same shape."""
+        size = max(1, _LOGITS.get(states.device.type, _LOGITS["cpu"]) // self.vocabulary)
+        parts = []
+        for rows, wanted in zip(states.split(size), tokens.split(size), strict=True):
+            logits = self._logits(rows)
+            parts.append(logits.gather(1, wanted) - logits.logsumexp(1, keepdim=True))
+        return torch.cat(parts)
+
+    def _logits(self, rows: Tensor) -> Tensor:
+        """Logits in float32. Half precision would err by up to half a nat, as GPT-2's are about −100."""
+        weight, bias = self.layer.weight, getattr(self.layer, "bias", None)
+        if rows.is_cuda and rows.dtype != torch.float32:
+            logits = torch.mm(rows, weight.t(), out_dtype=torch.float32)
+            return logits if bias is None else logits + bias
+        return linear(rows.float(), weight.float(), None if bias is None else bias.float())
+
+
+@contextmanager
+def given_instead(layer: torch.nn.Module, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
+    """Within, *layer* gets *change* of its input."""
+    hook = layer.register_forward_pre_hook(lambda _, given: (change(given[0]), *given[1:]))
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+class LanguageModel(ABC):
+    """A network with its tokenizer; a subclass says how texts are scored."""
+
+    auto: ClassVar[str]
+    #: Tokens per batch. Larger batches are slower on a CPU, as they exceed its caches.
+    budgets: ClassVar = {"cpu": 2048, "cuda": 131072}
+
+    def __init__(self, reference: Reference, folder: Path):
+        self.tokenizer = loading.load_tokenizer(reference, folder)
+        if not self.tokenizer.is_fast:
+            kind = type(self.tokenizer).__name__
+            raise ModelError(
+                f"{reference}: its tokenizer, {kind}, has no offsets; a fast one is needed (tokenizer.json)"
+            )
+        self.model = loading.load(reference, folder, self.auto)
+        self.positions = loading.positions(self.model, self.tokenizer)
+        self.output = OutputLayer(self.model, reference)
+        self.budget = Budget(self.budgets, self.model.device.type)
+
+    @abstractmethod
+    def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Log-probabilities, in nats; they do not depend on other inputs, as far as float arithmetic allows."""
+
+    def contents(self, reference: Reference, inputs: Sequence[Input], room: int) -> list[Ids]:
+        """The ids of each text without special tokens, as many as there is place for beside *room* of these."""
+        texts, most = [text for (text,) in inputs], self.positions - room
+        rows = self.tokenized(texts, add_special_tokens=False)["input_ids"]
+        warn_of_cuts(reference, texts, list(map(len, rows)), most)
+        return [tuple(row[:most]) for row in rows]
+
+    def tokenized(self, texts: Sequence[str], **options: Any) -> Any:
+        """Ids, in which marks such as ``<|endoftext|>`` are ordinary text."""
+        more = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False, **options}
+        return self.tokenizer(list(texts), split_special_tokens=True, **more)
+
+
+class Causal(LanguageModel):
+    """A model of the next token."""
+
+    auto = "AutoModelForCausalLM"
+
+    def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        begin = self.tokenizer.bos_token_id
+        before: Ids = () if begin is None else (begin,)
+        contents = self.contents(reference, inputs, len(before))
+        items = [(given, (*before, *content)) for given, content in zip(inputs, contents, strict=True)]
+        # Later tokens do not affect earlier ones, so texts of different lengths are padded at the end, unmasked.
+        for batch, sums in self.budget.batches(
+            items, lambda item: len(item[1]), lambda batch: self._scored([ids for _, ids in batch])
+        ):
+            for (given, ids), total in zip(batch, sums, strict=True):
+                yield given, {"log_probability": total, "tokens": max(0, len(ids) - 1)}
+
+    def _scored(self, batch: list[Ids]) -> list[float]:
+        scored = [max(0, len(ids) - 1) for ids in batch]
+        if not any(scored):
+            return [0.0] * len(batch)
+        rows = loading.padded(batch, 0, self.model.device)
+        chosen = torch.arange(rows.shape[1]) < torch.tensor(scored).unsqueeze(1)
+        chosen = chosen.to(self.model.device)
+        with torch.inference_mode():
+            states = self.output.states(chosen, input_ids=rows, use_cache=False)
+            following = rows.roll(-1, dims=1)[chosen].unsqueeze(1)
+            log_p = self.output.log_probabilities(states, following).double().cpu().squeeze(1)
+        return [part.sum().item() for part in log_p.split(scored)]
+
+
+class Masked(LanguageModel):
+    """A model of masked tokens."""
+
+    auto = "AutoModelForMaskedLM"
+
+    def __init__(self, reference: Reference, folder: Path):
+        super().__init__(reference, folder)
+        ids = self.tokenized([""], add_special_tokens=True)["input_ids"][0]
+        middle = 1 if len(ids) > 1 else 0  # [CLS] [SEP], <s> </s>
+        self.before, self.after = tuple(ids[:middle]), tuple(ids[middle:])
+
+    def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        for window in windows(inputs, _WINDOW):
+            if reference.task.name == "fill":
+                steps = self._candidates(reference, window)
+            else:
+                steps = [self._text(content) for content in self.contents(reference, window, self._frame)]
+            known = self._looked_up(step for each in steps for step in each or ())
+            for given, each in zip(window, steps, strict=True):
+                total = sum(known[step] for step in each) if each is not None else float("-inf")
+                counted = {} if reference.task.name == "fill" else {"tokens": len(each or ())}
+                yield given, {"log_probability": total, **counted}
+
+    @property
+    def _frame(self) -> int:
+        return len(self.before) + len(self.after)
+
+    def _text(self, content: Ids) -> list[Step]:
+        """Each token of a text, masked."""
+        ids, mask = (*self.before, *content, *self.after), self.tokenizer.mask_token_id
+        places = range(len(self.before), len(self.before) + len(content))
+        return [((*ids[:i], mask, *ids[i + 1 :]), i, ids[i]) for i in places]
+
+    def _candidates(self, reference: Reference, inputs: Sequence[Input]) -> list[list[Step] | None]:
+        """Each subword of each candidate, with those before it filled in; None where one is unknown.
+
+        A span within a word is extended to the whole subwords that it touches.
+        """
+        spans = [tuple(map(int, span.split(":"))) for _, span, _ in inputs]
+        for (text, _, _), (start, stop) in zip(inputs, spans, strict=True):
+            if not 0 <= start <= stop <= len(text):
+                raise ModelError(f"span {start}:{stop} is outside the text of {len(text)} characters: {text!r}")
+        texts = [
+            text[:start] + candidate + text[stop:]
+            for (text, _, candidate), (start, stop) in zip(inputs, spans, strict=True)
+        ]
+        encoded = self.tokenized(texts, add_special_tokens=False, return_offsets_mapping=True)
+        rows = zip(inputs, spans, encoded["input_ids"], encoded["offset_mapping"], strict=True)
+        return [self._candidate(reference, given, span[0], *row) for given, span, *row in rows]
+
+    def _candidate(
+        self, reference: Reference, given: Input, start: int, content: list[int], offsets: list[tuple[int, int]]
+    ) -> list[Step] | None:
+        text, _, candidate = given
+        end = start + len(candidate)
+        # RoBERTa's separate piece for the space before a word is empty and at the word's start.
+        places = [i for i, (a, b) in enumerate(offsets) if (a < end and b > start) or a == b == start]
+        if not places or not candidate.strip():
+            raise ModelError(f"candidate {candidate!r}: {reference} has no token for it")
+        first, stop = places[0], places[-1] + 1
+        most = self.positions - self._frame
+        if stop - first > most:
+            raise ModelError(f"candidate {candidate[:60]!r} has more than {most} tokens")
+        warn_of_cuts(reference, [text], [len(content)], most)
+        # As much on either side, and all of a short side.
+        left = max(0, min(first - (most - (stop - first)) // 2, len(content) - most))
+        ids = (*self.before, *content[left : left + most], *self.after)
+        first, stop = first + len(self.before) - left, stop + len(self.before) - left
+        mask, unknown = self.tokenizer.mask_token_id, self.tokenizer.unk_token_id
+        if unknown in ids[first:stop]:
+            return None
+        return [((*ids[:i], *(mask,) * (stop - i), *ids[stop:]), i, ids[i]) for i in range(first, stop)]
+
+    def _looked_up(self, steps: Iterable[Step]) -> dict[Step, float]:
+        """The log-probability of each step; all tokens of a place are looked up in one pass over its text."""
+        wanted: dict[tuple[Ids, int], dict[int, None]] = {}
+        for ids, at, token in steps:
+            wanted.setdefault((ids, at), {})[token] = None
+        items = [(ids, at, tuple(tokens)) for (ids, at), tokens in wanted.items()]
+        # Texts of one length need no padding and no mask, which makes attention fastest.
+        batches = self.budget.batches(items, lambda item: len(item[0]), self._run, group=lambda item: len(item[0]))
+        return {
+            (ids, at, token): log_p
+            for batch, rows in batches
+            for (ids, at, tokens), row in zip(batch, rows, strict=True)
+            for token, log_p in zip(tokens, row, strict=False)
+        }
+
+    def _run(self, batch: list[tuple[Ids, int, Ids]]) -> list[list[float]]:
+        device = self.model.device
+        rows = loading.padded([ids for ids, _, _ in batch], 0, device)
+        at = torch.tensor([place for _, place, _ in batch], device=device)
+        tokens = loading.padded([asked for _, _, asked in batch], 0, device)
+        chosen = torch.arange(rows.shape[1], device=device) == at.unsqueeze(1)
+        with torch.inference_mode():
+            states = self.output.states(chosen, input_ids=rows)
+            return self.output.log_probabilities(states, tokens).double().tolist()

@@ -1,0 +1,324 @@
+"""What every model is: a reference that answers inputs of one task; tasks, search, and what runs the arithmetic.
+
+A `Model` is a handle: making it reads no weights and imports no torch. Its `answers` do both, when they are first asked
+for. What it is asked is a tuple of strings, what it answers is a flat record; `ask` remembers them.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from nbkit.corpora.nli import LABELS
+from nbkit.errors import ModelError, ParamsError
+
+if TYPE_CHECKING:
+    from nbkit.models.names import Reference
+
+Input = tuple[str, ...]
+Record = dict[str, Any]
+#: Of an installed package; every identity asks, and each answer is read from a file.
+version = cache(metadata.version)
+
+
+@cache
+def installed(package: str) -> str | None:
+    """The version of a package, None if it is not installed."""
+    try:
+        return version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a model is asked to do.
+
+    noun: what it is called in messages, and the section of the catalogue. version_name: of its version in an
+    identity. kind: what is remembered. inputs: the parts of an input; columns: those of an answer. services: how
+    names of models begin that do it without weights here. more: settings that are part of its key.
+    """
+
+    name: str
+    noun: str
+    version_name: str
+    kind: str
+    inputs: tuple[str, ...]
+    columns: tuple[str, ...]
+    services: tuple[str, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+#: Pairs of sentences have one of `LABELS`; a span is written ``first:last``.
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in (
+        Task("translate", "model", "translation", "translation", ("text",), ("hypothesis",),
+             ("openai:", "command:", "outputs:", "placeholder:")),
+        Task("classify", "classifier", "classification", "classification", ("premise", "hypothesis"), LABELS,
+             ("openai:", "outputs:")),
+        Task("likelihood", "language model", "language_model", "perplexity", ("text",), ("perplexity",)),
+        Task("fill", "language model", "language_model", "masked-candidate", ("text", "span", "candidate"),
+             ("log_probability",)),
+    )
+}  # fmt: skip
+
+
+class Model(ABC):
+    """A model that answers inputs of its reference's task; a subclass says how, and what its answers depend on."""
+
+    #: Whether answers are remembered, and how many are asked for before they are written.
+    stored: bool = True
+    shard: int = 2000
+    #: What it costs to ask: requests to somebody else's machine, the time that texts take, or nothing.
+    cost: Literal["requests", "texts", "nothing"] = "texts"
+    #: Whether it answers certain texts alone.
+    is_fixed: bool = False
+    #: The program that it starts, as one would type it.
+    program: str | None = None
+    #: Of a language model, "causal" or "masked", if it is known.
+    kind: str | None = None
+    #: Where it reads translations that exist already.
+    folder: Path | None = None
+    #: The model that it asks, where it changes texts and answers of another one.
+    inner: Model | None = None
+
+    def __init__(self, reference: Reference):
+        self.reference, self.task = reference, reference.task
+
+    @abstractmethod
+    def identity(self) -> Record:
+        """Everything about it that can change an answer, JSON-serialisable."""
+
+    @abstractmethod
+    def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Every input with its answer, in any order, as they come. Raises `ModelError`."""
+
+    def key(self) -> Record:
+        """Where its answers are remembered."""
+        return {
+            "kind": self.task.kind,
+            "version": 1,
+            "model": self.versioned(),
+            **self.reference.asked,
+            **self.task.more,
+        }
+
+    def versioned(self) -> Record:
+        """`identity` as it is part of keys."""
+        return {self.task.version_name: 1, **self.identity()}
+
+    def read_key(self) -> Record:
+        """What its answers depend on as they are read (`read`); part of the keys of tables."""
+        more = {"decoding": self.reference.decoding.identity()} if self.task.name == "translate" else {}
+        return {"model": self.versioned(), **more}
+
+    @property
+    def label(self) -> str:
+        """The name in figures."""
+        return self.reference.label
+
+    @property
+    def name(self) -> str:
+        """The full name, as in tables and messages."""
+        return self.reference.full_name
+
+    @property
+    def place(self) -> str:
+        """The label and the languages, for progress bars."""
+        return " ".join(filter(None, (self.label, "→".join(filter(None, (self.reference.lang, self.reference.tgt))))))
+
+    @property
+    def is_here(self) -> bool:
+        """Whether what it needs is on this machine."""
+        return True
+
+    def sent(self, given: Input) -> Input:
+        """An input as it is sent, and remembered."""
+        return given
+
+    def read(self, given: Input, answer: Record) -> Record:
+        """The columns of the task, and costs, from an answer as it is remembered."""
+        return answer
+
+    @property
+    def remark(self) -> str | None:
+        """What a page says of it beside its name."""
+        return None
+
+    def check(self) -> None:
+        """Raises `NbkitError` for what would prevent answers. Loads nothing and asks nobody."""
+        self.identity()
+
+    def fetch(self) -> Path | None:
+        """Get what it needs onto this machine: files are downloaded, trained or converted. Returns their folder."""
+        return None
+
+    def waiting(self, run: str) -> list[str]:
+        """What somebody has to do before it can answer the texts that were written for a *run*."""
+        return []
+
+    def files(self) -> list[tuple[Path, Path]]:
+        """The pairs of files with sources and translations that it reads."""
+        return []
+
+    def lacking(self, texts: Sequence[str], wanted: int, *, partly: bool = False) -> Exception:
+        """The error that says that it has no translation of *texts*, of so many *wanted* ones."""
+        raise NotImplementedError
+
+    def usage(self, store: Any, texts: Iterable[str] | None = None) -> Any:
+        """What the answers in a *store* cost, of *texts* alone, if given; None for a model that costs nothing."""
+        return None
+
+    def unanswered(self, inputs: Sequence[Input]) -> list[Input]:
+        """Of a model that is not `stored`, the inputs that it has no answer to."""
+        return []
+
+    def through(
+        self, inputs: Sequence[Input], ask: Callable[[Model, Iterable[Input]], Iterator[Record]]
+    ) -> list[Record]:
+        """The columns of every input, of a model with an `inner` one, which it asks by *ask*."""
+        raise NotImplementedError
+
+
+#: Models that a process keeps (least recently used go first): enough to alternate.
+KEPT = 2
+_kept: dict[str, OrderedDict[Hashable, Any]] = {}
+
+
+def keep(kind: str, key: Hashable, make: Callable[[], Any], most: int = KEPT) -> Any:
+    """What *make* makes, one of the *most* things of a *kind* that were used last in this process.
+
+    >>> [keep("shouts", word, word.upper) for word in ("a", "b", "a", "c")], list(_kept.pop("shouts"))
+    (['A', 'B', 'A', 'C'], ['a', 'c'])
+    """
+    things = _kept.setdefault(kind, OrderedDict())
+    if key not in things:
+        while len(things) >= most:
+            things.popitem(last=False)
+        things[key] = make()
+    things.move_to_end(key)
+    return things[key]
+
+
+# ----------------------------------------------------------------------------
+# What runs the arithmetic.
+
+#: Incremented when the conversion of checkpoints, or the search with given settings, changes.
+CONVERSION = 1
+_DEVICE = re.compile(r"auto|cpu|mps|(cuda|xpu)(:\d{1,3})?")
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A library that runs weights. label: added to a model's. quantization: what weights are rounded to."""
+
+    label: str
+    summary: str
+    package: str
+    quantization: str | None = None
+
+
+#: By the suffix that chooses them: ``opus-mt@ct2``. None: transformers.
+BACKENDS: Mapping[str | None, Backend] = {
+    None: Backend("", "transformers on torch: the reference", "transformers"),
+    "ct2": Backend("CT2", "run by CTranslate2: several times as fast on a CPU", "ctranslate2"),
+    "ct2-int8": Backend("CT2 int8", "run by CTranslate2 with 8-bit weights: faster still", "ctranslate2", "int8"),
+}
+
+
+def arithmetic(reference: Reference) -> Record:
+    """The part of an identity that is the arithmetic: libraries, kind of device and dtype."""
+    backend = BACKENDS[reference.suffix]
+    found: Record = {"backend": backend.package, backend.package: installed(backend.package)}
+    if reference.suffix is None:
+        found["torch"] = version("torch")
+    else:  # the tokenizer is transformers' in every case
+        found |= {"conversion": CONVERSION, "quantization": backend.quantization}
+        found["transformers"] = version("transformers")
+    device = resolve_device(reference.device).partition(":")[0]
+    return {**found, "device": device, "dtype": resolve_dtype(reference.dtype, device)}
+
+
+def check_device(device: str) -> str:
+    """*device*, unchanged. Raises `ModelError` for what no model can run on.
+
+    >>> check_device("meta")
+    Traceback (most recent call last):
+    nbkit.errors.ModelError: unknown device 'meta'; use auto, cpu, mps, cuda or xpu, with a number as in cuda:1
+    """
+    if not _DEVICE.fullmatch(device):
+        raise ModelError(f"unknown device {device!r}; use auto, cpu, mps, cuda or xpu, with a number as in cuda:1")
+    return device
+
+
+def resolve_device(device: str) -> str:
+    """``cuda`` for ``auto`` if torch finds one, else ``cpu``; any other unchanged."""
+    return _best_device() if check_device(device) == "auto" else device
+
+
+def resolve_dtype(dtype: str, device: str) -> str:
+    """``bfloat16`` on CUDA and ``float32`` elsewhere for ``auto``; others are unchanged."""
+    if dtype != "auto":
+        return dtype
+    return "bfloat16" if device.startswith("cuda") else "float32"
+
+
+@cache
+def _best_device() -> str:
+    if version("torch").endswith("+cpu"):
+        return "cpu"  # known without importing torch
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+# ----------------------------------------------------------------------------
+# The settings of beam search.
+
+#: Upper bounds, beyond what any search can use.
+MOST_BEAMS, MOST_NEW_TOKENS, _MOST_PENALTY = 1000, 10_000, 10
+_STEP = 16
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """Settings of beam search; 1 beam is greedy search. nbkit never samples.
+
+    They override a checkpoint's, so that all models of a grid are decoded alike; what it forbids or forces holds.
+    max_new_tokens: None derives it from the source. length_penalty: λ in log p(y | x) / |y|^λ. early_stopping: whether
+    the search ends once *beams* hypotheses are finished.
+    """
+
+    beams: int = 4
+    max_new_tokens: int | None = None
+    length_penalty: float = 1.0
+    early_stopping: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least, most in (("beams", 1, MOST_BEAMS), ("max_new_tokens", 1, MOST_NEW_TOKENS)):
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise ParamsError(f"{name}: {value} given, {least} to {most:,} expected")
+        if not -_MOST_PENALTY <= self.length_penalty <= _MOST_PENALTY:  # neither is nan
+            given = f"length_penalty: {self.length_penalty:g} given"
+            raise ParamsError(f"{given}, a number from -{_MOST_PENALTY} to {_MOST_PENALTY} expected")
+
+    def limit(self, source_tokens: int) -> int:
+        """The most tokens for a source of that many, rounded so that texts of similar length share a batch.
+
+        >>> Decoding().limit(7), Decoding().limit(17), Decoding(max_new_tokens=20).limit(17)
+        (64, 96, 20)
+        """
+        return self.max_new_tokens or 2 * _STEP * -(-source_tokens // _STEP) + 32
+
+    def identity(self) -> Record:
+        """These settings as part of a key."""
+        return asdict(self) | {"max_new_tokens": self.max_new_tokens or "source"}

@@ -1,0 +1,434 @@
+"""Names: what a name of a model means for a task and its languages.
+
+====================================  ==================================================================
+``opus-mt``                           an entry of ``catalogue.yaml``, or a registered one
+``org/model``, ``org/model@v2``       a model of the hub, at a revision
+``./folder``, ``$HOME/mt-{src}-{tgt}``  a folder; languages and variables are filled in
+``…@ct2``, ``…@ct2-int8``             the same weights, run by CTranslate2 (translators)
+``…?labels=a,b,c``                    the meaning of a classifier's outputs
+``openai:…``, ``command:…``, ``outputs:…``  what answers without weights here
+``placeholder:…``                     any translator, its numbers carried over by rule
+====================================  ==================================================================
+
+Nothing here loads a model or imports torch.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from string import Formatter, Template
+from types import MappingProxyType
+from typing import Any
+
+from nbkit.corpora.nli import LABELS
+from nbkit.corpora.nli import catalogue as nli_catalogue
+from nbkit.errors import ModelError, UnknownNameError
+from nbkit.files import looks_secret, public_environment
+from nbkit.languages import in_order
+from nbkit.models.model import BACKENDS, TASKS, Decoding, Record, Task
+from nbkit.models.python import PythonModel
+from nbkit.registry import Registry, load_packages
+from nbkit.yaml_text import read_own
+from nbsandbox.trained import model_folder
+
+#: Prefixes of names, and what answers them.
+SERVICES: dict[str, str] = {
+    "openai:": "nbkit.models.services.asking:Remote",
+    "command:": "nbkit.models.services.asking:Remote",
+    "outputs:": "nbkit.models.services.asking:Remote",
+    "placeholder:": "nbkit.models.translators.placeholder:Placeholder",
+}
+#: How a hub id begins whose weights are data of nbsandbox, and how to get these.
+SHIPPED, REINSTALL = "nbsandbox:", "install it again: pip install --force-reinstall --no-deps packages/nbsandbox"
+#: Of a model whose numbers are carried over by rule.
+BY_RULE = "placeholder:"
+_OPTION = "?labels="
+_HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
+_LONGEST_PART = 255
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A named model: of the catalogue, or registered with `register`.
+
+    hub: a hub id (``@revision`` pins it), a folder, or a name of `SERVICES`; ``{src}``, ``{tgt}`` and ``{lang}`` are
+    filled in, spelled as in *codes*. python: code that answers (`nbkit.models.python`). trained: of a package that
+    trains (`nbkit.models.answers.Trained`). family: of ``families.yaml``; None: read from the files. sources, targets:
+    languages of the inputs and of the answers; None: any. prefixes: by target language, before every source text.
+    pivot: the language that every pair has on one side; None: any pair. labels: a classifier's outputs, in their order.
+    """
+
+    hub: str | None = None
+    label: str = ""
+    python: Any = None
+    trained: Callable[[Reference], Any] | None = None
+    family: str | None = None
+    codes: Mapping[str, str] = field(default_factory=dict)
+    sources: Sequence[str] | None = None
+    targets: Sequence[str] | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    pivot: str | None = None
+    labels: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A name, resolved for a task and its languages.
+
+    name: without the backend's *suffix*. lang: of the inputs. tgt: of translations. Exactly one of *service* (a prefix
+    of `SERVICES`), *folder*, *hub* and the entry's ``python`` and ``trained`` says where answers come from.
+    """
+
+    name: str
+    task: Task
+    entry: Entry
+    lang: str | None
+    tgt: str | None = None
+    suffix: str | None = None
+    service: str | None = None
+    folder: Path | None = None
+    hub: str | None = None
+    revision: str | None = None
+    labels: tuple[str, ...] | None = None
+    decoding: Decoding = field(default_factory=Decoding)
+    device: str = "auto"
+    dtype: str = "auto"
+
+    @property
+    def full_name(self) -> str:
+        """The name with its suffix, as in tables and messages."""
+        return f"{self.name}@{self.suffix}" if self.suffix else self.name
+
+    def __str__(self) -> str:
+        return f"{self.task.noun} '{self.name}'"
+
+    @property
+    def languages(self) -> dict[str, str | None]:
+        """Its languages, by the names of placeholders and of parameters."""
+        return {"src": self.lang, "tgt": self.tgt} if self.task.noun == "model" else {"lang": self.lang}
+
+    @property
+    def asked(self) -> Record:
+        """The languages and settings that are part of a key."""
+        if self.task.noun == "model":
+            return {**self.languages, "decoding": self.decoding.identity()}
+        return self.languages if self.task.name == "classify" else {}
+
+    @property
+    def label(self) -> str:
+        """The name in figures."""
+        own = self.entry.label or last_part(self.name.partition(_OPTION)[0])
+        return f"{own} {BACKENDS[self.suffix].label}".rstrip()
+
+
+# ----------------------------------------------------------------------------
+# The catalogue.
+
+
+class Catalogue(Registry[Entry]):
+    """The named models of one kind; `register` adds an `Entry`, or Python code that answers (`nbkit.models.python`)."""
+
+    def __init__(self, kind: str):
+        super().__init__(kind, self._entry)
+
+    def _entry(self, name: str, thing: Any) -> Entry:
+        entry = thing if isinstance(thing, Entry) else Entry(python=thing)
+        if entry.python is None or isinstance(entry.python, PythonModel):
+            return entry
+        return replace(entry, python=PythonModel(self.kind, name, entry.python))
+
+    def _read_plugins(self) -> None:
+        super()._read_plugins()
+        load_packages("nbkit.models")
+
+
+#: By the noun of a task: its named models.
+CATALOGUE: dict[str, Catalogue] = {}
+#: Asked first for the entry of a name: a trained model with another seed.
+VARIANTS: list[Callable[[str, Task], Entry | None]] = []
+for _noun, _entries in read_own(Path(__file__).with_name("catalogue.yaml")).items():
+    CATALOGUE[_noun] = Catalogue(_noun)
+    for _name, _fields in _entries.items():
+        _shown = {each: _fields.pop(each, "") for each in ("summary", "licence")}
+        CATALOGUE[_noun].register(_name, Entry(**_fields), **_shown)
+
+
+def register(task: str, name: str, thing: Any, **shown: Any) -> None:
+    """Add a model under a name: an `Entry`, a function of a list, or ``"package.module:name"`` of either.
+
+    shown: summary and licence, for lists.
+    """
+    CATALOGUE[TASKS[task].noun].register(name, thing, **shown)
+
+
+def last_part(name: str) -> str:
+    """The last part of a path or hub id that does not consist of placeholders."""
+    parts = [re.sub(r"[-_.]*\{\w+\}[-_.]*", "", part) for part in name.rstrip("/").split("/")]
+    return next((part for part in reversed(parts) if part), name)
+
+
+def label(name: str, task: str = "translate") -> str:
+    """A model's name in figures: its entry's label, or the last part of a path or hub id; of no service.
+
+    >>> label("m2m100-418m"), label("models/m30k-{src}-{tgt}@ct2"), label("bart-large-mnli", "classify")
+    ('M2M-100-418M', 'm30k CT2', 'BART (large)')
+    """
+    name, suffix = split_suffix(name)
+    name = name.partition(_OPTION)[0]
+    try:
+        entry = known_entry(name, TASKS[task])
+    except ModelError:  # a variant that there is not
+        entry = CATALOGUE[TASKS[task].noun].get(name) if name in CATALOGUE[TASKS[task].noun] else None
+    return f"{(entry.label if entry else '') or last_part(name)} {BACKENDS[suffix].label}".rstrip()
+
+
+def licence(name: str) -> str:
+    """The licence of a name's weights; of models that the catalogue does not know, where it is stated.
+
+    >>> licence("nllb-600m@ct2"), licence("mine/model"), licence("openai:gpt-4o")
+    ('CC BY-NC 4.0', 'see its model card', '')
+    """
+    name = name.removeprefix(BY_RULE)
+    if name.startswith(tuple(SERVICES)):
+        return ""
+    name = split_suffix(name)[0].partition(_OPTION)[0]
+    for entries in CATALOGUE.values():
+        if name in entries:
+            if known := entries.licence(name):
+                return known
+            name = entries.get(name).hub or ""
+    return "see its model card" if _HUB_ID.fullmatch(name) and not Path(name).is_dir() else ""
+
+
+# ----------------------------------------------------------------------------
+# A name to a reference.
+
+
+def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, **how: Any) -> Reference:
+    """What *name* means. how: decoding, device and dtype.
+
+    Raises `UnknownNameError`, with the closest match, for an unknown name, and `ModelError` for a language that the
+    model does not support, for a suffix that does not apply, and for what cannot be filled in.
+    """
+    what = TASKS[task]
+    if service := service_of(name, what):
+        return Reference(name, what, Entry(), lang, tgt, service=service, **how)
+    name, suffix = split_suffix(name)
+    place, option, given = name.partition(_OPTION) if task == "classify" else (name, "", "")
+    if option and suffix is None and split_suffix(place)[1] is not None:
+        weights, last = split_suffix(place)
+        raise ModelError(f"{what.noun} '{name}': the backend suffix must come last: '{weights}{option}{given}@{last}'")
+    entry = _looked_up(place, what)
+    if lang is None and entry.sources:
+        lang = entry.sources[0]
+    labels = tuple(map(str.strip, given.split(","))) if option else tuple(entry.labels or ()) or None
+    reference = Reference(name, what, entry, lang, tgt, suffix, labels=labels, **how)
+    if labels is not None:
+        order_of(labels, name)
+    if suffix is not None and what.noun != "model":
+        package = BACKENDS[suffix].package
+        raise ModelError(
+            f"{what.noun} '{name}@{suffix}': {package} runs translators alone; drop the backend suffix: '{name}'"
+        )
+    if shipped := model_folder(place, *_spelled(reference).values()):
+        return replace(reference, folder=shipped)
+    if entry.trained is not None:
+        return reference
+    service = service_of(entry.hub or "", what)
+    if entry.python is not None and suffix:
+        raise ModelError(
+            f"'{name}' is custom Python code, which backend '{suffix}' cannot run; drop the suffix '@{suffix}'"
+        )
+    if service and suffix:
+        raise ModelError(
+            f"model '{name}' runs behind a service, so backend '{suffix}' does not apply; drop the suffix '@{suffix}'"
+        )
+    if option and (entry.python is not None or service):
+        raise ModelError(f"{what.noun} '{place}' is custom Python code, to which {_OPTION}… does not apply; drop it")
+    if entry.python is not None or service:
+        return replace(reference, service=service)
+    if entry.hub is None:
+        raise ModelError(f"{reference}: its entry has no hub id or folder; add one of them")
+    return located(reference, filled(entry.hub, place, _spelled(reference)))
+
+
+def located(reference: Reference, place: str) -> Reference:
+    """A reference with the folder, or the hub id and revision, that *place* is."""
+    if place.startswith(SHIPPED):  # of a name that is not there
+        raise ModelError(f"{reference}: this installation of nbsandbox has no trained models; {REINSTALL}")
+    folder = Path(place).expanduser()
+    if folder.is_dir() or not _HUB_ID.fullmatch(place):
+        return replace(reference, folder=folder)
+    hub, _, revision = place.partition("@")
+    return replace(reference, hub=hub, revision=revision or None)
+
+
+def split_suffix(name: str) -> tuple[str, str | None]:
+    """A name without its backend's suffix, and the suffix.
+
+    >>> [split_suffix(name) for name in ("opus-mt@ct2", "org/model@v2", "./folder@ct2/")]
+    [('opus-mt', 'ct2'), ('org/model@v2', None), ('./folder@ct2/', None)]
+    """
+    rest, _, suffix = name.rpartition("@")
+    return (rest, suffix) if rest and suffix in BACKENDS else (name, None)
+
+
+def filled(template: str, name: str, values: Mapping[str, str]) -> str:
+    """A hub id or folder with its placeholders and variables filled in. Raises `ModelError` if one has no value."""
+    try:
+        place = Template(template).substitute(public_environment())
+    except KeyError as error:
+        variable = error.args[0]
+        reason = "looks like a key; names must not contain keys" if looks_secret(variable) else "is not set"
+        raise ModelError(f"model '{name}': the environment variable {variable} {reason}") from None
+    except ValueError:
+        raise ModelError(f"model '{name}': '$' without a variable name; write '$$' for a literal '$'") from None
+    try:
+        wanted = {part for _, part, _, _ in Formatter().parse(place) if part is not None}
+    except ValueError as error:
+        raise ModelError(f"model '{name}': {error}") from None
+    if strange := ", ".join(f"{{{part}}}" for part in sorted(wanted - set(values))):
+        known = " and ".join(f"{{{part}}}" for part in values)
+        raise ModelError(f"model '{name}': unknown placeholder {strange}; use {known}")
+    return place.format(**values)
+
+
+def known_entry(name: str, task: Task) -> Entry | None:
+    """The entry of a name that the catalogue or a package knows, None for any other."""
+    known = CATALOGUE[task.noun]
+    known.names()  # packages add what they know when names are read
+    for variant in VARIANTS:
+        if entry := variant(name, task):
+            return entry
+    return known.get(name) if name in known else None
+
+
+def _looked_up(name: str, task: Task) -> Entry:
+    known = CATALOGUE[task.noun]
+    if entry := known_entry(name, task):
+        return entry
+    before, at, suffix = name.rpartition("@")
+    if at and before in known:
+        raise UnknownNameError("backend", suffix, filter(None, BACKENDS))
+    if any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST_PART for part in re.split(r"[/\\]", name)):
+        raise ModelError(f"{task.noun} '{name:.60}…': too long for a folder or a hub id")
+    if re.search(r"[/\\]", name) or name.startswith(("~", "$", ".")) or (name and Path(name).is_dir()):
+        return Entry(hub=name)
+    folder = Path(os.environ.get("NBKIT_DATA", ""), "models", name)
+    if name and folder.is_dir():
+        raise UnknownNameError(task.noun, name, known, f"; for the folder {folder}, write its path")
+    return known.get(name)  # which raises, with the closest match
+
+
+def service_of(name: str, task: Task) -> str | None:
+    """The prefix of `SERVICES` that a name begins with, None if it has none. Raises `ModelError` for another task."""
+    prefix = next((prefix for prefix in SERVICES if name.startswith(prefix)), None)
+    if prefix is not None and prefix not in task.services:
+        raise ModelError(f"{task.noun} '{name}': {prefix}… cannot {task.name}; name a {task.noun}")
+    return prefix
+
+
+def _spelled(reference: Reference) -> dict[str, str]:
+    codes = reference.entry.codes
+    return {name: codes.get(lang, lang) for name, lang in reference.languages.items() if lang is not None}
+
+
+# ----------------------------------------------------------------------------
+# Languages: by the catalogue, a model's files and its family's codes.
+
+
+@dataclass(frozen=True)
+class Family:
+    """An architecture: its tokenizer class and its language tokens (``families.yaml``).
+
+    codes: languages to the family's; empty if every checkpoint has its own pair. token_starts: whether the language
+    token is the decoder's first input, not generated first. converts: whether CTranslate2 runs it.
+    """
+
+    name: str
+    tokenizer: str
+    model_type: str
+    token: str | None = None
+    codes: Mapping[str, str] = field(default_factory=dict)
+    token_starts: bool = False
+    converts: bool = False
+
+    def code(self, lang: str) -> str | None:
+        """The family's code for a language, None if it has none.
+
+        >>> families()["mbart50"].code("de"), families()["nllb"].code("zho_Hant"), families()["mbart50"].code("cy")
+        ('de_DE', 'zho_Hant', None)
+        """
+        if lang in self.codes:
+            return self.codes[lang]
+        own = self.name == "nllb" and re.fullmatch(r"[a-z]{3}_[A-Z][a-z]{3}", lang) is not None
+        return lang if own or lang in self.codes.values() else None
+
+
+@cache
+def families() -> Mapping[str, Family]:
+    """All architectures by name."""
+    entries = read_own(Path(__file__).with_name("families.yaml"))
+    return MappingProxyType({name: Family(name=name, **fields) for name, fields in entries.items()})
+
+
+def check_languages(
+    reference: Reference,
+    family: Family | None = None,
+    spoken: Mapping[str, Sequence[str] | None] = MappingProxyType({}),
+) -> None:
+    """Raises `ModelError`, with the known ones, for a language that the model does not support.
+
+    family: of a translator whose files are known. spoken: what the files say, by "source" and "target".
+    """
+    entry, codes = reference.entry, {} if family is None else family.codes
+    if reference.task.noun != "model":
+        if entry.sources is not None and reference.lang not in entry.sources:
+            known = ", ".join(entry.sources)
+            raise ModelError(f"{reference} does not support '{reference.lang}'; it supports: {known}")
+        return
+    if entry.pivot is not None and entry.pivot not in (reference.lang, reference.tgt):
+        raise ModelError(
+            f"{reference} translates to and from '{entry.pivot}', not {reference.lang}→{reference.tgt}; "
+            f"its languages: {', '.join(in_order(entry.sources or ()))}"
+        )
+    for side, word, lang, named in (
+        ("source", "from", reference.lang, entry.sources),
+        ("target", "to", reference.tgt, entry.targets),
+    ):
+        stated = named if named is not None else spoken.get(side)
+        unknown = stated is not None and lang not in stated
+        if unknown or (family is not None and codes and family.code(lang or "") is None):
+            listed = ", ".join(in_order(codes if stated is None else stated))
+            raise ModelError(f"{reference} does not translate {word} '{lang}'; it translates {word}: {listed}")
+
+
+# ----------------------------------------------------------------------------
+# The meaning of a classifier's outputs.
+
+
+def order_of(names: Sequence[str], place: str) -> list[int]:
+    """The output for each of `LABELS`, given the *names* of all. Raises `ModelError` unless they are these three.
+
+    >>> order_of(["CONTRADICTION", "NEUTRAL", "ENTAILMENT"], "roberta-large-mnli")
+    [2, 1, 0]
+    """
+    meant = [label_of(name) for name in names]
+    if len(meant) == len(LABELS) and set(meant) == set(LABELS):
+        return [meant.index(label) for label in LABELS]
+    raise ModelError(
+        f"classifier '{place}': its outputs are named {', '.join(map(repr, names)) or 'nothing'}, not "
+        f"{', '.join(LABELS)}. If they have these meanings, append the labels to the name, in the order of the "
+        f"outputs: {place.partition(_OPTION)[0]}{_OPTION}contradiction,neutral,entailment"
+    )
+
+
+def label_of(name: str) -> str | None:
+    """The one of `LABELS` that is spelled so; None if none is."""
+    spellings: Mapping[str, Sequence[str]] = nli_catalogue()["labels"]
+    return next((label for label in LABELS if name.casefold() in spellings[label]), None)

@@ -1,0 +1,75 @@
+"""Any pretrained network by its hub id or folder: the encoders behind alignments and learned metrics.
+
+Nothing here imports torch or transformers before a network is loaded.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nbkit.errors import as_problem
+from nbkit.models import files
+from nbkit.models.batching import Budget
+from nbkit.models.model import TASKS, Record, resolve_device, version
+from nbkit.models.names import Entry, Reference
+
+#: Tokens per batch, by device. A batch holds texts of one length, so there is no padding and results do not depend on
+#: batches.
+BUDGETS = {"cpu": 4096, "cuda": 65536}
+#: Longest input, in tokens, of a network that does not state its limit.
+_USUAL_LIMIT = 512
+
+
+def reference_of(name: str, device: str = "auto") -> Reference:
+    """What *name* means: a folder, or a hub id with an optional ``@revision``."""
+    folder, (hub, _, revision) = Path(name).expanduser(), name.partition("@")
+    is_folder = folder.is_dir() or name.startswith(("/", "~", "."))
+    where: Record = {"folder": folder} if is_folder else {"hub": hub, "revision": revision or None}
+    return Reference(name, TASKS["translate"], Entry(), None, device=device, dtype="float32", **where)
+
+
+def signature_label(name: str) -> str:
+    """A network's name in signatures: its hub id, or its folder's name without the path, which may be private."""
+    folder = reference_of(name).folder
+    return name if folder is None else folder.resolve().name
+
+
+@as_problem
+def problem(name: str) -> str | None:
+    """Why a network's files are not available, or None; loads nothing."""
+    reference = reference_of(name)
+    folder = files.located(reference)
+    if folder is None:
+        return files.obstacle(reference)
+    files.check_files(reference, folder)
+    return None
+
+
+def identity(name: str, device: str) -> Record:
+    """The weights and the libraries that run them, for keys."""
+    place = resolve_device(device).partition(":")[0]
+    libraries = {"device": place, "torch": version("torch"), "transformers": version("transformers")}
+    return {**files.source(reference_of(name)), **libraries}
+
+
+def load(name: str, auto: str, device: str, **settings: Any) -> tuple[Any, Any]:
+    """The tokenizer and the network (float32) of *name*, by the transformers class *auto*.
+
+    An encoder's pooler, which is not used, may be missing. settings: override the checkpoint's configuration.
+    """
+    reference = reference_of(name, device)
+    folder = files.fetch(reference)
+    files.check_bytes(folder, str(reference))
+    import nbkit.models.loading as loading
+
+    tokenizer = loading.load_tokenizer(reference, folder)
+    network = loading.load(reference, folder, auto, unused="pooler.", **settings)
+    # Some tokenizers do not know their model's limit and give 10³⁰, which overflows their Rust code.
+    tokenizer.model_max_length = loading.positions(network, tokenizer, _USUAL_LIMIT)
+    return tokenizer, network
+
+
+def budget(network: Any) -> Budget:
+    """Batches of what *network* is asked, on its device."""
+    return Budget(BUDGETS, network.device.type)

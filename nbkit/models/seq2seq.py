@@ -1,0 +1,166 @@
+"""Translators with a transformers tokenizer: what they share, and the reference backend on torch; another is `ct2`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from transformers import DynamicCache, EncoderDecoderCache
+
+from nbkit.errors import ModelError
+from nbkit.models.batching import Budget, warn_of_cuts
+from nbkit.models.folders import check_translator, family_of
+from nbkit.models.loading import load, load_tokenizer, mask_of, padded, quiet
+from nbkit.models.model import Decoding, Input, Record, resolve_device
+from nbkit.models.names import Reference
+
+Ids = tuple[int, ...]
+
+
+class Tokenized(ABC):
+    """A tokenizer, and the batches of a network that a subclass runs; for one thread: tokenizers remember languages.
+
+    A subclass sets *positions*, the longest text in tokens, and runs one batch at a time (`_generate`).
+    """
+
+    #: Padded source tokens × beams of one batch, by kind of device.
+    budgets: ClassVar[Mapping[str, int]]
+    positions: int
+
+    def __init__(self, reference: Reference, folder: Path):
+        self.folder, self.family = folder, family_of(reference, folder)
+        self.device = resolve_device(reference.device).partition(":")[0]
+        self.budget = Budget(self.budgets, self.device)
+        self.tokenizer = load_tokenizer(reference, folder, self.family.tokenizer)
+        self._silent = frozenset(self.tokenizer.all_special_ids) - {self.tokenizer.unk_token_id}
+
+    @abstractmethod
+    def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
+        """The ids of the best hypothesis of every source, without the decoder's start and the language token.
+
+        target: the language token to begin with, None where the family has none. limit: most new tokens.
+        """
+
+    def answers(self, reference: Reference, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """The best hypothesis for every text; it does not depend on other texts, as far as float arithmetic allows.
+
+        One that the tokenizer reduces to special tokens (``</s>``, a zero-width space) has an empty hypothesis:
+        transformers would invent a sentence. One longer than the model's positions is truncated, with a warning.
+        """
+        check_translator(reference, self.folder)
+        target, decoding = self.languages(reference), reference.decoding
+        items = list(zip(inputs, self.encoded(reference, [text for (text,) in inputs]), strict=True))
+        for batch, hypotheses in self.budget.batches(
+            items,
+            lambda item: len(item[1]),
+            lambda batch: self._hypotheses([ids for _, ids in batch], target, decoding),
+            group=lambda item: decoding.limit(len(item[1])),
+            per_token=decoding.beams,
+        ):
+            for (given, _), hypothesis in zip(batch, hypotheses, strict=True):
+                yield given, {"hypothesis": hypothesis}
+
+    def _hypotheses(self, batch: list[Ids], target: int | None, decoding: Decoding) -> list[str]:
+        limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)
+        spoken = [ids for ids in dict.fromkeys(batch) if not self._silent.issuperset(ids)]
+        rows = self._generate(spoken, target, decoding, limit) if spoken else []
+        # Given no rows at all, a tokenizer takes them for one that is empty.
+        texts = self.tokenizer.batch_decode(rows, skip_special_tokens=True) if rows else []
+        found = dict(zip(spoken, texts, strict=True))
+        return [found.get(ids, "").strip() for ids in batch]
+
+    def languages(self, reference: Reference) -> int | None:
+        """Sets the tokenizer to the pair; the id of the target language's token, None for Marian."""
+        if self.family.token is None:
+            return None
+        codes = self.family.code(reference.lang or ""), self.family.code(reference.tgt or "")
+        self.tokenizer.src_lang, self.tokenizer.tgt_lang = codes
+        token = self.family.token.format(code=codes[1])
+        target = self.tokenizer.convert_tokens_to_ids(token)
+        if target in (None, self.tokenizer.unk_token_id):
+            raise ModelError(f"{reference}: its vocabulary has no token '{token}' for '{reference.tgt}'")
+        return int(target)
+
+    def prefix(self, reference: Reference) -> str:
+        """The mark of a Marian model of several target languages, before every source; empty for others."""
+        mark = reference.entry.prefixes.get(reference.tgt or "", f">>{reference.tgt}<<")
+        return f"{mark} " if mark in getattr(self.tokenizer, "supported_language_codes", ()) else ""
+
+    def encoded(self, reference: Reference, texts: Sequence[str], side: str = "text") -> list[Ids]:
+        """The ids of sources, or of references as the model's labels (the side "text_target")."""
+        prefix = self.prefix(reference) if side == "text" else ""
+        rows = self.tokenizer(**{side: [prefix + text for text in texts]}, truncation=False, verbose=False)["input_ids"]
+        warn_of_cuts(reference, texts, list(map(len, rows)), self.positions)
+        return [
+            tuple(row if len(row) <= self.positions else self._cut(side, prefix + text))
+            for text, row in zip(texts, rows, strict=True)
+        ]
+
+    def _cut(self, side: str, text: str) -> list[int]:
+        return list(self.tokenizer(**{side: text}, truncation=True, max_length=self.positions)["input_ids"])
+
+
+class Seq2Seq(Tokenized):
+    """An encoder-decoder of transformers."""
+
+    #: More than this is no faster on a CPU, where the arithmetic of small batches already fills the cores.
+    budgets: ClassVar = {"cpu": 2048, "cuda": 65536}
+
+    def __init__(self, reference: Reference, folder: Path):
+        super().__init__(reference, folder)
+        self.model = load(reference, folder, "AutoModelForSeq2SeqLM")
+        if (
+            self.device == "cuda"
+        ):  # a step takes about as long for a few texts as for many: as many as it has memory for
+            memory = torch.cuda.get_device_properties(self.model.device).total_memory
+            self.budget.tokens *= max(1, round(memory / 2**35))
+        # Emptied, so that what is passed to `generate` is all there is: transformers fills gaps from here.
+        self._defaults = self.model.generation_config
+        self.model.generation_config = type(self._defaults)()
+        self.positions = min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
+
+    def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
+        return self.search(self.padded(batch), target, decoding, limit)
+
+    def padded(self, batch: Sequence[Ids]) -> dict[str, torch.Tensor]:
+        """Ids and their mask."""
+        device = self.model.device
+        return {
+            "input_ids": padded(batch, self.tokenizer.pad_token_id, device),
+            "attention_mask": mask_of(batch, device),
+        }
+
+    def search(self, inputs: Mapping[str, Any], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
+        """`_generate` for padded ids, or for states of the encoder, with their mask."""
+        with torch.inference_mode(), quiet():
+            tokens = self.model.generate(
+                **inputs,
+                generation_config=self._settings(target, decoding, limit),
+                past_key_values=_BeamCache(DynamicCache(), DynamicCache()),
+            )
+        # The decoder's start and the forced language token, which not every tokenizer knows to be a special one.
+        return tokens[:, 1 if target is None or self.family.token_starts else 2 :].tolist()
+
+    def _settings(self, target: int | None, decoding: Decoding, limit: int) -> Any:
+        """The checkpoint's own settings (what it forbids and forces), with the search's set over them."""
+        config = type(self._defaults).from_dict(self._defaults.to_dict())
+        config.update(
+            num_beams=decoding.beams, length_penalty=decoding.length_penalty, max_new_tokens=limit, max_length=None,
+            early_stopping=decoding.early_stopping and decoding.beams > 1, min_length=None, do_sample=False,
+            num_return_sequences=1, use_cache=True,
+        )  # fmt: skip
+        if target is not None and self.family.token_starts:
+            config.decoder_start_token_id, config.forced_bos_token_id = target, None
+        elif target is not None:
+            config.forced_bos_token_id = target
+        return config
+
+
+class _BeamCache(EncoderDecoderCache):
+    """Keeps the encoder's part in place when beams are reordered: it is the same for all beams of a text."""
+
+    def reorder_cache(self, beam_idx: torch.LongTensor) -> None:
+        self.self_attention_cache.reorder_cache(beam_idx)

@@ -1,0 +1,341 @@
+"""Training an NLI classifier: a recipe in, an ordinary ``from_pretrained`` folder with a model card out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nbkit.corpora.nli import LABELS, find_nli, load_nli, raw_nli
+from nbkit.errors import ModelError
+from nbkit.models import LANGUAGE_MODELS, ask, check, load
+from nbkit.models.batching import warn_of_cuts, windows
+from nbkit.models.files import check_bytes, fetch, read_json
+from nbkit.models.loading import SAFELY, mask_of, padded, positions, quiet
+from nbkit.models.names import order_of
+from nbkit.perturb.derangements import derange_pair
+from nbkit.seeding import address
+from nbtrain.models import start_reference
+from nbtrain.recipes import ClassifierRecipe
+from nbtrain.training import NAMES, Batches, Card, Training, new_classifier, shown, train_by, train_tokenizer
+
+#: Premise and hypothesis.
+Pair = tuple[str, str]
+
+# ----------------------------------------------------------------------------
+# Labelled pairs as running text, for training: raw, some of them joined from tokens, with permuted copies.
+
+
+class LabelledPair(NamedTuple):
+    """Premise and hypothesis, their label, and permuted copies of both."""
+
+    pair: Pair
+    label: str
+    copies: tuple[Pair, ...] = ()
+
+
+def training_pairs(recipe: ClassifierRecipe) -> Iterator[LabelledPair]:
+    """The pairs to train on; a drawn share of them joined from tokens, as permuted text is.
+
+    Otherwise a model would learn to distinguish the two by spacing instead of word order. Raises what
+    `nbkit.corpora.nli.load_nli` raises.
+    """
+    return _labelled(recipe, recipe.train, recipe.joined, recipe.pairs, 0)
+
+
+def dev_pairs(recipe: ClassifierRecipe) -> Iterator[LabelledPair]:
+    """The pairs that decide when to stop, unchanged."""
+    return _labelled(recipe, recipe.dev, 0.0, recipe.held_out, recipe.dev_start)
+
+
+def _labelled(
+    recipe: ClassifierRecipe, corpus: str, joined: float, n: int | None, start: int
+) -> Iterator[LabelledPair]:
+    """Pairs ``start … start + n - 1`` with their permuted copies; one too short for these comes without any."""
+    if not joined and not recipe.max_entropy:  # words are cut only if they are needed
+        for premise, hypothesis, label in raw_nli(corpus, recipe.lang, n=n, start=start):
+            yield LabelledPair((premise, hypothesis), label)
+        return
+    seed = address(recipe.seed, "max-entropy")
+    for pair in load_nli(corpus, recipe.lang, n=n, start=start, parsers={recipe.lang: recipe.tokens}):
+        is_joined = address(recipe.seed, "joined", pair.id) % 1000 < 1000 * joined
+        texts = (
+            (pair.premise.joined, pair.hypothesis.joined) if is_joined else (pair.premise.text, pair.hypothesis.text)
+        )
+        found = None
+        if recipe.max_entropy:
+            found = derange_pair(pair.premise, pair.hypothesis, recipe.copies, seed=seed)
+        yield LabelledPair((texts[0], texts[1]), pair.label, tuple(found.texts()) if found else ())
+
+
+def held_out_pairs(recipe: ClassifierRecipe, split: str) -> tuple[list[Pair], list[str]]:
+    """The pairs of dev or test that accuracy is measured on, and their labels."""
+    corpus, start = (recipe.dev, recipe.dev_start) if split == "dev" else (recipe.test, 0)
+    rows = list(raw_nli(corpus, recipe.lang, n=recipe.held_out, start=start))
+    return [(premise, hypothesis) for premise, hypothesis, _ in rows], [label for *_, label in rows]
+
+
+# ----------------------------------------------------------------------------
+# Pairs as token ids, padded into batches.
+
+
+#: The ids of a pair, special tokens included, and, if the model uses them, the side of each (0 or 1).
+Encoded = tuple[tuple[int, ...], ...]
+#: What the parts of `Encoded` are to a model.
+INPUTS = ("input_ids", "token_type_ids")
+_CHUNK = 4096
+
+
+def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], most: int, what: object) -> Iterator[Encoded]:
+    """The ids of each pair, tokenized in bulk; the longer side of a pair of more than *most* tokens is truncated.
+
+    Warns of truncated pairs of the model *what*. Marks such as ``</s>`` in a text are treated as ordinary text.
+    """
+    for chunk in windows(pairs, _CHUNK):
+        whole = list(_tokenized(tokenizer, chunk, truncation=False))
+        warn_of_cuts(what, [premise for premise, _ in chunk], [len(encoded[0]) for encoded in whole], most)
+        for pair, encoded in zip(chunk, whole, strict=True):
+            fits = len(encoded[0]) <= most
+            yield encoded if fits else next(_tokenized(tokenizer, [pair], truncation="longest_first", max_length=most))
+
+
+def _tokenized(tokenizer: Any, pairs: Sequence[Pair], **options: Any) -> Iterator[Encoded]:
+    premises, hypotheses = (list(side) for side in zip(*pairs, strict=True))
+    found = tokenizer(
+        premises, hypotheses, return_attention_mask=False, split_special_tokens=True, verbose=False, **options
+    )
+    return zip(*(map(tuple, found[part]) for part in INPUTS if part in found), strict=True)
+
+
+@dataclass(frozen=True)
+class NliExample:
+    """A training pair and its permuted copies as ids; the label is an output of the model."""
+
+    pair: Encoded
+    label: int
+    copies: tuple[Encoded, ...] = ()
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Positions of the pair, and of all of its copies."""
+        return len(self.pair[0]), sum(len(copy[0]) for copy in self.copies)
+
+
+@dataclass(frozen=True)
+class CollatePairs:
+    """Makes tensors of batches: pairs and then their copies, which have no label (−100), padded with *pad*.
+
+    >>> example = NliExample(pair=((5, 6),), label=2, copies=(((6, 5, 7),),))
+    >>> batch = CollatePairs(pad=9)([[example]])
+    >>> batch["input_ids"].tolist(), batch["attention_mask"].tolist(), batch["labels"].tolist()
+    ([[5, 6, 9], [6, 5, 7]], [[1, 1, 0], [1, 1, 1]], [2, -100])
+    """
+
+    pad: int
+
+    def __call__(self, batches: Sequence[Sequence[NliExample]]) -> dict[str, torch.Tensor]:
+        examples = [example for batch in batches for example in batch]
+        copies = [copy for example in examples for copy in example.copies]
+        rows = [example.pair for example in examples] + copies
+        tensors = {"attention_mask": mask_of([row[0] for row in rows])}
+        for part, column, fill in zip(INPUTS, zip(*rows, strict=True), (self.pad, 0), strict=False):
+            tensors[part] = padded(column, fill)
+        tensors["labels"] = torch.tensor([example.label for example in examples] + [-100] * len(copies))
+        return tensors
+
+
+# ----------------------------------------------------------------------------
+# The model card of a classifier trained here: data, settings and accuracy.
+
+
+def measure(recipe: ClassifierRecipe, folder: Path) -> list[tuple[object, ...]]:
+    """One row each for dev and test: split, corpus, pairs, accuracy of the model in *folder*, most frequent label."""
+    classifier = load(str(folder.absolute()), "classify", recipe.lang, device="cpu")
+    rows: list[tuple[object, ...]] = []
+    for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
+        pairs, gold = held_out_pairs(recipe, split)
+        chosen = [max(LABELS, key=answer.__getitem__) for answer in ask(classifier, pairs, None, progress=False)]
+        hits = sum(map(str.__eq__, chosen, gold))
+        label, majority = Counter(gold).most_common(1)[0] if gold else ("", 0)
+        accuracy, share = (shown(n / len(gold) if gold else None, ".1%", "no pairs") for n in (hits, majority))
+        rows.append((split, corpus, len(gold), accuracy, f"{share} ({label})"))
+    return rows
+
+
+def card(recipe: ClassifierRecipe, rows: list[tuple[object, ...]]) -> Card:
+    """The model's card; *rows*: from `measure`."""
+    kind = "classifier" if recipe.start is None else "tuned classifier"
+    return Card(kind, rows, {"outputs": ", ".join(LABELS)})
+
+
+# ----------------------------------------------------------------------------
+# The training itself.
+
+
+def train_classifier(recipe: ClassifierRecipe, output: Path, *, resume: bool = True) -> Path:
+    """Train a classifier and write it to the folder *output*, which appears when it is complete.
+
+    The folder holds safetensors weights, tokenizer, a model card (``README.md``: data, settings, accuracy compared with
+    that of the majority label) and the recipe in ``nbkit.json``. Every ``save_every`` steps the model is evaluated on
+    dev; the best one is selected: by accuracy, or, with ``max_entropy``, by the mean of accuracy and of the entropy on
+    permuted copies relative to its maximum, ln 3. A run that was killed resumes from its last checkpoint when it is
+    started again with the same recipe (``resume=False`` starts over); the same recipe gives the same weights again
+    on the same machine.
+
+    Returns *output*. Raises `ModelError` if *output* exists and was not made by this recipe, if there is no training
+    data, or if a checkpoint to start from is not available; errors of the corpora pass through.
+    """
+    return train_by(recipe, {"lang": recipe.lang}, output, _train, resume=resume)
+
+
+def _train(training: Training) -> Path:
+    from transformers import EarlyStoppingCallback, Trainer, set_seed
+
+    recipe: ClassifierRecipe = training.recipe
+    if recipe.pairs is None and find_nli(recipe.train)[0].endless:
+        raise ModelError(f"corpus '{recipe.train}' is unbounded: set pairs")
+    pairs, dev = list(training_pairs(recipe)), list(dev_pairs(recipe))
+    if not pairs or not dev:
+        empty = recipe.dev if pairs else recipe.train
+        raise ModelError(f"nothing to train on: corpus '{empty}' has no pairs in '{recipe.lang}'")
+    held_out_pairs(recipe, "test")  # fails early, before a long training
+    set_seed(recipe.seed)
+    if recipe.start is None:
+        # Each text once, so that all premises have equal weight in the vocabulary.
+        tokenizer = train_tokenizer(dict.fromkeys(text for pair in pairs for text in pair.pair), recipe)
+        model = new_classifier(recipe, tokenizer)
+    else:
+        model, tokenizer = _started(recipe)
+    trainer = Trainer(
+        model=model,
+        args=training.arguments(
+            **training.best_by("balance"),
+            per_device_eval_batch_size=1,
+            learning_rate=recipe.rate,
+            weight_decay=recipe.weight_decay,
+            restore_callback_states_from_checkpoint=True,
+            label_names=["labels"],
+        ),
+        train_dataset=_batches(recipe, model, tokenizer, pairs),
+        eval_dataset=_batches(recipe, model, tokenizer, dev),
+        data_collator=CollatePairs(tokenizer.pad_token_id),
+        compute_loss_func=Loss(recipe.max_entropy),
+        compute_metrics=_measures,
+        preprocess_logits_for_metrics=lambda outputs, labels: outputs[0] if isinstance(outputs, tuple) else outputs,
+        callbacks=[EarlyStoppingCallback(recipe.patience)] if recipe.patience else [],
+    )
+
+    def facts(result: Any) -> dict[str, Any]:
+        return {
+            "pairs": len(pairs),
+            "permuted copies": sum(len(pair.copies) for pair in pairs),
+            "steps": result.global_step,
+            "kept, from step": trainer.state.best_global_step or trainer.state.global_step,
+        }
+
+    return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Cross-entropy on pairs, less *max_entropy* times the entropy on their permuted copies (label −100).
+
+    Both are means over the labelled pairs of a batch, in nats.
+
+    >>> outputs = {"logits": torch.tensor([[0.0, 0.0, 0.0], [9.0, 0.0, 0.0]])}
+    >>> round(float(Loss(0.0)(outputs, torch.tensor([1, -100]))), 4)  # −log ⅓
+    1.0986
+    >>> unsure = {"logits": torch.zeros(2, 3)}
+    >>> round(float(Loss(0.5)(unsure, torch.tensor([1, -100]))), 4)  # ln 3 − ½ ln 3
+    0.5493
+    """
+
+    max_entropy: float
+
+    def __call__(self, outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
+        log_p = outputs["logits"].float().log_softmax(-1)
+        is_pair = labels >= 0
+        loss = torch.nn.functional.nll_loss(log_p[is_pair], labels[is_pair])
+        if not self.max_entropy:
+            return loss
+        log_q = log_p[~is_pair]
+        return loss + self.max_entropy * (log_q.exp() * log_q).sum() / is_pair.sum()
+
+
+def _measures(predictions: Any) -> dict[str, float]:
+    """The accuracy, which decides; with permuted copies, their entropy in nats, and the mean of both as shares."""
+    is_pair = predictions.label_ids >= 0
+    chosen = predictions.predictions[is_pair].argmax(-1)
+    accuracy = float((chosen == predictions.label_ids[is_pair]).mean())
+    if is_pair.all():
+        return {"accuracy": accuracy, "balance": accuracy}
+    logits = np.asarray(predictions.predictions, dtype=np.float64)[~is_pair]
+    log_p = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
+    entropy = float(-(np.exp(log_p) * log_p).sum(-1).mean())
+    return {"accuracy": accuracy, "entropy": entropy, "balance": (accuracy + entropy / math.log(len(LABELS))) / 2}
+
+
+def _batches(recipe: ClassifierRecipe, model: Any, tokenizer: Any, pairs: Iterable[LabelledPair]) -> Batches:
+    rows = list(pairs)
+    everything = chain.from_iterable((row.pair, *row.copies) for row in rows)
+    encoded = encode_pairs(tokenizer, everything, positions(model, tokenizer), recipe.start or "in training")
+    names = [model.config.id2label[i] for i in range(len(LABELS))]
+    numbers = dict(zip(LABELS, order_of(names, recipe.start or "in training"), strict=True))
+    examples = [NliExample(next(encoded), numbers[row.label], tuple(next(encoded) for _ in row.copies)) for row in rows]
+    return Batches(examples, recipe.batch_tokens, recipe.seed)
+
+
+def start_files(start: str, lang: str) -> Path:
+    """The folder of the model to fine-tune from; trains or downloads it if it is missing.
+
+    Raises `ModelError` if it is not available, and for a causal language model.
+    """
+    if start not in LANGUAGE_MODELS:
+        return fetch(start_reference(start, lang))
+    if problem := check(start, "likelihood", lang, kind="masked"):
+        raise ModelError(problem)
+    folder = load(start, "likelihood", lang).fetch()
+    if folder is None:
+        raise ModelError(f"start '{start}' is Python code, which cannot be fine-tuned; give a model with files")
+    return folder
+
+
+def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
+    """The checkpoint to start from and its tokenizer; a classifier of the three labels keeps its outputs' order."""
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    assert recipe.start is not None
+    folder = start_files(recipe.start, recipe.lang)
+    check_bytes(folder, f"checkpoint '{recipe.start}'")
+    # Beside a head that is not NLI's.
+    options: dict[str, Any] = {} if _has_labels(folder) else {**NAMES, "ignore_mismatched_sizes": True}
+    try:
+        with quiet():
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32, **SAFELY, **options)
+    except Exception as error:  # libraries in C++ and Rust raise many kinds
+        raise ModelError(f"checkpoint '{recipe.start}': {folder} cannot be trained on: {error}") from error
+    if tokenizer.pad_token_id is None:
+        raise ModelError(
+            f"checkpoint '{recipe.start}' has no padding token; start from a masked model, not a causal one"
+        )
+    return model, tokenizer
+
+
+def _has_labels(folder: Path) -> bool:
+    """Whether the settings in *folder* name the three labels."""
+    names = read_json(folder / "config.json").get("id2label") or {}
+    backward = read_json(folder / "config.json").get("label2id") or {}
+    found = [names[key] for key in sorted(names, key=int)] or sorted(backward, key=backward.__getitem__)
+    try:
+        return bool(order_of(list(map(str, found)), str(folder)))
+    except ModelError:
+        return False

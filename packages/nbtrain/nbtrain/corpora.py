@@ -1,0 +1,60 @@
+"""The training texts of language models, as far as keys and checks need them: names, digests, problems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nbkit.corpora import Corpus, Request, find_corpus
+from nbkit.corpora.corpus import FileCorpus, RawCorpus
+from nbkit.corpora.nli import check_nli, find_nli
+from nbkit.errors import NbkitError, as_problem
+from nbkit.files import expand_path, file_digest
+
+#: Prefixes of the name of a file with one text per line, and of a set of pairs that are read together.
+LINES, PAIRS = "text:", "nli:"
+
+
+def corpus_digest(corpus: str, lang: str) -> dict[str, Any]:
+    """What the texts of *corpus* depend on, for store keys; no parser, as texts are not parsed."""
+    if corpus.startswith(LINES):
+        return {"lines": file_digest(line_file(corpus))}
+    if corpus.startswith(PAIRS):
+        nli, split = find_nli(corpus.removeprefix(PAIRS))
+        return nli.identity(lang, split)
+    found, request = _request(corpus, lang)
+    return FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
+
+
+@as_problem
+def corpus_problem(corpus: str, lang: str) -> str | None:
+    """What prevents reading *corpus*, or None."""
+    if corpus.startswith(LINES):
+        line_file(corpus)
+        return None
+    if corpus.startswith(PAIRS):
+        problems = check_nli(corpus.removeprefix(PAIRS), lang, n=1)
+    else:
+        found, request = _request(corpus, lang, 1)
+        # A parser that is missing does not matter here.
+        problems = FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
+    return next(iter(problems), None)
+
+
+def _request(corpus: str, lang: str, n: int | None = None) -> tuple[Corpus, Request]:
+    found, split = find_corpus(corpus)
+    return found, Request(lang, other_language(found, lang), split, n)
+
+
+def other_language(corpus: Any, lang: str) -> str:
+    """The other language of the pairs; its texts are not read."""
+    pivot = getattr(getattr(corpus, "layout", None), "pivot", None)
+    others = [pivot, *corpus.languages, "en", "de"]
+    return next(other for other in others if other not in (None, lang))
+
+
+def line_file(corpus: str) -> Path:
+    path = Path(expand_path(corpus.removeprefix(LINES), "corpus")).expanduser()
+    if not path.is_file():
+        raise NbkitError(f"corpus '{corpus}': there is no file {path}; text:FILE names a file with one text per line")
+    return path

@@ -1,0 +1,329 @@
+"""The models that nbkit knows by name once this package is installed: their recipes, digests and folders.
+
+nbkit imports this module when it first looks up a name (entry point ``nbkit.models``). Nothing here imports torch.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, ClassVar
+
+from nbkit.corpora import corpus_identity, sandbox
+from nbkit.corpora.nli import check_nli, find_nli
+from nbkit.errors import ModelError
+from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS, Entry, check, files
+from nbkit.models.answers import ARCHITECTURES, NETWORKS, Weights, is_missing
+from nbkit.models.folders import check_backend
+from nbkit.models.model import TASKS, Record, Task
+from nbkit.models.names import VARIANTS, Reference, check_languages, families, find, last_part, located
+from nbkit.yaml_text import read_own
+from nbtrain.corpora import corpus_digest, corpus_problem
+from nbtrain.recipes import (
+    MOST_SEED,
+    ClassifierRecipe,
+    LanguageModelRecipe,
+    Recipe,
+    TranslatorRecipe,
+    recipe_fields,
+)
+
+_CONDITION = "{condition}"
+_CONDITIONS = r"(zero|joint|upsample-[1-9]\d*)"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The changes to a recipe; None: unchanged."""
+
+    seed: int | None = None
+    condition: str | None = None
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The recipe fields that it sets."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+    @property
+    def label(self) -> str:
+        """The suffix of the model's label.
+
+        >>> Variant(2, "zero").label, Variant().label
+        (' zero (seed 2)', '')
+        """
+        condition = f" {self.condition}" if self.condition else ""
+        return condition + (f" (seed {self.seed})" if self.seed is not None else "")
+
+
+AS_IT_IS = Variant()
+
+
+def split_variant(name: str) -> tuple[str, Variant]:
+    """Split a translator's name into its catalogue name and its `Variant` (seed and condition).
+
+    ``NAME#2`` is the model NAME, trained with the seed 2 and otherwise the same. A catalogue name that contains
+    ``{condition}`` refers to one model per condition of its training data. Raises `ModelError` for a seed that the
+    random generators do not accept.
+
+    >>> split_variant("sandbox-wsd-lstm#2"), split_variant("sandbox-idioms-zero")
+    (('sandbox-wsd-lstm', Variant(seed=2, condition=None)),
+     ('sandbox-idioms-{condition}', Variant(seed=None, condition='zero')))
+    >>> split_variant("opus-mt")[0], split_variant("models/a#2")[0]
+    ('opus-mt', 'models/a#2')
+    """
+    base, mark, digits = name.rpartition("#")
+    seed = None
+    if not mark or "/" in name or not re.fullmatch(r"[0-9]+", digits):
+        base = name  # the # is part of a folder's name
+    elif len(digits) > len(str(MOST_SEED)) or int(digits) > MOST_SEED:
+        raise ModelError(f"model '{name:.80}': seed out of range; write a number from 0 to {MOST_SEED}")
+    else:
+        seed = int(digits)
+    for known in MODELS:
+        before, mark, after = known.partition(_CONDITION)
+        found = re.fullmatch(re.escape(before) + _CONDITIONS + re.escape(after), base) if mark else None
+        if found is not None:
+            return known, Variant(seed, found[1])
+    return base, Variant(seed)
+
+
+def variant_entry(name: str, task: Task) -> Entry | None:
+    """The entry of a translator with another seed or a condition, None for any other name."""
+    if task.noun != "model":
+        return None
+    if _CONDITION in name:
+        raise ModelError(f"model '{name}': write zero, joint or upsample-N (such as upsample-20) for {_CONDITION}")
+    base, variant = split_variant(name)
+    if variant == AS_IT_IS or base not in MODELS:
+        return None
+    entry = MODELS.get(base)
+    label = f"{entry.label or last_part(base)}{variant.label}"
+    if isinstance(entry.trained, partial):
+        return replace(entry, label=label, trained=partial(entry.trained, variant=variant))
+    if variant.seed is not None:
+        raise ModelError(f"model '{name}': '{base}' is not trained here, so its seed cannot be changed; drop '#…'")
+    return replace(entry, label=label, hub=(entry.hub or "").replace(_CONDITION, variant.condition or ""))
+
+
+# ----------------------------------------------------------------------------
+# What nbkit asks of a model that is trained here (`nbkit.models.answers.Trained`).
+
+
+class TrainedModel(ABC):
+    """A model that is trained here by a recipe of *file*, for the languages of a reference."""
+
+    file: ClassVar[str]
+    schema: ClassVar[Any]
+    trainer: ClassVar[str]
+
+    def __init__(self, reference: Any, name: str, variant: Variant = AS_IT_IS):
+        self.reference, self.name, self.variant = reference, name, variant
+
+    @abstractmethod
+    def changes(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The *fields* of the recipe that the reference changes: the languages, at least."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """The digest that identifies the model: recipe, version of the training code, data and start."""
+
+    @cached_property
+    def recipe(self) -> Any:
+        """The recipe for the requested languages. Raises `NbkitError` if it does not cover them."""
+        fields = recipe_fields(self.file, self.name, str(self.reference))
+        return self.schema.checked({**fields, **self.changes(fields)}, f"{self.file}: {self.name}")
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The recipe as it is written into the record beside the weights."""
+        recipe: Recipe = self.recipe
+        return recipe.model_dump(mode="json")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What stands for the model in keys."""
+        return {"recipe": self.name, "weights": self.digest()}
+
+    @property
+    def folder(self) -> Path:
+        """Its folder, whether or not it exists yet; the seed is part of the digest."""
+        return files.models_folder() / "-".join((self.stem, *self.recipe.languages, self.digest()))
+
+    @property
+    def stem(self) -> str:
+        """The beginning of the folder's name."""
+        return self.name
+
+    @property
+    def kind(self) -> str:
+        """Of a language model, "causal" or "masked"."""
+        return ""
+
+    def problem(self) -> str | None:
+        """What prevents training, as far as this is known in advance; None otherwise."""
+        return None
+
+    def check(self) -> None:
+        """Raises `NbkitError` for what prevents training."""
+        _ = self.recipe
+        if problem := self.problem():
+            raise ModelError(problem)
+
+    def train(self) -> None:
+        """Make the folder. If several processes call this, one trains and the others wait."""
+        resolve_name(self.trainer)(self.recipe, self.folder)
+
+
+class TrainedTranslator(TrainedModel):
+    """A translator."""
+
+    file, schema, trainer = "recipes.yaml", TranslatorRecipe, "nbtrain.translators:train_translator"
+
+    @property
+    def stem(self) -> str:
+        """The name without the seed."""
+        name: str = self.reference.name
+        return name if self.variant.seed is None else name.rpartition("#")[0]
+
+    @cached_property
+    def recipe(self) -> TranslatorRecipe:
+        """Also raises `ModelError` if the backend does not support its architecture."""
+        family = families()[self.reference.entry.family or "marian"]
+        check_languages(self.reference, family)
+        check_backend(self.reference, family)
+        recipe: TranslatorRecipe = super().recipe
+        return recipe
+
+    def changes(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """A Marian recipe is for one pair; a multilingual one covers all targets in the catalogue.
+
+        This way every pair finds the same model.
+        """
+        reference = self.reference
+        targets = reference.entry.targets if fields.get("architecture") == "m2m100" else (reference.tgt,)
+        return {"src": reference.lang, "targets": targets, **self.variant.changes}
+
+    def digest(self) -> str:
+        """The sandbox's version covers its general sentences; any other data, and a start, add their identity."""
+        return translator_digest(self.recipe)
+
+
+def translator_digest(recipe: TranslatorRecipe) -> str:
+    """The digest that identifies a translator: its recipe, the versions of the training code and the sandbox."""
+    more: list[Any] = []
+    decides = recipe.dev if recipe.keep == "best" else None
+    for corpus in filter(None, (recipe.train, recipe.idioms, decides)):
+        if corpus.partition(":")[0] != "sandbox":
+            more += [corpus_identity(corpus, recipe.src, tgt) for tgt in recipe.targets]
+    if recipe.start is not None:
+        more.append(start_identity(find(recipe.start, "translate", recipe.src, recipe.targets[0])))
+    return recipe.digest(sandbox.VERSION, *more)
+
+
+class TrainedClassifier(TrainedModel):
+    """A classifier."""
+
+    file, schema, trainer = "classifier_recipes.yaml", ClassifierRecipe, "nbtrain.classifiers:train_classifier"
+
+    def changes(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The language."""
+        return {"lang": self.reference.lang}
+
+    def digest(self) -> str:
+        """Data of training and dev, and a checkpoint to start from."""
+        return classifier_digest(self.recipe)
+
+    def problem(self) -> str | None:
+        """Problems of its corpora, or of the language model that it starts from."""
+        recipe: ClassifierRecipe = self.recipe
+        corpora = dict.fromkeys((recipe.train, recipe.dev, recipe.test))
+        problems = [problem for corpus in corpora for problem in check_nli(corpus, recipe.lang, n=1)]
+        if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
+            problems += filter(None, [check(recipe.start, "likelihood", recipe.lang, kind="masked")])
+        return problems[0] if problems else None
+
+
+def classifier_digest(recipe: ClassifierRecipe) -> str:
+    """The digest that identifies a classifier: its recipe, the data of training and dev, and a start."""
+    found = map(find_nli, (recipe.train, recipe.dev))
+    more = [corpus.identity(recipe.lang, split) for corpus, split in found]
+    if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
+        more.append(start_identity(find(recipe.start, "likelihood", recipe.lang)))
+    elif recipe.start is not None:
+        more.append(start_identity(start_reference(recipe.start, recipe.lang)))
+    return recipe.digest(*more)
+
+
+class TrainedLanguageModel(TrainedModel):
+    """A language model."""
+
+    file, schema = "language_model_recipes.yaml", LanguageModelRecipe
+    trainer = "nbtrain.language_models:train_language_model"
+
+    def changes(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The language, English by default."""
+        return {"lang": self.reference.lang or "en"}
+
+    def digest(self) -> str:
+        """The texts that it is trained on."""
+        recipe: LanguageModelRecipe = self.recipe
+        return recipe.digest(*(corpus_digest(corpus, recipe.lang) for corpus in recipe.train))
+
+    @property
+    def kind(self) -> str:
+        """ "causal" or "masked"."""
+        return "causal" if self.recipe.is_causal else "masked"
+
+    def problem(self) -> str | None:
+        """Problems of its corpora."""
+        recipe: LanguageModelRecipe = self.recipe
+        corpora = dict.fromkeys((*recipe.train, recipe.dev, recipe.test))
+        return next(filter(None, (corpus_problem(corpus, recipe.lang) for corpus in corpora)), None)
+
+
+def start_reference(start: str, lang: str) -> Reference:
+    """A checkpoint that is no language model of the catalogue, to start a classifier from."""
+    return located(Reference(start, TASKS["classify"], Entry(hub=start), lang), start)
+
+
+def start_identity(reference: Reference) -> Record:
+    """The identity of a model that another one is fine-tuned from; a missing hub model is downloaded first.
+
+    Its commit is unknown before that, and the fine-tuned model's identity would change after training. If the download
+    is impossible, the identity has no commit, and training reports the reason.
+    """
+    model = Weights(reference)
+    if is_missing(model.source()) and files.obstacle(reference) is None:
+        files.fetch(reference)
+    return model.source()
+
+
+# ----------------------------------------------------------------------------
+# Names in nbkit's catalogues.
+
+
+def _register() -> None:
+    kinds: dict[str, tuple[Any, type[TrainedModel]]] = {
+        "model": (MODELS, TrainedTranslator),
+        "classifier": (CLASSIFIERS, TrainedClassifier),
+        "language model": (LANGUAGE_MODELS, TrainedLanguageModel),
+    }
+    for noun, entries in read_own(Path(__file__).with_name("models.yaml")).items():
+        registry, kind = kinds[noun]
+        for name, fields in entries.items():
+            trained, summary = partial(kind, name=str(fields.pop("recipe"))), fields.pop("summary")
+            known = registry.get(name) if name in registry else None
+            entry = replace(known, trained=trained) if known else Entry(trained=trained, **fields)
+            registry.register(name, entry, summary=summary, replace=known is not None)
+    VARIANTS.append(variant_entry)
+    for model_type in ("nbkit-lstm", "nbkit-convs2s", "nbkit-sentence-pair"):
+        ARCHITECTURES[model_type] = "nbtrain.networks"
+    NETWORKS["nbkit-sentence-pair", "classify"] = "nbtrain.sentences:SentenceClassifier"
+
+
+_register()

@@ -1,0 +1,48 @@
+"""A disk that is full when a trained model is saved."""
+
+from __future__ import annotations
+
+from tests.small_disk import run_on_small_disk
+
+PROGRAM = """
+import torch
+from safetensors.torch import save_file
+
+from nbkit.errors import ModelError
+from nbtrain.training import fresh, trained_once
+
+weights = {"layer": torch.ones(300_000)}
+
+def by_torch(work):
+    torch.save(weights, fresh(work / "checkpoint-1") / "optimizer.pt")
+    return finished(work)
+
+def finished(work):
+    save_file(weights, fresh(work / "finished") / "model.safetensors")
+    (work / "finished" / "nbkit.json").write_text("{}")
+    return work / "finished"
+
+output = DISK / "models" / "tiny"
+output.parent.mkdir()
+fill(64)
+for train in (by_torch, finished):
+    try:
+        trained_once({"recipe": {"a": 1}}, output, train)
+        raise SystemExit("it fitted")
+    except ModelError as error:
+        print(error)
+    assert not output.exists()
+BALLAST.unlink()
+print(sorted(path.name for path in trained_once({"recipe": {"a": 1}}, output, finished).iterdir()))
+"""
+
+
+def test_a_model_that_does_not_fit_is_told_and_made_once_there_is_room(tmp_path):
+    disk = tmp_path / "disk"
+    done = run_on_small_disk(PROGRAM, disk, 4096, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    *told, made = done.stdout.splitlines()
+    assert len(told) == 2 and made == "['model.safetensors', 'nbkit.digests', 'nbkit.json']"
+    for each in told:
+        assert each.startswith(f"training stopped: the disk of {disk}/models is full (")
+        assert each.endswith("; free space there and run again to continue from the last checkpoint")
