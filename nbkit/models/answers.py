@@ -36,10 +36,11 @@ NETWORKS: dict[tuple[str | None, str], str] = {
     (None, "fill"): "nbkit.models.lm:load",
     ("ct2", "translate"): "nbkit.models.ct2:Converted",
     ("ct2-int8", "translate"): "nbkit.models.ct2:Converted",
+    ("nbkit-sentence-pair", "classify"): "nbkit.models.sentences:SentenceClassifier",
 }
 #: Architectures of other packages: by the ``model_type`` of ``config.json``, the module that makes it known to
 #: transformers. What asks them in another way is in `NETWORKS`, with the type in place of the backend.
-ARCHITECTURES: dict[str, str] = {}
+ARCHITECTURES = dict.fromkeys(("nbkit-lstm", "nbkit-convs2s", "nbkit-sentence-pair"), "nbsandbox.networks")
 #: Inputs of a stream that are in memory at a time, about; seconds after which answers are written at the latest.
 _WINDOW, _WRITTEN_EVERY = 20_000, 5.0
 
@@ -254,7 +255,7 @@ class Weights(Model):
             raise ModelError(problem)
 
     @property
-    def kind(self) -> str | None:
+    def kind(self) -> str | None:  # type: ignore[override]
         if self.task.noun != "language model":
             return None
         if self.trained is not None:

@@ -169,7 +169,7 @@ class Model(ABC):
         """The pairs of files with sources and translations that it reads."""
         return []
 
-    def lacking(self, texts: Sequence[str], wanted: int, *, partly: bool = False) -> Exception:
+    def lacking(self, texts: Sequence[str], wanted: int, *, partly: bool = False) -> Any:
         """The error that says that it has no translation of *texts*, of so many *wanted* ones."""
         raise NotImplementedError
 

@@ -221,7 +221,7 @@ class Python(Model):
         return {**self.code.identity(self._offers), **more}
 
     @property
-    def kind(self) -> str | None:
+    def kind(self) -> str | None:  # type: ignore[override]
         """Of a language model: masked if it has ``masked_log_probabilities``."""
         if self.task.noun != "language model":
             return None

@@ -50,7 +50,7 @@ def one_by_one(folder, pairs):
     """What one would write first: transformers alone, a pair at a time; columns by the names in the settings."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    import nbtrain.networks  # noqa: F401
+    import nbsandbox.networks  # noqa: F401
 
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)

@@ -94,7 +94,7 @@ def save_own(name: str, marian: Path, folder: Path) -> Path:
     import torch
     from transformers import MBartConfig, MBartForConditionalGeneration
 
-    from nbtrain.networks import ConvS2SConfig, ConvS2STranslator, LstmConfig, LstmTranslator
+    from nbsandbox.networks import ConvS2SConfig, ConvS2STranslator, LstmConfig, LstmTranslator
 
     for path in marian.iterdir():
         if path.name != "model.safetensors":

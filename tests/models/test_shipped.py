@@ -7,6 +7,8 @@ import re
 import shutil
 
 import pytest
+from nbkit.models.recipes import recipes_in
+from nbkit.models.weights import folder_digest
 
 from nbkit.corpora.nli import load_nli
 from nbkit.errors import ModelError
@@ -19,9 +21,7 @@ from nbkit.models import (
     model_identity,
     resolve,
 )
-from nbkit.models.recipes import recipes_in
 from nbkit.models.translators.texts import corpus_bleu, text_pairs
-from nbkit.models.weights import folder_digest
 from nbsandbox import trained
 
 FOLDERS = sorted(trained.shipped_folder().iterdir())

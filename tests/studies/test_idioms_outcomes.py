@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbcards.estimates import estimates
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
 from nbkit.models.probes import CONTEXTS
 from nbkit.store import Store

@@ -133,6 +133,7 @@ def at(study: str, folder: Path) -> Iterator[None]:
     from nbkit.models.classifiers.lifecycle import CLASSIFIER
     from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
     from nbkit.models.translators.lifecycle import TRANSLATOR
+
     from nbkit.studies.idioms import judge
 
     with ExitStack() as stack:

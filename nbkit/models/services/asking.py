@@ -428,7 +428,7 @@ class Remote(Model):
     def files(self) -> list[tuple[Path, Path]]:
         return self.service.files(*self.langs)
 
-    def lacking(self, texts: Sequence[str], wanted: int, *, partly: bool = False) -> Exception:
+    def lacking(self, texts: Sequence[str], wanted: int, *, partly: bool = False) -> Any:
         return self.service.lacking(texts, *self.langs, wanted, partly=partly)
 
     def usage(self, store: Store, texts: Iterable[str] | None = None) -> Usage | None:

@@ -50,13 +50,15 @@ class _Masked:
 class Placeholder(Model):
     """``placeholder:NAME``: the model NAME, its numbers carried over by rule; a stand-in is stored, not a number."""
 
+    reference: Any
+    inner: Model
+
     def __init__(self, reference: Any):
         super().__init__(reference)
         name = reference.name.removeprefix(reference.service)
         how = {"decoding": reference.decoding, "device": reference.device, "dtype": reference.dtype}
-        self.inner = inner = resolve_name("nbkit.models.answers:load")(
-            name, "translate", reference.lang, reference.tgt, **how
-        )
+        load = resolve_name("nbkit.models.answers:load")
+        self.inner = inner = load(name, "translate", reference.lang, reference.tgt, **how)
         self.stored, self.cost, self.is_fixed, self.program = inner.stored, inner.cost, inner.is_fixed, inner.program
 
     @property

@@ -18,7 +18,7 @@ from nbkit.corpora import corpus_identity, sandbox
 from nbkit.corpora.nli import check_nli, find_nli
 from nbkit.errors import ModelError
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS, Entry, check, files
-from nbkit.models.answers import ARCHITECTURES, NETWORKS, Weights, is_missing
+from nbkit.models.answers import Weights, is_missing
 from nbkit.models.folders import check_backend
 from nbkit.models.model import TASKS, Record, Task
 from nbkit.models.names import VARIANTS, Reference, check_languages, families, find, last_part, located
@@ -318,12 +318,9 @@ def _register() -> None:
         for name, fields in entries.items():
             trained, summary = partial(kind, name=str(fields.pop("recipe"))), fields.pop("summary")
             known = registry.get(name) if name in registry else None
-            entry = replace(known, trained=trained) if known else Entry(trained=trained, **fields)
+            entry = replace(known or Entry(), trained=trained, **fields)
             registry.register(name, entry, summary=summary, replace=known is not None)
     VARIANTS.append(variant_entry)
-    for model_type in ("nbkit-lstm", "nbkit-convs2s", "nbkit-sentence-pair"):
-        ARCHITECTURES[model_type] = "nbtrain.networks"
-    NETWORKS["nbkit-sentence-pair", "classify"] = "nbtrain.sentences:SentenceClassifier"
 
 
 _register()

@@ -62,13 +62,13 @@ def _architectures() -> Mapping[str, Mapping[str, Any]]:
 
 
 def module_of(recipe: TranslatorRecipe) -> str | None:
-    """The module of this package that knows the recipe's network; None for one that transformers knows.
+    """The module that knows the recipe's network; None for one that transformers knows.
 
     >>> module_of(TranslatorRecipe(architecture="lstm", steps=1))
-    'nbtrain.networks'
+    'nbsandbox.networks'
     """
     module = _architectures()[recipe.architecture]["translator"].partition(":")[0]
-    return module if module.startswith("nbtrain.") else None
+    return module if module.startswith("nbsandbox.") else None
 
 
 # ----------------------------------------------------------------------------

@@ -240,7 +240,7 @@ def _network(what: str, folder: Path, changes: Mapping[str, Any]) -> Any:
     """The encoder-decoder in *folder*, in float32 on the CPU, with *changes* of the settings that it has."""
     from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
-    import nbtrain.networks  # noqa: F401 - makes the architectures known to transformers
+    import nbsandbox.networks  # noqa: F401 - makes the architectures known to transformers
 
     try:
         with quiet():

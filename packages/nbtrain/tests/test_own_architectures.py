@@ -9,7 +9,7 @@ import torch
 from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCache, MarianConfig, MarianMTModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from nbtrain.networks import ConvS2SConfig, ConvS2STranslator, LstmConfig, LstmTranslator
+from nbsandbox.networks import ConvS2SConfig, ConvS2STranslator, LstmConfig, LstmTranslator
 
 CLASSES = {"lstm": (LstmConfig, LstmTranslator), "convs2s": (ConvS2SConfig, ConvS2STranslator)}
 PAD, END = 1, 0

@@ -61,7 +61,7 @@ def test_an_architecture_is_trained_and_loaded(architecture, corpus, tmp_path):
         assert side.embed_tokens.weight[tokenizer.pad_token_id].abs().max() == 0
     card = (folder / "README.md").read_text(encoding="utf-8")
     assert f"a {architecture} model trained by nbkit" in card
-    assert ("import nbtrain.networks" in card) == (architecture != "mbart")
+    assert ("import nbsandbox.networks" in card) == (architecture != "mbart")
 
 
 @pytest.mark.parametrize("architecture", get_args(TranslatorRecipe.model_fields["architecture"].annotation))

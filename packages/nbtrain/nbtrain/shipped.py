@@ -1,0 +1,73 @@
+"""Trains the models that come with nbsandbox and writes them there: ``python -m nbtrain.shipped`` (`make models`).
+
+Trainings go on where they were broken off; what has been trained is trained again only where its recipe changed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from nbkit.models.files import models_folder, write_digests
+from nbsandbox.trained import shipped_folder
+from nbtrain.classifiers import train_classifier
+from nbtrain.language_models import train_language_model
+from nbtrain.recipes import ClassifierRecipe, LanguageModelRecipe, TranslatorRecipe, recipe_fields
+from nbtrain.translators import train_translator
+
+#: By file of recipes: what trains by them.
+TRAINERS: dict[str, tuple[Any, Callable[[Any, Path], Path]]] = {
+    "recipes.yaml": (TranslatorRecipe, train_translator),
+    "classifier_recipes.yaml": (ClassifierRecipe, train_classifier),
+    "language_model_recipes.yaml": (LanguageModelRecipe, train_language_model),
+}
+CONDITIONS = ("zero", "joint", "upsample-20")
+
+
+def models() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Of each model its folder's name, the file and the name of its recipe, and what changes in the recipe."""
+    for name in ("sandbox-convnet", "sandbox-infersent", "sandbox-bilstm", "sandbox-infersent-max-entropy"):
+        yield f"{name}-en", "classifier_recipes.yaml", name, {"lang": "en"}
+    for name, lang in (("sandbox-wsd-gpt", "en"), ("sandbox-wsd-bert", "de")):
+        yield f"{name}-{lang}", "language_model_recipes.yaml", name, {"lang": lang}
+    german = {"src": "en", "targets": ("de",)}
+    for name in ("sandbox-wsd-lstm", "sandbox-wsd-convs2s", "sandbox-wsd-marian"):
+        yield f"{name}-en-de", "recipes.yaml", name, german
+    yield "sandbox-wsd-marian-seed-2-en-de", "recipes.yaml", "sandbox-wsd-marian", {**german, "seed": 2}
+    for condition in CONDITIONS:
+        for name in ("sandbox-idioms", "sandbox-idioms-tuned"):
+            changes = {"src": "en", "targets": ("fr",), "condition": condition}
+            yield f"{name}-{condition}-en-fr", "recipes.yaml", name, changes
+    for name in ("sandbox-small", "sandbox"):
+        yield name, "recipes.yaml", name, {}
+
+
+def write_halved(source: Path, target: Path) -> None:
+    """The folder *target*: the files of the model in *source*, its weights in half precision."""
+    from safetensors.torch import load_file, save_file
+
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.safetensors", "nbkit.digests"))
+    for path in source.glob("*.safetensors"):
+        weights = {name: each.half() if each.is_floating_point() else each for name, each in load_file(path).items()}
+        save_file(weights, target / path.name, metadata={"format": "pt"})
+        (target / path.name).chmod(0o644)
+    write_digests(target)
+
+
+def main(*wanted: str) -> None:
+    """Train the models whose folders are called *wanted*; all by default."""
+    for folder, file, name, changes in models():
+        if not wanted or folder in wanted:
+            schema, train = TRAINERS[file]
+            recipe = schema.checked({**recipe_fields(file, name, folder), **changes}, f"{file}: {name}")
+            trained = train(recipe, models_folder() / "shipped" / f"{folder}-{recipe.digest()}")
+            write_halved(trained, shipped_folder() / folder)
+            print(folder, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
