@@ -48,17 +48,18 @@ def load(reference: Reference, folder: Path, auto: str, unused: str | None = Non
     """
     import transformers
 
-    device, settings = device_of(reference), {"dtype": dtype_of(reference), **settings}
+    device, asked = device_of(reference), {"dtype": dtype_of(reference), **settings}
     try:
         with quiet():
-            found = getattr(transformers, auto).from_pretrained(folder, output_loading_info=True, **SAFELY, **settings)
+            found = getattr(transformers, auto).from_pretrained(folder, output_loading_info=True, **SAFELY, **asked)
     except Exception as error:  # libraries in C++ and Rust raise many kinds, a bare one too
         raise ModelError(f"{reference}: {folder} cannot be loaded by {auto}: {error}") from error
     model, report = found
     if missing := sorted(
         key for key in report["missing_keys"] if unused is None or not key.startswith(unused)
     ):  # transformers would initialise these at random
-        raise ModelError(f"{reference}: {folder} is no trained {auto}; missing: {', '.join(missing[:3])}")
+        what = f"{auto} with {settings}" if settings else auto
+        raise ModelError(f"{reference}: {folder} is not a trained {what}; missing: {', '.join(missing[:3])}")
     return model.to(device).eval()
 
 

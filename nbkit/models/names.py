@@ -180,10 +180,8 @@ def label(name: str, task: str = "translate") -> str:
     """
     name, suffix = split_suffix(name)
     name = name.partition(_OPTION)[0]
-    try:
-        entry = known_entry(name, TASKS[task])
-    except ModelError:  # a variant that there is not
-        entry = CATALOGUE[TASKS[task].noun].get(name) if name in CATALOGUE[TASKS[task].noun] else None
+    known = CATALOGUE[TASKS[task].noun]
+    entry = known.get(name) if name in known else known_entry(name, TASKS[task])
     return f"{(entry.label if entry else '') or last_part(name)} {BACKENDS[suffix].label}".rstrip()
 
 
@@ -220,9 +218,8 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
         return Reference(name, what, Entry(), lang, tgt, service=service, **how)
     name, suffix = split_suffix(name)
     place, option, given = name.partition(_OPTION) if task == "classify" else (name, "", "")
-    if option and suffix is None and split_suffix(place)[1] is not None:
-        weights, last = split_suffix(place)
-        raise ModelError(f"{what.noun} '{name}': the backend suffix must come last: '{weights}{option}{given}@{last}'")
+    if option and suffix is None:
+        place, suffix = split_suffix(place)
     entry = _looked_up(place, what)
     if lang is None and entry.sources:
         lang = entry.sources[0]
@@ -233,7 +230,7 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
     if suffix is not None and what.noun != "model":
         package = BACKENDS[suffix].package
         raise ModelError(
-            f"{what.noun} '{name}@{suffix}': {package} runs translators alone; drop the backend suffix: '{name}'"
+            f"{what.noun} '{place}@{suffix}': {package} runs translators alone; drop the backend suffix: '{place}'"
         )
     if shipped := model_folder(place, *_spelled(reference).values()):
         return replace(reference, folder=shipped)

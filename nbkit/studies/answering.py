@@ -69,12 +69,9 @@ class Asker:
         return list(dict.fromkeys(texts if model.inner is None else (model.sent((text,))[0] for text in texts)))
 
     def unanswered(self, params: Any, cell: Cell, texts: Sequence[str]) -> list[str]:
-        """The distinct texts, of those that the model is sent, whose answers are not stored."""
+        """The distinct texts, as the model is sent them, whose answers are not stored."""
         model = self.model(params, cell)
-        model = model.inner or model
-        by_input = {model.sent(given): text for text, given in zip(texts, self.inputs(texts), strict=True)}
-        missing = models.missing(model, self.inputs(list(dict.fromkeys(texts))), Store())
-        return [by_input[each] for each in missing]
+        return ["\n".join(each) for each in models.missing(model.inner or model, self.inputs(texts), Store())]
 
     def ask(self, params: Any, cell: Cell, texts: Sequence[str]) -> list[Any]:
         """The answers to texts, in their order; each text is asked once ever with the same settings."""

@@ -29,7 +29,7 @@ def drawn(*texts: str, of: int) -> int:
     return crc32("\0".join(texts).encode()) % of
 
 
-def _probe(name: str, source: str, reference: str) -> Record:
+def probe(name: str, source: str, reference: str) -> Record:
     """Less context makes the reference less likely and the translation worse."""
     words = [match.span() for match in re.finditer(r"\S+", reference)]
     starts, ends = map(list, zip(*words, strict=True))
@@ -67,7 +67,7 @@ def registered(
             elif task == "fill":
                 yield given, {"log_probability": -drawn(text, given[2], of=1000) / 100}
             else:
-                yield given, _probe(name, *given[:2])
+                yield given, probe(name, *given[:2])
 
     with pytest.MonkeyPatch.context() as patch:
         for registry, names in (

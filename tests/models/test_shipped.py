@@ -7,22 +7,14 @@ import re
 import shutil
 
 import pytest
-from nbkit.models.recipes import recipes_in
-from nbkit.models.weights import folder_digest
 
-from nbkit.corpora.nli import load_nli
+from nbkit.corpora.nli import LABELS, load_nli
 from nbkit.errors import ModelError
-from nbkit.models import (
-    Decoding,
-    check_model,
-    classifier_identity,
-    load_classifier,
-    load_translator,
-    model_identity,
-    resolve,
-)
+from nbkit.models import ask, check, load
+from nbkit.models.files import folder_digest
 from nbkit.models.translators.texts import corpus_bleu, text_pairs
 from nbsandbox import trained
+from nbtrain.recipes import recipes_in
 
 FOLDERS = sorted(trained.shipped_folder().iterdir())
 FILES = ("recipes.yaml", "classifier_recipes.yaml", "language_model_recipes.yaml")
@@ -43,49 +35,50 @@ def test_weights_are_of_todays_recipe(folder):
 
 def test_the_identity_is_the_digest_of_the_weights():
     for src, tgt in (*PAIRS, ("ja", "en")):
-        identity = model_identity("sandbox", src, tgt)
+        identity = load("sandbox", "translate", src, tgt).identity()
         assert identity["weights"] == folder_digest(trained.model_folder("sandbox")) and "recipe" not in identity
-    assert identity["weights"] != model_identity("sandbox-small", "ja", "en")["weights"]
+    assert identity["weights"] != load("sandbox-small", "translate", "ja", "en").identity()["weights"]
     folder = trained.model_folder("sandbox-convnet", "en")
-    assert classifier_identity("sandbox-convnet", "en")["weights"] == folder_digest(folder)
-    assert "recipe" in classifier_identity("sandbox-convnet", "de")  # trained on first use, as before
-    assert resolve("sandbox-wsd-marian#2", "en", "de").folder.name == "sandbox-wsd-marian-seed-2-en-de"
-    assert resolve("sandbox-wsd-marian#3", "en", "de").recipe == "sandbox-wsd-marian"
+    assert load("sandbox-convnet", "classify", "en").identity()["weights"] == folder_digest(folder)
+    assert "recipe" in load("sandbox-convnet", "classify", "de").identity()  # trained on first use
+    twin = load("sandbox-wsd-marian#2", "translate", "en", "de").reference
+    assert twin.folder.name == "sandbox-wsd-marian-seed-2-en-de"
+    assert load("sandbox-wsd-marian#3", "translate", "en", "de").identity()["recipe"] == "sandbox-wsd-marian"
 
 
 def test_a_pair_without_english_is_refused_with_the_languages():
-    problem = check_model("sandbox", "de", "fr")
+    problem = check("sandbox", "translate", "de", "fr")
     assert "model 'sandbox' translates to and from 'en', not de→fr; its languages: " in problem and "zh" in problem
 
 
 def test_damaged_weights_are_named_with_the_way_out(tmp_path, monkeypatch):
     shutil.copytree(trained.model_folder("sandbox"), tmp_path / "sandbox")
     monkeypatch.setattr(trained, "shipped_folder", lambda: tmp_path)
-    monkeypatch.setattr("nbkit.models.lifecycle.shipped_folder", lambda: tmp_path)
+    monkeypatch.setattr("nbkit.models.answers.shipped_folder", lambda: tmp_path)
     weights = tmp_path / "sandbox/model.safetensors"
     content = bytearray(weights.read_bytes())
     content[-1] ^= 1
     weights.write_bytes(content)
     with pytest.raises(ModelError, match=r"is damaged: it differs.*install it again: pip install"):
-        load_translator("sandbox", "en", "de")
+        list(ask(load("sandbox", "translate", "en", "de"), [("A dog sleeps.",)], None, progress=False))
 
 
 def test_without_its_models_nbsandbox_says_how_to_get_them(tmp_path, monkeypatch):
     monkeypatch.setattr(trained, "shipped_folder", lambda: tmp_path)
-    assert "has no trained models; install it again: pip install" in check_model("sandbox", "en", "de")
-    assert check_model("sandbox-wsd-lstm", "en", "de") is None  # is trained on first use
+    assert "has no trained models; install it again: pip install" in check("sandbox", "translate", "en", "de")
+    assert check("sandbox-wsd-lstm", "translate", "en", "de") is None  # is trained on first use
 
 
 def test_they_are_good():
     def bleu(name: str, corpus: str, src: str, tgt: str, n: int = 20) -> float:
         pairs = list(text_pairs(corpus, src, tgt, n))
-        sources = [pair.source for pair in pairs]
-        hypotheses = load_translator(name, src, tgt).translate(sources, src, tgt, Decoding(), progress=False)
+        answers = ask(load(name, "translate", src, tgt), [(pair.source,) for pair in pairs], None, progress=False)
+        hypotheses = [answer["hypothesis"] for answer in answers]
         return corpus_bleu(hypotheses, [pair.target for pair in pairs], tgt, resamples=0).score
 
     assert bleu("sandbox", "sandbox:test", "en", "de") > bleu("sandbox-small", "sandbox:test", "en", "de")
     pairs = list(load_nli("sandbox:test", "en", n=60))
     texts = [(pair.premise.text, pair.hypothesis.text) for pair in pairs]
-    found = load_classifier("sandbox-convnet", lang="en").probabilities(texts, progress=False).argmax(1)
-    labels = ("entailment", "neutral", "contradiction")
-    assert sum(labels[i] == pair.label for i, pair in zip(found, pairs, strict=True)) > 50
+    answers = ask(load("sandbox-convnet", "classify", "en"), texts, None, progress=False)
+    right = [max(LABELS, key=answer.get) == pair.label for answer, pair in zip(answers, pairs, strict=True)]
+    assert sum(right) > 50

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
 from nbkit.measure.bleu import cut
-from nbkit.models.probes import CONTEXTS, ContextProbe
+from nbkit.models.model import Model
+from nbkit.models.names import find
+from nbkit.models.probes import CONTEXTS, FOUND, PROBES, ContextProbe
 from nbkit.studies import idioms
 from nbkit.studies.idioms import IdiomsParams, judge, scores
 from nbkit.studies.idioms.links import token_spans
@@ -77,10 +81,35 @@ def surprised(name, wanted, src, tgt, decoding, **_):
         }  # fmt: skip
 
 
+class ProbedByRule(Model):
+    """A translator in Python that is probed, with the answers of *probes*."""
+
+    def __init__(self, probes, name, src, tgt, end_state="kept", **how):
+        super().__init__(find(name, PROBES[end_state], src, tgt, **how))
+        self.probes, self.name_and_languages = probes, (name, src, tgt)
+
+    def identity(self):
+        return {"probed": self.name_and_languages[0]}
+
+    def answers(self, inputs):
+        name, *languages = self.name_and_languages
+        for source, reference, spans in inputs:
+            pair = IdiomPair("", source, reference, "", tuple(map(tuple, json.loads(spans))))
+            (found,) = self.probes(name, [pair], *languages, self.reference.decoding)
+            record = dict(zip(("starts", "ends"), map(list, zip(*found["full"].offsets, strict=True)), strict=True))
+            for context, probe in found.items():
+                record |= {f"{context}_{part}": _plain(getattr(probe, part)) for part in FOUND}
+            yield (source, reference, spans), record
+
+
+def _plain(value):
+    return list(value) if isinstance(value, tuple) else value
+
+
 @contextmanager
 def probed(probes=surprised):
     """Dummies can be probed, with these answers."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judge, "probe_remembered", probes)
+        patch.setattr(judge, "load_probe", partial(ProbedByRule, probes))
         patch.setattr(idioms, "has_states", lambda *_: True)
         yield

@@ -107,7 +107,8 @@ def test_units_do_all_the_work(params):
 def keys(params: IdiomsParams) -> dict[str, Mapping[str, Any]]:
     run, cell = Run(STUDY, params), Cell("en", "fr", params.systems[0].name)
     tables = {name: table for name, table in STUDY.by_name.items() if name != "mined"}
-    return {name: run.key(table, run.cell_of(table, cell), "") for name, table in tables.items()}
+    with probed():
+        return {name: run.key(table, run.cell_of(table, cell), "") for name, table in tables.items()}
 
 
 #: What depends on references' links or the dictionary, and on what is tested.

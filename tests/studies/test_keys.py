@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,8 @@ from nbkit.cli import main
 from nbkit.corpora import load_pairs
 from nbkit.corpora.homographs import load_homographs
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
+from nbkit.models.answers import Weights
+from nbkit.models.model import Input, Record
 from nbkit.store.shards import plain
 from nbkit.studies import STUDIES
 from nbkit.studies.study import Run
@@ -83,61 +85,36 @@ def tables(params: Any) -> dict[str, pd.DataFrame]:
 # Models whose answers depend on every setting, and the files of the runs.
 
 
-class Sensitive:
-    """A translator by rule whose answers depend on languages, decoding and precision."""
+def sensitive(by_rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Answers that depend on languages, decoding, precision and model, too."""
 
-    def __init__(self, plain: Any, dtype: str):
-        self.plain, self.dtype = plain, dtype
+    def answers(self: Weights, inputs: Any) -> Iterator[tuple[Input, Record]]:
+        asked, task = self.reference, self.task.name
+        factor = 1 + models.drawn(asked.name, asked.dtype, of=100) / 100
+        for given, answer in by_rule(self, inputs):
+            if task == "translate":
+                words = answer["hypothesis"].split(" ")
+                place = models.drawn(*given, asked.lang, asked.tgt, repr(asked.decoding), asked.dtype, of=3)
+                text = " ".join((words, words[:-1] or words, [*words, words[-1]])[place])
+                yield given, {"hypothesis": text}
+            elif task == "classify":
+                place, values = models.drawn(*given, asked.dtype, asked.lang, of=3), list(answer.values())
+                yield given, dict(zip(answer, values[place:] + values[:place], strict=True))
+            elif task == "likelihood":
+                yield given, {**answer, "log_probability": answer["log_probability"] * factor}
+            elif task == "fill":
+                yield given, {"log_probability": -models.drawn(given[0], given[2], str(factor), of=1000) / 100}
+            else:
+                yield given, models.probe(f"{asked.name} {asked.decoding} {task} {asked.dtype}", *given[:2])
 
-    def translate(self, texts: list[str], src: str, tgt: str, decoding: Any, **_: object) -> Iterator[str]:
-        for text, hypothesis in zip(texts, self.plain.translate(texts), strict=True):
-            words = hypothesis.split(" ")
-            place = models.drawn(text, src, tgt, repr(decoding), self.dtype, of=3)
-            yield " ".join((words, words[:-1] or words, [*words, words[-1]])[place])
-
-
-def sensitive_classifier(plain: Any, dtype: str, lang: str) -> models.Classifier:
-    def classify(premise: str, hypothesis: str) -> list[float]:
-        (probabilities,) = plain.probabilities([(premise, hypothesis)]).tolist()
-        place = models.drawn(premise, hypothesis, dtype, lang, of=3)
-        return probabilities[place:] + probabilities[:place]
-
-    return models.Classifier(classify)
-
-
-class SensitiveLanguageModel(models.LanguageModel):
-    """Values depend on the precision, and on the model."""
-
-    def __init__(self, name: str, dtype: str):
-        self.factor = 1 + models.drawn(name, dtype, of=100) / 100
-
-    def likelihoods(self, texts: Any, **settings: Any) -> Iterator[Any]:
-        for found in super().likelihoods(texts, **settings):
-            found.log_probability *= self.factor
-            yield found
-
-    def fits(self, asked: Any, *, done: Any) -> Iterator[float]:
-        for text, _, candidate in asked:
-            done(1)
-            yield -models.drawn(text, candidate, str(self.factor), of=1000) / 100
-
-
-def sensitive_probes(name: str, wanted: Any, src: str, tgt: str, decoding: Any, **settings: Any) -> Iterator[Any]:
-    how = {key: value for key, value in settings.items() if key in ("end_state", "dtype")}
-    yield from models.probes(f"{name} {decoding} {how}", wanted, src, tgt, decoding)
+    return answers
 
 
 @contextmanager
 def at(study: str, folder: Path) -> Iterator[None]:
     """The working folder of a study with its models, which depend on every setting."""
-    from nbkit.models.classifiers.lifecycle import CLASSIFIER
-    from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
-    from nbkit.models.translators.lifecycle import TRANSLATOR
-
-    from nbkit.studies.idioms import judge
-
     with ExitStack() as stack:
-        outer, of_files = stack.enter_context(pytest.MonkeyPatch.context()), TRANSLATOR.kept
+        outer = stack.enter_context(pytest.MonkeyPatch.context())
         outer.delenv("NBKIT_DATA", raising=False)
         outer.setattr(os, "fsync", lambda _: None)  # no machine is switched off here
         for name, number in (("words-one", 1), ("words-two", 2)):
@@ -151,17 +128,7 @@ def at(study: str, folder: Path) -> Iterator[None]:
         else:
             stack.enter_context(working(study, folder))
         patch = stack.enter_context(pytest.MonkeyPatch.context())
-        by_rule, classifier = TRANSLATOR.kept, CLASSIFIER.kept
-
-        def translator(identity: Any, name: str, *asked: Any, dtype: str = "auto", **_: object) -> Any:
-            return of_files(identity, name, *asked) if ":" in name else Sensitive(by_rule(identity, name), dtype)
-
-        patch.setattr(TRANSLATOR, "kept", translator)
-        patch.setattr(CLASSIFIER, "kept", lambda identity, name, lang, dtype="auto", **_: sensitive_classifier(
-            classifier(identity, name, lang), dtype, lang))  # fmt: skip
-        patch.setattr(LANGUAGE_MODEL, "kept", lambda _, name, *__, dtype="auto", **___: SensitiveLanguageModel(
-            name, dtype))  # fmt: skip
-        patch.setattr(judge, "probe_remembered", sensitive_probes)
+        patch.setattr(Weights, "answers", sensitive(Weights.answers))
         yield
 
 

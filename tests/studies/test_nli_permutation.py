@@ -21,7 +21,7 @@ from nbkit.measure import acceptance as reference
 from nbkit.models import CLASSIFIERS
 from nbkit.perturb.derangements import derangements
 from nbkit.studies import STUDIES, exports
-from nbkit.studies.answering import Classifiers
+from nbkit.studies.answering import Asker
 from nbkit.studies.nli_permutation import STUDY, NliPermutationParams, annotation_sample, pages
 from nbkit.studies.nli_permutation import acceptance as study
 from nbkit.studies.study import Run
@@ -79,15 +79,15 @@ def models(tmp_path, monkeypatch):
         "reluctant": Dummy(lambda p, h: sure(drawn(p, h))),
         "mute": Dummy(lambda p, h: sure(drawn(p, h))),
     }
-    ask = Classifiers.ask
+    ask = Asker.ask
 
-    def ask_chat_models(params, cell, lines):
+    def ask_chat_models(self, params, cell, lines):
         """Chat models refuse to answer: one where a checksum of the texts says so, one always."""
         refused = {"mute": lambda *_: True, "reluctant": refuses}.get(cell.model, lambda *_: False)
-        answers = zip(lines, ask(params, cell, lines), strict=True)
+        answers = zip(lines, ask(self, params, cell, lines), strict=True)
         return [np.full(3, np.nan) if refused(*line.split("\n")) else answer for line, answer in answers]
 
-    monkeypatch.setattr(Classifiers, "ask", staticmethod(ask_chat_models))
+    monkeypatch.setattr(Asker, "ask", ask_chat_models)
     for name, dummy in made.items():
         dummy.identity = name
         CLASSIFIERS.register(name, dummy)

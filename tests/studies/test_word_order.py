@@ -12,8 +12,8 @@ import sacrebleu
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.languages import TARGETS
 from nbkit.measure.bleu import BleuAsCoded, cut
-from nbkit.models import MODELS
-from nbkit.models.translators import lifecycle
+from nbkit.models import MODELS, Entry, files
+from nbkit.models.answers import Weights
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, Perturbation, View
 from nbkit.studies import STUDIES
 from nbkit.studies.study import Run
@@ -410,18 +410,19 @@ def test_cells_are_languages_by_models():
     assert cells[0].tags == {"language": "de", "model": "Helsinki-OPUS", "corpus": "sandbox"}
 
 
-def test_a_model_of_the_hub_is_here_before_its_revision_is_part_of_a_key(params, robust, monkeypatch):
-    from nbkit import models
-
+def test_a_model_of_the_hub_is_here_before_its_revision_is_part_of_a_key(params, robust, tmp_path, monkeypatch):
     here: list[str] = []
 
-    def identity(name: str, *_: str, **__: str) -> dict[str, str | None]:
-        return {"hub": name, "weights": "commit" if name in here else None}
+    def answers(self, inputs):
+        hypotheses = robust.translate([text for (text,) in inputs])
+        yield from zip(inputs, ({"hypothesis": each} for each in hypotheses), strict=True)
 
-    monkeypatch.setattr(models, "model_identity", identity, raising=False)
-    monkeypatch.setattr(lifecycle, "model_identity", identity)
-    monkeypatch.setattr(models, "ensure_model", lambda name, *_: here.append(name), raising=False)
-    MODELS.register("some/model", robust)
+    monkeypatch.setattr(files, "source", lambda asked: {"hub": asked.hub, "weights": "commit" if here else None})
+    monkeypatch.setattr(files, "located", lambda _: tmp_path if here else None)
+    monkeypatch.setattr(Weights, "check", lambda _: None)
+    monkeypatch.setattr(Weights, "fetch", lambda self: here.append(self.name))
+    monkeypatch.setattr(Weights, "answers", answers)
+    MODELS.register("some/model", Entry(hub="some/model"))
     hub = params.model_copy(update={"models": ["some/model"]})
     assert STUDY.units(hub)[0].label == "download model en→de"
     STUDY.read(hub)
