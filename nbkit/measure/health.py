@@ -157,7 +157,7 @@ def wrong_quantities(verdicts: Iterable[Verdict]) -> list[Verdict]:
     """The wrong ones of *verdicts*, without months and years that only the target names: they may follow from the text.
 
     >>> [str(each) for each in compare_quantities("９日に", "On 9 May", "ja", "en")]
-    ['９ = 9', 'May (added)']
+    ['９ = 9', 'May (month inferred)']
     >>> wrong_quantities(compare_quantities("９日に", "On 9 May", "ja", "en"))
     []
     """

@@ -1,8 +1,8 @@
 """Translators run by CTranslate2: checkpoints in its format, converted once, with the checkpoint's own tokenizer.
 
-Conversions are stored under the digest of their files. The converted vocabulary consists of the ids ("0", "1", …), as the
-checkpoint's tokenizer processes the texts in any case: no token can be missing from a list of names. The embedding of
-``<pad>``, with which Marian's decoder starts, is converted like any other: published models have zeros there, as the
+Conversions are stored under the digest of their files. The converted vocabulary consists of the ids ("0", "1", …), as
+the checkpoint's tokenizer processes the texts in any case: no token can be missing from a list of names. The embedding
+of ``<pad>``, with which Marian's decoder starts, is converted like any other: published models have zeros there, as the
 stock converter assumes, but checkpoints trained in transformers do not.
 """
 

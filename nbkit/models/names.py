@@ -220,6 +220,11 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
     place, option, given = name.partition(_OPTION) if task == "classify" else (name, "", "")
     if option and suffix is None:
         place, suffix = split_suffix(place)
+    if suffix is not None and what.noun != "model":
+        package = BACKENDS[suffix].package
+        raise ModelError(
+            f"{what.noun} '{place}@{suffix}': {package} runs translators alone; drop the backend suffix: '{place}'"
+        )
     entry = _looked_up(place, what)
     if lang is None and entry.sources:
         lang = entry.sources[0]
@@ -227,11 +232,6 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
     reference = Reference(name, what, entry, lang, tgt, suffix, labels=labels, **how)
     if labels is not None:
         order_of(labels, name)
-    if suffix is not None and what.noun != "model":
-        package = BACKENDS[suffix].package
-        raise ModelError(
-            f"{what.noun} '{place}@{suffix}': {package} runs translators alone; drop the backend suffix: '{place}'"
-        )
     if shipped := model_folder(place, *_spelled(reference).values()):
         return replace(reference, folder=shipped)
     if entry.trained is not None:

@@ -268,8 +268,7 @@ def read_declaration(path: Path) -> dict[str, Any]:
             )
     known: dict[str, Any] = json.loads(about)
     check_version(known.get("schema_version", 1), path)
-    cluster = (known["behaviour"].get("outcomes") or {}).get("cluster")
-    needed = ("item", *_PLACE, *filter(None, [cluster])) if columns else ()  # without outcomes a file has no columns
+    needed = ("item", "unit", *_PLACE) if columns else ()  # without outcomes a file has no columns
     if lacking := [name for name in needed if name not in columns]:
         raise DataError(
             f"no column '{lacking[0]}', which outcomes of '{known['study']}' have: write them again, with `nbkit "

@@ -33,7 +33,7 @@ TRANSLATORS = [
     *((name, "en", "de") for name in (
         "opus-mt", "mbart50", "m2m100-418m", "m2m100-1.2b", "nllb-600m", "opus-mt@ct2", "nllb-600m@ct2-int8",
         "Helsinki-NLP/opus-mt-en-de", "Helsinki-NLP/opus-mt-en-de@main", "a/b@v2@ct2", "./mt-en-de", "./mt-en-de@ct2",
-        "./mt-en-de@ct2-int8", "$MINE", "${MINE}@ct2", "sandbox", "sandbox#2", "sandbox@ct2", "sandbox-marian",
+        "./mt-en-de@ct2-int8", "$MINE", "${MINE}@ct2", "sandbox", "sandbox-any#2", "sandbox@ct2", "sandbox-marian",
         "sandbox-marian#3@ct2-int8", "sandbox-m2m", "sandbox-m2m@ct2", "sandbox-lstm", "sandbox-convs2s",
         "sandbox-numbers", "sandbox-wsd-lstm#2", "captions", "captions@ct2", "mine", "mine2", "served",
         "openai:gpt-4o-mini", "openai:qwen3:8b@http://localhost:11434/v1?temperature=none&concurrency=2",

@@ -298,7 +298,7 @@ def test_checkpoints_that_are_no_language_models(bert, tmp_path):
     tensors = load_file(bert / "model.safetensors")
     body = {name: tensor for name, tensor in tensors.items() if not name.startswith("cls.predictions.transform")}
     save_file(body, bert / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelError, match=r"no trained AutoModelForMaskedLM; missing: cls\.predictions\.transform"):
+    with pytest.raises(ModelError, match=r"not a trained AutoModelForMaskedLM; missing: cls\.predictions\.transform"):
         load_language_model(str(bert))
     (bert / "model.safetensors").write_bytes(b"damaged")
     with pytest.raises(ModelError, match="cannot be loaded"):

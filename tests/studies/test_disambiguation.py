@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbkit import models
 from nbkit.batch.workers import run_unit
 from nbkit.errors import ParamsError
 from nbkit.measure.literal import lemmas
 from nbkit.measure.statistics import rank_biserial, share_interval
+from nbkit.models import LANGUAGE_MODELS, Entry
+from nbkit.models.answers import Weights
 from nbkit.studies import STUDIES
 from nbkit.studies.disambiguation import STUDY, DisambiguationParams, pages
 from nbkit.studies.disambiguation.attacks import KEPT, OTHER, SEED_WRONG, SUCCESS, attack_outcome
@@ -388,17 +389,22 @@ def test_a_footer_says_what_tables_call_a_model():
 def test_language_models_filter_seeds_and_samples(run, monkeypatch):
     params, _ = run
 
-    def first_filler(name, texts, spans, candidates, **settings):
-        return [np.array([0.0, *[-1.0] * (len(each) - 1)]) for each in candidates]
+    def answers(self, inputs):
+        """The first filler of a gap fits best; perplexities are lengths."""
+        gaps = set()
+        for given in inputs:
+            if self.task.name == "fill":
+                yield given, {"log_probability": -1.0 if given[:2] in gaps else 0.0}
+                gaps.add(given[:2])
+            else:
+                yield given, {"log_probability": -math.log(len(given[0])), "tokens": 1}
 
-    def length(name, texts, **settings):
-        return np.array([float(len(text)) for text in texts])
-
-    monkeypatch.setattr(models, "language_model_identity", lambda name, *_, **__: {"weights": name}, raising=False)
-    monkeypatch.setattr(models, "check_language_model", lambda name, *_, **__: None, raising=False)
-    monkeypatch.setattr(models, "is_language_model_here", lambda name, *_: True, raising=False)
-    monkeypatch.setattr(models, "masked_remembered", first_filler, raising=False)
-    monkeypatch.setattr(models, "perplexities_remembered", length, raising=False)
+    for name in ("m", "c"):
+        LANGUAGE_MODELS.register(name, Entry(hub=f"./{name}"))
+    monkeypatch.setattr(Weights, "source", lambda self: {"weights": self.name})
+    monkeypatch.setattr(Weights, "check", lambda _: None)
+    monkeypatch.setattr(Weights, "is_here", True)
+    monkeypatch.setattr(Weights, "answers", answers)
     strict = params.model_copy(
         update={"masked_lm": "m", "causal_lm": "c", "perplexity_rise": 0.05, "most_biased": 0.0, "n_seeds": None}
     )
