@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -265,12 +265,13 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     for stage, (_, group) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
         members = list(group)
         tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
-        for done in _logged(runner(tasks), len(tasks), f"stage {stage}"):
-            if done.error is None:
-                continue
-            if done.error.name == StoreError.__name__:  # the others would end alike, after all their work
-                raise NbkitError(f"{done.task.label}: {done.error.message}; {KEPT}")
-            yield Failure(done.task.label, str(done.error), done.error.details)
+        with closing(_logged(runner(tasks), len(tasks), f"stage {stage}")) as ended:
+            for done in ended:
+                if done.error is None:
+                    continue
+                if done.error.name == StoreError.__name__:  # the others would end alike, after all their work
+                    raise NbkitError(f"{done.task.label}: {done.error.message}; {KEPT}")
+                yield Failure(done.task.label, str(done.error), done.error.details)
 
 
 class _Report:
@@ -341,7 +342,7 @@ def _without(entry: Entry, incomplete: Collection[str]) -> str:
     return "part of its work failed" if entry.name in incomplete else "results of a model are not stored"
 
 
-def _logged(results: Iterator[Done], total: int, what: str) -> Iterator[Done]:
+def _logged(results: Iterator[Done], total: int, what: str) -> Generator[Done, None, None]:
     """Pass *results* on, with a line for each and a progress bar; what went wrong is said at the end of the run."""
     if total:
         tqdm.write(f"[{what} 0/{total}] started", file=sys.stderr)

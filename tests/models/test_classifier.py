@@ -245,7 +245,7 @@ def test_checkpoints_that_are_no_classifiers(folder, tmp_path):
     weights = load_file(folder / "model.safetensors")
     body = {name: tensor for name, tensor in weights.items() if not name.startswith("classifier")}
     save_file(body, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelError, match=r"not a trained AutoModelForSequenceClassification; missing: classifier\.dense"):
+    with pytest.raises(ModelError, match=r"not a trained AutoModel.*; missing: classifier\.dense"):
         load_classifier(str(folder))
     (folder / "model.safetensors").write_bytes(b"damaged")
     with pytest.raises(ModelError, match="cannot be loaded"):

@@ -55,8 +55,8 @@ def test_a_full_disk_of_results_stops_the_run_which_goes_on_from_there(toy):
     assert told.startswith(f"told: toy letters eins from 10: the store cannot write {disk}/store/toy.letters/")
     assert "No space left on device; make room" in told and told.endswith("the same command resumes")
     assert finished == "done: 1 0"
-    # What was stored before the disk was full was not computed again, and no unit went on in vain.
-    assert len(computed(toy)) == 180 and computed(toy).total() <= 180 + 10
+    # What was stored before the disk was full was not computed again; a unit failed, another had been handed over.
+    assert len(computed(toy)) == 180 and computed(toy).total() <= 180 + 2 * 10
     assert json.loads((output / "run.json").read_text())["status"] == "done"
 
 
