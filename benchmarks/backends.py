@@ -44,8 +44,8 @@ def plain_loop(reference: Any, texts: Sequence[str], decoding: Any) -> list[str]
     hypotheses = []
     for start in range(0, len(texts), LOOP_BATCH):
         batch = list(texts[start : start + LOOP_BATCH])
-        inputs = reference.tokenizer(batch, return_tensors="pt", padding=True).to(reference.device)
-        config = reference._generation_config(None, decoding, decoding.max_new_tokens or 0)
+        inputs = reference.tokenizer(batch, return_tensors="pt", padding=True).to(reference.model.device)
+        config = reference.network._settings(None, decoding, decoding.max_new_tokens or 0)
         with torch.inference_mode():
             tokens = reference.model.generate(**inputs, generation_config=config)
         hypotheses += reference.tokenizer.batch_decode(tokens, skip_special_tokens=True)
@@ -54,18 +54,17 @@ def plain_loop(reference: Any, texts: Sequence[str], decoding: Any) -> list[str]
 
 def raw(translator: Any, texts: Sequence[str], decoding: Any) -> list[str]:
     """CTranslate2 without nbkit's batches: equal texts once, sorted by length, in batches of a fixed size."""
-    from nbkit.models.ct2 import patience
-
+    own = translator.network._own
     distinct = list(dict.fromkeys(texts))
     rows = translator.tokenizer(distinct)["input_ids"]
     order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
-    results = translator.model.translate_batch(
+    results = translator.network.engine.translate_batch(
         [list(map(str, rows[i])) for i in order],
         max_batch_size=RAW_BATCH,
         beam_size=decoding.beams,
-        patience=patience(decoding),
-        max_decoding_length=(decoding.max_new_tokens or 0) - translator._search["forced_end"],
-        suppress_sequences=translator._search["suppress_sequences"] or None,
+        patience=1 if decoding.beams == 1 else (decoding.beams + 1) / decoding.beams,
+        max_decoding_length=(decoding.max_new_tokens or 0) - own["forced_end"],
+        suppress_sequences=own["suppress_sequences"] or None,
     )
     found = [list(map(int, result.hypotheses[0])) for result in results]
     decoded = translator.tokenizer.batch_decode(found, skip_special_tokens=True)

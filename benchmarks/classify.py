@@ -109,11 +109,9 @@ def ceilings(report: Report, tokenizer: Any, pairs: list[Pair], shape: Any, seco
 
 def trained_labels(report: Report, name: str, pairs: list[Pair]) -> None:
     """Rows on a classifier that was trained: how many labels another backend changes."""
-    from nbkit.models.catalogue import is_place
-
     from tests.models.by_name import is_classifier_here, load_classifier
 
-    if not is_place(name) and not is_classifier_here(name):
+    if not is_classifier_here(name):
         report.remark(f"{name} is not trained on this machine: labels of a trained classifier were not counted.")
         return
     expected = load_classifier(name, device="cpu").probabilities(pairs, progress=False)

@@ -146,6 +146,7 @@ def reorderings(text: str, n: int, *address: object) -> Iterator[str]:
 
 
 def nli(bench: Bench) -> None:
+    from nbkit.models import load
     from tests.models.by_name import load_classifier
 
     shape = bench.shape("roberta-large")
@@ -159,15 +160,16 @@ def nli(bench: Bench) -> None:
         for premise, hypothesis in zip(premises, hypotheses, strict=True):
             yield from zip(reorderings(premise, permutations), reorderings(hypothesis, permutations), strict=True)
 
-    lengths = [len(item[0]) for item in classifier._encoded(pairs())]
+    reference = load(name, "classify", "en").reference
+    lengths = [len(item[0]) for item in classifier.network._encoded(reference, list(pairs()))]
     list(classifier.rows(list(pairs())[:64]))
-    seconds = bench.seconds(lambda: sum(1 for _ in classifier.rows(pairs())))
+    seconds = bench.seconds(lambda: sum(1 for _ in classifier.rows(list(pairs()))))
     operations = 2 * weights(classifier.model) * sum(lengths) + attention(shape.layers, shape.width, lengths)
     bench.add("nli", seconds, operations, len(lengths) / (PAIRS * PERMUTATIONS))
 
 
 def gpt2(bench: Bench) -> None:
-    from nbkit.models import load_language_model
+    from tests.models.by_name import load_language_model
 
     shape = bench.shape("gpt2")
     name = random_language_model(bench.folder / "gpt2", shape)
@@ -175,8 +177,8 @@ def gpt2(bench: Bench) -> None:
     texts = list(drawn_texts(bench.share_of(SCORED), (6, 12), "scored"))
     list(model.likelihoods(texts[:64]))
     found: list[int] = []
-    seconds = bench.seconds(lambda: found.extend(each.tokens for each in model.likelihoods(texts)))
-    operations = 2 * weights(model.model) * sum(found) + attention(shape.layers, shape.width, found) / 2
+    seconds = bench.seconds(lambda: found.extend(each["tokens"] for each in model.likelihoods(texts)))
+    operations = 2 * weights(model.network.model) * sum(found) + attention(shape.layers, shape.width, found) / 2
     bench.report.remark(f"gpt2: {sum(found) / len(found):.1f} tokens a text.")
     bench.add("gpt2", seconds, operations, len(texts) / SCORED)
 
@@ -189,7 +191,7 @@ def perturbed(bench: Bench) -> list[str]:
 
 def translate(bench: Bench, work: str, shape: Any, architecture: str) -> tuple[str, list[str], float]:
     """Times nbkit on transformers; the model, the texts, and seconds a text."""
-    from nbkit.models import Decoding
+    from nbkit.models import Decoding, load
     from tests.models.by_name import load_translator
 
     options = bench.options
@@ -199,7 +201,8 @@ def translate(bench: Bench, work: str, shape: Any, architecture: str) -> tuple[s
     texts = perturbed(bench)
     translator.translate(texts[:16], "en", "de", decoding, progress=False)
     seconds = bench.seconds(lambda: translator.translate(texts, "en", "de", decoding, progress=False))
-    lengths = [len(ids) for ids in translator._encoded(texts, "de")]
+    reference = load(name, "translate", "en", "de").reference
+    lengths = [len(ids) for ids in translator.network.encoded(reference, texts)]
     model = translator.model
 
     def of_source(part: str) -> bool:  # keys and values of the source are made once, not for every beam and step
@@ -235,23 +238,26 @@ def opus_mt(bench: Bench) -> None:
         run(sample[:LOOP_BATCH])
         seconds = bench.seconds(lambda run=run: run(sample)) / len(sample)
         bench.report.add("opus-mt: a text", seconds / ours, against=peer, bar="" if options.tiny else bar)
-    static_shapes(bench, loop, sample, decoding)
+    static_shapes(bench, name, loop.network, sample, decoding)
 
 
-def static_shapes(bench: Bench, translator: Any, texts: list[str], decoding: Any) -> None:
+def static_shapes(bench: Bench, name: str, network: Any, texts: list[str], decoding: Any) -> None:
     """One batch with a cache of fixed size, which transformers compiles into CUDA graphs on a GPU, against nbkit's."""
     import torch
 
-    inputs, limit = translator._padded(list(translator._encoded(texts, "de"))), bench.options.length
-    config = translator._generation_config(None, decoding, limit)
+    from nbkit.models import load
+
+    reference = load(name, "translate", "en", "de").reference
+    inputs, limit = network.padded(network.encoded(reference, texts)), bench.options.length
+    config = network._settings(None, decoding, limit)
     config.update(cache_implementation="static")
 
     def fixed() -> list[list[int]]:
         with torch.inference_mode():
-            return translator.model.generate(**inputs, generation_config=config)[:, 1:].tolist()
+            return network.model.generate(**inputs, generation_config=config)[:, 1:].tolist()
 
-    found = translator._search(inputs, None, decoding, limit)
-    as_it_is = bench.seconds(lambda: translator._search(inputs, None, decoding, limit))
+    found = network.search(inputs, None, decoding, limit)
+    as_it_is = bench.seconds(lambda: network.search(inputs, None, decoding, limit))
     first = bench.seconds(lambda: fixed())
     same = sum(map(list.__eq__, fixed(), found))
     later = bench.seconds(lambda: fixed())

@@ -44,23 +44,24 @@ def chunks(items: list[Any]) -> Iterator[list[Any]]:
 
 def as_on_an_accelerator(model: Any) -> Any:
     """With the batches it has there."""
-    model.budgets = {"cpu": type(model).budgets["cuda"]}
+    model.network.budget.tokens = type(model.network).budgets["cuda"]
     return model
 
 
 def translating(folder: Path, architecture: str, n: int) -> Sides:
-    from nbkit.models import Decoding
+    from nbkit.models import Decoding, load
     from tests.models.by_name import load_translator
 
     name = random_translator(folder, SHAPES["tiny"], architecture)
     translator = as_on_an_accelerator(load_translator(name, "en", "de", device="cpu"))
-    translator._generate = lambda batch, target, decoding, limit: [list(ids[:LENGTH]) for ids in batch]
+    network, reference = translator.network, load(name, "translate", "en", "de").reference
+    network._generate = lambda batch, target, decoding, limit: [list(ids[:LENGTH]) for ids in batch]
     texts = list(drawn_texts(n, (8, 20), "sentences"))
     decoding = Decoding(beams=4, max_new_tokens=LENGTH)
 
     def tokenize() -> None:
-        rows = [ids[:LENGTH] for ids in translator._encoded(texts, "de")]
-        translator._bulk.decoded(rows)
+        rows = [list(ids[:LENGTH]) for ids in network.encoded(reference, texts)]
+        network.tokenizer.batch_decode(rows, skip_special_tokens=True)
 
     def theirs() -> None:
         for chunk in chunks(texts):
@@ -73,11 +74,16 @@ def translating(folder: Path, architecture: str, n: int) -> Sides:
 def classifying(folder: Path, n: int) -> Sides:
     import torch
 
-    from nbkit.models.batching import bulk_encoded
     from tests.models.by_name import load_classifier
 
     classifier = as_on_an_accelerator(load_classifier(random_classifier(folder, SHAPES["tiny"]), device="cpu"))
-    classifier.model = lambda input_ids: SimpleNamespace(logits=torch.zeros(len(input_ids), 3))
+    network = classifier.network
+
+    def zeros(input_ids: Any) -> Any:
+        return SimpleNamespace(logits=torch.zeros(len(input_ids), 3))
+
+    zeros.device = torch.device("cpu")  # type: ignore[attr-defined]
+    network.model = zeros
     premises = list(drawn_texts(n, (8, 16), "premises"))
     pairs = list(zip(premises, drawn_texts(n, (5, 9), "hypotheses"), strict=True))
     tokenizer = classifier.tokenizer
@@ -86,24 +92,26 @@ def classifying(folder: Path, n: int) -> Sides:
         for chunk in chunks(pairs):
             tokenizer(*map(list, zip(*chunk, strict=True)), return_attention_mask=False, verbose=False)
 
-    return lambda: sum(1 for _ in classifier.rows(pairs)), lambda: bulk_encoded(tokenizer, pairs), theirs
+    def tokenize() -> None:
+        network._tokenized(pairs, truncation=False)
+
+    return lambda: sum(1 for _ in classifier.rows(pairs)), tokenize, theirs
 
 
 def scoring(folder: Path, n: int, *, remembered: bool) -> Sides:
     import torch
-    from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, load_language_model
 
-    from nbkit.models.batching import bulk_encoded
+    from nbkit.models.answers import Weights
     from nbkit.store import Store
-    from tests.models.by_name import iter_perplexities
+    from tests.models.by_name import iter_perplexities, load_language_model
 
     name = random_language_model(folder, SHAPES["tiny"])
     model = as_on_an_accelerator(load_language_model(name, device="cpu"))
-    model._output.states = lambda chosen, **_: torch.zeros(int(chosen.sum()), 1)
-    model._output.log_probabilities = lambda states, tokens: torch.zeros(tokens.shape)
+    network = model.network
+    network.output.states = lambda chosen, **_: torch.zeros(int(chosen.sum()), 1)
+    network.output.log_probabilities = lambda states, tokens: torch.zeros(tokens.shape)
     texts = list(drawn_texts(n, (6, 12), "scored"))
-    LANGUAGE_MODEL.kept = lambda *_, **__: model  # type: ignore[method-assign]
-    LANGUAGE_MODEL.shards = {**LANGUAGE_MODEL.shards, "cpu": LANGUAGE_MODEL.shards["cuda"]}  # type: ignore[misc]
+    Weights.network = lambda self: network  # type: ignore[method-assign]
     stores: Iterator[Store] = (Store(folder / f"store-{time.time_ns()}") for _ in iter(int, 1))
 
     def ours() -> Any:
@@ -116,7 +124,10 @@ def scoring(folder: Path, n: int, *, remembered: bool) -> Sides:
         for chunk in chunks(texts):
             model.tokenizer(chunk, add_special_tokens=False, return_attention_mask=False, verbose=False)
 
-    return ours, lambda: bulk_encoded(model.tokenizer, texts, specials=False), theirs
+    def tokenize() -> None:
+        model.tokenizer(texts, add_special_tokens=False, return_attention_mask=False, verbose=False)
+
+    return ours, tokenize, theirs
 
 
 WORK: dict[str, Callable[[Path, int], Sides]] = {

@@ -49,7 +49,7 @@ def main() -> None:
     from random_models import SHAPES, random_language_model
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from nbkit.models import load_language_model
+    from tests.models.by_name import load_language_model
 
     torch.set_num_threads(options.threads)
     report = Report(__file__, f"Perplexities: a {options.shape} with random weights, captions of Multi30k", options)

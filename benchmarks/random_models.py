@@ -103,8 +103,8 @@ def random_language_model(folder: Path, shape: Shape) -> str:
 def random_translator(folder: Path, shape: Shape, architecture: str = "marian") -> str:
     """An English-German Marian or M2M-100 (``m2m100``); no hypothesis ends before the longest length."""
     import torch
-    from nbkit.models.translators.seq2seq import load_tokenizer
 
+    from nbkit.models.loading import load_tokenizer
     from nbkit.models.names import families
     from nbtrain import TranslatorRecipe
     from nbtrain.training import new_model, train_vocabulary
@@ -119,7 +119,7 @@ def random_translator(folder: Path, shape: Shape, architecture: str = "marian") 
     names = json.loads(path.read_text(encoding="utf-8"))
     names |= {f"▁word{i}": i for i in range(len(names), shape.vocabulary)}
     path.write_text(json.dumps(names, ensure_ascii=False), encoding="utf-8")
-    tokenizer = load_tokenizer(families()[architecture], folder)
+    tokenizer = load_tokenizer(architecture, folder, families()[architecture].tokenizer)
     torch.manual_seed(0)
     model = new_model(recipe, tokenizer)
     forbidden = sorted({tokenizer.eos_token_id, tokenizer.pad_token_id})

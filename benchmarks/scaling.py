@@ -22,10 +22,10 @@ from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import NamedTuple
 
-from nbkit.models.lifecycle import KEPT
 from reporting import Report, parse, parser
 
 from nbkit.languages import TARGETS
+from nbkit.models.model import KEPT
 from nbkit.studies.word_order import STUDY, WordOrderParams
 from tests.models.by_name import resolve
 

@@ -50,7 +50,7 @@ def main() -> None:
 
 def check_seconds(repeat: int) -> float:
     """The least seconds that it takes to see that a model's weights are what they were."""
-    from nbkit.models.weights import check_bytes, write_digests
+    from nbkit.models.files import check_bytes, write_digests
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

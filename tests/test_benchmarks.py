@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from nbkit.models.answers import Weights
+
 from .models.conftest import save_marian
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
@@ -104,9 +106,7 @@ def test_the_accelerators_work_is_done_by_tiny_models_on_a_cpu(module, tmp_path,
 def test_what_texts_cost_without_a_network_is_measured_of_all_work(module, tmp_path, monkeypatch):
     for name in ("TOKENIZERS_PARALLELISM", "NBKIT_CACHE"):  # the script sets the one; both are put back afterwards
         monkeypatch.setenv(name, str(tmp_path / "own"))
-    language_model = importlib.import_module("nbkit.models.language_models.lifecycle").LANGUAGE_MODEL
-    for name in ("kept", "shards"):
-        monkeypatch.setattr(language_model, name, getattr(language_model, name))
+    monkeypatch.setattr(Weights, "network", Weights.network)  # the script sets it
     host = module("host")
     text = host.main(["--texts", "60", "--repeat", "1"], tmp_path).read_text(encoding="utf-8")
     for work in host.WORK:

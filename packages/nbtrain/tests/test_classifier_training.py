@@ -278,8 +278,8 @@ def test_nothing_to_train_on(tmp_path, corpus):
 def test_held_out_corpora_are_read_first(corpus, tmp_path, monkeypatch):
     check_read_first(train_classifier, tiny(corpus), tmp_path, monkeypatch)
     fields = tiny(corpus).model_copy(update={"test": "sik"}).model_dump(mode="json", exclude_unset=True)
-    use_recipes(monkeypatch, classifier_recipes={"sandbox-convnet": fields})
-    assert "did you mean 'sick'" in check_classifier("sandbox-convnet")
+    use_recipes(monkeypatch, classifier_recipes={"sick-convnet": fields})
+    assert "did you mean 'sick'" in check_classifier("sick-convnet")
 
 
 @pytest.mark.parametrize(
@@ -308,25 +308,25 @@ def test_the_recipes_that_come_with_the_package_are_recipes():
     assert named == set(recipes_in("classifier_recipes.yaml"))
     for name in CLASSIFIERS:
         entry = CLASSIFIERS.get(name)
-        for lang in entry.languages if entry.trained else ():
-            recipe = trained(resolve_classifier(name, lang)).recipe
+        for lang in entry.sources if entry.trained else ():
+            recipe = entry.trained(resolve_classifier(name, lang)).recipe
             assert recipe.lang == lang and recipe.architecture in name.split("-")
 
 
 def test_trained_on_first_use_and_used(corpus, monkeypatch):
     recipe = tiny(corpus, steps=2, save_every=2).model_dump(mode="json", exclude_unset=True)
-    recipes = {"sandbox-convnet": recipe}
+    recipes = {"sick-convnet": recipe}
     use_recipes(monkeypatch, classifier_recipes=recipes)
-    assert check_classifier("sandbox-convnet") is None
-    assert not is_classifier_here("sandbox-convnet")
-    before = classifier_identity("sandbox-convnet")
-    folder = ensure_classifier("sandbox-convnet")
-    assert is_classifier_here("sandbox-convnet")
-    assert load_classifier("sandbox-convnet").folder == folder
-    assert classifier_identity("sandbox-convnet") == before
-    recipes["sandbox-convnet"] = {**recipe, "steps": 3}
-    assert classifier_identity("sandbox-convnet") != before
-    assert not is_classifier_here("sandbox-convnet")
+    assert check_classifier("sick-convnet") is None
+    assert not is_classifier_here("sick-convnet")
+    before = classifier_identity("sick-convnet")
+    folder = ensure_classifier("sick-convnet")
+    assert is_classifier_here("sick-convnet")
+    assert load_classifier("sick-convnet").network.folder == folder
+    assert classifier_identity("sick-convnet") == before
+    recipes["sick-convnet"] = {**recipe, "steps": 3}
+    assert classifier_identity("sick-convnet") != before
+    assert not is_classifier_here("sick-convnet")
 
 
 def test_the_command_takes_its_options_from_the_recipe(corpus, tmp_path):

@@ -81,9 +81,10 @@ def test_an_ordinary_folder_and_its_card(architecture, lines, tmp_path):
     assert "was trained for 'en', not for 'zh'" in check_language_model(str(folder), "zh")
     model = load_language_model(str(folder))
     scores = list(model.likelihoods(SENTENCES[:5]))
-    expected = np.exp(-sum(score.log_probability for score in scores) / sum(score.tokens for score in scores))
+    tokens = sum(score["tokens"] for score in scores)
+    expected = np.exp(-sum(score["log_probability"] for score in scores) / tokens)
     card = (folder / "README.md").read_text(encoding="utf-8")
-    assert f"| dev | {lines} | 5 | {sum(score.tokens for score in scores)} | {expected:.2f} |" in card
+    assert f"| dev | {lines} | 5 | {tokens} | {expected:.2f} |" in card
     for part in ("| steps | 6 |", f"A {kind} language model (en)", "| texts | 36 |"):
         assert part in card
 
@@ -267,8 +268,8 @@ def test_the_recipes_that_come_with_the_package_are_recipes():
     assert named == set(recipes_in("language_model_recipes.yaml"))
     for name in LANGUAGE_MODELS:
         entry = LANGUAGE_MODELS.get(name)
-        for lang in entry.languages if entry.trained else ():
-            recipe = trained(resolve_language_model(name, lang)).recipe
+        for lang in entry.sources if entry.trained else ():
+            recipe = entry.trained(resolve_language_model(name, lang)).recipe
             assert recipe.lang == lang
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import get_args
 
@@ -19,7 +20,7 @@ from nbtrain import translators as training
 from nbtrain import translators as training_data
 from nbtrain.training import new_model, train_vocabulary
 from nbtrain.translators import Noise, dev_bleu, idiom_texts, mean_weights, measure, regular_texts
-from tests.models.by_name import check_model, load_translator
+from tests.models.by_name import check_model, load_translator, resolve
 from tests.models.small_recipes import tiny, write_words
 from tests.models.trained import same, weights_of
 
@@ -222,8 +223,9 @@ def test_training_goes_on_from_a_published_architecture(kind, checkpoints, corpu
     recipe = tiny(corpus, start=str(checkpoints[kind]), steps=3, replace_source=0.1, mask=0.1)
     folder = train_translator(recipe, tmp_path / "model")
     translator = load_translator(str(folder), "en", "de", device="cpu")
-    german = translator._languages("en", "de")
-    assert translator._defaults.forced_bos_token_id == german  # any program translates into German
+    german = translator.network.languages(resolve(str(folder), "en", "de"))
+    settings = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
+    assert settings["forced_bos_token_id"] == german  # any program translates into German
     labels = translator.tokenizer(text_target="das Haus .")["input_ids"]
     assert labels[0] == german and labels[-1] == translator.tokenizer.eos_token_id
     translator.translate(TEXTS, "en", "de", Decoding(max_new_tokens=5))
@@ -235,7 +237,7 @@ def test_the_target_language_of_mbart_25_is_what_its_decoder_starts_with(tmp_pat
     recipe = tiny(corpus, start=str(mbart25), steps=2, replace_target=0.2)
     folder = train_translator(recipe, tmp_path / "model")
     translator = load_translator(str(folder), "en", "de", device="cpu")
-    german = translator._languages("en", "de")
+    german = translator.network.languages(resolve(str(folder), "en", "de"))
     assert translator.model.config.decoder_start_token_id == german
     assert all("de_DE" not in text for text in translator.translate(TEXTS, "en", "de", Decoding(max_new_tokens=5)))
     row = translator.tokenizer(text_target="das Haus .")["input_ids"]
