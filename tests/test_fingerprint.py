@@ -364,7 +364,7 @@ def reached() -> dict[str, set[str]]:
 @pytest.mark.parametrize(
     "path, expected",
     [
-        ("measure/learned.py:Bleurt", {"word_order", "idioms"}),
+        ("measure/learned.py:Bleurt", {"word_order"}),
         ("measure/senses.py", {"disambiguation", "suite"}),
         ("measure/literal.py:Litter", {"idioms", "suite"}),
         ("measure/acceptance.py", {"nli_permutation"}),

@@ -8,7 +8,7 @@ Importing this package imports neither torch nor transformers; the first answer 
 ('Helsinki-OPUS', 'Helsinki-NLP/opus-mt-en-de')
 """
 
-from nbkit.models.answers import ask, check, label, load, missing
+from nbkit.models.answers import ask, check, label, load, missing, translate
 from nbkit.models.model import Decoding
 from nbkit.models.names import CATALOGUE, Entry, register
 
@@ -27,4 +27,5 @@ __all__ = [
     "load",
     "missing",
     "register",
+    "translate",
 ]

@@ -112,6 +112,27 @@ def ask(model: Model, inputs: Iterable[Input], store: Store | None, *, progress:
             yield {model.task.columns[0]: ""} if each is None else model.read(given, known[each])
 
 
+def translate(
+    name: str,
+    texts: Iterable[str],
+    src: str,
+    tgt: str,
+    *,
+    store: Store | None = None,
+    progress: bool = True,
+    **how: Any,
+) -> list[str]:
+    """The translation of every text by the model *name*, in order. how: as of `load`. Raises as `load` and `ask` do.
+
+    Without a store nothing is remembered.
+
+    >>> translate("placeholder:sandbox", ["", " "], "en", "de")
+    ['', '']
+    """
+    model = load(name, "translate", src, tgt, **how)
+    return [answer["hypothesis"] for answer in ask(model, ((text,) for text in texts), store, progress=progress)]
+
+
 def missing(model: Model, inputs: Iterable[Input], store: Store) -> list[Input]:
     """The distinct inputs, as they are sent, that `ask` would have to send."""
     if model.inner is not None:

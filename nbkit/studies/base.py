@@ -514,9 +514,8 @@ class TranslatorParams(ModelParams):
         self, name: str, texts: Sequence[str], src: str, tgt: str, store: Store, *, progress: bool = True
     ) -> list[str]:
         """*texts* in the order given, each distinct one translated once ever with the settings of this run."""
-        model = models.load(name, "translate", src, tgt, decoding=self.decoding, **self.running)
-        answers = models.ask(model, [(text,) for text in texts], store, progress=progress)
-        return [answer["hypothesis"] for answer in answers]
+        how = {"decoding": self.decoding, **self.running}
+        return models.translate(name, texts, src, tgt, store=store, progress=progress, **how)
 
 
 def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:

@@ -739,6 +739,8 @@ class Part:
     def _checked(self, made: Any) -> pd.DataFrame:
         if not hasattr(made, "columns"):
             raise NbkitError(f"{self.place} ({_source(self.table.make)}): a DataFrame is expected, found {made!r:.60}")
+        if lacking := [name for name in self.table.columns if name not in made] if len(made) else []:
+            raise NbkitError(f"{self.place} ({_source(self.table.make)}): no column '{lacking[0]}', which is declared")
         return made
 
 

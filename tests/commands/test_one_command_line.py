@@ -72,21 +72,6 @@ def test_a_pair_that_is_none_is_refused(pair, said):
     assert said in nbkit("train", "translator", "out", "--pair", pair or " ,").stderr or not pair
 
 
-def test_a_translator_of_several_targets_has_several_pairs(monkeypatch):
-    """Over a recipe, too; sources that differ are refused."""
-    made = []
-    monkeypatch.setattr("nbkit.cli.commands.resolve_name", lambda _: lambda recipe, *_, **__: made.append(recipe))
-    for arguments in (["--pair", "en-de,en-fr", "--architecture", "m2m100"], ["--pair", "de-en"], []):
-        shown = nbkit("train", "translator", "out", "--steps", "1", *arguments)
-        assert shown.exit_code == 0, shown.output
-    over = nbkit("train", "translator", "out", "--recipe", "paper-lstm", "--pair", "en-fr")
-    assert over.exit_code == 0, over.output
-    assert [(recipe.src, recipe.targets) for recipe in made] == [
-        ("en", ("de", "fr")), ("de", ("en",)), ("en", ("de",)), ("en", ("fr",)),
-    ]  # fmt: skip
-    assert "one source is expected, found en, fr" in nbkit("train", "translator", "out", "--pair", "en-de,fr-de").stderr
-
-
 def test_help_groups_commands_by_what_is_wanted():
     shown = nbkit("--help").output
     places = [shown.index(f"\n{group}:\n") for group in ("Look", "Run", "Check", "Make")]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nbkit.corpora.nli import LABELS
-from nbkit.models import Decoding, Entry, ask, check, label, load, model
+from nbkit.models import Decoding, Entry, ask, check, label, load, model, translate
 from nbkit.models.names import Reference, check_languages
 from nbkit.models.services.asking import Usage
 from nbkit.store import Store
@@ -108,8 +108,8 @@ def translate_remembered(
     progress: bool = True,
     **how: Any,
 ) -> list[str]:
-    model = load(name, "translate", src, tgt, decoding=decoding or Decoding(), **how)
-    return [answer["hypothesis"] for answer in ask(model, [(text,) for text in texts], store, progress=progress)]
+    how["decoding"] = decoding or Decoding()
+    return translate(name, texts, src, tgt, store=store, progress=progress, **how)
 
 
 def classify_remembered(

@@ -10,7 +10,7 @@ import pytest
 
 from nbkit.corpora.nli import LABELS, load_nli
 from nbkit.errors import ModelError
-from nbkit.models import ask, check, load
+from nbkit.models import ask, check, load, translate
 from nbkit.models.files import folder_digest
 from nbkit.models.translators.texts import corpus_bleu, text_pairs
 from nbsandbox import trained
@@ -60,7 +60,7 @@ def test_damaged_weights_are_named_with_the_way_out(tmp_path, monkeypatch):
     content[-1] ^= 1
     weights.write_bytes(content)
     with pytest.raises(ModelError, match=r"is damaged: it differs.*install it again: pip install"):
-        list(ask(load("sandbox", "translate", "en", "de"), [("A dog sleeps.",)], None, progress=False))
+        translate("sandbox", ["A dog sleeps."], "en", "de", progress=False)
 
 
 def test_without_its_models_nbsandbox_says_how_to_get_them(tmp_path, monkeypatch):
@@ -72,8 +72,7 @@ def test_without_its_models_nbsandbox_says_how_to_get_them(tmp_path, monkeypatch
 def test_they_are_good():
     def bleu(name: str, corpus: str, src: str, tgt: str, n: int = 20) -> float:
         pairs = list(text_pairs(corpus, src, tgt, n))
-        answers = ask(load(name, "translate", src, tgt), [(pair.source,) for pair in pairs], None, progress=False)
-        hypotheses = [answer["hypothesis"] for answer in answers]
+        hypotheses = translate(name, [pair.source for pair in pairs], src, tgt, progress=False)
         return corpus_bleu(hypotheses, [pair.target for pair in pairs], tgt, resamples=0).score
 
     assert bleu("sandbox", "sandbox:test", "en", "de") > bleu("sandbox-small", "sandbox:test", "en", "de")

@@ -19,7 +19,7 @@ from torch import Tensor
 from transformers import Trainer, TrainerCallback, set_seed
 
 from nbkit.errors import ModelError
-from nbkit.models import ask, load
+from nbkit.models import load, translate
 from nbkit.models.files import check_bytes
 from nbkit.models.folders import check_translator, family_of
 from nbkit.models.loading import SAFELY, load_tokenizer, quiet
@@ -352,10 +352,8 @@ def check_held_out(recipe: TranslatorRecipe) -> None:
 
 
 def _bleu(folder: Path, src: str, tgt: str, corpus: str, n: int) -> dict[str, Any]:
-    translator = load(str(folder.absolute()), "translate", src, tgt)
     pairs = list(text_pairs(corpus, src, tgt, n))
-    answers = ask(translator, [(pair.source,) for pair in pairs], None, progress=False)
-    hypotheses = [answer["hypothesis"] for answer in answers]
+    hypotheses = translate(str(folder.absolute()), [pair.source for pair in pairs], src, tgt, progress=False)
     bleu = corpus_bleu(hypotheses, [pair.target for pair in pairs], tgt, resamples=0)
     row = {"pair": f"{src}→{tgt}", "corpus": corpus, "pairs": len(pairs)}
     return {**row, "BLEU": bleu.score if pairs else None, "signature": f"`{bleu.signature}`"}

@@ -8,8 +8,10 @@ from typing import get_args
 
 import pytest
 import torch
+from click.testing import CliRunner
 from transformers import TrainerCallback
 
+from nbkit.cli import main
 from nbkit.errors import ModelError
 from nbkit.models import Decoding
 from nbkit.models.loading import load_tokenizer
@@ -284,3 +286,22 @@ def test_a_named_recipe_from_the_command_line(corpus, tmp_path):
         assert both.exit_code == 2 and "already defines this: drop the option" in both.output
     wrong = CliRunner().invoke(main, ["train", "translator", out, "--recipe", "paper-lstn"])
     assert wrong.exit_code == 2 and "did you mean 'paper-lstm'" in wrong.output
+
+
+def test_a_translator_of_several_targets_has_several_pairs(monkeypatch):
+    """Over a recipe, too; sources that differ are refused."""
+
+    def nbkit(*arguments):
+        return CliRunner().invoke(main, arguments)
+
+    made = []
+    monkeypatch.setattr("nbtrain.cli.resolve_name", lambda _: lambda recipe, *_, **__: made.append(recipe))
+    for arguments in (["--pair", "en-de,en-fr", "--architecture", "m2m100"], ["--pair", "de-en"], []):
+        shown = nbkit("train", "translator", "out", "--steps", "1", *arguments)
+        assert shown.exit_code == 0, shown.output
+    over = nbkit("train", "translator", "out", "--recipe", "paper-lstm", "--pair", "en-fr")
+    assert over.exit_code == 0, over.output
+    assert [(recipe.src, recipe.targets) for recipe in made] == [
+        ("en", ("de", "fr")), ("de", ("en",)), ("en", ("de",)), ("en", ("fr",)),
+    ]  # fmt: skip
+    assert "one source is expected, found en, fr" in nbkit("train", "translator", "out", "--pair", "en-de,fr-de").stderr
