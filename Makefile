@@ -8,7 +8,7 @@ PACKAGES := $(wildcard packages/*)
 export NBKIT_CACHE ?= $(CURDIR)/.cache/nbkit
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup demo demo-card demo-card-again demo-compare demo-pages sandbox test test-all lint lab docs bench lock wheel clean
+.PHONY: setup demo demo-card demo-card-again demo-compare demo-pages sandbox models test test-all lint lab docs bench lock wheel clean
 
 setup: $(VENV)/.installed
 
@@ -53,6 +53,9 @@ test: setup
 
 test-all: test  ## the tests, and those that take minutes more: every parameter of every study, fifty killed runs
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q -m thorough $(PYTEST_ARGS)
+
+models: setup  ## train the models of nbsandbox again: about three hours on two cores; goes on where it was stopped
+	$(BIN)/python -m nbtrain.shipped | OMP_NUM_THREADS=1 xargs -P 2 -n 1 $(BIN)/python -m nbtrain.shipped
 
 lint: setup
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""Trains the models that come with nbsandbox and writes them there: ``python -m nbtrain.shipped`` (`make models`).
+"""Trains the models that come with nbsandbox and writes them there: ``python -m nbtrain.shipped NAME`` (`make models`).
 
 Trainings go on where they were broken off; what has been trained is trained again only where its recipe changed.
 """
@@ -59,9 +59,11 @@ def write_halved(source: Path, target: Path) -> None:
 
 
 def main(*wanted: str) -> None:
-    """Train the models whose folders are called *wanted*; all by default."""
+    """Train the models whose folders are called *wanted*; with none, print the names of all."""
     for folder, file, name, changes in models():
-        if not wanted or folder in wanted:
+        if not wanted:
+            print(folder)
+        elif folder in wanted:
             schema, train = TRAINERS[file]
             recipe = schema.checked({**recipe_fields(file, name, folder), **changes}, f"{file}: {name}")
             trained = train(recipe, models_folder() / "shipped" / f"{folder}-{recipe.digest()}")

@@ -1,0 +1,32 @@
+"""The models that come with nbsandbox are trained again by `make models`."""
+
+from __future__ import annotations
+
+from safetensors.torch import load_file
+
+from nbkit.models.files import check_bytes
+from nbsandbox.trained import shipped_folder
+from nbtrain import shipped
+from tests.models.small_recipes import tiny, write_words
+
+
+def test_every_model_of_nbsandbox_has_a_line(capsys):
+    shipped.main()
+    assert sorted(capsys.readouterr().out.split()) == sorted(folder.name for folder in shipped_folder().iterdir())
+
+
+def test_a_model_is_trained_once_and_written_in_half_precision(tmp_path, monkeypatch):
+    fields = tiny(write_words(tmp_path / "words.tsv"), steps=2).model_dump(exclude_unset=True)
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(shipped, "models", lambda: iter([("mine-en-de", "recipes.yaml", "mine", {"seed": 3})]))
+    monkeypatch.setattr(shipped, "recipe_fields", lambda *_: fields)
+    monkeypatch.setattr(shipped, "shipped_folder", lambda: tmp_path / "shipped")
+    shipped.main("mine-en-de")
+    folder = tmp_path / "shipped/mine-en-de"
+    check_bytes(folder, "mine", None, weights=True)
+    weights = load_file(folder / "model.safetensors")
+    assert {str(each.dtype) for each in weights.values() if each.is_floating_point()} == {"torch.float16"}
+    (trained,) = (each for each in (tmp_path / "cache/models/shipped").iterdir() if each.is_dir())
+    before = (trained / "model.safetensors").stat().st_mtime_ns
+    shipped.main("mine-en-de")
+    assert (trained / "model.safetensors").stat().st_mtime_ns == before
