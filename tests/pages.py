@@ -25,6 +25,7 @@ from pandas.io.formats.style import Styler
 import nbkit
 from nbkit.batch.plan import read_source
 from nbkit.fingerprint import Fingerprint, fingerprint
+from nbkit.studies import STUDIES
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 PACKAGE = str(Path(nbkit.__file__).parent)
@@ -83,7 +84,8 @@ def run_page(name: str, parameters: Mapping[str, Any], output: Path, patch: pyte
     patch.setattr("nbkit.studies.notebook.display", display)
     values: dict[str, Any] = {"__name__": "__main__", "display": display}
     file = FOLDER / f"{name}.ipynb"
-    with ran_is_reached(fingerprint([], read_source(file).code)):
+    packages = {STUDIES.get(study).package for study in STUDIES if study == name.partition("/")[0]}
+    with ran_is_reached(fingerprint([], read_source(file).code, packages=tuple(packages))):
         _run_cells(file, name, parameters, values, cells)
     plt.close("all")
     found = sorted(path for path in output.rglob("*.*") if path.is_file())

@@ -16,7 +16,7 @@ GROUND = (
     *("store", "fingerprint", "provenance"),
 )
 ROOMS = (
-    *("numbers", "text", "corpora", "perturb", "models", "measure", "suites"),
+    *("numbers", "text", "corpora", "perturb", "models", "measure"),
     *("figures", "studies", "report", "batch", "cli"),
 )
 LEVEL = {

@@ -140,11 +140,11 @@ _GROUPS = {
         "translate": "nbkit.cli.commands:translate",
     },
     "Check": {
-        "test": "nbkit.cli.test:test",
+        "test": "nbcheck",
         "compare": "nbcards",
         "validate": "nbkit.cli.grids:validate",
-        "check-numbers": "nbkit.cli.commands:check_numbers",
-        "check-outputs": "nbkit.cli.commands:check_outputs",
+        "check-numbers": "nbcheck",
+        "check-outputs": "nbcheck",
     },
     "Make": {
         "init": "nbkit.cli.grids:init",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,10 +15,18 @@ from nbkit.batch.params import refuse_programs
 from nbkit.cli import RUN_FILE, aligned, allow_commands_option, of_study, offline_option, pair_option
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import aligned_lines, as_csv, atomic_write, plain_text
+from nbkit.files import as_csv, atomic_write
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.measure.bleu import cut
-from nbkit.measure.forms import accuracy_table, agreement, make_form, make_naturalness_form, make_sense_form, read_forms
+from nbkit.measure.forms import (
+    VERDICTS,
+    accuracy_table,
+    agreement,
+    make_form,
+    make_naturalness_form,
+    make_sense_form,
+    read_forms,
+)
 from nbkit.models import Decoding
 from nbkit.models.names import BY_RULE
 from nbkit.models.services.commands import CommandModel, allow_commands
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
     from nbkit.studies.nli_permutation import NliPermutationParams
 
 # ----------------------------------------------------------------------------
-# Commands on texts: `nbkit perturb`, `nbkit translate`, `nbkit check-numbers`.
+# Commands on texts: `nbkit perturb`, `nbkit translate`.
 
 
 @click.command()
@@ -156,191 +162,6 @@ def _lines(file: str) -> list[str]:
 
 
 # ----------------------------------------------------------------------------
-# `nbkit check-numbers`: a gate for translations, which fails where a number is lost.
-
-_STANDARD_INPUT = Path("/dev/stdin")
-#: Of a source that would pass every gate.
-_NO_TEXT = "empty: there is nothing to check"
-
-
-_COLUMNS = {
-    "paper": ("line", "error", "expected", "found"),
-    "quantities": ("line", "error", "expected", "found", "grade", "explanation"),
-}
-
-
-@click.command("check-numbers")
-@click.argument("source", metavar="SOURCE")
-@click.argument("hypothesis", metavar="HYPOTHESIS")
-@pair_option
-@click.option("--rules", type=click.Choice(["quantities", "paper"]), default="quantities", show_default=True,
-              help="Judge value, kind and unit; or values and notation, as the numbers study does.")  # fmt: skip
-@click.option("--strict", is_flag=True, help="Require the target's notation and the source's unit (quantities).")
-@click.option("--lenient", is_flag=True, help="Accept notation that is not localised but unambiguous (paper).")
-@click.option("--beside", multiple=True, metavar="FILE", help="Another system's translations of SOURCE (repeatable): "
-              "an error that two of them share is shown as [everyone] and does not count (quantities).")  # fmt: skip
-@click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
-              help="Text, a table, or one JSON object per line.")  # fmt: skip
-@click.pass_context
-def check_numbers(
-    context: click.Context, source: str, hypothesis: str, pair: tuple[str, str], rules: str,
-    strict: bool, lenient: bool, beside: tuple[str, ...], style: str,
-) -> None:  # fmt: skip
-    """Show each line of HYPOTHESIS that does not carry the numbers of the same line of SOURCE.
-
-    Both files have one sentence per line; one of them may be `-`, standard input. The exit code is 1 if a number is
-    lost, added or changed, and 2 if a file cannot be read.
-    """
-    from nbkit.numbers import forms
-
-    for lang in pair:
-        forms(lang)  # raises for a language without number rules, before anything is read
-    if [source, hypothesis, *beside].count("-") > 1:
-        raise NbkitError("only one of SOURCE and HYPOTHESIS can be standard input")
-    for option, given, other in (
-        ("--strict", strict, "quantities"),
-        ("--beside", beside, "quantities"),
-        ("--lenient", lenient, "paper"),
-    ):
-        if given and rules != other:
-            raise NbkitError(f"{option} belongs to --rules {other}")
-    show = _STYLES[style]
-    if style == "tsv":
-        click.echo("\t".join(_COLUMNS[rules]))
-    judge = _by_paper(lenient) if rules == "paper" else _by_quantities(strict)
-    lines = wrong = 0
-    has_text = False
-    for lines, texts in enumerate(_texts(source, hypothesis, *beside), start=1):
-        has_text |= bool(texts[0].strip())
-        rows = judge(texts[0], texts[1], *pair, *texts[2:])
-        wrong += any(not row.get("everyone") for row in rows)
-        for row in rows:
-            click.echo(show(hypothesis, lines, row))
-    if not has_text:
-        raise DataError(_NO_TEXT, source)
-    click.echo(f"numbers differ in {wrong} of {lines} line{'s' * (lines != 1)}", err=True)
-    context.exit(1 if wrong else 0)
-
-
-_Row: TypeAlias = dict[str, Any]
-#: Source, hypothesis, their languages, and other systems' translations.
-_Judge: TypeAlias = Callable[..., list[_Row]]
-
-
-def _texts(*names: str) -> Iterator[list[str]]:
-    """The texts of each line, as the files are read."""
-    for _, lines in aligned_lines(*(_STANDARD_INPUT if name == "-" else Path(name) for name in names)):
-        yield list(map(_good, lines))
-
-
-def _by_paper(lenient: bool) -> _Judge:
-    from nbkit.measure.numbers import compare_numbers
-
-    def judge(source: str, hypothesis: str, src: str, tgt: str) -> list[_Row]:
-        found = compare_numbers(source, hypothesis, src, tgt)
-        return [asdict(finding) for finding in found if not (lenient and finding.tolerable)]
-
-    return judge
-
-
-def _by_quantities(strict: bool) -> _Judge:
-    from nbkit.measure.health import own_flags
-    from nbkit.numbers import compare_quantities
-
-    def judge(source: str, hypothesis: str, src: str, tgt: str, *beside: str) -> list[_Row]:
-        found = compare_quantities(source, hypothesis, src, tgt)
-        others = {str(n): compare_quantities(source, other, src, tgt) for n, other in enumerate(beside)}
-        own = own_flags({"": found, **others})[""]
-        return [
-            ({"everyone": verdict not in own} if beside and verdict.grade == "wrong" else {})
-            | {
-                "error": verdict.wrong or verdict.note or verdict.grade,
-                "expected": verdict.source.surface if verdict.source else "",
-                "found": verdict.target.surface if verdict.target else "",
-                "tolerable": verdict.grade != "wrong",
-                "grade": verdict.grade,
-                "explanation": str(verdict),
-            }
-            for verdict in found
-            if verdict.grade == "wrong" or (strict and verdict.grade != "same")
-        ]
-
-    return judge
-
-
-def _good(line: str | DataError) -> str:
-    if isinstance(line, DataError):
-        raise line
-    return line
-
-
-def _as_text(file: str, line: int, row: _Row) -> str:
-    if "explanation" in row:
-        return f"{file}:{line}: {row['explanation']}{' [everyone]' if row.get('everyone') else ''}"
-    parts = [f"expected '{row['expected']}'" if row["expected"] else ""]
-    parts += [f"found '{row['found']}'" if row["found"] else ""]
-    return f"{file}:{line}: {row['error']}: {', '.join(filter(None, parts))}"
-
-
-def _as_tsv(file: str, line: int, row: _Row) -> str:
-    # Numbers contain spaces of many kinds, but never a tab.
-    cells = (str(line), *(row[name] for name in _COLUMNS["quantities" if "grade" in row else "paper"][1:]))
-    return "\t".join(plain_text(" ".join(cell.split("\t"))) for cell in cells)
-
-
-def _as_json(file: str, line: int, row: _Row) -> str:
-    return json.dumps({"file": file, "line": line, **row}, ensure_ascii=False)
-
-
-_STYLES: dict[str, Callable[[str, int, _Row], str]] = {"text": _as_text, "tsv": _as_tsv, "json": _as_json}
-
-
-# ----------------------------------------------------------------------------
-# `nbkit check-outputs`: what is wrong with files of translations before anything is measured.
-
-
-@click.command("check-outputs")
-@click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
-@click.argument("outputs", metavar="OUTPUT…", nargs=-1, required=True, type=click.Path(path_type=Path))
-@pair_option
-@click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
-              help="Text, a table, or one JSON object per line.")  # fmt: skip
-@click.pass_context
-def check_outputs(
-    context: click.Context, source: Path, outputs: tuple[Path, ...], pair: tuple[str, str], style: str
-) -> None:
-    """Show the lines of each OUTPUT that are not a translation of the same line of SOURCE: empty, copied, in another
-    language, refusals, codes, loops, cut short, boilerplate.
-
-    All files have one sentence per line. Truncation needs two OUTPUTs of different systems, boilerplate three.
-    The exit code is 1 if anything is wrong, and 2 if a file cannot be read.
-    """
-    from nbkit.measure.health import check_outputs, unjudged
-    from nbkit.models.services.outputs import read_lines
-
-    sources = read_lines(source)
-    if not any(map(str.strip, sources)):
-        raise DataError(_NO_TEXT, source)
-    found = check_outputs(sources, {str(each): read_lines(each) for each in outputs}, *pair)
-    if style == "tsv":
-        click.echo("file\tline\tkind\tevidence")
-    for each in found:
-        evidence = plain_text(" ".join(each.evidence.split()))
-        if style == "json":
-            row = {"file": each.system, "line": each.line, "kind": each.kind, "evidence": each.evidence}
-            click.echo(json.dumps(row, ensure_ascii=False))
-        elif style == "tsv":
-            click.echo(f"{each.system}\t{each.line}\t{each.kind}\t{evidence}")
-        else:
-            click.echo(f"{each.system}:{each.line}: {each.kind}{f': {evidence}' if evidence else ''}")
-    counts = Counter(each.kind for each in found)
-    click.echo(", ".join(f"{kind} {count}" for kind, count in counts.items()) or "nothing was found", err=True)
-    if unseen := unjudged(len(outputs)):
-        click.echo(f"not judged: {'; '.join(f'{kind} ({why})' for kind, why in unseen.items())}", err=True)
-    context.exit(1 if found else 0)
-
-
-# ----------------------------------------------------------------------------
 # Commands about one study of a run file: `nbkit annotate …` (human judgements) and `nbkit split-idioms`.
 
 _FORM = click.argument("form", type=click.Path(path_type=Path))
@@ -394,16 +215,14 @@ def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
     if output is not None:
         with atomic_write(output) as unfinished:
             unfinished.write_text(as_csv(judgements), encoding="utf-8", newline="")
-    from nbkit.studies.suite.judge import LABELS as SUITE_LABELS
-
-    labels = next((each for each in (LABELS, tuple(SUITE_LABELS)) if {*judgements["label"]} <= {*each}), ())
+    labels = next((each for each in (LABELS, VERDICTS) if {*judgements["label"]} <= {*each}), ())
     if not labels:
         raise NbkitError(f"{key}: its labels ({', '.join(sorted(set(judgements['label'])))}) have no right answers")
     if labels == LABELS:
         by = [column for column in ("stratum", "length_group") if column in judgements]
         rows = map(_accuracy, _rows(accuracy_table(judgements, labels=labels, by=by)))
         click.echo(aligned([("annotator", "pairs", "N", "accuracy", "95% interval", "macro F1"), *rows]))
-    else:  # nobody knows which answers to a suite's form are right
+    else:  # nobody knows which verdicts are right
         counts = judgements.groupby("annotator", sort=False)["judgement"].value_counts().unstack(fill_value=0)
         given = [(str(who), *(str(row.get(label, 0)) for label in labels)) for who, row in counts.iterrows()]
         click.echo(aligned([("annotator", *labels), *given]))

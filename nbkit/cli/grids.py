@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,9 @@ from nbkit.batch.params import RunFile, entries, listing, not_remembered, progra
 from nbkit.batch.params import validate as problems_of
 from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option
 from nbkit.errors import NbkitError
+from nbkit.registry import from_package
 from nbkit.studies.base import StudyParams
-from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.exports import FORMATS, write_outcomes
-from nbkit.studies.results import computed, groups_of
-from nbkit.studies.suite import SuiteParams
-from nbkit.suites.from_outcomes import Outcomes, suites_of
 
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
@@ -212,26 +209,12 @@ def outcomes(
     chosen = [each for name, each in params.items() if not entry or name in entry]
     refuse_programs(chosen)
     if as_suite is not None:
-        for path, n in suites_of(_items(chosen), as_suite, every):
+        for path, n in from_package("nbkit.front", "suites_of", "nbcheck")(chosen, as_suite, every):
             click.echo(f"{n:,} tests in {path}")
         return
     n = write_outcomes(chosen, output or Path("/dev/stdout"), form, texts=texts)
     if output is not None:
         click.echo(f"{n:,} outcomes in {output}")
-
-
-def _items(chosen: Iterable[StudyParams]) -> Iterator[Outcomes]:
-    """The outcomes of each entry with their texts, as they become tests of a suite."""
-    for params in chosen:
-        behaviour = behaviour_of(params.study)
-        expects, suite = (
-            behaviour.expects if behaviour else {},
-            params.read if isinstance(params, SuiteParams) else None,
-        )
-        found = computed(params, texts=True)
-        for name in found.names:
-            rows: Any = found.measured(name)
-            yield Outcomes(found.study, rows.assign(measure=name, groups=groups_of(rows)), expects, suite)
 
 
 def _params(run: Path, settings: Mapping[str, str]) -> dict[str, StudyParams]:

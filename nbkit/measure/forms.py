@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 #: Columns of the form around the texts.
 ITEM, ANSWER, REMARK = "item", "label", "remark"
+#: The labels of a form that asks whether a translation is right.
+VERDICTS = ("right", "wrong", "unclear")
 #: The first row with a text, below the header.
 FIRST_ROW = 2
 #: A form of more bytes is refused: filled forms come from others.

@@ -1,4 +1,4 @@
-"""One folder per paper, and one for suites: composes the rooms into documented tables."""
+"""One folder per paper: composes the rooms into documented tables."""
 
 from __future__ import annotations
 
@@ -34,9 +34,4 @@ STUDIES.register(
     "disambiguation",
     "nbkit.studies.disambiguation:STUDY",
     summary="Detecting Word Sense Disambiguation Biases: can wrong senses be predicted and provoked?",
-)
-STUDIES.register(
-    "suite",
-    "nbkit.studies.suite:STUDY",
-    summary="Suites: do translations have what people write down that they must?",
 )

@@ -288,7 +288,7 @@ class Behaviour(Declared):
     notebook, without folder, that shows the headline. surprising: what contradicts a natural order. explore: ``params``
     that make a typed sentence, in the file {typed}, the study's corpus, and as ``reference`` "sentence" where that, not
     the system's own answer, takes the place of a missing reference (`nbkit.studies.explore`). expects: what its items
-    expect of a translation as tests of a suite, by expectation (`nbkit.suites.EXPECTATIONS`), with {groups} filled in.
+    expect of a translation as tests of a suite, by expectation (`nbcheck.EXPECTATIONS`), with {groups} filled in.
     texts: the parameters that name corpora, each with their use: "tested", or what else they are for.
     outcomes: how the columns of outcomes become measures.
     """

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+import sys
+from importlib import import_module
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -14,6 +18,8 @@ from nbkit import registry
 from nbkit.cli import main
 from nbkit.errors import MissingExtraError
 from nbkit.report import site
+
+DOCS = Path(__file__).parents[2] / "docs/api.md"
 
 
 def points(monkeypatch: pytest.MonkeyPatch, *found: EntryPoint) -> None:
@@ -46,4 +52,43 @@ def test_a_package_that_fails_on_import_is_named_and_the_rest_works(monkeypatch,
 
 def test_nbkit_imports_no_package_above():
     for path in Path(nbkit.__file__).parent.rglob("*.py"):
-        assert "import nbcards" not in (text := path.read_text(encoding="utf-8")) and "from nbcards" not in text, path
+        assert not {name.partition(".")[0] for name in imported(path)} & ABOVE.keys(), path
+
+
+#: The packages above nbkit, and what they may import beside it and the packages below.
+ABOVE = {
+    "nbcards": {"click", "jinja2", "markupsafe", "numpy", "pandas", "pyarrow", "pydantic", "scipy"},
+    "nbcheck": {"click", "numpy", "pandas", "pydantic", "re2", "regex", "yaml"},
+    "nbtrain": {
+        "accelerate", "click", "filelock", "numpy", "pydantic", "safetensors", "sentencepiece", "tokenizers", "torch",
+        "tqdm", "transformers",
+    },
+}  # fmt: skip
+
+
+def imported(path: Path) -> set[str]:
+    """What a file imports: modules, and names as ``module.name``."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("package", ABOVE)
+def test_packages_import_public_names_alone(package):
+    """Those that docs/api.md lists, and of other packages only their dependencies."""
+    rows = re.findall(r"^\| `(nbkit[\w.]*)` \| (.*) \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE)
+    public = {module for module, _ in rows}
+    for module, names in rows:
+        listed = re.findall(r"`(\w+)`", names)
+        public |= {f"{module}.{name}" for name in (import_module(module).__all__ if listed == ["__all__"] else listed)}
+    below = {"nbquantities", "nbsandbox", package} | ABOVE[package] | set(sys.stdlib_module_names)
+    for path in Path(import_module(package).__file__ or "").parent.rglob("*.py"):
+        ours, others = set(), set()
+        for name in imported(path):
+            (ours if name.partition(".")[0] == "nbkit" else others).add(name)
+        assert not ours - public, (path.name, sorted(ours - public))
+        assert not {name.partition(".")[0] for name in others} - below, path

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +15,6 @@ from nbcards.estimates import estimates, whole_and_groups
 from nbkit.errors import DataError
 
 FILES = Path(__file__).parent / "outcomes"
-DOCS = Path(__file__).parents[3] / "docs/api.md"
 
 
 def test_measures_are_those_that_the_file_declares():
@@ -61,24 +58,6 @@ def test_differences_of_two_measures_weigh_each_group_alike():
 def test_a_file_of_a_newer_schema_is_refused_with_the_way_out():
     with pytest.raises(DataError, match=r"newer\.parquet: outcomes of version 3, this nbkit reads 2: update nbkit"):
         nbcards.outcomes_at(FILES / "newer.parquet")
-
-
-def test_it_imports_only_public_names_of_nbkit():
-    """Those that docs/api.md lists, and of other packages only its dependencies."""
-    rows = re.findall(r"^\| `(nbkit[\w.]*)` \| (.*) \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE)
-    public = {f"{module}.{name}" for module, names in rows for name in re.findall(r"`(\w+)`", names)}
-    others = set()
-    for path in Path(nbcards.__file__).parent.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                names = {f"{node.module}.{alias.name}" for alias in node.names}
-                private = {name for name in names if name.startswith("nbkit.")} - public
-                assert not private, f"{path.name} imports {', '.join(sorted(private))}"
-                others.add(node.module.partition(".")[0])
-            elif isinstance(node, ast.Import):
-                others |= {alias.name.partition(".")[0] for alias in node.names}
-    known = {"click", "jinja2", "markupsafe", "nbcards", "nbkit", "numpy", "pandas", "pyarrow", "pydantic", "scipy"}
-    assert others - set(sys.stdlib_module_names) <= known
 
 
 def test_reading_needs_no_torch_and_no_notebooks():

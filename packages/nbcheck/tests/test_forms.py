@@ -6,8 +6,8 @@ from unicodedata import normalize
 
 import pytest
 
-from nbkit.suites.suite import Suite, Test
-from nbkit.suites.verdicts import decide
+from nbcheck.suite import Suite, Test
+from nbcheck.verdicts import decide
 
 SUITE = Suite("forms", "en", "de", ())
 

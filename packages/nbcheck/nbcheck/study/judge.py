@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
+from nbcheck import Test, decide, suspects
+from nbcheck.expectations import matches_words
+from nbcheck.study.items import GROUPS
+from nbcheck.study.params import SuiteParams, custom
+from nbkit.measure.forms import VERDICTS
 from nbkit.studies.answering import Cell
-from nbkit.studies.suite.items import GROUPS
-from nbkit.studies.suite.params import SuiteParams, custom
-from nbkit.suites import Test, decide, suspects
-from nbkit.suites.expectations import matches_words
 from nbkit.text.parsers import load_parser, parser_identity
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 ASIDE = ("item", "unit", "aside")
 OUTCOMES = ("item", "unit", *GROUPS, "verdict", "reason", "by", "passed", "aside", "spans")
 #: What annotators choose from, with the verdict that follows.
-LABELS = {"right": "pass", "wrong": "fail", "unclear": "undecided"}
+LABELS = dict(zip(VERDICTS, ("pass", "fail", "undecided"), strict=True))
 
 
 def aside_inputs(params: SuiteParams, cell: Cell) -> dict[str, str]:

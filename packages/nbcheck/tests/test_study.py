@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from nbcheck.study import STUDY, SuiteParams
+from nbcheck.study.rates import beaten, pass_rates
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.measure.statistics import share_interval
 from nbkit.models import MODELS
-from nbkit.studies.suite import STUDY, SuiteParams
-from nbkit.studies.suite.rates import beaten, pass_rates
 from tests.pages import run_page
 from tests.studies.long_files import outcomes
 

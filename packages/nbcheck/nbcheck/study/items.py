@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from nbcheck import Test
+from nbcheck.study.params import SuiteParams
 from nbkit.models import load, missing
 from nbkit.models.model import Model
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
-from nbkit.studies.suite.params import SuiteParams
-from nbkit.suites import Test
 
 #: What distinguishes tests.
 GROUPS = ("test", "cluster", "category", "phenomenon")

@@ -7,9 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from nbcheck.expectations import EXPECTATIONS
+from nbcheck.study.params import SuiteParams
+from nbcheck.suite import Suite, write_suite
 from nbkit.errors import NbkitError
-from nbkit.suites.expectations import EXPECTATIONS
-from nbkit.suites.suite import Suite, write_suite
+from nbkit.studies.base import StudyParams
+from nbkit.studies.behaviours import behaviour_of
+from nbkit.studies.results import computed, groups_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 ASIDE = "quarantined"
 
 
-class Outcomes(NamedTuple):
+class _Items(NamedTuple):
     """Measured rows of a study with texts (`nbkit.studies.results`), and the columns measure and groups.
 
     expects: what the study expects of a translation, by expectation (`nbkit.studies.behaviours.Behaviour.expects`).
@@ -31,8 +35,19 @@ class Outcomes(NamedTuple):
     suite: Suite | None = None
 
 
-def suites_of(found: Iterable[Outcomes], path: Path, every: bool = False) -> Iterator[tuple[Path, int]]:
-    """Write the items of outcomes with texts as suites, one per direction; yields each file with its number of tests.
+def _items(chosen: Iterable[StudyParams]) -> Iterator[_Items]:
+    for params in chosen:
+        behaviour = behaviour_of(params.study)
+        suite = params.read if isinstance(params, SuiteParams) else None
+        outcomes = computed(params, texts=True)
+        for name in outcomes.names:
+            rows: Any = outcomes.measured(name)
+            rows = rows.assign(measure=name, groups=groups_of(rows))
+            yield _Items(outcomes.study, rows, behaviour.expects if behaviour else {}, suite)
+
+
+def suites_of(chosen: Iterable[StudyParams], path: Path, every: bool = False) -> Iterator[tuple[Path, int]]:
+    """Write the items of runs as suites, one per direction; yields each file with its number of tests.
 
     Tests of a suite are written as they are, templates filled in. Of other studies, the source is the text that systems
     were given; the reference is a known right translation, and outputs that fail are known wrong ones. every: also
@@ -42,7 +57,7 @@ def suites_of(found: Iterable[Outcomes], path: Path, every: bool = False) -> Ite
     tests: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     data: dict[str, dict[str, str]] = defaultdict(dict)
     written: dict[str, dict[str, dict[str, Any]]] = {}  # the tests of each suite, by its path
-    for study, table, expects, suite in found:
+    for study, table, expects, suite in _items(chosen):
         if suite is not None and suite.path not in written:
             written[suite.path] = {row["id"]: row for row in suite.rows()}
             data[f"{suite.src}-{suite.tgt}"] |= suite.data

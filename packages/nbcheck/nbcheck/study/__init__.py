@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from nbcheck.study import items as testing
+from nbcheck.study import judge
+from nbcheck.study.params import SuiteParams
 from nbkit.models import label
 from nbkit.studies import base
 from nbkit.studies.answering import Cell
 from nbkit.studies.base import Notebook, cell_label
 from nbkit.studies.study import Study, Table
-from nbkit.studies.suite import items as testing
-from nbkit.studies.suite import judge
-from nbkit.studies.suite.params import SuiteParams
 
 __all__ = ["STUDY", "SuiteParams"]
 

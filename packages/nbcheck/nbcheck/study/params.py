@@ -8,6 +8,9 @@ from typing import Annotated
 
 from pydantic import model_validator
 
+from nbcheck import EXPECTATIONS, Suite, read_suite
+from nbcheck.expectations import matches_words
+from nbcheck.suite import DEMO, NO_CATEGORY, digests
 from nbkit.files import expand_path
 from nbkit.languages import LanguageDataError
 from nbkit.models.services.outputs import text_digest
@@ -21,15 +24,12 @@ from nbkit.studies.base import (
     only,
     or_value_error,
 )
-from nbkit.suites import EXPECTATIONS, Suite, read_suite
-from nbkit.suites.expectations import matches_words
-from nbkit.suites.suite import DEMO, NO_CATEGORY, digests
 from nbkit.text.parsers import check_parser, parser_for
 
 
 def custom() -> dict[str, str]:
-    """The code of expectations that are not nbkit's, by name; what they call is not followed."""
-    others = [each for each in map(EXPECTATIONS.get, EXPECTATIONS) if not each.judge.__module__.startswith("nbkit.")]
+    """The code of expectations that are not among the usual ones, by name; what they call is not followed."""
+    others = [each for each in map(EXPECTATIONS.get, EXPECTATIONS) if not each.judge.__module__.startswith("nbcheck.")]
     return {each.name: text_digest(getsource(each.judge)) for each in others}
 
 

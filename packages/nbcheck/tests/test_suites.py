@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nbkit.errors import DataError, NbkitError
-from nbkit.suites import (
+from nbcheck import (
     EXPECTATIONS,
     Case,
     Suite,
@@ -27,10 +26,11 @@ from nbkit.suites import (
     suspects,
     write_suite,
 )
-from nbkit.suites.expectations import compiled
-from nbkit.suites.suite import DEMO as DEMO_FILE
+from nbcheck.expectations import compiled
+from nbcheck.suite import DEMO as DEMO_FILE
+from nbkit.errors import DataError, NbkitError
 
-TABLE = Path(__file__).parent / "suites" / "expectations.tsv"
+TABLE = Path(__file__).parent / "expectations.tsv"
 with TABLE.open(encoding="utf-8", newline="") as _file:
     HARD = list(csv.DictReader(_file, delimiter="\t", quoting=csv.QUOTE_NONE))
 DEMO = Suite("demo", "en", "de", ())
@@ -64,7 +64,7 @@ def test_each_expectation_has_hard_cases_in_several_languages():
 
 
 def test_without_lingua_and_data(monkeypatch):
-    monkeypatch.setattr("nbkit.suites.expectations.find_spec", lambda name: None)
+    monkeypatch.setattr("nbcheck.expectations.find_spec", lambda name: None)
     expectation = EXPECTATIONS.get("language")
     assert expectation.judged("de", Case("x", "Hallo", "en", "de")).verdict == "undecided"
 
@@ -394,7 +394,7 @@ def digest(source: str) -> str:
 # ----------------------------------------------------------------------------
 # What was read of DFKI's suite on systems of WMT.
 
-GOLD = Path(__file__).parents[1] / "benchmarks" / "gold" / "suites.tsv"
+GOLD = Path(__file__).with_name("read.tsv")
 
 
 def gold() -> list[dict[str, str]]:

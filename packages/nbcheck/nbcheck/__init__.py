@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nbkit.suites.expectations import EXPECTATIONS, Case, Expectation, Judged
-from nbkit.suites.suite import Suite, Test, read_suite, rows_of, write_suite
-from nbkit.suites.verdicts import Decision, Fault, decide, lint, suspects
+from nbcheck.expectations import EXPECTATIONS, Case, Expectation, Judged
+from nbcheck.suite import Suite, Test, read_suite, rows_of, write_suite
+from nbcheck.verdicts import Decision, Fault, decide, lint, suspects
 
 __all__ = [
     "EXPECTATIONS", "Case", "Decision", "Expectation", "Fault", "Judged", "Suite", "Test", "decide", "lint",

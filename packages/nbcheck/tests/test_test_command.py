@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
+from nbcheck import EXPECTATIONS, read_suite
+from nbcheck.cli import _tested
+from nbcheck.study import STUDY, SuiteParams
+from nbcheck.study.params import custom
+from nbcheck.study.rates import beaten, pass_rates
 from nbkit.cli import main
-from nbkit.cli.test import _tested
 from nbkit.models import MODELS
 from nbkit.studies import STUDIES
-from nbkit.studies.suite import STUDY, SuiteParams
-from nbkit.studies.suite.params import custom
-from nbkit.studies.suite.rates import beaten, pass_rates
-from nbkit.suites import EXPECTATIONS, read_suite
 from tests.annotate.filling import fill, rows_of
 from tests.studies.long_files import outcomes, read_outcomes
 
@@ -116,13 +116,13 @@ def digest(source: str) -> str:
 
 def test_every_command_judges_by_the_same_parser(monkeypatch, tmp_path):
     """`nbkit test`, `run`, `outcomes` and `card` make parameters of which one takes the parser that is here."""
-    monkeypatch.setattr("nbkit.studies.suite.params.parser_for", lambda lang, named: named.get(lang, "here"))
-    monkeypatch.setattr("nbkit.studies.suite.params.check_parser", lambda spec, lang: None)
+    monkeypatch.setattr("nbcheck.study.params.parser_for", lambda lang, named: named.get(lang, "here"))
+    monkeypatch.setattr("nbcheck.study.params.check_parser", lambda spec, lang: None)
     assert SuiteParams(suite="ours.yaml").pipeline == "here"
     assert SuiteParams(suite="ours.yaml", parsers={"de": "mine"}).pipeline == "mine"
     Path("no words.yaml").write_text("pair: en-de\ntests:\n- {source: x, right: y}\n")
     assert SuiteParams(suite="no words.yaml").pipeline == ""
-    monkeypatch.setattr("nbkit.studies.suite.params.check_parser", lambda spec, lang: "not installed")
+    monkeypatch.setattr("nbcheck.study.params.check_parser", lambda spec, lang: "not installed")
     assert SuiteParams(suite="ours.yaml").pipeline == ""
     Path("r.yaml").write_text(
         "name: r\nruns:\n- study: suite\n  params: {suite: ours.yaml, models: [good, fair, poor]}\n"

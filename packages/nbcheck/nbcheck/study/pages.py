@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from nbcheck.study.params import SuiteParams
 from nbkit import provenance
 from nbkit.figures import styles
 from nbkit.figures.panels import NO_MODEL
 from nbkit.studies import notebook
 from nbkit.studies.notebook import show
-from nbkit.studies.suite.params import SuiteParams
 
 #: What stands in place of a table if every test is skipped or in quarantine.
 NO_TEST = "No test counts: all are in quarantine, in a category of the parameter without, or not translated by all."
@@ -25,7 +25,7 @@ def why_empty(params: SuiteParams) -> str:
 def show_rates(
     params: SuiteParams, rates: pd.DataFrame, rows: Sequence[str], name: str, caption: str, fold: str = ""
 ) -> None:
-    """Show pass rates (`nbkit.studies.suite.rates.pass_rates`) in percent, *rows* × systems, the best in bold.
+    """Show pass rates (`nbcheck.study.rates.pass_rates`) in percent, *rows* × systems, the best in bold.
 
     N is the number of tests that count, of the system with most of them.
     """

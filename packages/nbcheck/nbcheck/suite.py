@@ -22,12 +22,12 @@ from typing import Any
 
 import yaml
 
+from nbcheck.expectations import EXPECTATIONS
 from nbkit.errors import DataError, NbkitError, closest
 from nbkit.files import atomic_write, expand_path, file_digest, read_lines, read_text
 from nbkit.languages import split_pair
 from nbkit.numbers.formats import draw_numbers, parse_format
 from nbkit.seeding import address
-from nbkit.suites.expectations import EXPECTATIONS
 from nbkit.yaml_text import line_of, load
 
 #: Keys of a test that are no expectations.

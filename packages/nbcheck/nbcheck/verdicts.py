@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from nbkit.suites.expectations import (
+from nbcheck.expectations import (
     EXPECTATIONS,
     Case,
     Judged,
@@ -15,7 +15,7 @@ from nbkit.suites.expectations import (
     compiled,
     is_regex,
 )
-from nbkit.suites.suite import Suite, Test
+from nbcheck.suite import Suite, Test
 from nbkit.text.form import one_form, original_spans
 
 #: Expectations about wording: what one of them finds and another refuses is a contradiction.
