@@ -45,6 +45,37 @@ class MissingExtraError(NbkitError):
     """An optional dependency or its weights are not installed; the message contains the command that installs them."""
 
 
+#: By extra of `pip install`: the packages of it that code imports.
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "models": ("accelerate", "huggingface_hub", "safetensors", "sentencepiece", "torch", "transformers"),
+    "parse": ("spacy",),
+    "notebooks": (
+        "IPython", "ipywidgets", "jupyter_client", "latex2mathml", "matplotlib", "nbclient", "nbconvert", "nbformat",
+        "nh3", "papermill", "pebble", "pingouin", "seaborn", "sklearn", "statsmodels", "tinycss2", "traitlets",
+    ),
+}  # fmt: skip
+
+
+def install(extra: str) -> str:
+    """The command that installs an extra; no package is on an index yet.
+
+    >>> install("ct2")
+    'pip install "nbkit[ct2]" --find-links dist (after make wheel), or ".[ct2]" in the checkout'
+    """
+    return f'pip install "nbkit[{extra}]" --find-links dist (after make wheel), or ".[{extra}]" in the checkout'
+
+
+def missing_package(error: ImportError) -> str | None:
+    """What to install where an import failed for want of an extra; None for any other import.
+
+    >>> missing_package(ModuleNotFoundError(name="torch"))
+    'this needs the package torch: pip install "nbkit[models]" ...'
+    """
+    package = (error.name or "").partition(".")[0]
+    extra = next((extra for extra, packages in EXTRAS.items() if package in packages), None)
+    return None if extra is None else f"this needs the package {package}: {install(extra)}"
+
+
 class UnknownNameError(NbkitError):
     """A name that is not registered, with the closest match and all known names.
 

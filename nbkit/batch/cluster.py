@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from nbkit.batch.workers import Done, Task, call
-from nbkit.errors import MissingExtraError, NbkitError
+from nbkit.errors import MissingExtraError, NbkitError, install
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -139,7 +139,7 @@ def _require(executor: str, address: str | None) -> None:
         if executor in _JOBS:
             import dask_jobqueue  # noqa: F401
     except ImportError as error:
-        raise MissingExtraError(f'--executor {executor} needs Dask ({error}): pip install "nbkit[dask]"') from None
+        raise MissingExtraError(f"--executor {executor} needs Dask ({error}): {install('dask')}") from None
 
 
 @contextmanager

@@ -18,7 +18,6 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import version
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -35,6 +34,7 @@ from nbkit.batch.folder import OutputFolder
 from nbkit.batch.plan import Execution
 from nbkit.errors import NbkitError
 from nbkit.files import writable
+from nbkit.models.model import installed
 from nbkit.models.services.commands import VARIABLE as COMMANDS
 from nbkit.registry import PLUGINS, load_plugins
 from nbkit.store import cache_folder
@@ -218,7 +218,7 @@ def visible_gpus() -> tuple[str, ...]:
 
     If that variable is set, it decides: a cluster job sees only the GPUs it was given.
     """
-    if version("torch").endswith("+cpu"):
+    if (installed("torch") or "+cpu").endswith("+cpu"):
         return ()  # no need to wait for torch to say so
     import torch
 

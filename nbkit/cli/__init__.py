@@ -18,7 +18,7 @@ import click
 
 from nbkit import __version__
 from nbkit.batch.params import params_of, read
-from nbkit.errors import NbkitError, ParamsError, closest
+from nbkit.errors import NbkitError, ParamsError, closest, missing_package
 from nbkit.files import REFUSALS
 from nbkit.languages import split_pair
 from nbkit.models.services.commands import VARIABLE, allow_commands
@@ -231,6 +231,10 @@ class _LazyGroup(click.Group):
         except UnicodeEncodeError as error:
             text = f"{error.object[error.start : error.start + 1]!r} cannot be written as {error.encoding}"
             return _explain(context, f"{text}: set PYTHONUTF8=1 or a UTF-8 locale")
+        except ModuleNotFoundError as error:
+            if (needed := missing_package(error)) is None:
+                raise
+            return _explain(context, needed)
         except MemoryError:
             return _explain(context, "out of memory: is a file larger than expected?")
         except OSError as error:  # a full disk, a folder that may not be written to

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_
 
 from nbkit.corpora import sandbox
 from nbkit.corpora.corpus import read_word_pairs
-from nbkit.errors import DataError, MissingExtraError, NbkitError, as_problem
+from nbkit.errors import DataError, MissingExtraError, NbkitError, as_problem, install
 from nbkit.registry import Registry, check_options
 from nbkit.store import Store
 
@@ -539,7 +539,7 @@ class PharaohAligner:
 
 _INSTALL = (
     "aligner 'eflomal' needs the package eflomal, which is compiled (gcc, make, Python headers): "
-    'pip install "nbkit[eflomal]"; other aligners: lexicon, pharaoh:FILE, embeddings:MODEL'
+    f"{install('eflomal')}; other aligners: lexicon, pharaoh:FILE, embeddings:MODEL"
 )
 #: Iterations at most where training pairs say what words mean; eflomal's default for 35 pairs is 845.
 _MOST_ITERATIONS = 64

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError, as_problem
+from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError, as_problem, install
 from nbkit.measure import Kappa, check_pairs
 from nbkit.measure.aligners import Alignment, TokenPair, an_argument, from_pharaoh, to_pharaoh, token_pairs
 from nbkit.models import network as networks
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "google-bert/bert-base-multilingual-cased"
 _DEFAULT_LAYER = 9
 _MEASURES = ("precision", "recall", "f1")
-_INSTALL = 'bertscore needs the package bert-score: pip install "nbkit[bertscore]"'
+_INSTALL = f"bertscore needs the package bert-score: {install('bertscore')}"
 #: Pairs whose embeddings are in memory together.
 WINDOW = 1024
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Protocol
 
-from nbkit.errors import MissingExtraError, ModelError, as_problem
+from nbkit.errors import MissingExtraError, ModelError, as_problem, install
 from nbkit.models import files, names
 from nbkit.models.batching import windows
 from nbkit.models.caps import take_texts
 from nbkit.models.folders import check_folder, kind_of
-from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, arithmetic, keep, resolve_device, version
+from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, arithmetic, installed, keep, resolve_device
 from nbkit.models.names import BY_RULE, REINSTALL, SERVICES, Reference, check_languages, families, find, service_of
 from nbkit.progress import progress_bar
 from nbkit.store import Store
@@ -239,7 +239,7 @@ class Weights(Model):
         if reference.task.noun == "model" and (prefix := reference.entry.prefixes.get(reference.tgt or "")):
             more = {"prefix": prefix}
         elif reference.task.name == "classify":  # whose head has always run in torch
-            more = {"torch": version("torch")} | ({"labels": list(reference.labels)} if reference.labels else {})
+            more = {"torch": installed("torch")} | ({"labels": list(reference.labels)} if reference.labels else {})
         return {**self.source(), **arithmetic(reference), **more}
 
     def source(self) -> Record:
@@ -257,8 +257,9 @@ class Weights(Model):
     def _require(self) -> None:
         suffix, package = self.reference.suffix, BACKENDS[self.reference.suffix].package
         if find_spec(package) is None:
+            what = f"backend '{suffix}'" if suffix else str(self.reference)
             extra = (suffix or "models").partition("-")[0]
-            raise MissingExtraError(f"backend '{suffix}' needs the package {package}: pip install \"nbkit[{extra}]\"")
+            raise MissingExtraError(f"{what} needs the package {package}: {install(extra)}")
 
     def check(self) -> None:
         reference = self.reference

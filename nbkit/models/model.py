@@ -239,10 +239,10 @@ def arithmetic(reference: Reference) -> Record:
     backend = BACKENDS[reference.suffix]
     found: Record = {"backend": backend.package, backend.package: installed(backend.package)}
     if reference.suffix is None:
-        found["torch"] = version("torch")
+        found["torch"] = installed("torch")
     else:  # the tokenizer is transformers' in every case
         found |= {"conversion": CONVERSION, "quantization": backend.quantization}
-        found["transformers"] = version("transformers")
+        found["transformers"] = installed("transformers")
     device = resolve_device(reference.device).partition(":")[0]
     return {**found, "device": device, "dtype": resolve_dtype(reference.dtype, device)}
 
@@ -273,7 +273,7 @@ def resolve_dtype(dtype: str, device: str) -> str:
 
 @cache
 def _best_device() -> str:
-    if version("torch").endswith("+cpu"):
+    if (installed("torch") or "+cpu").endswith("+cpu"):
         return "cpu"  # known without importing torch
     import torch
 

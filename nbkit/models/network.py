@@ -11,7 +11,7 @@ from typing import Any
 from nbkit.errors import as_problem
 from nbkit.models import files
 from nbkit.models.batching import Budget
-from nbkit.models.model import TASKS, Record, resolve_device, version
+from nbkit.models.model import TASKS, Record, installed, resolve_device
 from nbkit.models.names import Entry, Reference
 
 #: Tokens per batch, by device. A batch holds texts of one length, so there is no padding and results do not depend on
@@ -49,7 +49,7 @@ def problem(name: str) -> str | None:
 def identity(name: str, device: str) -> Record:
     """The weights and the libraries that run them, for keys."""
     place = resolve_device(device).partition(":")[0]
-    libraries = {"device": place, "torch": version("torch"), "transformers": version("transformers")}
+    libraries = {"device": place, "torch": installed("torch"), "transformers": installed("transformers")}
     return {**files.source(reference_of(name)), **libraries}
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from nbkit.corpora.homographs import Homograph
-from nbkit.errors import MissingExtraError, NbkitError
+from nbkit.errors import MissingExtraError, NbkitError, install
 from nbkit.store import Store
 from nbkit.text.sentences import ROOT, Sentence, Text
 from nbkit.yaml_text import read_own
@@ -138,7 +138,7 @@ SERVER = "NBKIT_LANGUAGETOOL"
 _CODES = {"en": "en-US", "de": "de-DE"}
 
 
-_INSTALL = 'pip install "nbkit[languagetool]"'
+_INSTALL = install("languagetool")
 
 
 def grammar_problem() -> str | None:

@@ -78,7 +78,7 @@ class Outcomes:
                 rows = rows[rows[column].astype(str) == value]
             if len(rows):
                 return self._as_measured(rows, values.loc[rows.index], judged)
-        return self._as_measured(self.rows.iloc[:0], self.rows["item"].iloc[:0], Judged(value=""))
+        return self._as_measured(self.rows.iloc[:0], self.rows["item"].iloc[:0], Judged(value="", cluster="item"))
 
     def of_systems(self, systems: Collection[str]) -> Outcomes:
         """The outcomes of these systems."""

@@ -50,6 +50,16 @@ def test_a_package_that_fails_on_import_is_named_and_the_rest_works(monkeypatch,
     assert done.exit_code == 2 and "cannot be imported" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["test", "check-numbers", "check-outputs"])
+def test_without_nbcheck_its_commands_say_how_to_install_it(monkeypatch, command: str):
+    points(monkeypatch)
+    done = CliRunner().invoke(main, [command, "a", "b", "--pair", "en-de"])
+    assert done.exit_code == 2 and done.stderr == (
+        f"nbkit: '{command}' comes with the package nbcheck: pip install its wheel beside nbkit's, or "
+        "packages/nbcheck of the checkout\n"
+    )
+
+
 def test_nbkit_imports_no_package_above():
     for path in Path(nbkit.__file__).parent.rglob("*.py"):
         assert not {name.partition(".")[0] for name in imported(path)} & ABOVE.keys(), path

@@ -590,7 +590,7 @@ def language(wanted: str, case: Case) -> Judged:
     if counts[other] > max(1, 2 * own):
         return Judged("fail", f"{language_name(other)}: {', '.join(own_words(case.output, other))}")
     if find_spec("lingua") is None:
-        return Judged("undecided", 'its words do not show it: pip install "nbkit[language]"')
+        return Judged("undecided", "its words do not show it: pip install lingua-language-detector")
     sureness = _sureness(case.output, base_language(wanted))
     if sureness is None or 1 - _SURE < sureness < _SURE:
         return Judged("undecided", f"perhaps {language_name(wanted)}")
