@@ -78,10 +78,11 @@ def label(name: str, task: str = "translate") -> str:
 
 
 @as_problem
-def check(*asked: Any, kind: str | None = None, **how: Any) -> str | None:
+def check(*asked: Any, kind: str | None = None, untrained: bool = False, **how: Any) -> str | None:
     """What prevents a model from being used, in one message; None if nothing does. Other arguments as of `load`.
 
-    kind: "causal" or "masked" if only a language model of that kind is suitable.
+    kind: "causal" or "masked" if only a language model of that kind is suitable. untrained: also accept a model that is
+    still to be trained here.
 
     >>> check("sandbox-m2m", "translate", "en", "sw"), check("gpt2", "likelihood", "de")
     ("model 'sandbox-m2m' does not translate to 'sw'; it translates to: de, fr, es, it, ru, zh, ja",
@@ -92,6 +93,8 @@ def check(*asked: Any, kind: str | None = None, **how: Any) -> str | None:
     model.check()
     if kind is not None and model.kind not in (None, kind):
         return f"{model.reference} is {model.kind}; a {kind} one is needed"
+    if isinstance(model, Weights) and not untrained:
+        model.require_trained()
     return None
 
 
@@ -216,6 +219,8 @@ class Trained(Protocol):
     #: What it is trained by, as in the record beside its weights; of a language model, "causal" or "masked".
     fields: Record
     kind: str
+    #: The command that trains it.
+    command: str
 
     def check(self) -> None: ...
 
@@ -276,6 +281,11 @@ class Weights(Model):
         elif problem := files.obstacle(reference):
             raise ModelError(problem)
 
+    def require_trained(self) -> None:
+        """Raise `ModelError`, with the command that trains it, for a model that is still to be trained here."""
+        if self.trained is not None and not self.is_here:
+            raise ModelError(f"{self.reference} is not trained on this machine; train it: {self.trained.command}")
+
     @property
     def kind(self) -> str | None:  # type: ignore[override]
         if self.task.noun != "language model":
@@ -299,9 +309,8 @@ class Weights(Model):
         if self.trained is None:
             folder = files.fetch(self.reference)
         else:
+            self.require_trained()
             folder = self.trained.folder
-            if not files.is_complete(folder):
-                self.trained.train()
         if self.task.noun != "model":  # translators are, when they are loaded, by bytes that were checked
             check_folder(self.reference, folder)
         return folder

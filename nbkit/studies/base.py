@@ -290,26 +290,37 @@ class TrainingData(NamedTuple):
     copies: int = 0
 
 
+def recipe_of(model: str, src: str, tgt: str) -> Mapping[str, Any] | None:
+    """The recipe that a model was trained by, if the record beside its weights or its package says so.
+
+    >>> recipe_of("sandbox", "en", "de")["steps"], recipe_of("opus-mt", "en", "de")
+    (20000, None)
+    """
+    try:
+        reference = models.load(model.removeprefix(BY_RULE), "translate", src, tgt).reference
+        fields: Any = None
+        if reference.folder is not None:
+            fields = read_json(reference.folder / RECORD, needed=False).get("recipe")
+        elif reference.entry.trained is not None:
+            fields = reference.entry.trained(reference).fields
+        return fields if isinstance(fields, Mapping) and isinstance(fields.get("train"), str) else None
+    except NbkitError:
+        return None  # what is wrong with a model is said where it is asked to translate
+
+
 def trained_by(model: str, src: str, tgt: str) -> TrainingData | None:
-    """What a model was trained on, if the record beside its weights or its package says so; None for any other.
+    """What a model was trained on, according to its recipe; None if that is not known.
 
     >>> trained_by("opus-mt", "en", "de") is None
     True
     """
+    if (fields := recipe_of(model, src, tgt)) is None:
+        return None
     try:
-        reference = models.load(model.removeprefix(BY_RULE), "translate", src, tgt).reference
-        if reference.folder is not None:
-            fields: Any = read_json(reference.folder / RECORD, needed=False).get("recipe")
-        elif reference.entry.trained is not None:
-            fields = reference.entry.trained(reference).fields
-        else:
-            fields = None
-        if not isinstance(fields, Mapping) or not isinstance(fields.get("train"), str):
-            return None
         found: dict[str, Any] = {name: fields.get(name) for name in ("train", "pairs", "idioms", "idiom_pairs")}
         return TrainingData(**found, copies=training_copies(fields.get("condition", "joint")) if found["idioms"] else 0)
     except NbkitError:
-        return None  # what is wrong with a model is said where it is asked to translate
+        return None  # a record with a condition that does not exist
 
 
 # ----------------------------------------------------------------------------

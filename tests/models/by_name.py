@@ -14,6 +14,7 @@ from nbkit.models import Decoding, Entry, ask, check, label, load, model, transl
 from nbkit.models.names import Reference, check_languages
 from nbkit.models.services.asking import Usage
 from nbkit.store import Store
+from nbtrain.models import fetched
 
 
 def entry(*, languages: Sequence[str] | None = None, **fields: Any) -> Entry:
@@ -66,15 +67,15 @@ def language_model_identity(name: str, lang: str | None = None, **how: Any) -> d
 
 
 def ensure_model(name: str, src: str, tgt: str) -> Path | None:
-    return load(name, "translate", src, tgt).fetch()
+    return fetched(load(name, "translate", src, tgt))
 
 
 def ensure_classifier(name: str, lang: str = "en") -> Path | None:
-    return load(name, "classify", lang).fetch()
+    return fetched(load(name, "classify", lang))
 
 
 def ensure_language_model(name: str, lang: str | None = None) -> Path | None:
-    return load(name, "likelihood", lang).fetch()
+    return fetched(load(name, "likelihood", lang))
 
 
 def is_trained(name: str, src: str, tgt: str) -> bool:

@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 
+from nbkit.batch.params import parse, validate
 from nbkit.corpora.nli import LABELS, load_nli
 from nbkit.errors import ModelError
 from nbkit.models import ask, check, load, translate
@@ -40,7 +41,7 @@ def test_the_identity_is_the_digest_of_the_weights():
     assert identity["weights"] != load("sandbox-small", "translate", "ja", "en").identity()["weights"]
     folder = trained.model_folder("sandbox-convnet", "en")
     assert load("sandbox-convnet", "classify", "en").identity()["weights"] == folder_digest(folder)
-    assert "recipe" in load("sandbox-convnet", "classify", "de").identity()  # trained on first use
+    assert "recipe" in load("sandbox-convnet", "classify", "de").identity()  # to be trained
     twin = load("sandbox-wsd-marian#2", "translate", "en", "de").reference
     assert twin.folder.name == "sandbox-wsd-marian-seed-2-en-de"
     assert load("sandbox-wsd-marian#3", "translate", "en", "de").identity()["recipe"] == "sandbox-wsd-marian"
@@ -66,7 +67,19 @@ def test_damaged_weights_are_named_with_the_way_out(tmp_path, monkeypatch):
 def test_without_its_models_nbsandbox_says_how_to_get_them(tmp_path, monkeypatch):
     monkeypatch.setattr(trained, "shipped_folder", lambda: tmp_path)
     assert "has no trained models; install it again: pip install" in check("sandbox", "translate", "en", "de")
-    assert check("sandbox-wsd-lstm", "translate", "en", "de") is None  # is trained on first use
+    assert "nbkit train model 'sandbox-wsd-lstm' en-de" in check("sandbox-wsd-lstm", "translate", "en", "de")
+
+
+def test_a_recipe_that_does_not_come_trained_names_the_command_that_trains_it():
+    run = (
+        "name: run\nruns:\n  - study: word_order\n"
+        "    params: {corpus: sandbox, languages: [de], models: [sandbox-marian#2]}\n"
+    )
+    [problem] = map(str, validate(parse(run, "run.yaml")))
+    assert problem.startswith("run.yaml:4 (word_order): model 'sandbox-marian#2' is not trained on this machine")
+    assert problem.endswith("train it: nbkit train model 'sandbox-marian#2' en-de")
+    with pytest.raises(ModelError, match="train it: nbkit train model 'sandbox-roberta' fr"):
+        list(ask(load("sandbox-roberta", "classify", "fr"), [("Un chien dort.", "Un chien dort.")], None))
 
 
 def test_they_are_good():

@@ -23,7 +23,7 @@ from nbkit.models.loading import SAFELY, mask_of, padded, positions, quiet
 from nbkit.models.names import order_of
 from nbkit.perturb.derangements import derange_pair
 from nbkit.seeding import address
-from nbtrain.models import start_reference
+from nbtrain.models import fetched, start_reference
 from nbtrain.recipes import ClassifierRecipe
 from nbtrain.training import NAMES, Batches, Card, Training, new_classifier, shown, train_by, train_tokenizer
 
@@ -300,9 +300,9 @@ def start_files(start: str, lang: str) -> Path:
     """
     if start not in LANGUAGE_MODELS:
         return fetch(start_reference(start, lang))
-    if problem := check(start, "likelihood", lang, kind="masked"):
+    if problem := check(start, "likelihood", lang, kind="masked", untrained=True):
         raise ModelError(problem)
-    folder = load(start, "likelihood", lang).fetch()
+    folder = fetched(load(start, "likelihood", lang))
     if folder is None:
         raise ModelError(f"start '{start}' is Python code, which cannot be fine-tuned; give a model with files")
     return folder

@@ -13,6 +13,11 @@ from click.core import ParameterSource
 
 from nbkit.errors import ParamsError
 from nbkit.languages import split_pair
+from nbkit.models import load
+from nbkit.models.answers import Weights
+from nbkit.models.model import TASKS
+from nbkit.models.names import known_entry
+from nbtrain.models import fetched
 from nbtrain.recipes import ClassifierRecipe, LanguageModelRecipe, Recipe, TranslatorRecipe, named_recipe
 
 
@@ -123,6 +128,35 @@ _KINDS: dict[str, tuple[type[Recipe], str, str]] = {
         "Train a small language model, causal (gpt2) or masked,",
     ),
 }
+
+
+@train.command("model")
+@click.argument("name")
+@click.argument("languages", default="en-de")
+def train_named(name: str, languages: str) -> None:
+    """Train the model NAME of nbkit's catalogue, where nbkit finds it by that name.
+
+    LANGUAGES: the pair of a translator (en-de), the language of any other model (en).
+    """
+    model = model_of_name(name, languages)
+    model.check()
+    click.echo(fetched(model))
+
+
+def model_of_name(name: str, languages: str) -> Weights:
+    """The model that is trained here under a name. Raises `ParamsError` for any other name.
+
+    >>> model_of_name("sandbox-marian#2", "en-fr").trained.command
+    "nbkit train model 'sandbox-marian#2' en-fr"
+    """
+    for noun, task in (("model", "translate"), ("classifier", "classify"), ("language model", "likelihood")):
+        if known_entry(name, TASKS[task]) is not None:
+            langs = split_pair(languages) if noun == "model" else (languages.partition("-")[0],)
+            found = load(name, task, *langs)
+            if isinstance(found, Weights) and found.trained is not None:
+                return found
+            raise ParamsError(f"{noun} '{name}' {languages} needs no training here: ask it by its name")
+    raise ParamsError(f"'{name}' is not a model that nbkit trains; `nbkit list models` names these ('trained here')")
 
 
 for _name, _kind in _KINDS.items():

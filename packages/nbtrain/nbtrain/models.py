@@ -164,6 +164,12 @@ class TrainedModel(ABC):
         """Of a language model, "causal" or "masked"."""
         return ""
 
+    @property
+    def command(self) -> str:
+        """The command that trains it."""
+        langs = filter(None, self.reference.languages.values())
+        return f"nbkit train model '{self.reference.name}' {'-'.join(langs)}".rstrip()
+
     def problem(self) -> str | None:
         """What prevents training, as far as this is known in advance; None otherwise."""
         return None
@@ -244,7 +250,7 @@ class TrainedClassifier(TrainedModel):
         corpora = dict.fromkeys((recipe.train, recipe.dev, recipe.test))
         problems = [problem for corpus in corpora for problem in check_nli(corpus, recipe.lang, n=1)]
         if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
-            problems += filter(None, [check(recipe.start, "likelihood", recipe.lang, kind="masked")])
+            problems += filter(None, [check(recipe.start, "likelihood", recipe.lang, kind="masked", untrained=True)])
         return problems[0] if problems else None
 
 
@@ -289,6 +295,14 @@ class TrainedLanguageModel(TrainedModel):
 def start_reference(start: str, lang: str) -> Reference:
     """A checkpoint that is no language model of the catalogue, to start a classifier from."""
     return located(Reference(start, TASKS["classify"], Entry(hub=start), lang), start)
+
+
+def fetched(model: Any) -> Path | None:
+    """The folder of a model to start from: trained or downloaded if it is missing; None if it has no files."""
+    if isinstance(model, Weights) and model.trained is not None and not model.is_here:
+        model.trained.train()
+    folder: Path | None = model.fetch()
+    return folder
 
 
 def start_identity(reference: Reference) -> Record:

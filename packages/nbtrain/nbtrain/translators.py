@@ -26,6 +26,7 @@ from nbkit.models.loading import SAFELY, load_tokenizer, quiet
 from nbkit.models.names import Family, families
 from nbkit.models.translators.texts import TextPair, corpus_bleu, text_pairs
 from nbkit.seeding import address, generator
+from nbtrain.models import fetched
 from nbtrain.recipes import TranslatorRecipe
 from nbtrain.training import (
     Batches,
@@ -215,7 +216,7 @@ def started(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
     """
     assert recipe.start is not None
     model = load(recipe.start, "translate", recipe.src, recipe.targets[0])
-    folder = model.fetch()
+    folder = fetched(model)
     if folder is None:
         where = "in Python code" if model.reference.entry.python is not None else "behind a service"
         raise ModelError(f"start '{recipe.start}' is {where}, so it cannot be fine-tuned; give a model with files")

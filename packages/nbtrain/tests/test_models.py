@@ -1,4 +1,4 @@
-"""Models that are trained on first use: one folder a recipe, one training however many ask."""
+"""Models that are trained by name: one folder a recipe, one training however many ask."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_changed_recipe_is_another_model(tiny_recipes):
         model_identity("sandbox-marian", "de", "en")
 
 
-def test_trained_on_first_use_and_used(tiny_recipes, own_cache, tmp_path):
+def test_trained_by_name_and_used(tiny_recipes, own_cache, tmp_path):
     assert not is_trained("sandbox-marian", "en", "fr")
     identity = model_identity("sandbox-marian", "en", "fr")
     folder = ensure_model("sandbox-marian", "en", "fr")
