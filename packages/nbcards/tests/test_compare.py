@@ -142,7 +142,10 @@ def test_few_items_show_no_difference(files):
     found = compare(before().head(40), changed(before(), value={0: 0.0}).head(40))
     assert found.answer == "No difference could be shown: too few items differ to test anything."
     assert re.search(r"with N = 40, a difference of \d\d.\d pp would be detected with 80% power", found.page())
-    assert "with N = 4, even the largest possible difference would not be detected with 80% power" in compare(before().head(4), after().head(4)).page()
+    assert (
+        "with N = 4, even the largest possible difference would not be detected with 80% power"
+        in compare(before().head(4), after().head(4)).page()
+    )
 
 
 def test_runs_cards_tables_and_systems_of_one_run(files):
