@@ -203,7 +203,6 @@ def read_outcomes(
     studies: whose outcomes JSON lines may hold, which do not say what their columns are. texts: whether the texts of a
     Parquet file are read, too. below: only items with smaller ids.
     """
-    import pandas as pd
 
     if path.suffix == ".parquet":
         import pyarrow as pa

@@ -20,7 +20,6 @@ from nbcards import compare as comparing
 from nbcards.card import Card, with_spans
 from nbcards.compare import Comparison, marked
 from nbcards.comparison import CHANGES
-from nbcards.places import outcomes_at
 from nbkit.cli import main
 from nbkit.errors import NbkitError
 from tests.pages import violations
