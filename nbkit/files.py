@@ -444,6 +444,7 @@ def read_lines(path: Path, thing: str = "file") -> Iterator[tuple[int, str | Dat
 
     thing: what the file is called in the `NbkitError` if it cannot be read.
     """
+    _refuse_device(path, thing)
     try:
         file = path.open("rb")
     except OSError as error:
@@ -460,6 +461,17 @@ def read_lines(path: Path, thing: str = "file") -> Iterator[tuple[int, str | Dat
                 yield number, DataError(reason, path, number)
 
 
+def _terminal() -> int | None:
+    """The number of the device that standard input is, if it is a terminal."""
+    return os.fstat(0).st_rdev if os.isatty(0) else None
+
+
+def _refuse_device(path: Path, thing: str) -> None:
+    """Raise `NbkitError` for a device such as /dev/zero or /dev/full, which has no end."""
+    if path.is_char_device() and path.stat().st_rdev not in {Path(os.devnull).stat().st_rdev, _terminal()}:
+        raise NbkitError(f"{thing} {path} cannot be read: it is a device, not a file")
+
+
 def aligned_lines(*paths: Path) -> Iterator[tuple[int, list[str | DataError]]]:
     """The lines of the same number of all *paths*. Raises `DataError` if one ends before another."""
     for number, lines in enumerate(zip_longest(*map(read_lines, paths)), start=1):
@@ -473,6 +485,7 @@ def aligned_lines(*paths: Path) -> Iterator[tuple[int, list[str | DataError]]]:
 
 def read_text(path: Path, thing: str) -> str:
     """The text of a UTF-8 file. Raises `DataError`, and `NbkitError` (which calls the file *thing*) if unreadable."""
+    _refuse_device(path, thing)
     try:
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:

@@ -46,7 +46,18 @@ if TYPE_CHECKING:
 # Commands on texts: `nbkit perturb`, `nbkit translate`.
 
 
-@click.command()
+class _WithText(click.Command):
+    """A command whose argument is a text, which may begin with a minus sign."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            error.message += " A text that begins with '-' goes last, behind '--'."
+            raise
+
+
+@click.command(cls=_WithText)
 @click.argument("text")
 @click.option("--lang", default="en", show_default=True, help="Language of the text.")
 @click.option("--only", multiple=True, metavar="NAME", help="A perturbation (repeatable); by default all.")
@@ -140,8 +151,10 @@ def translate(
             facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.facts().items())
             click.echo(f"{system}: {facts}", err=True)
     hypotheses = iter(found)
-    # An empty line stays one, and a hypothesis is one line, whatever the model made of it.
-    translated = "".join(" ".join(next(hypotheses).split()) + "\n" if line else "\n" for line in lines)
+    # An empty line stays one, and a hypothesis is one line, whatever the model made of it; no-break spaces stay.
+    translated = "".join(
+        " ".join(next(hypotheses).splitlines()).strip(" \t") + "\n" if line else "\n" for line in lines
+    )
     if output is None:
         click.echo(translated, nl=False)
         return

@@ -17,6 +17,7 @@ import math
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
@@ -421,7 +422,9 @@ class BleuAsCoded(Kappa):
         >>> BleuAsCoded().signature("zh")
         'BLEU|nrefs:1|case:mixed|eff:no|tok:nbkit-cut.v1-char|smooth:none|order:4|sides:exchanged|as:nltk'
         """
-        tokens = tokenizer_signature(lang) if is_unspaced(lang) else f"spacy-{metadata.version('spacy')}-{lang}"
+        tokens = (
+            tokenizer_signature(lang) if is_unspaced(lang) else f"spacy-{metadata.version('spacy')}-{_rules(lang).lang}"
+        )
         return f"BLEU|nrefs:1|case:mixed|eff:no|tok:{tokens}|smooth:none|order:4|sides:exchanged|as:nltk"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
@@ -441,9 +444,17 @@ def _spacy_tokens(text: str, lang: str) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _rules(lang: str) -> Language:
+    """spaCy's rules for *lang*, or for its base language, or those for any language (``xx``).
+
+    >>> [_rules(lang).lang for lang in ("de", "pt-BR", "cy")]
+    ['de', 'pt', 'xx']
+    """
     import spacy
 
-    return spacy.blank(lang)
+    for code in (lang, base_language(lang)):
+        with suppress(ImportError):  # not known to spaCy, or by a program that is missing, as Korean's
+            return spacy.blank(code)
+    return spacy.blank("xx")
 
 
 def _unsmoothed(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> np.ndarray:

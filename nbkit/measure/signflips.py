@@ -28,7 +28,8 @@ DRAWS: Final = 9_999
 DRAWS_PER_TEST: Final = 200
 #: Up to so many clusters that differ, all flips are counted.
 _ALL = 12
-_ZERO = 1e-12  # what rounding leaves of equal scores
+#: Differences up to which scores are the same: rounding leaves 1e-16 of them, networks on other batches up to 1e-9.
+ZERO: Final = 1e-9
 _BLOCK = 1 << 22  # signs that are drawn at a time
 
 
@@ -61,7 +62,7 @@ def sign_flip_p(sums: np.ndarray, draws: int = DRAWS) -> float:
     if not len(sums):
         return np.nan
     # Sorted and scaled: the same result in whatever order clusters come, and no matter of rounding.
-    sizes = np.sort(np.abs(sums[np.abs(sums) > _ZERO]))
+    sizes = np.sort(np.abs(sums[np.abs(sums) > ZERO]))
     least = abs(sums.sum()) - 1e-9 * sizes.sum()
     if len(sizes) <= _ALL:
         totals = np.zeros(1)
@@ -81,7 +82,7 @@ def sign_flip_p(sums: np.ndarray, draws: int = DRAWS) -> float:
 
 def _differing(sums: np.ndarray) -> int:
     """How many clusters differ."""
-    return int((np.abs(sums) > _ZERO).sum())
+    return int((np.abs(sums) > ZERO).sum())
 
 
 def inner_end(sums: np.ndarray, shares: np.ndarray) -> float:
@@ -128,7 +129,7 @@ def room_of(
     found = []
     for end, sign in zip(bounds or (None, None), (1, -1), strict=True):
         rooms = np.ones(len(values)) if end is None else sign * (values - end)
-        can = rooms > _ZERO
+        can = rooms > ZERO
         sizes = np.bincount(clusters[can], minlength=clusters.max() + 1) if len(values) else np.empty(0)
         found.append(Room(sizes, float(weights @ rooms)))
     return found[1], found[0]
@@ -150,7 +151,7 @@ def visible(sums: np.ndarray, variance: float, room: Sequence[Room], width: floa
     needed = ceil(1 - log2(alpha))
     if needed > clusters:
         return np.nan
-    if len(differ := np.abs(sums[np.abs(sums) > _ZERO])):
+    if len(differ := np.abs(sums[np.abs(sums) > ZERO])):
         few = float(beta.ppf(POWER, needed, clusters - needed + 1)) * clusters * differ.mean()
     else:
         able = [each for each in room if (each.sizes > 0).sum() >= needed]

@@ -203,7 +203,6 @@ def read_outcomes(
     studies: whose outcomes JSON lines may hold, which do not say what their columns are. texts: whether the texts of a
     Parquet file are read, too. below: only items with smaller ids.
     """
-    import pandas as pd
 
     if path.suffix == ".parquet":
         import pyarrow as pa
@@ -217,16 +216,42 @@ def read_outcomes(
             raise DataError(f"not readable as Parquet ({error}); delete it and run again", path) from None
         return [_of_declaration(table.to_pandas(), about, path)]
     if path.suffix == ".jsonl" and studies is not None:
-        rows = pd.read_json(path, lines=True, dtype=False)
+        rows = _read_jsonl(path)
+        _check_columns(rows)
         exports.check_version(min(rows["schema_version"]) if "schema_version" in rows else 1, path)
         return list(by_study(rows, studies))
     raise NbkitError(f"{path}: outcomes are read from .parquet and .jsonl files")
 
 
+def _read_jsonl(path: Path) -> pd.DataFrame:
+    """A table of JSON lines with its numbers as they were written, to the last bit; pandas' reader rounds them."""
+    import pandas as pd
+
+    rows = []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                row = json.loads(line) if line.strip() else {}
+            except ValueError as error:
+                raise DataError(f"not JSON ({error}); delete it and write it again", path, line=number) from None
+            if not isinstance(row, dict):
+                raise DataError("an object expected, as `nbkit outcomes` writes it", path, line=number)
+            if row:
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _check_columns(rows: pd.DataFrame) -> None:
+    needed = ("study", "item", "unit", "source_language", "target_language", "model")
+    if lacking := [name for name in needed if name not in rows]:
+        raise NbkitError(
+            f"not a table of outcomes: lacks {', '.join(lacking)}; write one with `nbkit outcomes RUN --output FILE`"
+        )
+
+
 def by_study(rows: pd.DataFrame, studies: Registry[Any]) -> Iterator[Outcomes]:
     """The outcomes in a table with the column *study*, as the *studies* of these names declare them."""
-    if "study" not in rows:
-        raise NbkitError("a table of outcomes needs the column 'study', as `nbkit outcomes` writes it")
+    _check_columns(rows)
     for name, own in rows.groupby("study", sort=False):
         if str(name) in studies and behaviour_of(studies.get(str(name))):
             about = exports.declaration(studies.get(str(name)))

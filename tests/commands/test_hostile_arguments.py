@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from nbkit.cli import main
+from nbkit.models import MODELS
 
 LONG = "x" * 400
 TRANSLATE = ("translate", "in.txt", "--system", "sandbox-marian", "--pair", "en-de")
@@ -34,6 +35,12 @@ def here(tmp_path, monkeypatch) -> Path:
         (("check-numbers", "a\0b", "in.txt", "--pair", "en-de"), "contains a NUL character"),
         (("perturb", "half \ud83d a pair"), "half a surrogate pair"),
         (("perturb", "a byte: \udcff"), "not UTF-8"),
+        (("perturb", "-5 dogs sleep"), "A text that begins with '-' goes last, behind '--'."),
+        (("check-numbers", "in.txt", "/dev/full", "--pair", "en-de"), "it is a device, not a file"),
+        (
+            ("translate", "in.txt", "--system", "openai:x@http://127.0.0.1:1/v1?rate=1e-9", "--pair", "en-de"),
+            "rate: 0 (unlimited) or at least 0.001 a minute expected, 1e-09 given",
+        ),
         (("train", "translator", "", "--steps", "1"), "OUTPUT: '.' names no new folder"),
         (("train", "classifier", "..", "--steps", "1"), "OUTPUT: '..' names no new folder"),
         (("train", "lm", "/", "--steps", "1"), "OUTPUT: '/' names no new folder"),
@@ -82,3 +89,15 @@ def test_validate_names_the_place_of_an_overlong_name(here):
     result = CliRunner().invoke(main, ["validate", "grid.yaml"])
     assert result.exit_code == 1 and "grid.yaml:3 (word_order): " in result.output
     assert "Errno" not in result.output and isinstance(result.exception, SystemExit)
+
+
+def test_translations_keep_blanks_that_are_not_line_breaks(here):
+    name = "keeps blanks"
+    MODELS.register(name, lambda texts: ["20\u202f%\u00a0\u3000x\n  y\u2028z" for _ in texts])
+    done = CliRunner().invoke(main, ["translate", "in.txt", "--system", name, "--pair", "en-de"])
+    assert done.exit_code == 0 and done.output == "20\u202f%\u00a0\u3000x   y z\n"
+
+
+def test_a_text_may_begin_with_a_minus_sign(here):
+    done = CliRunner().invoke(main, ["perturb", "--only", "reversed", "--", "-5 dogs sleep"])
+    assert done.exit_code == 0 and "sleep dogs" in done.output

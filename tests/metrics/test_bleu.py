@@ -152,3 +152,10 @@ def test_bleu_as_coded_on_real_sentences(data_folder: Path) -> None:
     assert 0 < np.mean(expected) < 1
     exchanged = [nltk_sentence_bleu(r, h) for h, r in zip(*tokens, strict=True)]
     assert abs(np.mean(exchanged) - np.mean(expected)) > 0.01  # which side is which matters
+
+
+@pytest.mark.parametrize("lang", ["ko", "vi", "be", "gl", "ka", "eo", "cy", "mt", "sw", "jv", "pt-BR", "sr-Latn"])
+def test_the_metric_as_coded_has_scores_in_languages_that_spacy_lacks(lang):
+    from nbkit.measure import load_metric
+
+    assert load_metric("bleu-nltk").scores(["a b c d e"], ["a b c d e"], lang).tolist() == [1.0]

@@ -345,6 +345,7 @@ def test_without_variants_none_is_read(models):
 
 def long_form(p: NliPermutationParams) -> pd.DataFrame:
     table = pd.concat(outcomes(p, texts=True), ignore_index=True)
+    table = table[table["measure"] == "accepted"].reset_index(drop=True)
     return table.assign(**{name: [of[name] for of in table["groups"]] for name in ("corpus", "scheme", "comparison")})
 
 

@@ -37,6 +37,10 @@ LABEL_FILE = "labels"
 _MOST = 2**32
 
 
+#: The fewest requests a minute that are not none, and the longest wait in seconds: a week.
+SLOWEST, LONGEST = 1e-3, 604_800.0
+
+
 @dataclass(frozen=True)
 class Pacing:
     """Rate and retry settings of a service; none of them changes an answer.
@@ -59,6 +63,11 @@ class Pacing:
                 raise ModelError(f"{name}: at least {least:g} expected, {getattr(self, name):g} given")
         if not self.timeout > 0:
             raise ModelError(f"timeout: more than 0 seconds expected, {self.timeout:g} given")
+        if 0 < self.rate < SLOWEST:
+            raise ModelError(f"rate: 0 (unlimited) or at least {SLOWEST:g} a minute expected, {self.rate:g} given")
+        for name in ("timeout", "backoff"):  # the system's clock cannot wait for what is much longer
+            if not getattr(self, name) <= LONGEST:
+                raise ModelError(f"{name}: at most {LONGEST:g} seconds expected, {getattr(self, name):g} given")
 
 
 @dataclass(frozen=True)

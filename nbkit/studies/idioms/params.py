@@ -125,8 +125,8 @@ class IdiomsParams(TranslatorParams):
     contexts: Annotated[list[Context], only("probes")] = ["full", "phrase", "word"]
     """Contexts in which the probes encode idioms; full is always included; empty: no probes."""
     end_state: Annotated[EndState, only("probes")] = "kept"
-    """Encoder state of the sentence end in the probes: kept (as the paper says) or replaced (as its research code
-    does)."""
+    """Encoder state of the sentence end in the probes: kept (as in the paper and in the launch scripts of its code) or
+    replaced, too."""
     n_probed: Annotated[Several | None, only("probes")] = 100
     """Pairs of idiom-test to probe; null: all."""
     parsers: Annotated[Parsers, NOT_IN_KEYS] = {}

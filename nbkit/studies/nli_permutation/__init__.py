@@ -79,7 +79,7 @@ STUDY = Study(
         Table(extent, inputs=inputs, columns=("read", "skipped", "example")),
         Table(items, inputs=inputs, size=size, unit=UNIT, columns=COLUMNS),
         Table(variants, inputs=inputs, size=size, unit=UNIT, columns=COLUMNS),
-        Table(outcomes, inputs=comparison, columns=_JUDGED),
+        Table(outcomes, inputs=comparison, columns=(*_JUDGED, "right", "stays")),
         Table(variant_outcomes, inputs=comparison, columns=_JUDGED),
         Table(pairs, columns=_PAIR),
         Table(variant_pairs, columns=("unit", "scheme", *_SHARES)),

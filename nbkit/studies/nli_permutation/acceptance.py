@@ -48,7 +48,7 @@ def measures(pairs: pd.DataFrame, by: Sequence[str] = OF) -> pd.DataFrame:
     tables = []
     for name in values:
         found = groups.merge(
-            summarise(rows, name, by, interval="mean" if name == "p_correct_coded" else "share"), "left"
+            summarise(rows, name, by, cluster="pair", interval="mean" if name == "p_correct_coded" else "share"), "left"
         )
         tables.append(found.fillna({"n": 0}).astype({"n": int}).assign(measure=name))
     table = pd.concat(tables).sort_index(kind="stable")  # the rows of a group together

@@ -29,9 +29,14 @@ def outcomes(params: NliPermutationParams, cell: Cell, items: pd.DataFrame, answ
 
     accepted is 1 or 0, and NaN where the system refuses to answer; entropy is that of the answer, in nats. Of an
     original, accepted means right; of a permutation it says no more than that the system goes by something else than
-    the order of the words.
+    the order of the words. right: whether the pair as written gets the gold label. stays: whether the label is that of
+    the pair as written, right or wrong; a refusal is another answer, and NaN where the pair as written got none.
     """
-    return _judged(params, cell, items, answers)
+    rows = _judged(params, cell, items, answers)
+    written = rows[rows["scheme"] == ORIGINAL].set_index("unit")
+    first = rows["unit"].map(written["given"]).to_numpy(object)
+    stays = np.where(first == REFUSED, np.nan, rows["given"].to_numpy(object) == first)
+    return rows.assign(right=rows["unit"].map(written["accepted"]), stays=stays)
 
 
 def variant_outcomes(

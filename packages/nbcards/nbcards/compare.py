@@ -312,9 +312,9 @@ def _sentence(row: Mapping[Any, Any], measure: Measure) -> str:
     if row["verdict"]:
         return f"B is {row['verdict']} at {values}; {row['p_said']} after Holm’s correction, {n}."
     limit = (
-        f"no difference could be significant with {n}"
+        f"with {n}, even the largest possible difference would not be detected with {POWER:.0%} power"
         if row["visible_text"] == "–"
-        else f"differences below {row['visible_text']} could not have been seen reliably with {n}"
+        else f"with {n}, a difference of {row['visible_text']} would be detected with {POWER:.0%} power"
     )
     shown = "No item differs" if not row["up"] + row["down"] else "No difference could be shown"
     return f"{shown} in {values}; {limit}."

@@ -24,14 +24,13 @@ import numpy as np
 
 from nbcards.estimates import DIRECTION, estimates, interval_of, scored
 from nbkit.errors import NbkitError
-from nbkit.measure.signflips import LEVEL, Room, inner_end, p_values, room_of, visible
+from nbkit.measure.signflips import LEVEL, ZERO, Room, inner_end, p_values, room_of, visible
 from nbkit.studies.behaviours import Measure
 from nbkit.studies.results import Outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_ZERO = 1e-12  # what rounding leaves of equal scores
 _PAIR = ["study", "system_a", "system_b", *DIRECTION, "measure"]
 #: What can become of an item. "other": the output changed, but no verdict did, or there is none.
 CHANGES: Final = ("broken", "fixed", "wrong", "other", "right", "same")
@@ -45,7 +44,7 @@ class Compared:
     over the items that both have, ``difference`` = b − a with its interval ``low``, ``high`` (clusters resampled),
     ``p``, ``p_holm``, ``effect`` (rank-biserial over clusters, −1 to 1), ``n`` items in ``clusters``, ``up`` and
     ``down`` (items whose value rose, fell), ``visible`` (the smallest difference that this comparison shows with 80%
-    power; NaN if no difference could be significant), ``b_low``, ``b_high`` (interval of b).
+    power; NaN if not even the largest possible one), ``b_low``, ``b_high`` (interval of b).
     items: a row per item of each measure whose items are not another measure's: ``change`` is one of `CHANGES`.
     excluded: items that only one side has (``only_a``, ``only_b``) or that are undecided, by direction and measure;
     measure "": all items of a system and direction that the other side does not have.
@@ -217,6 +216,7 @@ def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], _
     weights = weights_of(rows, measure)
     scores = {side: rows[f"score_{side}"].to_numpy(float) for side in "ab"}
     apart = scores["b"] - scores["a"]
+    apart[np.abs(apart) <= ZERO] = 0.0
     numbers = rows["cluster"].factorize(sort=True)[0]
     sums = np.bincount(numbers, weights * apart) if len(rows) else np.empty(0)
     width = measure.range[1] - measure.range[0] if measure.range else 1.0
@@ -230,7 +230,7 @@ def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], _
         **dict(zip(("low", "high"), interval, strict=True)),
         **dict(zip(("b_low", "b_high"), alone, strict=True)),
         "effect": _rank_biserial(sums), "n": len(rows), "clusters": len(sums),
-        "up": int((apart > 0).sum()), "down": int((apart < 0).sum()),
+        "up": int((apart > ZERO).sum()), "down": int((apart < -ZERO).sum()),
     }  # fmt: skip
     shares = np.bincount(numbers, weights) if len(rows) else np.empty(0)
     room = room_of(scores["a"], measure.range, numbers, weights)
@@ -254,7 +254,7 @@ def _rank_biserial(sums: np.ndarray) -> float:
     """
     from scipy.stats import rankdata
 
-    differ = sums[np.abs(sums) > _ZERO]
+    differ = sums[np.abs(sums) > ZERO]
     if not len(differ):
         return 0.0
     ranks = rankdata(np.abs(differ).round(12))
@@ -269,6 +269,7 @@ def _changes(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     texts = "output_a" in rows
     shown, score = ("output_a", "output_b") if texts else ("score_a", "score_b"), rows["score_b"] - rows["score_a"]
     altered = (rows[shown[0]] != rows[shown[1]]) & ~(rows[shown[0]].isna() & rows[shown[1]].isna())
+    altered &= texts | ~(score.abs() <= ZERO)
     change = np.where(altered, "other", "same").astype(object)
     for one, other, name in (("right", "wrong", "broken"), ("wrong", "right", "fixed"), ("wrong", "wrong", "wrong")):
         change[(states[0] == one) & (states[1] == other)] = name

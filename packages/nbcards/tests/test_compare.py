@@ -104,8 +104,26 @@ def test_the_page_loads_nothing_and_shows_hostile_text_as_text():
 def test_a_system_against_itself_has_no_difference(files):
     done = command("before.parquet", "before.parquet")
     assert done.exit_code == 0 and done.output.startswith("No difference: A and B gave the same answer to every item.")
-    assert "could not have been seen reliably with N = 100" in done.output
+    assert re.search(r"with N = 100, a difference of .* would be detected with 80% power", done.output)
     assert (files / "outputs/compare-before-vs-before/compare.html").is_file()
+
+
+def test_what_rounding_leaves_is_no_change(files):
+    """Scores of networks differ by as much between batches; JSON lines give back every number to the last bit."""
+    exact = before().assign(value=[0.1 + 0.2, 2 / 3, *before()["value"].tolist()[2:]])
+    noisy = exact.assign(value=exact["value"] + 1e-10)
+    for name, rows in (("exact", exact), ("noisy", noisy)):
+        write_outcomes([rows.drop(columns=["output", "spans"])], files / f"{name}.parquet")
+    assert command("exact.parquet", "noisy.parquet").output.startswith("No difference: A and B got the same values")
+    assert compare(exact, noisy).differences[["up", "down", "difference"]].eq(0).all(axis=None)
+
+
+def test_a_file_that_has_no_outcomes_says_what_it_lacks(files):
+    (files / "odd.jsonl").write_text('{"score": 1}\n')
+    done = command("odd.jsonl", "after.parquet")
+    assert done.exit_code == 2 and "not a table of outcomes: lacks study" in done.output
+    (files / "half.jsonl").write_text('{"study": "numbers"\n')
+    assert "half.jsonl:1: not JSON" in command("half.jsonl", "after.parquet").output
 
 
 def test_each_comparison_has_its_folder(files):
@@ -122,8 +140,11 @@ def test_each_comparison_has_its_folder(files):
 def test_few_items_show_no_difference(files):
     found = compare(before().head(40), changed(before(), value={0: 0.0}).head(40))
     assert found.answer == "No difference could be shown: too few items differ to test anything."
-    assert re.search(r"differences below \d\d.\d pp could not have been seen reliably with N = 40", found.page())
-    assert "no difference could be significant with N = 4" in compare(before().head(4), after().head(4)).page()
+    assert re.search(r"with N = 40, a difference of \d\d.\d pp would be detected with 80% power", found.page())
+    assert (
+        "with N = 4, even the largest possible difference would not be detected with 80% power"
+        in compare(before().head(4), after().head(4)).page()
+    )
 
 
 def test_runs_cards_tables_and_systems_of_one_run(files):
