@@ -53,8 +53,8 @@ class _WithText(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            error.message += " A text that begins with '-' goes last, behind '--'."
-            raise
+            way_out = f"{error.message} A text that begins with '-' goes last, behind '--'."
+            raise click.NoSuchOption(error.option_name, way_out, error.possibilities, error.ctx) from None
 
 
 @click.command(cls=_WithText)
