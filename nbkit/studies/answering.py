@@ -84,29 +84,13 @@ class Asker:
         """Texts as a model gets them."""
         return [tuple(text.split("\n")) if self.task == "classify" else (text,) for text in texts]
 
-    @property
-    def unit(self) -> str:
-        """The unit of work that trains or downloads a model."""
-        return f"{__name__}:{_UNITS[self.task]}"
-
 
 Translators, Classifiers, LanguageModels = Asker("translate"), Asker("classify"), Asker("likelihood")
-_UNITS = {"translate": "ensure_translator", "classify": "ensure_classifier", "likelihood": "ensure_language_model"}
 
 
-def ensure_translator(params: Mapping[str, Any], model: str, langs: Sequence[str]) -> None:
-    """Unit of work: train or download a translator, unless it is here."""
-    models.load(model, "translate", *langs).fetch()
-
-
-def ensure_classifier(params: Mapping[str, Any], model: str, langs: Sequence[str]) -> None:
-    """Unit of work: train or download a classifier, unless it is here."""
-    models.load(model, "classify", *langs).fetch()
-
-
-def ensure_language_model(params: Mapping[str, Any], model: str, langs: Sequence[str]) -> None:
-    """Unit of work: train or download a language model, unless it is here."""
-    models.load(model, "likelihood", *langs).fetch()
+def fetch_model(params: Mapping[str, Any], task: str, model: str, langs: Sequence[str]) -> None:
+    """Unit of work: download a model, unless it is here."""
+    models.load(model, task, *langs).fetch()
 
 
 @dataclass(frozen=True)

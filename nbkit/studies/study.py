@@ -273,11 +273,11 @@ class Study:
         serves: dict[Any, list[Use]] = {}
         for use in self.uses(params):
             if (source := use.source()) is not None:
-                serves.setdefault((use.kind.unit, str(source)), []).append(use)
+                serves.setdefault((use.kind.task, str(source)), []).append(use)
         for first, *_ in sorted(serves.values(), key=lambda uses: -len(uses)):
-            arguments = {"params": dump, "model": first.name, "langs": list(first.langs)}
+            arguments = {"params": dump, "task": first.kind.task, "model": first.name, "langs": list(first.langs)}
             label = f"{first.verb()} {first.label} {'→'.join(first.langs)}"
-            yield Unit(label, first.kind.unit, arguments, runs_models=dump.get("device") != "cpu")
+            yield Unit(label, "nbkit.studies.answering:fetch_model", arguments, runs_models=dump.get("device") != "cpu")
 
     # How tables depend on each other -------------------------------------------------------------
 
@@ -420,8 +420,7 @@ class Run:
         self._refuse_problems()
         for use in study.uses(self.params) if any(map(self.asks_model, wanted)) else ():
             if use.source() is not None:
-                module, _, name = use.kind.unit.partition(":")
-                getattr(import_module(module), name)({}, use.name, use.langs)
+                use.model.fetch()
                 self._keys.clear()
         for depth in sorted({study.depth(table) for table in wanted}):
             left = [part for table in study.tables if table in wanted and study.depth(table) == depth
