@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 REFUSALS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
 #: What a spreadsheet would take for a formula, and what it takes for a number.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
-_NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]+)*%?")
+_FIGURE = r"[-+]?[0-9]+([.,][0-9]+)*%?"
+#: A number, alone or with its interval, which no spreadsheet computes.
+_NUMBER = re.compile(rf"{_FIGURE}( \[{_FIGURE}, {_FIGURE}\])?")
 
 
 #: The way out of a folder that must not be written to.
@@ -213,6 +215,8 @@ def plain_text(value: Any) -> Any:
 
     >>> plain_text("@SUM(A1)"), plain_text("'=1"), plain_text("-0.5"), plain_text("'tis"), plain_text(-3)
     ("'@SUM(A1)", "''=1", '-0.5', "'tis", -3)
+    >>> plain_text("-0.01 [-0.11, 0.10]"), plain_text("-1 [=A1, 2]")
+    ('-0.01 [-0.11, 0.10]', "'-1 [=A1, 2]")
     """
     if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
         return f"'{value}"

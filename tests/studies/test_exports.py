@@ -16,7 +16,7 @@ import pytest
 
 from nbkit.errors import DataError, NbkitError, UnknownNameError
 from nbkit.store import DamagedShardWarning
-from nbkit.studies import exports
+from nbkit.studies import STUDIES, exports, results
 from nbkit.studies.results import written_key
 from nbkit.studies.study import Run
 from nbkit.studies.summarise import summarise
@@ -175,3 +175,13 @@ def test_large_outcomes_are_a_relation(params: ToyParams, monkeypatch: pytest.Mo
     large = exports.outcomes(params)
     assert type(large).__name__ == "DuckDBPyRelation"
     assert large.df()["ratio"].tolist() == small["ratio"].tolist()
+
+
+def test_json_lines_give_back_every_number_to_the_last_bit(tmp_path):
+    row = dict.fromkeys(("item", "unit", "source_language", "target_language", "model"), "x")
+    values = [0.1 + 0.2, 2 / 3, 0.42044820762685725, 1e-17, 123456789.12345679]
+    head = {"schema_version": exports.SCHEMA_VERSION, "study": "numbers", **row}
+    lines = [json.dumps({**head, "strict": value}) for value in values]
+    (tmp_path / "o.jsonl").write_text("\n".join(lines) + "\n")
+    [found] = results.read_outcomes(tmp_path / "o.jsonl", STUDIES)
+    assert found.rows["strict"].tolist() == values
