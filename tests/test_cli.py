@@ -249,7 +249,7 @@ def test_translate_names_what_it_cannot_use(tmp_path: Path):
 def test_translate_names_a_cache_that_cannot_be_used(tmp_path: Path, monkeypatch):
     (tmp_path / "two.en").write_text("she reads .\n")
     monkeypatch.setenv("NBKIT_CACHE", "/proc/none")
-    refused = nbkit("translate", str(tmp_path / "two.en"), "--system", "sandbox-marian", "--pair", "en-de")
+    refused = nbkit("translate", str(tmp_path / "two.en"), "--system", "sandbox", "--pair", "en-de")
     assert refused.exit_code == 2 and "No such file or directory; set NBKIT_CACHE to another folder" in refused.stderr
 
 

@@ -313,11 +313,12 @@ def test_the_recipes_that_come_with_the_package_are_recipes():
             assert recipe.lang == lang and recipe.architecture in name.split("-")
 
 
-def test_trained_on_first_use_and_used(corpus, monkeypatch):
+def test_trained_by_name_and_used(corpus, monkeypatch):
     recipe = tiny(corpus, steps=2, save_every=2).model_dump(mode="json", exclude_unset=True)
     recipes = {"sick-convnet": recipe}
     use_recipes(monkeypatch, classifier_recipes=recipes)
-    assert check_classifier("sick-convnet") is None
+    way_out = "is not trained on this machine; train it: nbkit train model 'sick-convnet' en"
+    assert check_classifier("sick-convnet") == f"classifier 'sick-convnet' {way_out}"
     assert not is_classifier_here("sick-convnet")
     before = classifier_identity("sick-convnet")
     folder = ensure_classifier("sick-convnet")

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from nbkit.errors import DataError, ModelError, NbkitError, ParamsError
-from nbkit.models import LANGUAGE_MODELS, Entry
+from nbkit.models import LANGUAGE_MODELS, Entry, check
 from nbtrain import ClassifierRecipe, LanguageModelRecipe, train_classifier, train_language_model
 from nbtrain.corpora import corpus_digest, corpus_problem
 from nbtrain.language_models import (
@@ -28,6 +28,7 @@ from tests.models.by_name import (
     check_classifier,
     check_language_model,
     classifier_identity,
+    ensure_classifier,
     ensure_language_model,
     is_language_model_here,
     language_model_identity,
@@ -144,8 +145,9 @@ def test_a_classifier_starts_from_a_name(lines, nli, monkeypatch):
     LANGUAGE_MODELS.register("tiny-lm", Entry(trained=partial(TrainedLanguageModel, name="tiny-lm"), sources=("en",)))
     fields = {"start": "tiny-lm", "train": nli, "dev": nli, "test": nli, "steps": 2, "save_every": 2, "held_out": 6}
     use_recipes(monkeypatch, language_model_recipes=texts, classifier_recipes={"sick-roberta": fields})
-    assert check_classifier("sick-roberta") is None and not is_language_model_here("tiny-lm")
+    assert check("sick-roberta", "classify", "en", untrained=True) is None and not is_language_model_here("tiny-lm")
     before, known = classifier_identity("sick-roberta"), language_model_identity("tiny-lm")
+    ensure_classifier("sick-roberta")
     assert load_classifier("sick-roberta").probabilities([("a dog", "a bird")], progress=False).shape == (1, 3)
     assert is_language_model_here("tiny-lm") and ensure_language_model("tiny-lm").is_dir()
     assert classifier_identity("sick-roberta") == before

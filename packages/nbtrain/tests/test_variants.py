@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nbkit.errors import ModelError, ParamsError, UnknownNameError
-from nbkit.models import MODELS, Entry, label
+from nbkit.models import MODELS, Entry, check, label
 from nbkit.models.translators.texts import text_pairs
 from nbtrain.models import Variant, split_variant, translator_digest
 from nbtrain.recipes import TranslatorRecipe, named_recipe, recipes_in
@@ -77,7 +77,7 @@ def test_every_recipe_can_be():
         if entry.trained is not None:
             assert entry.trained.keywords["name"] in recipes_in("recipes.yaml")
             one = name.replace("{condition}", "joint")
-            assert check_model(one, entry.sources[0], entry.targets[-1]) is None
+            assert check(one, "translate", entry.sources[0], entry.targets[-1], untrained=True) is None
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("ctranslate2", reason='the extra "ct2" is not installed')
 
 from nbkit.batch.params import parse, validate
+from nbkit.errors import install
 
 GRID = """\
 name: engines
@@ -24,7 +25,7 @@ OTHERS = """\
 name: engines
 runs:
   - study: word_order
-    params: {corpus: sandbox, languages: [de], models: [sandbox-marian@ct2, sandbox-lstm@ct2, sandbox-marian@ct]}
+    params: {corpus: sandbox, languages: [de], models: [sandbox@ct2, sandbox-lstm@ct2, sandbox@ct]}
   - study: disambiguation
     params: {models: [sandbox-wsd-convs2s@ct2-int8], masked_lm: sandbox-wsd-bert@ct2, causal_lm: sandbox-wsd-gpt@ct2}
   - study: idioms
@@ -57,4 +58,4 @@ def test_translators_and_language_models_likewise():
 def test_without_the_package_the_way_out_is_its_extra(monkeypatch):
     monkeypatch.setattr("nbkit.models.answers.find_spec", lambda package: None)
     lstm = messages(OTHERS)[0]
-    assert lstm.endswith("backend 'ct2' needs the package ctranslate2: pip install \"nbkit[ct2]\"")
+    assert lstm.endswith(f"backend 'ct2' needs the package ctranslate2: {install('ct2')}")
