@@ -180,7 +180,7 @@ def test_no_pattern_of_quantities_goes_back_without_a_limit(lang):
         *rules.units.values(),
         rules.before,
         rules.permille,
-        *(claim.pattern for claim in rules.signs.claims(-1, True)),
+        *(notation.pattern for notation in rules.notations),
     ):
         assert limitless(pattern.pattern, pattern.flags) == [], pattern.pattern[:200]
 
