@@ -16,12 +16,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from nbquantities.dates import find_dates
 from nbquantities.number import check_text, read_yaml
-from nbquantities.quantity import Quantity, find_quantities, says_few, with_ends
+from nbquantities.quantity import DATA, Quantity, find_quantities, says_few, with_ends
 
 Span: TypeAlias = tuple[int, int]
 Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
@@ -458,7 +457,7 @@ def _share_relation(a: Quantity, b: Quantity) -> _Relation | None:
 
 @cache
 def _common() -> dict[str, Any]:
-    return read_yaml(Path(__file__).parent / "quantities" / "common.yaml")
+    return read_yaml(DATA / "units.yaml")
 
 
 def _meanings(unit: str) -> Sequence[str]:

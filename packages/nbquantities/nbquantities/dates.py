@@ -156,7 +156,7 @@ def _is_year(quantity: Quantity) -> bool:
 
 @cache
 def _links() -> frozenset[str]:
-    return frozenset(read_yaml(DATA / "common.yaml")["in_dates"])
+    return frozenset(read_yaml(DATA / "units.yaml")["in_dates"])
 
 
 def _is_link(gap: str) -> bool:

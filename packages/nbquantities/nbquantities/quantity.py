@@ -2,7 +2,7 @@
 
 Three readers, one after the other, each of which hides what it read from the next: notation that means more than its
 digits (clock times, dates, decades, fractions, powers, identifiers); plain numbers with the unit beside them; words
-that hold an amount (*fortnight*, *doppelt*, 半年). The words of a language are data: ``quantities/<language>.yaml``.
+that hold an amount (*fortnight*, *doppelt*, 半年). The words of a language are data: ``languages/<language>.yaml``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nbquantities.number import Number, base_language, check_text, language_data
 from nbquantities.reading import find_numbers
 from nbquantities.text import Normal, normalise
 
-DATA = Path(__file__).parent / "quantities"
+DATA = Path(__file__).parent / "common"
 
 Kind: TypeAlias = Literal[
     "cardinal", "ordinal", "roman", "fraction", "percent", "permille", "range", "date", "clock", "decade", "money",
@@ -233,7 +233,7 @@ class Rules:
 
 @cache
 def _common() -> dict[str, Any]:
-    return read_yaml(DATA / "common.yaml")
+    return read_yaml(DATA / "units.yaml")
 
 
 #: What may stand between a sign of money and a number.
@@ -243,15 +243,9 @@ _BEFORE_UNIT = re.compile(f"\\.?{_SPACE}?-?")
 
 
 @cache
-def _rules_data(lang: str) -> dict[str, Any]:
-    return read_yaml(DATA / f"{lang}.yaml")
-
-
-@cache
 def _rules(lang: str) -> Rules:
     numbers = language_data(lang)
-    data = _rules_data(lang)
-    han = numbers.get("script") == "han"
+    data, han = numbers["quantities"], numbers.get("script") == "han"
     start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
     common = _common()
     units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, all_ in common["symbols"].items() for each in all_]
@@ -503,7 +497,7 @@ def _alike(text: str) -> str:
 
 
 def _notations(rules: Rules) -> Iterator[Notation]:
-    """The rules of ``notations.yaml`` in one language."""
+    """The rules of ``common/notations.yaml`` in one language."""
     data = read_yaml(DATA / "notations.yaml")
     own = {**rules.data, **rules.data.get("clock", {}), "clock_words": rules.data.get("clock", {}).get("words", {})}
     parts = {**data["parts"], **_language_parts(rules)}
@@ -603,14 +597,10 @@ def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 
 def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    got = match.groupdict()
+    got, clock = match.groupdict(), rules.data["clock"]
     said = got.get("h") or got.get("w") or ""
     hour = rules.data.get("numerals", {}).get(said) or _integer(said, rules)
-    if (
-        hour is None
-        or hour > 24
-        or (got.get("h") == "一" and rules.lang == "ja" and not (got.get("am") or got.get("pm")))
-    ):
+    if hour is None or hour > 24 or (got.get("h") == clock.get("no_hour", "") and not (got.get("am") or got.get("pm"))):
         return []
     minute_text = got.get("m") or got.get("mm")
     minute = _integer(minute_text, rules) if minute_text else 30 if got.get("half") else 0
@@ -621,14 +611,12 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     marked, spoken = got.get("am") or got.get("pm"), got.get("oclock")
     if got.get("dot") and not (marked or spoken):
         return []
-    if got.get("pm") and hour < 12 and not (hour < 6 and re.search("ночи|nachts", got["pm"])):
+    if got.get("pm") and hour < 12 and not (hour < 6 and re.search(clock.get("night", "(?!)"), got["pm"])):
         hour += 12
     elif got.get("am") and hour == 12:
         hour = 0
     exact = bool(marked) or hour > 12 or hour == 0
-    exact = exact or (
-        rules.data["clock"]["norm"] == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex
-    )
+    exact = exact or (clock["norm"] == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex)
     parts: tuple[Quantity, ...] = (Quantity(Fraction(hour), "cardinal", "", match.span(), match[0], WEAK),)
     if minute_text:
         parts += (Quantity(Fraction(minute), "cardinal", "", match.span(), match[0], WEAK),)
@@ -650,21 +638,19 @@ def _says_half_of_day(text: str, lang: str) -> bool:
 
 def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quantity]:
     """*half past three*; *value*: minutes after the hour, or 1 and -1 for minutes that are said."""
-    numbers = find_numbers(_genitive_hour(match["hour"]), rules.lang)  # half of the third hour, in Czech
+    clock = rules.data["clock"]
+    numbers = find_numbers(match["hour"], rules.lang)
     hour = int(numbers[0].value) if len(numbers) == 1 else None
+    hour = clock.get("genitive", {}).get(match["hour"].lower(), hour)
     if hour is None or not 1 <= hour <= 24:
         return []
     if abs(value) == 1:
         said = match["minutes"].lower()
-        count = 15 if re.search("qu?art|kwart|viert|cuart|четверт", said) else _integer(said, rules)
+        count = 15 if clock.get("quarter", "\0") in said else _integer(said, rules)
         if count is None or not 0 < count < 60:
             return []
         value *= count
     return [_made(match, (hour * 60 + value) % _NOON, "clock", _half_of_day(match, False, rules))]
-
-
-def _genitive_hour(word: str) -> str:
-    return "один" if word.lower() == "первого" else word
 
 
 def _lap(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -717,7 +703,7 @@ def _halves(match: re.Match[str], rules: Rules, value: str) -> list[Quantity]:
 
 @cache
 def _combining_values(lang: str) -> dict[str, int]:
-    numerals = _rules_data(lang)["combining"]["numerals"]
+    numerals = language_data(lang)["quantities"]["combining"]["numerals"]
     return {form: int(value) for value, forms in numerals.items() for form in forms}
 
 
@@ -883,10 +869,7 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     month = rules.months.get(name) or next(m for stem, m in rules.month_stems.items() if name.startswith(stem))
     near = match["near"] or match["after"]
     titled, wide = _full_months(rules.lang)
-    full = name in wide or len(name) > 4
-    doubtful = name in rules.data.get("months_ambiguous", ()) or not (
-        full or name.title() in ("June", "July", "Juni", "Juli", "Mai", "März")
-    )
+    doubtful = name in rules.data.get("months_ambiguous", ()) or not (name in wide or len(name) > 4)
     if not near and not titled and match["all"].istitle() and match.start("all"):
         doubtful = True  # Avril Lavigne
     if doubtful and titled and match["all"].islower():
@@ -900,9 +883,9 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 @cache
 def _full_months(lang: str) -> tuple[bool, frozenset[str]]:
-    """Whether months have a capital letter, and their full names that have none."""
+    """Whether months have a capital letter, and their full names without it."""
     months = Locale.parse(lang).months
-    return months["format"]["wide"][1].istitle(), frozenset(months["stand-alone"]["wide"].values())
+    return months["format"]["wide"][1].istitle(), frozenset(map(str.lower, months["stand-alone"]["wide"].values()))
 
 
 def _thousands(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -929,20 +912,18 @@ def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list
     numerator = _integer(match["n"], rules)
     if numerator is None or not 0 < numerator < 100:
         return []
-    if (numerator >= 20 and numerator % 10 == 0) or (
-        rules.lang == "fr" and "-" in match[0] and match[0].endswith("ième")
-    ):
+    data, text, end = rules.data, match.string, match.end()
+    if (numerator >= 20 and numerator % 10 == 0) or re.fullmatch(data.get("no_fraction", "(?!)"), match[0]):
         return []  # sixty-sixth, dix-septième
     share = Fraction(numerator, _value(match, values))
-    if rules.lang == "en" and match.string[match.end() : match.end() + 1] == "-":
-        return []  # a third-year student
-    whole = re.search(r"(\w{1,16}) and $", match.string[max(0, match.start() - 21) : match.start()])
-    if whole and match["n"] == "a" and _integer(whole[1], rules) is not None:
-        return []  # two and a quarter
-    if numerator == 1 and share < Fraction(1, 4) and rules.lang in ("fr", "es", "it", "ru"):
-        following = re.match(r" (\w{1,9})", match.string[match.end() : match.end() + 10])
-        of = following is not None and following[1] in language_data(rules.lang)["fraction_of"]
-        if not of and match["n"] != "одна":
+    if text.startswith(data.get("no_fraction_before", "\0"), end):
+        return []
+    whole = re.search(data.get("fraction_after_whole", "(?!)"), text[max(0, match.start() - 21) : match.end("n")])
+    if whole and _integer(whole[1], rules) is not None:
+        return []
+    if numerator == 1 and share < Fraction(1, 4) and match["n"] not in data.get("ordinal_fractions", (match["n"],)):
+        following = re.match(r" (\w{1,9})", text[end : end + 10])
+        if following is None or following[1] not in language_data(rules.lang)["fraction_of"]:
             return []  # an ordinal: une neuvième place
     weak = numerator == 1 or share >= 1
     quarters = (_made(match, numerator, "cardinal"),) if share.denominator in (1, 2, 4) else ()  # of a year
@@ -1012,6 +993,7 @@ _MORE = _joining("more").pattern
 _JOIN = _joining("share", f"-?{_SPACE}?(?:[-–—~～〜/x×,、&]|", f"|,{_SPACE}?){_SPACE}?(?:{_MORE}{_SPACE})?")
 #: Between the ends of a range; *and* only after *between*.
 _TO = _joining("range", f"{_SPACE}?(?:[-–—~～〜至到]|", f"){_SPACE}?")
+_APART = _joining("range", r"[,;.–—(，、。]|(?<!\w)(?:", r")(?!\w)")
 _AND = _joining("both", f"{_SPACE}?", f"{_SPACE}?")
 _BETWEEN = _joining("between", r"(?<!\w)", r"\W{0,3}$")
 _SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
@@ -1168,7 +1150,7 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[after.end() :][:2]):
         return quantity  # a second tree
     if name == "degree" and (said := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
-        name = "degree_Celsius" if said["celsius"] else "degree_Fahrenheit"
+        name = list(_common()["before_degrees"])[int((said.lastgroup or "s0")[1:])]
     kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
     if name in ("inch", "foot") and after[0].strip() in _QUOTES and not _opens_nothing(text, a, after):
         return quantity  # a closing quotation mark
@@ -1184,7 +1166,7 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
 
 
 #: Before the number: 摂氏90度.
-_SCALE_OF_DEGREES = re.compile("(?:(?P<celsius>摂氏|摄氏|攝氏|섭씨)|華氏|华氏|화씨) ?$")
+_SCALE_OF_DEGREES = re.compile(f"(?:{_groups('s', _common()['before_degrees'].values())}) ?$")
 _QUOTES = ('"', "'", "”", "''")
 
 
@@ -1229,7 +1211,7 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
             continue
         gap = text[quantity.span[1] : after.span[0]]
         factor = _COMPOUND.get((quantity.unit, after.unit)) if quantity.kind == after.kind == "measure" else None
-        if factor and after.value < factor and len(gap) < 14 and not re.search("[,;.–—(，、。]|bis|to ", gap):
+        if factor and after.value < factor and len(gap) < 14 and not _APART.search(gap):
             whole = (quantity.span[0], after.span[1])
             result[-1] = Quantity(
                 quantity.value + after.value / factor, "measure", quantity.unit, whole, text[slice(*whole)],

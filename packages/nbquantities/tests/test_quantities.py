@@ -28,7 +28,7 @@ from nbquantities import (
     write_number,
 )
 from nbquantities import compare as quantities
-from nbquantities.number import read_yaml
+from nbquantities.number import language_data, read_yaml
 from nbquantities.quantity import _held, _rules
 
 HERE = Path(__file__).parent
@@ -93,9 +93,19 @@ def misread(case: dict[str, str]) -> bool:
     return any(quantity.certainty == 1 for quantity in left)
 
 
+def gold(lang: str) -> list[dict[str, str]]:
+    """The sentences of the language's own file."""
+    return [{"lang": lang, "text": text, "expected": said} for text, said in language_data(lang)["gold"].items()]
+
+
+@pytest.mark.parametrize("lang", [*LANGUAGES, *ADDED])
+def test_the_gold_sentences_of_a_language_are_read_as_its_file_says(lang):
+    assert [case["text"] for case in gold(lang) if misread(case)] == []
+
+
 @pytest.mark.parametrize("lang", [*LANGUAGES, *ADDED])
 def test_hard_cases(lang):
-    of_language = [case for case in cases("hard_quantities.tsv") if case["lang"] == lang]
+    of_language = [*gold(lang), *(case for case in cases("hard_quantities.tsv") if case["lang"] == lang)]
     wrong = [case["text"] for case in of_language if misread(case)]
     assert len(of_language) >= 100
     assert len(wrong) <= 0.03 * len(of_language), wrong
