@@ -16,9 +16,9 @@ import pytest
 
 from nbquantities import compare_quantities, find_numbers, find_quantities
 from nbquantities.compare import MOST_COMPARED
-from nbquantities.lexicon import EXACT, MOST_DIGITS, MOST_LETTERS, lexicon
-from nbquantities.quantity import _rules as quantity_rules
-from nbquantities.reading import _TOKEN, unspaced_reader
+from nbquantities.kinds import _rules as quantity_rules
+from nbquantities.numerals import EXACT, lexicon
+from nbquantities.tokenise import _TOKEN, MOST_DIGITS, MOST_LETTERS, unspaced_reader
 
 HAN = (
     "百",

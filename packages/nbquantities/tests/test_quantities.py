@@ -18,18 +18,17 @@ from hypothesis import strategies as st
 
 from nbquantities import (
     QuantitiesError,
-    UnknownNameError,
     compare_quantities,
     find_quantities,
     forms,
+    kinds,
     passes,
-    quantity,
-    with_ends,
     write_number,
 )
 from nbquantities import compare as quantities
-from nbquantities.number import language_data, read_yaml
-from nbquantities.quantity import _held, _rules
+from nbquantities.errors import UnknownNameError
+from nbquantities.kinds import _held, _rules, with_ends
+from nbquantities.language import language_data, read_yaml
 
 HERE = Path(__file__).parent
 LANGUAGES = ["de", "en", "es", "fr", "it", "ja", "ne", "ru", "ta", "zh"]
@@ -268,7 +267,7 @@ def test_what_is_passed_over_would_find_nothing(lang, data):
     text = data.draw(st.sampled_from([" ", ""])).join(data.draw(texts_of(lang)))
     found = find_quantities(text, lang)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(quantity, "_rules", passing_nothing_over)
+        patched.setattr(kinds, "_rules", passing_nothing_over)
         assert find_quantities(text, lang) == found
 
 

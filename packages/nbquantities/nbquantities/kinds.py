@@ -22,9 +22,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from babel import Locale
 from babel.units import format_unit
 
-from nbquantities.number import Number, base_language, check_text, language_data, read_yaml
-from nbquantities.reading import find_numbers
-from nbquantities.text import Normal, normalise
+from nbquantities.language import base_language, check_text, language_data, read_yaml
+from nbquantities.normalise import Normal, normalise
+from nbquantities.numerals import Number, find_numbers
 
 DATA = Path(__file__).parent / "common"
 
@@ -232,7 +232,7 @@ class Rules:
 
 
 @cache
-def _common() -> dict[str, Any]:
+def shared_data() -> dict[str, Any]:
     return read_yaml(DATA / "units.yaml")
 
 
@@ -245,9 +245,9 @@ _BEFORE_UNIT = re.compile(f"\\.?{_SPACE}?-?")
 @cache
 def _rules(lang: str) -> Rules:
     numbers = language_data(lang)
-    data, han = numbers["quantities"], numbers.get("script") == "han"
+    data, han = numbers.get("quantities", {}), numbers.get("script") == "han"
     start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
-    common = _common()
+    common = shared_data()
     units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, all_ in common["symbols"].items() for each in all_]
     units += [(name, f"(?i:{each}){end}") for name, all_ in data.get("units", {}).items() for each in all_]
     units += [(name, f"(?i:{each}){end}") for name, each in _cldr_units(lang)]
@@ -335,7 +335,7 @@ def _length(pattern: str) -> int:
 def _by_letter(patterns: Iterable[str]) -> str:
     """An alternation of *patterns* in their order, of which only those that may begin with the letter at hand are
     tried."""
-    begins = [(_first_letters(pattern), pattern) for pattern in patterns]
+    begins = [(_first_letters(pattern), pattern) for pattern in patterns] or [(set(), "(?!)")]
     letters = sorted({letter for first, _ in begins for letter in first})
     tried = [
         f"(?={letter})(?:{'|'.join(each for first, each in begins if not first or letter in first)})"
@@ -377,7 +377,7 @@ def _meaning(said: str) -> tuple[list[Fraction], str]:
 
 def _cldr_units(lang: str) -> Iterator[tuple[str, str]]:
     """The names that CLDR has for units after a number, as regular expressions, by way of Babel."""
-    for name, cldr in _common()["cldr"].items():
+    for name, cldr in shared_data()["cldr"].items():
         for count in (1, 2, 5, 1.5):
             said = format_unit(count, cldr, length="long", locale=lang)
             word = re.sub(r"^\d(?:[.,]\d)?\s?", "", said)
@@ -597,7 +597,7 @@ def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 
 def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    got, clock = match.groupdict(), rules.data["clock"]
+    got, clock = match.groupdict(), rules.data.get("clock", {})
     said = got.get("h") or got.get("w") or ""
     hour = rules.data.get("numerals", {}).get(said) or _integer(said, rules)
     if hour is None or hour > 24 or (got.get("h") == clock.get("no_hour", "") and not (got.get("am") or got.get("pm"))):
@@ -616,7 +616,7 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     elif got.get("am") and hour == 12:
         hour = 0
     exact = bool(marked) or hour > 12 or hour == 0
-    exact = exact or (clock["norm"] == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex)
+    exact = exact or (clock.get("norm") == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex)
     parts: tuple[Quantity, ...] = (Quantity(Fraction(hour), "cardinal", "", match.span(), match[0], WEAK),)
     if minute_text:
         parts += (Quantity(Fraction(minute), "cardinal", "", match.span(), match[0], WEAK),)
@@ -983,8 +983,8 @@ _ROUND = frozenset({12, *(10**power for power in range(2, 10))})
 
 
 def _joining(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
-    """A pattern of what joins two numbers: signs, or words of `joins` in common.yaml."""
-    words = "|".join(sorted(map(re.escape, _common()["joins"][kind]), key=len, reverse=True))
+    """A pattern of what joins two numbers: signs, or words of `joins` in common/units.yaml."""
+    words = "|".join(sorted(map(re.escape, shared_data()["joins"][kind]), key=len, reverse=True))
     return re.compile(f"{before}(?:{words}){after}", re.IGNORECASE)
 
 
@@ -1150,7 +1150,7 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[after.end() :][:2]):
         return quantity  # a second tree
     if name == "degree" and (said := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
-        name = list(_common()["before_degrees"])[int((said.lastgroup or "s0")[1:])]
+        name = list(shared_data()["before_degrees"])[int((said.lastgroup or "s0")[1:])]
     kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
     if name in ("inch", "foot") and after[0].strip() in _QUOTES and not _opens_nothing(text, a, after):
         return quantity  # a closing quotation mark
@@ -1166,7 +1166,7 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
 
 
 #: Before the number: 摂氏90度.
-_SCALE_OF_DEGREES = re.compile(f"(?:{_groups('s', _common()['before_degrees'].values())}) ?$")
+_SCALE_OF_DEGREES = re.compile(f"(?:{_groups('s', shared_data()['before_degrees'].values())}) ?$")
 _QUOTES = ('"', "'", "”", "''")
 
 
