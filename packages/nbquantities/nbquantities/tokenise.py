@@ -533,8 +533,10 @@ class SpacedReader:
                 break
 
     def _leading_point(self, text: str, start: int, run: str) -> bool:
-        """*.5* is one half where the point is the decimal sign and stands after a space or a currency sign."""
-        if self.rules.decimal != "." or not run.isdecimal() or start == 0 or text[start - 1] != ".":
+        """*.5* is one half where the point is the decimal sign and stands after a space or a currency sign; *,05* alike."""
+        if not run.isdecimal() or start == 0 or text[start - 1] != self.rules.decimal:
+            return False
+        if self.rules.decimal == "," and not run.startswith("0"):
             return False
         return start == 1 or text[start - 2] in " (-\u2212$€£"
 
