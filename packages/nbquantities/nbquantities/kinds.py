@@ -423,8 +423,8 @@ def _claimed(text: str, rules: Rules) -> tuple[str, list[Quantity]]:
     """*text* with what the notations take as their own hidden, and what they found in it."""
     found: list[Quantity] = []
     alike = _alike(text)
-    for pattern, handler, _, parts in rules.notations if _FIGURE.search(text) else rules.without_figures:
-        if parts and not any(map(alike.__contains__, parts)):
+    for pattern, handler, _, parts, only in rules.notations if _FIGURE.search(text) else rules.without_figures:
+        if only not in alike or (parts and not only and not any(map(alike.__contains__, parts))):
             continue
         pieces, done = [], 0
         for match in pattern.finditer(text):
@@ -450,6 +450,7 @@ class Notation(NamedTuple):
     reads: _Handler
     figure: bool
     parts: Collection[str]
+    only: str  # the string, if there is but one
 
 
 def _held(items: Iterable[tuple[Any, Any]]) -> tuple[bool, Collection[str]]:
@@ -515,7 +516,8 @@ def _notations(rules: Rules) -> Iterator[Notation]:
             if filled is not None:
                 flags = re.IGNORECASE if rule.get("case") == "any" else 0
                 compiled = re.compile(filled.replace("{each}", each), flags)
-                yield Notation(compiled, reads, *_held(parser.parse(compiled.pattern, compiled.flags)))
+                figure, held = _held(parser.parse(compiled.pattern, compiled.flags))
+                yield Notation(compiled, reads, figure, held, next(iter(held)) if len(held) == 1 else "")
 
 
 def _values_of_words(table: Mapping[Any, Any]) -> list[tuple[Any, str]]:

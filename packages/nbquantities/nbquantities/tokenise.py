@@ -533,7 +533,7 @@ class SpacedReader:
                 break
 
     def _leading_point(self, text: str, start: int, run: str) -> bool:
-        """*.5* is one half where the point is the decimal sign and stands after a space or a currency sign; *,05* alike."""
+        """*.5* is one half where the point is the decimal sign, after a space or a currency sign; *,05* alike."""
         if not run.isdecimal() or start == 0 or text[start - 1] != self.rules.decimal:
             return False
         if self.rules.decimal == "," and not run.startswith("0"):

@@ -229,7 +229,7 @@ def test_a_key_that_is_there_twice_is_refused(tmp_path):
 @cache
 def passing_nothing_over(lang):
     rules = _rules(lang)
-    every = tuple(notation._replace(parts=()) for notation in rules.notations)
+    every = tuple(notation._replace(parts=(), only="") for notation in rules.notations)
     return replace(rules, notations=every, without_figures=every, in_idioms=[""])
 
 
