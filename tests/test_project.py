@@ -19,9 +19,9 @@ from packaging.utils import canonicalize_name
 from nbkit.batch.params import entries, parse
 from nbkit.measure import METRICS
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
-from nbkit.numbers import find_numbers, write_number
+from nbkit.numbers import find_numbers, find_quantities, write_number
 from nbkit.perturb import PERTURBATIONS
-from nbquantities import number as number_rules
+from nbquantities import language as number_rules
 
 ROOT = Path(__file__).parent.parent
 
@@ -88,6 +88,8 @@ def test_number_rules_of_the_guide_read_and_write(tmp_path, monkeypatch):
     found = find_numbers("1 234,50 euro, tjugofem personer, 1,5 miljoner", "sv")
     assert [str(number.value) for number in found] == ["1234.50", "25", "1500000"]
     assert write_number(1234, "sv", "words") == "etttusen tvåhundratrettiofyra"
+    (quantity,) = find_quantities("kl. 10:30", "sv")  # without words of its own
+    assert (quantity.value, quantity.kind) == (630, "clock")
     modules = [module for name, module in sys.modules.items() if name.startswith("nbquantities")]
     for kept in {id(each): each for module in modules for each in vars(module).values()}.values():
         if hasattr(kept, "cache_clear"):  # Swedish has no rules again

@@ -14,7 +14,10 @@ from typing import ParamSpec, TypeVar
 import nbquantities
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.languages import LanguageDataError, base_language, check_language
-from nbquantities import Kind, Number, Quantity, Verdict, in_place, passes, with_ends
+from nbquantities import Number, Quantity, Verdict, errors, numerals, passes
+from nbquantities.kinds import with_ends
+from nbquantities.numerals import Kind
+from nbquantities.writing import in_place
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -27,7 +30,7 @@ def _with_nbkit_errors(function: Callable[_P, _R]) -> Callable[_P, _R]:
     def translated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return function(*args, **kwargs)
-        except nbquantities.UnknownNameError as error:
+        except errors.UnknownNameError as error:
             if error.kind != "language":
                 raise UnknownNameError(error.kind, error.name, error.known) from None
             file = f"{base_language(check_language(error.name))}.yaml"
@@ -40,7 +43,7 @@ def _with_nbkit_errors(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 compare_quantities = _with_nbkit_errors(nbquantities.compare_quantities)
-count_both = _with_nbkit_errors(nbquantities.count_both)
+count_both = _with_nbkit_errors(numerals.count_both)
 find_numbers = _with_nbkit_errors(nbquantities.find_numbers)
 find_quantities = _with_nbkit_errors(nbquantities.find_quantities)
 forms = _with_nbkit_errors(nbquantities.forms)

@@ -12,27 +12,20 @@
 """
 
 from nbquantities.compare import Verdict, compare_quantities, passes
-from nbquantities.errors import QuantitiesError, UnknownNameError
-from nbquantities.lexicon import count_both
-from nbquantities.number import Kind, Number
-from nbquantities.quantity import Quantity, find_quantities, with_ends
-from nbquantities.reading import find_numbers
-from nbquantities.writing import forms, in_place, write_number
+from nbquantities.errors import QuantitiesError
+from nbquantities.kinds import Quantity, find_quantities
+from nbquantities.numerals import Number, find_numbers
+from nbquantities.writing import forms, write_number
 
 __all__ = [
-    "Kind",
     "Number",
     "Quantity",
     "Verdict",
     "QuantitiesError",
-    "UnknownNameError",
     "compare_quantities",
-    "count_both",
     "find_numbers",
     "find_quantities",
     "forms",
-    "in_place",
     "passes",
-    "with_ends",
     "write_number",
 ]

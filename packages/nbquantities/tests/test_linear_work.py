@@ -16,9 +16,9 @@ import pytest
 
 from nbquantities import compare_quantities, find_numbers, find_quantities
 from nbquantities.compare import MOST_COMPARED
-from nbquantities.lexicon import EXACT, MOST_DIGITS, MOST_LETTERS, lexicon
-from nbquantities.quantity import _rules as quantity_rules
-from nbquantities.reading import _TOKEN, unspaced_reader
+from nbquantities.kinds import _rules as quantity_rules
+from nbquantities.numerals import EXACT, lexicon
+from nbquantities.tokenise import _TOKEN, MOST_DIGITS, MOST_LETTERS, unspaced_reader
 
 HAN = (
     "百",
@@ -180,7 +180,7 @@ def test_no_pattern_of_quantities_goes_back_without_a_limit(lang):
         *rules.units.values(),
         rules.before,
         rules.permille,
-        *(claim.pattern for claim in rules.signs.claims(-1, True)),
+        *(notation.pattern for notation in rules.notations),
     ):
         assert limitless(pattern.pattern, pattern.flags) == [], pattern.pattern[:200]
 

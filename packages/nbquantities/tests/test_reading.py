@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from num2words import num2words
 
-from nbquantities import Number, UnknownNameError, find_numbers
+from nbquantities import Number, find_numbers
+from nbquantities.errors import UnknownNameError
 
 #: Languages with hard cases of plain numbers.
 LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja", "ta", "ne")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbquantities import QuantitiesError, UnknownNameError, find_numbers, forms, write_number
+from nbquantities import QuantitiesError, find_numbers, forms, write_number
+from nbquantities.errors import UnknownNameError
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja", "ta", "ne")
 EVERY = [(lang, form) for lang in LANGUAGES for form in forms(lang)]

@@ -1,17 +1,13 @@
-"""`Number`, a number found in a text; how a language writes digits; and the number rules of a language.
-
-The rules of nineteen languages are data: one YAML file per language in ``languages/``, described in its ``README.md``.
-"""
+"""The data of a language: its YAML file, read strictly, and how it writes digits (CLDR, by way of Babel)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import yaml
 from babel import Locale
@@ -20,41 +16,6 @@ from nbquantities.errors import QuantitiesError, UnknownNameError
 
 _LANGUAGES = Path(__file__).parent / "languages"
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-Kind: TypeAlias = Literal["cardinal", "ordinal", "percent"]
-
-
-@dataclass(frozen=True)
-class Number:
-    """One number found in a text.
-
-    Parameters
-    ----------
-    value : Decimal
-        The exact value; 5 for *5 %* and for *5th*, −5 for *minus five*.
-    span : tuple of (int, int)
-        Half-open range of characters, with sign and scale word, without percent sign, unit or measure word.
-    form : str
-        How the number is written: "digits", "grouped", "scale" (digits and a scale word), "words", "native" (other
-        digits than 0–9), "financial" (壹贰叁), "roman", or "article" for a weak or lone *one* (*ein*, *un*, *one*,
-        *一个*), which may have the value 1 or none.
-    kind : {"cardinal", "ordinal", "percent"}
-        The kind of number.
-    localised : bool
-        False if the notation is another convention's and cannot be misread (German ``1.23``).
-
-    Examples
-    --------
-    >>> Number(Decimal("1.23"), (0, 4), "digits", "cardinal", localised=False)
-    Number(value=Decimal('1.23'), span=(0, 4), form='digits', kind='cardinal', localised=False)
-    """
-
-    value: Decimal
-    span: tuple[int, int]
-    form: str
-    kind: Kind
-    localised: bool
-
 
 # ----------------------------------------------------------------------------
 # How a language writes digits: decimal sign, grouping signs and group sizes, from Babel's CLDR data.

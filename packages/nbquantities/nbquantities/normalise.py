@@ -18,6 +18,8 @@ _CHANGED = re.compile(
     rf"(?P<invisible>[{_INVISIBLE}]+)|(?P<entity>&(?:amp;){{0,3}}(?:#\d{{1,6}}|#x[0-9a-fA-F]{{1,5}}|[a-zA-Z]{{2,8}});)"
     r"|(?P<composed>[^\W\d_][\u0300-\u036f\u3099\u309a]{1,4})|(?P<hyphen>\u2011)|(?P<group>(?<=\d)[ʼ´′](?=\d{3}(?!\d)))"
 )
+#: A sign of each of these, which is sought first, as most texts hold none.
+_SIGN = re.compile(rf"[{_INVISIBLE}&\u0300-\u036f\u3099\u309a\u2011ʼ´′]")
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ def normalise(original: str) -> Normal:
     >>> normal.text, normal.span(7, 9)
     ("Hell's -5 €", (16, 18))
     """
-    if (original.isascii() and "&" not in original) or _CHANGED.search(original) is None:
+    if _SIGN.search(original) is None or _CHANGED.search(original) is None:
         return Normal(original, None)
     pieces: list[str] = []
     places: list[int] = []

@@ -1,49 +1,360 @@
-"""`find_numbers`: the numbers of a text, left to right, by the conventions of its language.
+"""A text is cut into the pieces of numbers: words and digits, with spaces between words or without.
 
-A reader cuts the text into the pieces of numbers, with spaces between words or without; `nbquantities.lexicon` puts
-them together; signs, percentages and the words around a number decide what it is.
+In the order of the file: numbers in digits; what a piece is; words; the readers of both kinds of script.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
-from itertools import compress
+from itertools import compress, pairwise
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Literal as OneOf
 
-from nbquantities.lexicon import (
-    LITERAL,
-    MOST_DIGITS,
-    TRADITIONAL,
-    WORD,
-    Atom,
-    Composed,
-    Entry,
-    Grammar,
-    Lexicon,
-    Literal,
-    Piece,
-    Remembered,
-    compose,
-    fold,
-    gap_between,
-    lexicon,
-    literal_piece,
-    read_literal,
-    read_runs,
-    traditional_literal,
+from nbquantities.language import (
+    THIN_SPACE,
+    Convention,
+    convention,
+    grouped_properly,
+    language_data,
+    plain_sign,
 )
-from nbquantities.number import Convention, Kind, Number, check_text, convention, language_data
+
+# ----------------------------------------------------------------------------
+# Numbers written in digits: which runs of digits and signs are one number, and which is its value.
+#
+# Decided by the language's own convention first. What that cannot read, but can only mean one number by another
+# convention (German ``1.23``, English ``1.234.567``), is read with ``localised=False``; everything else falls apart
+# into its runs of digits (``3.5.2020``, ``1.2.3``, ``12:30``).
+
+_SIGN = "[.,'\u2019\u00a0\u2007\u2009\u202f\uff0c\uff0e\uff07\u066c\u066b]"
+
+
+#: A run of digits and of signs between digits; a plain space only where three digits follow.
+LITERAL = rf"\d+(?:(?:{_SIGN}|[ ](?=\d\d\d(?!\d)))\d+)*"
+
+
+#: Digits of the longest number that is read: a run of more, as a model that loops writes it, is no number.
+MOST_DIGITS = 300
+
+
+#: Tamil numerals with signs for 10, 100 and 1000 (௩௲௪௱௫௰௬ is 3456).
+TRADITIONAL = "(?:[௦-௯]{0,3}[௰௱௲])+[௦-௯]?"
+
+
+_PARTS = re.compile(r"\d+")
+
+
+_FULL_WIDTH_COMMA = "\uff0c"
+
+
+@dataclass(slots=True)  # not frozen: each number makes one, and freezing slows that down
+class Literal:
+    """A number in digits, at characters *start* to *end*. digits: ASCII, with "." as decimal sign."""
+
+    start: int
+    end: int
+    value: Decimal
+    digits: str
+    grouped: bool
+    localised: bool
+    native: bool
+
+
+def read_literal(text: str, start: int, rules: Convention) -> list[Literal]:
+    """The numbers that a match of `LITERAL` holds, from left to right; *start* is its place.
+
+    One of more than `MOST_DIGITS` digits is skipped.
+
+    >>> from nbquantities.language import convention
+    >>> def values(text, lang): return [str(n.value) for n in read_literal(text, 0, convention(lang))]
+    >>> values("1.234", "de"), values("1.234", "en"), values("1.23", "de"), values("1.2.3", "de")
+    (['1234'], ['1.234'], ['1.23'], ['1', '2', '3'])
+    """
+    if text.isdecimal():
+        return [_whole(text, start)] if len(text) <= MOST_DIGITS else []
+    runs = [match.span() for match in _PARTS.finditer(text)]
+    parts = [text[a:b] for a, b in runs]
+    signs = [plain_sign(text[a[1] : b[0]]) for a, b in pairwise(runs)]
+    read = _one_number(parts, signs, rules)
+    if read is not None:
+        digits, localised = read
+        if len(digits) > MOST_DIGITS:
+            return []
+        grouped = len(signs) > digits.count(".")
+        native = not "".join(parts).isascii()
+        return [Literal(start, start + len(text), Decimal(digits), digits, grouped, localised, native)]
+    return _split(text, start, signs, runs, rules)
+
+
+def read_runs(text: str, start: int) -> list[Literal]:
+    """Every run of digits as a whole number (*15.30 Uhr* is 15 and 30)."""
+    found = (match for match in _PARTS.finditer(text) if match.end() - match.start() <= MOST_DIGITS)
+    return [_whole(match[0], start + match.start()) for match in found]
+
+
+def _ascii(text: str) -> str:
+    return text if text.isascii() else "".join(str(unicodedata.decimal(character)) for character in text)
+
+
+def _whole(text: str, start: int) -> Literal:
+    digits = _ascii(text)
+    return Literal(start, start + len(text), Decimal(digits), digits, False, True, not text.isascii())
+
+
+def _one_number(parts: list[str], signs: list[str], rules: Convention) -> tuple[str, bool] | None:
+    """The digits with "." as decimal sign and whether they are localised, or None if it is not one number."""
+    plain = list(map(_ascii, parts))
+    last, before = signs[-1], signs[:-1]
+    kinds = set(signs)
+    if len(kinds) == 1 and grouped_properly(plain):
+        if not before and last == rules.decimal:
+            return f"{plain[0]}.{plain[1]}", True
+        if _can_group(last, len(signs), rules) and not (last == rules.decimal and _is_address(plain)):
+            return "".join(plain), _own_group(last, rules)
+        return None
+    if last not in (".", ",") or len(set(before)) > 1 or last in before:
+        return None
+    if not before:
+        return f"{plain[0]}.{plain[1]}", last == rules.decimal
+    if not grouped_properly(plain[:-1]) or not _can_group(before[0], len(before), rules):
+        return None
+    digits = "".join(plain[:-1]) + "." + plain[-1]
+    return digits, (_own_group(before[0], rules, last) or (before[0] == _FULL_WIDTH_COMMA and last == rules.decimal))
+
+
+def _can_group(sign: str, times: int, rules: Convention) -> bool:
+    """A plain space groups in languages that say so, and anywhere where it does so twice."""
+    return sign != " " or rules.loose_space or times > 1
+
+
+def _own_group(sign: str, rules: Convention, decimal: str | None = None) -> bool:
+    """Whether some locale of the language groups with *sign*, and has *decimal* as its decimal sign with it."""
+    sign = "," if sign == _FULL_WIDTH_COMMA else sign
+    if decimal is None:
+        return rules.groups(sign)
+    return (sign, decimal) in rules.pairs
+
+
+def _is_address(parts: list[str]) -> bool:
+    """192.168.100.200 is no number where the point is the decimal sign."""
+    return len(parts) == 4 and all(int(part) < 256 for part in parts)
+
+
+def _split(text: str, start: int, signs: list[str], runs: list[tuple[int, int]], rules: Convention) -> list[Literal]:
+    """The parts between spaces first, then between the signs that are not decimal, then between all signs."""
+    spaces = (" ", THIN_SPACE)
+    kinds = set(signs)
+    for cutting in (kinds.intersection(spaces), kinds.difference(spaces, rules.decimal), kinds):
+        if cutting and cutting != kinds:
+            break
+    else:
+        return read_runs(text, start)
+    found, first = [], 0
+    for i, sign in enumerate([*signs, None]):
+        if sign is None or sign in cutting:
+            a, b = runs[first][0], runs[i][1]
+            found += read_literal(text[a:b], start + a, rules)
+            first = i + 1
+    return found
+
+
+_TRADITIONAL_PARTS = re.compile("([௦-௯]*)([௰௱௲]?)")
+
+
+_TRADITIONAL_UNITS = {"௰": 10, "௱": 100, "௲": 1000}
+
+
+def traditional_literal(text: str, start: int) -> Literal:
+    """The number of a match of `TRADITIONAL`.
+
+    >>> traditional_literal("௩௲௪௱௫௰௬", 0).value, traditional_literal("௰௲", 0).value
+    (Decimal('3456'), Decimal('10000'))
+    """
+    thousands = section = 0
+    for digits, unit in _TRADITIONAL_PARTS.findall(text):
+        count = int(digits) if digits else 0
+        if unit == "௲":
+            thousands, section = thousands + (section + count or 1) * 1000, 0
+        elif unit:
+            section += (count or 1) * _TRADITIONAL_UNITS[unit]
+        else:
+            section += count
+    value = thousands + section
+    return Literal(start, start + len(text), Decimal(value), str(value), False, True, True)
+
+
+# ----------------------------------------------------------------------------
+# Pieces: what a word or a number in digits contributes.
+
+#: add: a word or digit that adds its value · literal: a number in digits · multiply: hundred, 十, 百, 千 ·
+#: scale: thousand, 万, lakh and above · point: the spoken decimal sign · glue: *and* · half: *and a half* ·
+#: denominator: the hundredths of *три целых пять сотых* ·
+#: minus, percent: said before a number (*minus*, 百分之); no part of its value
+Role: TypeAlias = OneOf[
+    "add", "literal", "multiply", "scale", "point", "glue", "comma", "half", "denominator", "minus", "percent"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """What a number word contributes. bare: a multiplier that may stand alone (*mil*, 十, but not *million*)."""
+
+    role: Role
+    value: Decimal = Decimal(0)
+    ordinal: bool = False
+    bare: bool = False
+    article: bool = False
+    financial: bool = False
+
+
+@dataclass(slots=True)
+class Piece:
+    """An `Atom` at a place of a text.
+
+    joined: whether it may continue the number of the piece before it.
+    key: the word as it is looked up, or the digits of a literal with "." as decimal sign.
+    literal: how it is written, where it is written in digits.
+    """
+
+    start: int
+    end: int
+    atom: Atom
+    key: str
+    joined: bool
+    literal: Literal | None = None
+
+
+#: The most characters between two parts of a number; text beyond them is not looked at for each part anew.
+_WIDEST_GAP = 16
+
+
+def gap_between(text: str, end: int, start: int) -> str:
+    """What stands between two parts of a number, ``?`` where it is too much for them to be of one.
+
+    >>> gap_between("one hundred", 3, 4), gap_between("one, or so they said, hundred", 3, 22)
+    (' ', '?')
+    """
+    return text[end:start] if start - end <= _WIDEST_GAP else "?"
+
+
+def literal_piece(literal: Literal, joined: bool) -> Piece:
+    """The piece of a number in digits."""
+    return Piece(literal.start, literal.end, Atom("literal", literal.value), literal.digits, joined, literal)
+
+
+# ----------------------------------------------------------------------------
+# Words: how they are looked up.
+
+SOLID = frozenset({"add", "multiply", "scale"})
+
+
+#: A word: letters and marks of the scripts in which number words are spelled.
+WORD = (
+    "[A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u0370-\u052f\u0900-\u0963\u0971-\u097f"
+    "\u0b80-\u0be5\u0620-\u065f\u066e-\u06d3\u1e00-\u1eff\u200c\u200d]+"
+)
+
+
+WORDS = re.compile(WORD)
+
+
+#: How many words of a language are remembered as looked up.
+_REMEMBERED = 200_000
+
+
+_Fact = TypeVar("_Fact")
+
+
+class Remembered(dict[str, _Fact]):
+    """What *look* finds for a word, remembered, because the words of a text repeat.
+
+    >>> lengths = Remembered(len)
+    >>> lengths["three"], list(lengths)
+    (5, ['three'])
+    """
+
+    def __init__(self, look: Callable[[str], _Fact]):
+        super().__init__()
+        self._look = look
+
+    def __missing__(self, word: str) -> _Fact:
+        found = self._look(word)
+        if len(word) <= MOST_LETTERS:
+            if len(self) > _REMEMBERED:
+                self.clear()
+            self[word] = found
+        return found
+
+
+#: Letters of the longest word that is looked up; 999 999 has 56 in German, and what is longer is no number.
+MOST_LETTERS = 200
+
+
+def fold(word: str) -> str:
+    """The spelling under which a word is looked up: no case, no accents, ß as ss.
+
+    >>> fold("Dreißig"), fold("ventitré"), fold("ТРЁХ")
+    ('dreissig', 'ventitre', 'трех')
+    """
+    if word.isascii():
+        return word.lower()
+    decomposed = unicodedata.normalize("NFKD", word.casefold())
+    bare = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f" and c not in "\u200c\u200d")
+    return unicodedata.normalize("NFC", bare).replace("ँ", "ं")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An atom at characters *start* to *end* of its word."""
+
+    atom: Atom
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a word may be: a number by itself (its parts), or the first word of phrases (longest first)."""
+
+    key: str
+    parts: tuple[Part, ...] = ()
+    phrases: tuple[tuple[tuple[str, ...], Atom], ...] = ()
+
+    @property
+    def begins(self) -> bool:
+        """Whether a number may begin with the word; *and*, *and a half* and *point* stand only within one."""
+        first = [atom for _, atom in self.phrases] + [part.atom for part in self.parts[:1]]
+        return any(atom.role in SOLID for atom in first)
+
+
+class Words(Protocol):
+    """The number words of a language."""
+
+    entries: Remembered[Entry | None]
+
+    def entry(self, word: str) -> Entry | None:
+        """What *word* means as a number word, or None."""
+
+
+class Reader(Protocol):
+    def begins(self, text: str) -> bool:
+        """Whether a number may begin in *text*, a word."""
+
+    def may_hold(self, text: str) -> bool:
+        """Whether a number may begin in *text*, of any length."""
+
+    def pieces(self, text: str) -> list[Piece]:
+        """The pieces of numbers in *text*."""
+
 
 # ----------------------------------------------------------------------------
 # Pieces of numbers in languages that put spaces between words.
-
-_WORDS = re.compile(WORD)
-
 
 _TOKEN = re.compile(rf"{WORD}|({TRADITIONAL})|({LITERAL})|[¼½¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]")
 
@@ -82,7 +393,7 @@ _CURRENCY = "$€£¥₹₽￥"
 class SpacedReader:
     """Cuts a text into pieces, by words and runs of digits."""
 
-    words: Lexicon
+    words: Words
     rules: Convention
     after_digits: dict[str, Atom]
     attached: re.Pattern[str] | None
@@ -107,7 +418,7 @@ class SpacedReader:
         return any(map(self._begins.__getitem__, text.split()))
 
     def begins(self, text: str) -> bool:
-        entries = map(self.words.entries.__getitem__, _WORDS.findall(text))
+        entries = map(self.words.entries.__getitem__, WORDS.findall(text))
         return _DIGIT.search(text) is not None or any(found is not None and found.begins for found in entries)
 
     def pieces(self, text: str) -> list[Piece]:
@@ -222,8 +533,10 @@ class SpacedReader:
                 break
 
     def _leading_point(self, text: str, start: int, run: str) -> bool:
-        """*.5* is one half where the point is the decimal sign and stands after a space or a currency sign."""
-        if self.rules.decimal != "." or not run.isdecimal() or start == 0 or text[start - 1] != ".":
+        """*.5* is one half where the point is the decimal sign, after a space or a currency sign; *,05* alike."""
+        if not run.isdecimal() or start == 0 or text[start - 1] != self.rules.decimal:
+            return False
+        if self.rules.decimal == "," and not run.startswith("0"):
             return False
         return start == 1 or text[start - 2] in " (-\u2212$€£"
 
@@ -248,13 +561,12 @@ class SpacedReader:
             pieces.append(Piece(start, start + len(word), atom, word, joined=True))
 
 
-@cache
-def spaced_reader(lang: str) -> SpacedReader:
-    """The reader of a language, built on first use."""
+def spaced_reader(lang: str, words: Words) -> SpacedReader:
+    """The reader of a language that knows these number words."""
     data = language_data(lang)
     attached, money = data.get("attached", {}), data.get("after_currency", {})
     return SpacedReader(
-        words=lexicon(lang),
+        words=words,
         rules=convention(lang),
         after_digits={word: Atom("scale", Decimal(value)) for word, value in data.get("after_digits", {}).items()},
         attached=_suffix(attached),
@@ -461,344 +773,3 @@ def _atoms(data: dict[str, Any]) -> list[tuple[str, Atom]]:
     found += [atom("minus", word, 0) for word in data["minus"]["words"]]
     found += [atom("percent", word, 0) for word in data.get("percent_before", ())]
     return found
-
-
-# ----------------------------------------------------------------------------
-# `find_numbers`: the numbers of a text, left to right.
-
-_SPACES = " \u00a0\u2009\u202f"
-
-
-_MINUS_SIGNS = frozenset("-\u2212\u2013\u2012\uff0d\ufe63")
-
-
-_TRUE_MINUS = "\u2212"
-
-
-_CURRENCY_SIGN = "$€£¥₹₽￥"
-
-
-_PERCENT_SIGN = f"[{_SPACES}]*[%％٪﹪]"
-
-
-_ROMAN = re.compile(r"[IVX]+\w*")
-
-
-def find_numbers(text: str, lang: str) -> list[Number]:
-    """Find the numbers of *text*, left to right, by the conventions of *lang*.
-
-    Parameters
-    ----------
-    text : str
-        Any text. The work is linear in its length.
-    lang : str
-        A language with number rules: en, de, zh, ta, ne, fr, es, it, ru or ja.
-
-    Returns
-    -------
-    list of Number
-        Digits with the separators, groups and native digits of the language; scale words (*1.5 million*, 3亿2000万,
-        ``1.5k``); spelled-out cardinals and ordinals; signs and percentages.
-
-    Raises
-    ------
-    UnknownNameError
-        For a language without number rules.
-
-    Notes
-    -----
-    Ambiguous notation is read by the rules of the language (German ``1.234`` is 1234). Dates, times, ranges and version
-    strings are split into their parts (``3-5`` is 3 and 5). Chinese and Japanese names of months and weekdays (5月,
-    星期三), vague quantities (*thousands*, 几百), and runs of more than `nbquantities.lexicon.MOST_DIGITS` digits,
-    which looping models produce, do not count as numbers.
-
-    References
-    ----------
-    Wang et al. 2021, "As Easy as 1, 2, 3", §2 and A.1: the forms that count as correct.
-
-    Examples
-    --------
-    >>> [str(n.value) for n in find_numbers("Sie zahlten 1.234,50 Euro für zwölfhundert Stühle.", "de")]
-    ['1234.50', '1200']
-    >>> [(str(n.value), n.form, n.localised) for n in find_numbers("1.23", "de")]
-    [('1.23', 'digits', False)]
-    >>> [(str(n.value), n.kind) for n in find_numbers("the 3rd of 20 % or two and a half million", "en")]
-    [('3', 'ordinal'), ('20', 'percent'), ('2500000', 'cardinal')]
-    """
-    check_text(text)
-    return read_numbers(text, lang) if _rules(lang).reader.may_hold(text) else []
-
-
-def read_numbers(text: str, lang: str) -> list[Number]:
-    """The numbers of a text in which one may begin, as `find_numbers` finds them.
-
-    >>> [str(number.value) for number in read_numbers("five", "en")]
-    ['5']
-    """
-    rules = _rules(lang)
-    pieces = rules.reader.pieces(text)
-    numbers: list[Number] = []
-    i, done = 0, 0
-    while i < len(pieces):
-        if pieces[i].start < done:
-            i += 1
-            continue
-        read = compose(pieces, i, rules.grammar)
-        if read is None:
-            i += 1
-            continue
-        number, done = _number(text, pieces, i, read, numbers, rules)
-        if number is not None:
-            numbers.append(number)
-        i = read.stop
-    return numbers
-
-
-def may_begin_number(text: str, lang: str) -> bool:
-    """Whether *text* holds a digit, or a word or character that a number may begin with.
-
-    >>> may_begin_number("a man and his five dogs", "en"), may_begin_number("men and dogs", "en")
-    (True, False)
-    """
-    return _rules(lang).reader.begins(text)
-
-
-class Reader(Protocol):
-    def begins(self, text: str) -> bool:
-        """Whether a number may begin in *text*, a word."""
-
-    def may_hold(self, text: str) -> bool:
-        """Whether a number may begin in *text*, of any length."""
-
-    def pieces(self, text: str) -> list[Piece]:
-        """The pieces of numbers in *text*."""
-
-
-@dataclass(frozen=True)
-class Context:
-    """When a word that is also another word (*sei*, *neuf*, छ) is a number; patterns for its neighbours."""
-
-    after: re.Pattern[str] | None
-    before: re.Pattern[str] | None
-    not_after: re.Pattern[str] | None
-    not_before: re.Pattern[str] | None
-
-    def holds(self, previous: str, following: str) -> bool:
-        """Whether the word is a number between these neighbours; alone in its text it always is."""
-        if not previous and not following:
-            return True
-        if self.not_after is not None and self.not_after.fullmatch(previous):
-            return False
-        if self.not_before is not None and self.not_before.fullmatch(following):
-            return False
-        if self.after is None and self.before is None:
-            return True
-        after = self.after is not None and self.after.fullmatch(previous) is not None
-        return after or (self.before is not None and self.before.fullmatch(following) is not None)
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What surrounds a number in one language."""
-
-    reader: Reader
-    grammar: Grammar
-    percent: re.Pattern[str]
-    ordinal_suffix: re.Pattern[str] | None
-    ordinal_dot: frozenset[str] | None  # words that begin a sentence, where "3." is an ordinal otherwise
-    ordinal_prefix: str
-    article_before: re.Pattern[str] | None
-    not_minus_after: frozenset[str]
-    minus_after: frozenset[str]
-    fraction_of: frozenset[str] | None  # None: ordinals do not serve as denominators
-    contexts: dict[str, Context]
-    neighbours: Callable[[str, int, int], tuple[str, str]]
-
-
-@cache
-def _rules(lang: str) -> Rules:
-    data = language_data(lang)
-    reader: Reader = unspaced_reader(lang) if data.get("script") == "han" else spaced_reader(lang)
-    words = "|".join(data.get("percent", ()))
-    boundary = "" if data.get("script") == "han" else r"(?!\w)"
-    return Rules(
-        reader=reader,
-        grammar=Grammar(**dict.fromkeys(data.get("grammar", ()), True)),
-        percent=re.compile(f"{_PERCENT_SIGN}|[{_SPACES}-]*(?:{words}){boundary}", re.IGNORECASE),
-        ordinal_suffix=_optional(data.get("ordinal_suffix")),
-        ordinal_dot=frozenset(data["sentence_starts"]) if "sentence_starts" in data else None,
-        article_before=_optional(data.get("article_before")),
-        ordinal_prefix=data.get("ordinal_prefix", ""),
-        not_minus_after=frozenset(data.get("minus", {}).get("not_after", ())),
-        minus_after=frozenset(data.get("minus_after", "")),
-        fraction_of=frozenset(data["fraction_of"]) if "fraction_of" in data else None,
-        contexts={fold(word): _context(spec) for word, spec in data.get("contexts", {}).items()},
-        neighbours=_characters_beside if data.get("script") == "han" else _words_beside,
-    )
-
-
-def _optional(pattern: str | None) -> re.Pattern[str] | None:
-    return None if pattern is None else re.compile(pattern)
-
-
-def _context(spec: dict[str, list[str]]) -> Context:
-    def any_of(name: str) -> re.Pattern[str] | None:
-        return re.compile("|".join(spec[name]), re.IGNORECASE) if name in spec else None
-
-    return Context(any_of("after"), any_of("before"), any_of("not_after"), any_of("not_before"))
-
-
-def _number(
-    text: str, pieces: Sequence[Piece], first: int, read: Composed, before: Sequence[Number], rules: Rules
-) -> tuple[Number | None, int]:
-    """The number of the pieces from *first* to ``read.stop``, and where the reading goes on."""
-    used = pieces[first : read.stop]
-    start, end = used[0].start, used[-1].end
-    signed = first > 0 and pieces[first - 1].atom.role == "minus" and used[0].joined
-    lone = len(used) == 1 and used[0].literal is None and not signed
-    context = rules.contexts.get(used[0].key) if lone else None
-    if context is not None and not context.holds(*rules.neighbours(text, start, end)):
-        return None, end
-    if read.ordinal and before and _is_denominator(text, start, end, before[-1], rules):
-        return None, end
-    if _is_full_hour(text, used):
-        return None, end
-    value, sign_start = _signed(text, pieces, first, read.value, before, rules)
-    kind: Kind = "ordinal" if read.ordinal else "cardinal"
-    done = end
-    if not read.ordinal:
-        suffix = _ordinal_end(text, used, rules)
-        percent = rules.percent.match(text, end)
-        if suffix is not None:
-            kind, end, done = "ordinal", suffix, suffix
-        elif percent is not None:
-            kind, done = "percent", percent.end()
-        elif first and pieces[first - 1].atom.role == "percent" and used[0].joined:
-            kind = "percent"
-        elif rules.ordinal_prefix and text.startswith(rules.ordinal_prefix, sign_start - len(rules.ordinal_prefix)):
-            kind, sign_start = "ordinal", sign_start - len(rules.ordinal_prefix)
-    form = _form(text, used, value, kind)
-    if value == 1 and kind == "cardinal" and rules.article_before is not None and rules.article_before.match(text, end):
-        form = "article"
-    localised = all(piece.literal.localised for piece in used if piece.literal is not None)
-    return Number(value, (sign_start, end), form, kind, localised), done
-
-
-def _form(text: str, used: Sequence[Piece], value: Decimal, kind: Kind) -> str:
-    literal = used[0].literal
-    if len(used) == 1 and literal is not None:  # most numbers
-        return "native" if literal.native else "grouped" if literal.grouped else "digits"
-    literals = [piece.literal for piece in used if piece.literal is not None]
-    if any(piece.atom.financial for piece in used):
-        return "financial"
-    if not literals:
-        if len(used) == 1 and kind == "cardinal" and value in (1, -1):
-            return "article"
-        return "roman" if _ROMAN.fullmatch(text[used[0].start : used[-1].end]) else "words"
-    if any(piece.atom.role in ("scale", "multiply") for piece in used):
-        return "scale"
-    if any(literal.native for literal in literals):
-        return "native"
-    return "grouped" if any(literal.grouped for literal in literals) else "digits"
-
-
-def _signed(
-    text: str, pieces: Sequence[Piece], first: int, value: Decimal, before: Sequence[Number], rules: Rules
-) -> tuple[Decimal, int]:
-    """The value with its sign, and where the number begins with it.
-
-    A sign stands at a beginning: not between two numbers (3-5, 3 − 5) nor after a letter (COVID-19).
-    """
-    start = pieces[first].start
-    previous_end = before[-1].span[1] if before else -1
-    if first and pieces[first - 1].atom.role == "minus" and pieces[first].joined:
-        minus = pieces[first - 1]
-        subtracts = previous_end >= 0 and not text[previous_end : minus.start].strip(_SPACES)
-        if not subtracts and _previous_word(text, minus.start).lower() not in rules.not_minus_after:
-            return value.copy_negate(), minus.start
-    if pieces[first].literal is None:
-        return value, start
-    at = start - 1
-    while at > 0 and text[at] in _CURRENCY_SIGN:
-        at -= 1
-    if at < 0 or text[at] not in _MINUS_SIGNS:
-        return value, start
-    left = _last_but(_SPACES, text, at)
-    if text[at] == _TRUE_MINUS:
-        return (value, start) if left[:1].isdigit() or left == ")" else (value.copy_negate(), at)
-    if not left or left in rules.minus_after:
-        return value.copy_negate(), at
-    touching = text[at - 1] not in _SPACES
-    if touching:
-        left = _last_but(".", text, at) or left  # 3.-5. Mai
-    joins = left.isdigit() or left in "%)" or (touching and (left.isalnum() or left in "-–—"))
-    return (value, start) if joins else (value.copy_negate(), at)
-
-
-def _last_but(characters: str, text: str, end: int) -> str:
-    """The last character before *end* that is none of these, empty if there is none.
-
-    >>> _last_but(" ", "ab  -5", 4), _last_but(" ", "  -5", 2)
-    ('b', '')
-    """
-    while end and text[end - 1] in characters:
-        end -= 1
-    return text[end - 1 : end]
-
-
-def _ordinal_end(text: str, used: Sequence[Piece], rules: Rules) -> int | None:
-    """Where the number with its ordinal suffix ends (*3rd*, *3º*, *3.* in German), or None if it has none."""
-    literal = used[-1].literal
-    if rules.ordinal_suffix is not None and (literal is not None or rules.ordinal_prefix):
-        match = rules.ordinal_suffix.match(text, used[-1].end)
-        if match:
-            return match.end()
-    if literal is None or len(used) > 1 or rules.ordinal_dot is None or not literal.digits.isdecimal():
-        return None
-    if len(literal.digits) > 3 or literal.grouped or text[literal.end : literal.end + 1] != ".":
-        return None
-    after = text[literal.end + 1 : literal.end + 2]
-    following = _next_word(text, literal.end + 1)
-    if not after or after not in _SPACES or not following or following in rules.ordinal_dot:
-        return None
-    return literal.end + 1
-
-
-def _is_full_hour(text: str, used: Sequence[Piece]) -> bool:
-    """Whether a number is the minutes of *7:00*, which *7 Uhr* and *7 a.m.* leave unsaid."""
-    start, literal = used[0].start, used[0].literal
-    if literal is None or literal.digits != "00" or start < 2:
-        return False
-    return text[start - 1] in ":.hH" and text[start - 2].isdecimal()
-
-
-def _is_denominator(text: str, start: int, end: int, before: Number, rules: Rules) -> bool:
-    """Whether an ordinal is the *third* of *two thirds*, or of *one third of*."""
-    gap = text[before.span[1] : start]
-    if rules.fraction_of is None or gap not in (" ", "-") or before.kind != "cardinal":
-        return False
-    return before.form != "article" or _next_word(text, end).lower() in rules.fraction_of
-
-
-_NEXT = re.compile(r"[\s\u00a0-]*([^\s.,;:!?()«»\"“”'’-]{1,64})")
-
-
-_PREVIOUS = re.compile(r"([^\s.,;:!?()«»\"“”'’-]+)[\s'’-]*$")
-
-
-def _words_beside(text: str, start: int, end: int) -> tuple[str, str]:
-    return _previous_word(text, start), _next_word(text, end)
-
-
-def _characters_beside(text: str, start: int, end: int) -> tuple[str, str]:
-    return text[max(0, start - 1) : start], text[end : end + 1]
-
-
-def _next_word(text: str, end: int) -> str:
-    match = _NEXT.match(text, end)
-    return match[1] if match else ""
-
-
-def _previous_word(text: str, start: int) -> str:
-    match = _PREVIOUS.search(text[max(0, start - 40) : start])
-    return match[1] if match else ""

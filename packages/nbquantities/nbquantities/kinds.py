@@ -2,7 +2,7 @@
 
 Three readers, one after the other, each of which hides what it read from the next: notation that means more than its
 digits (clock times, dates, decades, fractions, powers, identifiers); plain numbers with the unit beside them; words
-that hold an amount (*fortnight*, *doppelt*, 半年). The words of a language are data: ``quantities/<language>.yaml``.
+that hold an amount (*fortnight*, *doppelt*, 半年). The words of a language are data: ``languages/<language>.yaml``.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, lru_cache, partial, reduce
-from operator import or_
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -24,12 +22,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from babel import Locale
 from babel.units import format_unit
 
-from nbquantities.lexicon import Remembered
-from nbquantities.number import Number, base_language, check_text, language_data, read_yaml
-from nbquantities.reading import find_numbers, may_begin_number, read_numbers, unspaced_reader
-from nbquantities.text import Normal, normalise
+from nbquantities.language import base_language, check_text, language_data, read_yaml
+from nbquantities.normalise import Normal, normalise
+from nbquantities.numerals import Number, find_numbers
 
-DATA = Path(__file__).parent / "quantities"
+DATA = Path(__file__).parent / "common"
 
 Kind: TypeAlias = Literal[
     "cardinal", "ordinal", "roman", "fraction", "percent", "permille", "range", "date", "clock", "decade", "money",
@@ -121,22 +118,10 @@ def _in_original(quantity: Quantity, normal: Normal, text: str) -> Quantity:
 
 def _find(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
-    signs = rules.signs
     plain = rules.dotted.sub(".", text) if rules.dotted is not None and "・" in text else text
-    told = reduce(or_, set(map(signs.__getitem__, signs.cut(plain))), 0)
-    if not told:
-        return []
-    said = _alike(plain)
-    masked, found = _claimed(text, plain, told, said, rules)
-    if masked is not plain and _EDGES.search(masked):
-        # A word begins or ends where something is hidden, which no word of the text has shown: rule nothing out.
-        told = -1
-        masked, found = _claimed(text, plain, told, said, rules, every=True)
-    if masked is plain:
-        numbers = read_numbers(plain, lang) if told & Signs.NUMBER else []
-    else:
-        numbers = find_numbers(masked, lang)
-    covered = _worded(masked, numbers, found, rules) if signs.may_hold_word(told, said) else set()
+    masked, found = _claimed(plain, rules)
+    numbers = find_numbers(masked, lang)
+    covered = _worded(masked, numbers, found, rules)
     for i, number in enumerate(numbers):
         if i not in covered and not _is_power_of_unit(text, number.span[0]):
             found.append(_quantity(text, number, rules))
@@ -145,10 +130,13 @@ def _find(text: str, lang: str) -> list[Quantity]:
         found = _joined(text, found, rules.before_percent is not None)
     if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
-    idioms = rules.idioms if signs.may_hold_idiom(told, said) else None
-    if idioms is not None and not all(quantity.lexical and quantity.certainty == WEAK for quantity in found):
+    if (
+        found
+        and rules.idioms is not None
+        and not all(quantity.lexical and quantity.certainty == WEAK for quantity in found)
+    ):
         starts, ends = [q.span[0] for q in found], [q.span[1] for q in found]
-        for match in idioms.finditer(text):
+        for match in rules.idioms.finditer(text):
             for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
                 found[i] = replace(found[i], certainty=WEAK, lexical=True)
     return _ranged(text, found) if len(found) > 1 else found
@@ -208,7 +196,8 @@ class Rules:
     lang: str
     han: bool
     data: Mapping[str, Any]
-    signs: Signs
+    notations: tuple[Notation, ...]
+    without_figures: tuple[Notation, ...]
     units: Mapping[str, re.Pattern[str]]
     unit_names: tuple[str, ...]
     before: re.Pattern[str]
@@ -222,6 +211,7 @@ class Rules:
     which: re.Pattern[str]
     meanings: tuple[tuple[list[Fraction], str], ...]
     idioms: re.Pattern[str] | None
+    in_idioms: Collection[str]
     day_parts: re.Pattern[str] | None
     vague: re.Pattern[str] | None
     few: re.Pattern[str] | None
@@ -242,8 +232,8 @@ class Rules:
 
 
 @cache
-def _common() -> dict[str, Any]:
-    return read_yaml(DATA / "common.yaml")
+def shared_data() -> dict[str, Any]:
+    return read_yaml(DATA / "units.yaml")
 
 
 #: What may stand between a sign of money and a number.
@@ -255,11 +245,9 @@ _BEFORE_UNIT = re.compile(f"\\.?{_SPACE}?-?")
 @cache
 def _rules(lang: str) -> Rules:
     numbers = language_data(lang)
-    path = DATA / f"{lang}.yaml"
-    data = read_yaml(path) if path.exists() else {}
-    han = numbers.get("script") == "han"
+    data, han = numbers.get("quantities", {}), numbers.get("script") == "han"
     start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
-    common = _common()
+    common = shared_data()
     units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, all_ in common["symbols"].items() for each in all_]
     units += [(name, f"(?i:{each}){end}") for name, all_ in data.get("units", {}).items() for each in all_]
     units += [(name, f"(?i:{each}){end}") for name, each in _cldr_units(lang)]
@@ -280,7 +268,8 @@ def _rules(lang: str) -> Rules:
         lang=lang,
         han=han,
         data=data,
-        signs=Signs(lang, han),
+        notations=(),
+        without_figures=(),
         units=_by_first(units),
         unit_names=tuple(name for name, _ in units),
         before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
@@ -296,6 +285,7 @@ def _rules(lang: str) -> Rules:
         which=re.compile(f"(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE),
         meanings=tuple(_meaning(value) for value, _ in words),
         idioms=re.compile(f"{start}{_by_letter(idioms)}{end}", re.IGNORECASE) if idioms else None,
+        in_idioms={part for each in idioms for part in _held(parser.parse(each, re.IGNORECASE))[1] or ("",)},
         day_parts=_alternatives(
             (word for words in data.get("clock", {}).get("day_parts", {}).values() for word in words),
             f"{start}(?:",
@@ -314,7 +304,9 @@ def _rules(lang: str) -> Rules:
         months=months,
         month_stems={stem: month for month, stems in data.get("month_stems", {}).items() for stem in stems},
     )
-    return replace(rules, signs=Signs(lang, han, (word for _, word in words), idioms, _claims(rules)))
+    notations = tuple(_notations(rules))
+    without = tuple(notation for notation in notations if not notation.figure)
+    return replace(rules, notations=notations, without_figures=without)
 
 
 def _by_first(units: list[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
@@ -343,7 +335,7 @@ def _length(pattern: str) -> int:
 def _by_letter(patterns: Iterable[str]) -> str:
     """An alternation of *patterns* in their order, of which only those that may begin with the letter at hand are
     tried."""
-    begins = [(_first_letters(pattern), pattern) for pattern in patterns]
+    begins = [(_first_letters(pattern), pattern) for pattern in patterns] or [(set(), "(?!)")]
     letters = sorted({letter for first, _ in begins for letter in first})
     tried = [
         f"(?={letter})(?:{'|'.join(each for first, each in begins if not first or letter in first)})"
@@ -385,7 +377,7 @@ def _meaning(said: str) -> tuple[list[Fraction], str]:
 
 def _cldr_units(lang: str) -> Iterator[tuple[str, str]]:
     """The names that CLDR has for units after a number, as regular expressions, by way of Babel."""
-    for name, cldr in _common()["cldr"].items():
+    for name, cldr in shared_data()["cldr"].items():
         for count in (1, 2, 5, 1.5):
             said = format_unit(count, cldr, length="long", locale=lang)
             word = re.sub(r"^\d(?:[.,]\d)?\s?", "", said)
@@ -411,511 +403,175 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
 
 
 # ----------------------------------------------------------------------------
-# What a text must hold for a pattern to match at all: most patterns are passed over for most texts.
-
-#: In `needed`, for any digit.
-_A_DIGIT = r"\d"
-#: A letter and a digit side by side, as in *A4*, *1980s*, *CO₂*: what `_CODES` finds.
-_A_CODE = r"\w\d"
-#: Where a word begins or ends; what a pattern only looks ahead for ends with the second.
-_EDGE, _AHEAD = "\x02", "\x03"
-_WORD_SIGN = [(parser.IN, [(parser.CATEGORY, parser.CATEGORY_WORD)])]
-#: By characters, the letter alone tells: Latin, Cyrillic.
-_LETTERS = re.compile("[A-Za-zА-Яа-яＡ-Ｚａ-ｚ]")
-_CODES = re.compile(r"[^\W\d_][-‐‑－]?\d|\d[^\W\d_]|[₀-₉]")
-#: Larger classes of characters tell texts apart too seldom.
-_MOST_CHARACTERS = 24
-#: Characters that regular expressions take for the same whatever their case, and lower case does not make the same.
-_ALIKE = str.maketrans({"ı": "i", "ſ": "s", "ς": "σ", "µ": "μ", "\u0307": None})
-_UNLIKE = re.compile("[ıſςµ\u0307]")
-#: What a notation may begin with, beside a digit: a phone number, the year '98.
-_BEFORE_DIGITS = "+('’‘"
-#: How many choices of notations are remembered.
-_MOST_CHOSEN = 1000
-
-
-def needed(pattern: re.Pattern[str]) -> tuple[bool, tuple[str, ...]]:
-    """What every match of *pattern* holds: whether a digit, and one of which parts (none: any; `_A_DIGIT`: a digit).
-
-    A part may begin or end with `_EDGE`, where a word begins or ends.
-
-    >>> needed(re.compile(r"(?P<hour>\\d{1,2}) (?:past|to)"))
-    (True, (' past', ' to'))
-    """
-    found = list(_needed(parser.parse(pattern.pattern, pattern.flags)))
-    best = max(found, key=_tells, default=frozenset())
-    tells = best and best != {_A_DIGIT} and _tells(best)[0] >= 0
-    return frozenset([_A_DIGIT]) in found, tuple(sorted(best)) if tells else ()
-
-
-def _needed(items: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
-    runs = {""}  # what the signs since the last that could be many can be
-    for operator, given in [*items, (None, None)]:
-        said = _strings(operator, given)
-        if said and len(runs) * len(said) <= _MOST_CHARACTERS:
-            runs = _products(runs, said)
-            continue
-        yield from _run(runs)
-        runs = said or {""}
-        if said:
-            continue
-        if operator is parser.IN:
-            yield from _characters(given)
-        elif operator is parser.SUBPATTERN:
-            yield from _needed(given[3])
-        elif operator is parser.ASSERT:
-            yield from _needed(given[1])
-        elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and given[0]:
-            yield from _needed(given[2])
-        elif operator is parser.BRANCH:
-            best = [max(_needed(branch), key=_tells, default=None) for branch in given[1]]
-            if all(best):
-                yield frozenset(part for parts in best for part in parts or ())
-
-
-def _run(runs: Iterable[str]) -> Iterator[frozenset[str]]:
-    """One of the strings, without those that hold another; with the edges of words only at their ends."""
-    found = set()
-    for run in runs:
-        run = run.rstrip(_AHEAD)
-        inner = run.replace(_EDGE, "")
-        left, right = run[:1] == _EDGE and _is_word(inner[:1]), run[-1:] == _EDGE and _is_word(inner[-1:])
-        found.add(_EDGE * left + inner + _EDGE * right)
-    if all(found):
-        yield frozenset(each for each in found if not any(other in each for other in found - {each}))
-        if all(any(map(str.isdecimal, each)) for each in found):
-            yield frozenset([_A_DIGIT])
-
-
-def _words(part: str) -> Iterator[str]:
-    """The words of a part, each with the edges that the spaces beside it are."""
-    words = part.split()
-    for i, word in enumerate(words):
-        left, right = i > 0 or part[0].isspace(), i + 1 < len(words) or part[-1].isspace()
-        yield _EDGE * (left and _is_word(word[0])) + word + _EDGE * (right and _is_word(word[-1]))
-
-
-def _sought(part: str) -> str:
-    """A pattern of a part, with its edges."""
-    if part == _A_DIGIT:
-        return part
-    return r"(?<!\w)" * (part[:1] == _EDGE) + re.escape(part.strip(_EDGE)) + r"(?!\w)" * (part[-1:] == _EDGE)
-
-
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
-
-
-def _strings(operator: Any, given: Any) -> set[str]:
-    """All that an item of a pattern can match, if that is little: *four[ -]seasons?* is one of four."""
-    if operator is parser.LITERAL:
-        return {_alike(chr(given))}
-    if operator in (parser.AT, parser.ASSERT_NOT):
-        return {_EDGE if operator is parser.ASSERT_NOT and list(given[1]) == _WORD_SIGN else ""}
-    if operator is parser.ASSERT and given[0] > 0:
-        return {run + _AHEAD for run in _sequence(given[1])}
-    if operator is parser.IN:
-        return {part for parts in _characters(given) for part in parts if _A_DIGIT not in parts}
-    if operator is parser.SUBPATTERN:
-        return _sequence(given[3])
-    if operator is parser.BRANCH:
-        branches = [_sequence(branch) for branch in given[1]]
-        return set().union(*branches) if all(branches) else set()
-    if operator is parser.MAX_REPEAT and given[:2] == (0, 1):
-        return {"", *said} if (said := _sequence(given[2])) else set()
-    return set()
-
-
-def _sequence(items: Iterable[tuple[Any, Any]]) -> set[str]:
-    found = {""}
-    for operator, given in items:
-        found = _products(found, _strings(operator, given))
-        if len(found) > _MOST_CHARACTERS:
-            return set()
-    return found
-
-
-def _products(runs: Iterable[str], said: Collection[str]) -> set[str]:
-    """Each of *runs* with each of *said* after it; what a pattern looks ahead for is where the next begins, too."""
-    return {run if run.endswith(_AHEAD) else run + each for run in runs for each in said}
-
-
-def _characters(given: Iterable[tuple[Any, Any]]) -> Iterator[frozenset[str]]:
-    """The characters of a class, if they are few."""
-    found: set[str] = set()
-    for operator, value in given:
-        if operator is parser.LITERAL:
-            found.add(_alike(chr(value)))
-        elif operator is parser.RANGE and value[1] - value[0] < _MOST_CHARACTERS:
-            found |= {_alike(chr(c)) for c in range(value[0], value[1] + 1)}
-        elif operator is parser.CATEGORY and value is parser.CATEGORY_DIGIT:
-            found.add(_A_DIGIT)
-        else:
-            return
-    found = {_A_DIGIT if part.isdecimal() else part for part in found}
-    if len(found) <= _MOST_CHARACTERS:
-        yield frozenset(found)
-
-
-def _tells(parts: frozenset[str]) -> tuple[int, int]:
-    """How well it tells texts apart: long and few parts first, then digits, then single Latin letters and spaces."""
-
-    def length(part: str) -> int:
-        told = len(part.strip(" -.,、\u00a0\u2009\u202f\u3000"))
-        return 0 if part == _A_DIGIT else -1 if not told or (told == 1 and part.isascii() and part.isalnum()) else told
-
-    return min(map(length, parts)), -len(parts)
-
-
-def _begins_with_digit(items: Iterable[tuple[Any, Any]]) -> bool:
-    """Whether every match begins with a digit, or one of `_BEFORE_DIGITS`."""
-    for operator, given in items:
-        if operator is parser.LITERAL:
-            return chr(given).isdecimal() or chr(given) in _BEFORE_DIGITS
-        if operator is parser.IN:
-            return all(_is_digit(*each) for each in given)
-        if operator is parser.SUBPATTERN:
-            return _begins_with_digit(given[3])
-        if operator is parser.BRANCH:
-            return all(map(_begins_with_digit, given[1]))
-        if operator is parser.MAX_REPEAT:
-            begins = _begins_with_digit(given[2])
-            if given[0] or not begins:
-                return begins
-        elif operator not in (parser.ASSERT, parser.ASSERT_NOT):
-            return False
-    return False
-
-
-def _is_digit(operator: Any, value: Any) -> bool:
-    """Whether a member of a class of characters is a digit, or one of `_BEFORE_DIGITS`."""
-    if operator is parser.CATEGORY:
-        return value is parser.CATEGORY_DIGIT
-    ends = value if operator is parser.RANGE else [value]
-    return operator is not parser.NEGATE and all(chr(c).isdecimal() or chr(c) in _BEFORE_DIGITS for c in ends)
-
-
-def _without_names(pattern: re.Pattern[str]) -> str:
-    """A pattern that matches at least wherever *pattern* does, without groups; what a group holds again is one sign."""
-    plain = re.sub(r"\(\?P=\w+\)", ".", re.sub(r"\(\?P<\w+>", "(?:", pattern.pattern))
-    return f"(?i:{plain})" if pattern.flags & re.IGNORECASE else f"(?:{plain})"
-
-
-def _alike(text: str) -> str:
-    """*text* without differences that patterns pass over where case is none to them."""
-    said = text.lower()
-    return said.translate(_ALIKE) if _UNLIKE.search(said) else said
-
-
-class Claim(NamedTuple):
-    """A notation: what reads a match of its pattern, one of the parts that every match holds (none: any), and what it
-    asks of `Signs`."""
-
-    pattern: re.Pattern[str]
-    handler: _Handler
-    parts: tuple[str, ...]
-    asks: int
-
-
-class Signs(Remembered[int]):
-    """For a word (of a script without spaces: a character), what a text with it may hold.
-
-    In bits: a digit, the beginning of a number; from there on each claim, then each piece of words and idioms.
-    """
-
-    DIGIT, NUMBER, CLAIM = 1, 2, 4
-
-    def __init__(
-        self,
-        lang: str,
-        han: bool,
-        words: Iterable[str] = (),
-        idioms: Iterable[str] = (),
-        claims: Iterable[tuple[re.Pattern[str], _Handler]] = (),
-    ):
-        super().__init__(self._told)
-        self._lang, self._han, self._codes = lang, han, _LETTERS if han else _CODES
-        self._pieces: dict[str, int] = {}
-        self._claims: list[Claim] = []
-        self._digits_first, digits_first = 0, []
-        sign = self.CLAIM
-        for pattern, handler in claims:
-            digit, parts = (False, (_A_CODE,)) if handler in (_identifier, _hash) else needed(pattern)
-            for part in parts or (_A_DIGIT if digit else "",):
-                self._asked(part, sign)
-            exact = not {_A_DIGIT, _A_CODE} & set(parts) and (han or any(" " in part.strip() for part in parts))
-            checked = tuple({part.strip(_EDGE) for part in parts}) if exact else ()
-            self._claims.append(Claim(pattern, handler, checked, sign | self.DIGIT * digit))
-            if _begins_with_digit(parser.parse(pattern.pattern, pattern.flags)):
-                self._digits_first |= sign
-                digits_first.append(_without_names(pattern))
-            sign <<= 1
-        self._any_digits_first = re.compile(rf"(?=[\d{_BEFORE_DIGITS}])(?:{'|'.join(digits_first)})")
-        self._chosen = lru_cache(_MOST_CHOSEN)(self._choose)
-        self.may_hold_word = self._any_of(words, sign)
-        self.may_hold_idiom = self._any_of(idioms, sign << len(self._pieces))
-        #: The words of a text, or its characters, without many that say nothing.
-        self.cut: Callable[[str], list[str]] = list if han else str.split
-        if han and "" not in self._pieces:
-            own = "".join(map(re.escape, sorted({*"".join(self._pieces), *map(chr, _ALIKE)} - {_EDGE})))
-            self.cut = re.compile(
-                rf"{_LETTERS.pattern}|[\d{own}İ]|{unspaced_reader(lang).present.pattern}", re.IGNORECASE
-            ).findall
-
-    def _any_of(self, patterns: Iterable[str], sign: int) -> Callable[[int, str], bool]:
-        """Whether a text with some signs holds a part of what one of *patterns*, which are whole words, matches."""
-        of: dict[str, set[str]] = defaultdict(set)
-        for each in patterns:
-            digit, parts = needed(re.compile(each if self._han else rf"(?<!\w)(?:{each})(?!\w)", re.IGNORECASE))
-            for part in parts or (_A_DIGIT if digit else "",):
-                of[self._piece(part)].add("" if part == _A_DIGIT else part.strip(_EDGE))
-        signs = {self._asked(piece, sign << i): parts for i, (piece, parts) in enumerate(of.items())}
-        every = reduce(or_, signs, 0)
-
-        @lru_cache(_MOST_CHOSEN)
-        def chosen(told: int) -> frozenset[str]:
-            return frozenset(part for sign, parts in signs.items() if sign & told for part in parts)
-
-        def may_hold(told: int, said: str) -> bool:
-            told &= every
-            return told != 0 and any(map(said.__contains__, chosen(told)))
-
-        return may_hold
-
-    def _asked(self, part: str, sign: int) -> int:
-        piece = self._piece(part)
-        self._pieces[piece] = self._pieces.get(piece, 0) | sign
-        return sign
-
-    def _piece(self, part: str) -> str:
-        """What of a part one word, or character, holds."""
-        if self._han and part not in (_A_DIGIT, _A_CODE):
-            return part.strip(_EDGE).strip()[-1:]
-        return max(_words(part), key=len, default="")
-
-    def _told(self, word: str) -> int:
-        digit = _DIGIT.search(word) is not None
-        said = _alike(word) + _A_DIGIT * digit + _A_CODE * (self._codes.search(word) is not None)
-        told = self.DIGIT * digit | self.NUMBER * may_begin_number(word, self._lang)
-        for piece, signs in self._pieces.items():
-            if piece.strip(_EDGE) in said and (_EDGE not in piece or re.search(_sought(piece), said)):
-                told |= signs
-        return told
-
-    def in_digits(self, told: int, text: str) -> bool:
-        """Whether *text*, which has these signs, may hold a notation that begins with a digit."""
-        return told & self.DIGIT != 0 and self._any_digits_first.search(text) is not None
-
-    def claims(self, told: int, digits_first: bool) -> tuple[Claim, ...]:
-        """The claims that a text with these signs may hold."""
-        return self._chosen(told if digits_first else told & ~self._digits_first)
-
-    def _choose(self, told: int) -> tuple[Claim, ...]:
-        return tuple(claim for claim in self._claims if claim.asks & told == claim.asks)
-
-
-# ----------------------------------------------------------------------------
 # Notation that means more than its digits. Every repeat is bounded, so that the work is linear.
 
+_FIGURES = "₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
+_FIGURE = re.compile(rf"[\d{_FIGURES}]")
+#: Letters that regular expressions take for the same whatever their case, and lower case does not make the same.
+_ALIKE = str.maketrans({"ı": "i", "ſ": "s", "ς": "σ", "µ": "μ", "\u0307": None})
+_UNLIKE = re.compile("[ıſςµ\u0307]")
 _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _LETTER = r"[\w\u093e-\u094d\u0bbe-\u0bcd]"
-#: Hours and minutes, in Devanagari as well.
-_HOUR = r"(?:[01०१]?\d|[2२][0-4०-४])"
-_SIXTY = r"[0-5०-५]\d"
 _HAN = "〇零一二两兩三四五六七八九十"
 _HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018, "H": 1988, "S": 1925, "R": 2018}
 _NOON = 720
-#: Not right after a letter or a number, in scripts that put spaces between words.
-_NOT_AFTER = r"(?<![0-9A-Za-zÀ-ɏА-я_.,])"
 
 
-_EDGES = re.compile(r"[^\W\u2e80-\u9fff\uac00-\ud7af]\x01|\x01[^\W\u2e80-\u9fff\uac00-\ud7af]")
-
-
-def _claimed(
-    text: str, plain: str, told: int, said: str, rules: Rules, every: bool = False
-) -> tuple[str, list[Quantity]]:
-    """*plain* with what the claims take as their own hidden, and what they found in *text*."""
-    masked, found, signs = plain, [], rules.signs
-    passed_over = not every and not signs.in_digits(told, masked)
-    for pattern, handler, parts, _ in signs.claims(told, not passed_over):
-        if parts and not any(map(said.__contains__, parts)):
+def _claimed(text: str, rules: Rules) -> tuple[str, list[Quantity]]:
+    """*text* with what the notations take as their own hidden, and what they found in it."""
+    found: list[Quantity] = []
+    alike = _alike(text)
+    for pattern, handler, _, parts, only in rules.notations if _FIGURE.search(text) else rules.without_figures:
+        if only not in alike or (parts and not only and not any(map(alike.__contains__, parts))):
             continue
         pieces, done = [], 0
-        for match in pattern.finditer(masked):
+        for match in pattern.finditer(text):
             quantities = handler(match, rules)
             if quantities:
                 found += quantities
                 a, b = match.span("all") if "all" in pattern.groupindex else match.span()
-                pieces += [masked[done:a], "\x01" * (b - a)]
+                pieces += [text[done:a], "\x01" * (b - a)]
                 done = b
         if pieces:
-            masked = "".join([*pieces, masked[done:]])
-            if passed_over and signs.in_digits(told, masked):  # by what is hidden, digits may stand alone
-                return _claimed(text, plain, told, said, rules, every=True)
-    return masked, found
+            text = "".join([*pieces, text[done:]])
+    return text, found
 
 
 def _made(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "", group: str | int = 0, **more: Any):
     return Quantity(Fraction(value), kind, unit, match.span(group), match[group], **more)
 
 
-def _claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
-    data, clock = rules.data, rules.data.get("clock", {})
-    yield re.compile(r"(?:https?://|www\.)[^\s<>\"，。）]{1,300}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{1,60}"), _url
-    yield re.compile(r"(?<![\w.@])@\w{1,60}(?:\.\w{1,60}){0,3}"), _url  # a handle
-    yield re.compile(r"</?[A-Za-z][^<>]{0,200}>"), _url  # mark-up
-    yield re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{1,4}(?![\w:])"), _url
-    yield re.compile(r"(?<!\w)(?=[0-9a-f]{16})(?=[0-9a-f]{0,63}[a-f])(?=[0-9a-f]{0,63}\d)[0-9a-f]{16,64}(?!\w)"), _hash
-    yield re.compile(r"(?<![\d/])24 ?/ ?7(?![\d/])"), lambda m, r: [_made(m, 0, "always", certainty=WEAK)]
-    yield (
-        re.compile(
-            rf"{_NOT_AFTER}(?:(?P<factor>\d{{1,12}}(?:[.,]\d{{1,12}})?){_SPACE}?[×x·*]{_SPACE}?)?10"
-            r"(?P<power>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|\^\{?[-−+]?\d{1,4}\}?)"
-        ),
-        _power,
-    )
-    yield re.compile(r"(?<![\w.,])(?P<factor>\d{1,12}(?:[.,]\d{1,12})?)[eE](?P<power>[-−+]?\d{1,4})(?!\w)"), _power
-    yield re.compile(rf"(?<![\d.,:])(?P<m>\d{{1,2}}):{_SPACE}?(?P<s>[0-5]\d)[.,](?P<f>\d{{1,3}})(?![\d:])"), _lap
-    yield re.compile(r"(?<![\d.,'’′])(?P<f>[3-8])['’′] ?(?P<i>1[01]|\d)(?!\d)(?:''|[\"”“″])?"), _height
-    yield (
-        re.compile(r"(?<![\w.,/-])(?P<n>\d{1,3})[ -](?P<a>\d{1,2}) ?/ ?(?P<b>[2-9]|10|12|16|32|64)(?![\d/]|[.,]\d)"),
-        _mixed,
-    )
-    yield re.compile(r"(?<![\w.,])(?P<m>[12]) ?m ?(?P<c>\d\d)(?!\w)"), _metres
-    if data:
-        yield from _clock_claims(rules)
-    for pattern in data.get("ordinals", ()):
-        yield re.compile(pattern), _counted_ordinal
-    for name, (month, day) in data.get("named_days", {}).items():
-        yield re.compile(name), _named_day(month, day)
-    for name, value in (("and_half", Fraction(3, 2)), ("half_of", Fraction(1, 2))):
-        for pattern in data.get(name, ()):
-            yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), partial(_halves, value=value)
-    for pattern in data.get("heights", ()):
-        yield re.compile(rf"(?<![\w.,]){pattern}"), _height
-    if "combining" in data:
-        yield _combining(data["combining"])
-    yield (
-        re.compile(
-            r"(?<![\d./-])(?P<a>\d{1,4})(?P<sign>[./-])(?P<b>\d{1,2})(?P=sign)(?P<c>\d{4}|\d{1,3})(?![\d/])(?![.-]\d)"
-        ),
-        _date,
-    )
-    if clock.get("norm") == 24:
-        yield re.compile(r"(?<![\d.,:])(?P<a>[0-3]?\d)\.(?P<b>[01]?\d)\.(?!\d)"), _short_date
-    yield re.compile(rf"{_NOT_AFTER}\d{{1,4}}(?:\.\d{{1,4}}){{2,6}}(?![0-9A-Za-zА-я])(?!\.\d)"), _version
-    yield (
-        re.compile(
-            r"(?<![\w.,-])(?:\+|\(\d|\d)[\d]{0,4}\)?(?:(?:[ /-]|- | -| - )\(?\d{2,6}\)?){1,6}(?:-[A-Z]{2,8})?(?![\w,])"
-        ),
-        _telephone,
-    )
-    others = "|".join(["(?!)", *data.get("no_identifiers", ())])
-    yield (
-        re.compile(
-            rf"(?<![A-Za-zА-Яа-я0-9$€£])(?!{others})"
-            r"(?=[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d)(?!(?:US|USD|EUR|GBP|JPY|CNY|RMB|INR|CHF|RUB|No|Nr|AM|PM|Nos|Rs)\d)"
-            r"(?=[A-Za-z]{0,15}[A-ZА-ЯＡ-Ｚ])[A-Za-zА-ЯＡ-Ｚ]{1,16}[-‐‑－]?\d[A-Za-z\d]{0,20}(?:[-./～][A-Za-z\d]{1,20}){0,4}"
-            r"(?:[₀-₉]{0,3})|(?<![\w.,])\d{1,2}[GDd](?![\w])|[A-Z][A-Za-z]{0,8}[₀-₉]{1,3}"
-        ),
-        _identifier,
-    )
-    if rules.han:
-        for era in ("明治|大正|昭和|平成|令和", r"(?<![A-Za-z])[HSR](?=\d{1,2}年)"):
-            yield (
-                re.compile(
-                    rf"(?P<era>{era}){_SPACE}?(?P<y>\d{{1,2}}|元|[{_HAN}]{{1,3}})(?:年度?|(?=[（(]\d{{4}}[）)]年))"
-                ),
-                _era,
-            )
-        yield (
-            re.compile(
-                rf"(?:(?P<c>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?世[纪紀]{_SPACE}?)?"
-                rf"(?P<y>\d{{2,4}}|[{_HAN}]{{1,4}})(?:{_SPACE}?(?:年代|년대)|代(?=[のがにはで、前半後若男女\d]))"
-            ),
-            _han_decade,
-        )
-        yield (
-            re.compile(
-                rf"(?<![\d{_HAN}个個か箇ヶカヵケ几数]){_SPACE}?(?P<all>(?P<m>1[0-2]|0?[1-9]|１[０-２]|[０１]?[１-９]|十[一二]?|[一二三四五六七八九])"
-                rf"{_SPACE}?(?:月份?|월))(?![球間])"
-            ),
-            _han_month,
-        )
-        yield re.compile(rf"(?<![{_HAN}\d])(?P<n>[一二三四五六七八九]{{2,9}})(?=年[级級]|班)"), _listed
-        yield (
-            re.compile(rf"(?<![点點・{_HAN}百千万\d])(?P<n>三四五六?七?|一二三四?五?六?)(?![点點{_HAN}百千万])"),
-            _listed,
-        )
-        yield (
-            re.compile(
-                r"(?P<p>)(?P<n>两三|二、?三|三、?四|四、?五|五、?六|六、?七|七、?八|八、?九)(?P<u>)"
-                r"(?=[个個套天次年人名只条件本块位家日回枚時か])"
-            ),
-            _about,
-        )
-        yield (
-            re.compile(r"(?P<whole>[一二三四五六七八九]万)(?P<n>一二|二三|三四|四五|五六|六七|七八|八九)(?P<u>千)"),
-            _about,
-        )
-        yield (
-            re.compile(r"(?P<p>百分之)?(?P<n>一二|二三|三四|四五|五六|六七|七八|八九)(?P<u>十|百|千|万|亿|萬|億)"),
-            _about,
-        )
-        yield (
-            re.compile(rf"(?P<d>[\d{_HAN}百千万]{{1,12}})(?:分[之の]|분의 ?)(?P<n>[\d{_HAN}百千万]{{1,12}})"),
-            _han_fraction,
-        )
-        yield re.compile(rf"(?<!\d)(?P<n>\d{{1,3}})分(?=の(?![\d{_HAN}]))"), _minute
-        yield re.compile(r"(?<=数)(?P<n>\d{1,12}(?:[,.]\d{1,12}){0,3})(?P<scale>[千万億亿]?)"), _after_count
-        yield (
-            re.compile(
-                rf"(?<![\d{_HAN}])(?P<n>[1-9]|[一二三四五六七八九])(?P<m>(?!))?成(?![立为為功员員本长長果绩績就都分熟人年交效型因])"
-            ),
-            _tenths,
-        )
-        yield re.compile(rf"(?P<n>\d|[{_HAN}])割(?:(?P<m>\d|[{_HAN}])分)?(?![りれ引安る])"), _tenths
-    for pattern in data.get("decades", ()):
-        yield re.compile(rf"(?<![\w.,$€£]){pattern}(?!\w)", re.IGNORECASE), _decade
-    for pattern in data.get("years", ()):
-        yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _spoken_year
-    for value, words in data.get("decade_words", {}).items():
-        yield re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE), _decade_word(value)
-    if rules.months:
-        written = {form for name in rules.months for form in (name, name.title(), name.upper())}
-        tails = f"|(?={'|'.join(data['month_tails'])})" if "month_tails" in data else ""
-        stems = [rf"(?i:{re.escape(stem)})\w{{0,6}}" for stem in rules.month_stems]
-        names = "|".join([*sorted(map(re.escape, written), key=len, reverse=True), *stems])
-        yield (
-            re.compile(
-                rf"(?<!\w)(?P<near>\d{{1,2}}(?:st|nd|rd|th|\.|º|er)?{_SPACE}(?:(?:of|de|di){_SPACE})?)?"
-                rf"(?P<all>{names})(?:(?!\w){tails})(?P<after>\.?,?{_SPACE}?(?:de {_SPACE}?)?\d)?"
-            ),
-            _month,
-        )
-    yield re.compile(r"(?<![\w.,])(?<!\d )(?P<n>[1-9]\d{0,2})(?: 000){1,3}(?![\d.,])"), _thousands
-    yield re.compile(rf"(?P<whole>\d{{1,9}}{_SPACE}?)?(?P<sign>[{_VULGAR}])"), _vulgar
-    yield re.compile(rf"(?<![\w/.,])(?P<a>\d{{1,4}}){_SPACE}?[/⁄]{_SPACE}?(?P<b>\d{{1,4}})(?![\d/]|[.,]\d)"), _slash
-    for name, before, after in (
-        ("denominators", rf"(?P<n>{_LETTER}{{1,16}})[ -]", ""),
-        ("lower_first", "", rf" (?P<n>{_LETTER}{{1,16}})"),
-    ):
-        lower = [(n, each) for n, all_ in data.get(name, {}).items() for each in all_]
-        if lower:
-            words = _groups("d", [each for _, each in lower])
-            handler = partial(_fraction, denominators=tuple(int(n) for n, _ in lower))
-            yield re.compile(rf"(?<!\w){before}(?:{words}){after}(?!\w)", re.IGNORECASE), handler
+class Notation(NamedTuple):
+    """What reads the matches of a pattern, and what each of these holds: a figure or not, one of some strings."""
+
+    pattern: re.Pattern[str]
+    reads: _Handler
+    figure: bool
+    parts: Collection[str]
+    only: str  # the string, if there is but one
 
 
-def _url(match: re.Match[str], rules: Rules) -> list[Quantity]:
+def _held(items: Iterable[tuple[Any, Any]]) -> tuple[bool, Collection[str]]:
+    """Whether each match of a parsed pattern holds a figure; strings, without case, of which each holds one (if any).
+
+    >>> _held(parser.parse(r"(?P<hour>\\d{1,2}) o.clock")), _held(parser.parse("(?<!x)(?:half|a half) past"))
+    ((True, {'clock'}), (False, {' past'}))
+    """
+    figure, run, found = False, "", [set[str]()]
+    for operator, given in items:
+        inner: tuple[bool, Collection[str]] = (False, ())
+        if operator is parser.LITERAL:
+            run += _alike(chr(given))
+            figure |= _is_figure(operator, given)
+            found.append({run})
+        elif operator in (parser.SUBPATTERN, parser.ASSERT):
+            inner = _held(given[-1])
+        elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and given[0]:
+            inner = _held(given[2])
+        elif operator is parser.BRANCH:
+            branches = [_held(branch) for branch in given[1]]
+            every = all(parts for _, parts in branches)
+            inner = all(each for each, _ in branches), set().union(*(parts for _, parts in branches)) if every else ()
+        elif operator is parser.IN:
+            few = all(kind is parser.LITERAL for kind, _ in given)
+            inner = all(_is_figure(*each) for each in given), {_alike(chr(c)) for _, c in given} if few else ()
+        figure |= inner[0]
+        found.append(set(inner[1]))
+        run = run if operator in (parser.LITERAL, parser.AT, parser.ASSERT_NOT) else ""
+    return figure, max(found, key=lambda parts: (min(map(len, parts), default=0), -len(parts)))
+
+
+def _is_figure(operator: Any, value: Any) -> bool:
+    """Whether all that a member of a class of characters stands for is a figure."""
+    if operator is parser.CATEGORY:
+        return value is parser.CATEGORY_DIGIT
+    ends = value if operator is parser.RANGE else [value]
+    return operator is not parser.NEGATE and all(_FIGURE.match(chr(end)) for end in ends)
+
+
+def _alike(text: str) -> str:
+    """*text* in lower case, with one letter for those that patterns take for the same where case is none to them."""
+    lower = text.lower()
+    return lower.translate(_ALIKE) if _UNLIKE.search(lower) else lower
+
+
+def _notations(rules: Rules) -> Iterator[Notation]:
+    """The rules of ``common/notations.yaml`` in one language."""
+    data = read_yaml(DATA / "notations.yaml")
+    own = {**rules.data, **rules.data.get("clock", {}), "clock_words": rules.data.get("clock", {}).get("words", {})}
+    parts = {**data["parts"], **_language_parts(rules)}
+    for rule in data["rules"]:
+        name, pattern = next(iter(rule.items()))
+        reads, values = _READERS[name], {}
+        if "value" in rule:
+            reads = partial(reads, value=rule["value"])
+        elif table := own.get(rule.get("words")):
+            words = _values_of_words(table)
+            reads = partial(reads, values=[value for value, _ in words])
+            values = {"words": _groups("v", [word for _, word in words])}
+        filled = _filled(pattern, {**parts, **values}) if "if" not in rule or f"if {rule['if']}" in parts else None
+        for each in own.get(rule["each"], ()) if "each" in rule else [""]:
+            if filled is not None:
+                flags = re.IGNORECASE if rule.get("case") == "any" else 0
+                compiled = re.compile(filled.replace("{each}", each), flags)
+                figure, held = _held(parser.parse(compiled.pattern, compiled.flags))
+                yield Notation(compiled, reads, figure, held, next(iter(held)) if len(held) == 1 else "")
+
+
+def _values_of_words(table: Mapping[Any, Any]) -> list[tuple[Any, str]]:
+    """Each word with its value, from a table of words by their value, or of values by their word."""
+    if all(isinstance(key, int) for key in table):
+        return [(value, word) for value, words in table.items() for word in words]
+    return [(value, word) for word, value in table.items()]
+
+
+def _value(match: re.Match[str], values: Sequence[Any]) -> Any:
+    """The value of the word that *match* holds."""
+    return next(values[int(name[1:])] for name, word in match.groupdict().items() if word and name[1:].isdecimal())
+
+
+def _filled(pattern: str, parts: Mapping[str, str]) -> str | None:
+    """*pattern* with its parts, None if the language lacks one."""
+    for name in re.findall(r"\{([a-z]\w*)\}", pattern):
+        if name != "each":
+            filled = _filled(parts[name], parts) if name in parts else None
+            if filled is None:
+                return None
+            pattern = pattern.replace("{" + name + "}", filled)
+    return pattern
+
+
+def _language_parts(rules: Rules) -> dict[str, str]:
+    """Words of the language in the patterns of all, without those that it lacks; its conditions, too."""
+    data = rules.data
+    clock, combining = data.get("clock", {}), data.get("combining")
+    written = sorted({form for name in rules.months for form in (name, name.title(), name.upper())})
+    stems = [rf"(?i:{re.escape(stem)})\w{{0,6}}" for stem in rules.month_stems]
+    parts = {name: "|".join(clock.get(name, ())) for name in ("oclock", "before_am", "before_pm")}
+    parts["months"] = "|".join([*sorted(map(re.escape, written), key=len, reverse=True), *stems])
+    if combining:
+        parts["combining_numerals"] = "|".join(sorted(_combining_values(rules.lang), key=len, reverse=True))
+        parts["combining_units"] = "|".join(f"(?P<{name}>{stem})" for name, stem in combining["units"].items())
+    parts["if hours_24"] = "24" * (clock.get("norm") == 24)
+    return {name: part for name, part in parts.items() if part} | {
+        "if han" if rules.han else "if spaced": "",
+        **{name: "|".join(clock.get(name) or ["(?!)"]) for name in ("am", "pm")},
+        "any_oclock": parts["oclock"] or "(?!)",
+        "numerals": "".join(f"|{each}" for each in sorted(data.get("numerals", ()), key=len, reverse=True)),
+        "boundary": "" if rules.han else r"\b",
+        "no_identifiers": "|".join(["(?!)", *data.get("no_identifiers", ())]),
+        "month_tails": f"|(?={'|'.join(data['month_tails'])})" if "month_tails" in data else "",
+    }
+
+
+def _hidden(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, 0, "identifier", certainty=WEAK)] if re.search(r"\d", match[0]) else []
 
 
-def _hash(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    return [_made(match, 0, "identifier", certainty=WEAK)]
+def _always(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    return [_made(match, 0, "always", certainty=WEAK)]
 
 
 def _integer(text: str, rules: Rules) -> int | None:
@@ -942,89 +598,11 @@ def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [made]
 
 
-def _clock_claims(rules: Rules) -> Iterator[tuple[re.Pattern[str], _Handler]]:
-    clock = rules.data.get("clock", {})
-    am, pm = ("|".join(clock.get(half) or ["(?!)"]) for half in ("am", "pm"))
-    oclock = "|".join(clock.get("oclock", ())) or "(?!)"
-    half = rf"(?:(?P<am>{am})|(?P<pm>{pm}))"
-    if rules.han:
-        numerals = sorted(rules.data.get("numerals", {}), key=len, reverse=True)
-        hour = "|".join([r"\d{1,2}", f"[{_HAN}]{{1,3}}", *numerals])
-        hour = f"(?P<h>{hour})"
-        minutes = rf"(?P<m>\d{{1,2}}|[{_HAN}]{{1,3}}){_SPACE}?[分분]"
-        minutes = rf"(?:{_SPACE}?{minutes}|(?P<half>半|{_SPACE}?반)|(?P<quarter>[一三]刻))"
-        yield (
-            re.compile(
-                rf"{half}{_SPACE}?の?{hour}(?:[:：](?P<mm>\d\d)|{_SPACE}?[点點时時시](?:钟|鐘)?(?:{minutes})?)(?!間|간|\d)"
-            ),
-            _clock,
-        )
-        yield (
-            re.compile(
-                rf"(?<![\d.:]){hour}(?:[:：](?P<mm>\d\d)(?:[:：]\d\d)?(?![\d:：])|{_SPACE}?[点點时時시]{minutes}(?!間))"
-            ),
-            _clock,
-        )
-        yield (
-            re.compile(
-                rf"(?<![\d.:]){hour}{_SPACE}?(?:[点點](?:钟|鐘)(?!头)|時(?![間代計期点刻速価給差])|시(?=[ ,.에까부]|$))"
-            ),
-            _clock,
-        )
-        yield re.compile(rf"{half}{_SPACE}?{hour}(?=[-~～〜至到から—–])"), _clock
-    else:
-        if "before_am" in clock:
-            first = rf"(?:(?P<am>{'|'.join(clock['before_am'])})|(?P<pm>{'|'.join(clock['before_pm'])}))"
-            yield (
-                re.compile(
-                    rf"(?<!\w){first} (?P<h>\d{{1,2}}|{_LETTER}{{2,16}})(?::(?P<m>{_SIXTY}))? (?:{oclock})(?!\w)"
-                ),
-                _clock,
-            )
-        spaced = rf" (?=\d\d{_SPACE}?(?:{am}|{pm}|{oclock})(?!\w))"  # 7 30 pm
-        after = rf"(?:{_SPACE}?(?:{half}|(?P<oclock>{oclock}))(?!\w))"
-        yield (
-            re.compile(
-                rf"(?<![\d.,:])(?P<h>{_HOUR})(?::{_SPACE}?|(?P<dot>\.|{spaced})|{_SPACE}?[hH]{_SPACE}?)(?P<m>{_SIXTY})"
-                rf"(?::{_SIXTY})?(?![\d:])(?!\.\d){after}?",
-                re.IGNORECASE,
-            ),
-            _clock,
-        )
-        if oclock != "(?!)":  # 6 Uhr 30
-            words = r"(?P<w>[^\W\d]{2,12})"
-            yield (
-                re.compile(rf"(?<!\w){words} (?P<oclock>{oclock}) (?P<m>[^\W\d]{{3,20}})(?!\w)", re.IGNORECASE),
-                _clock,
-            )
-            yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]) (?P<oclock>{oclock}) (?P<m>[0-5]\d)(?![\d.:])"), _clock
-        yield re.compile(rf"(?<![\d.,:])(?P<h>1?\d|2[0-4]){after}", re.IGNORECASE), _clock
-        for pattern in clock.get("hours", ()):
-            yield re.compile(pattern), _clock
-        for name, sign in (("half_past", 30), ("half_to", -30), ("quarter_to", -45), ("past", 1), ("to", -1)):
-            for pattern in clock.get(name, ()):
-                yield re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE), _spoken_clock(sign)
-        if oclock != "(?!)":
-            yield (
-                re.compile(
-                    rf"(?<!\w)(?P<w>[^\W\d]{{2,12}}) (?P<oclock>{oclock})(?!\w)(?: {half}(?!\w))?", re.IGNORECASE
-                ),
-                _clock,
-            )
-    for word, minute in clock.get("words", {}).items():
-        boundary = "" if rules.han else r"\b"
-        yield re.compile(rf"{boundary}{word}{boundary}", re.IGNORECASE), _clock_word(minute)
-
-
 def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    got = match.groupdict()
+    got, clock = match.groupdict(), rules.data.get("clock", {})
     said = got.get("h") or got.get("w") or ""
     hour = rules.data.get("numerals", {}).get(said) or _integer(said, rules)
-    if (
-        hour is None
-        or hour > 24
-        or (got.get("h") == "一" and rules.lang == "ja" and not (got.get("am") or got.get("pm")))
-    ):
+    if hour is None or hour > 24 or (got.get("h") == clock.get("no_hour", "") and not (got.get("am") or got.get("pm"))):
         return []
     minute_text = got.get("m") or got.get("mm")
     minute = _integer(minute_text, rules) if minute_text else 30 if got.get("half") else 0
@@ -1035,14 +613,12 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     marked, spoken = got.get("am") or got.get("pm"), got.get("oclock")
     if got.get("dot") and not (marked or spoken):
         return []
-    if got.get("pm") and hour < 12 and not (hour < 6 and re.search("ночи|nachts", got["pm"])):
+    if got.get("pm") and hour < 12 and not (hour < 6 and re.search(clock.get("night", "(?!)"), got["pm"])):
         hour += 12
     elif got.get("am") and hour == 12:
         hour = 0
     exact = bool(marked) or hour > 12 or hour == 0
-    exact = exact or (
-        rules.data["clock"]["norm"] == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex
-    )
+    exact = exact or (clock.get("norm") == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex)
     parts: tuple[Quantity, ...] = (Quantity(Fraction(hour), "cardinal", "", match.span(), match[0], WEAK),)
     if minute_text:
         parts += (Quantity(Fraction(minute), "cardinal", "", match.span(), match[0], WEAK),)
@@ -1062,26 +638,21 @@ def _says_half_of_day(text: str, lang: str) -> bool:
     return words is not None and words.search(text) is not None
 
 
-def _spoken_clock(sign: int) -> _Handler:
-    def handler(match: re.Match[str], rules: Rules) -> list[Quantity]:
-        numbers = find_numbers(_genitive_hour(match["hour"]), rules.lang)  # half of the third hour, in Czech
-        hour = int(numbers[0].value) if len(numbers) == 1 else None
-        if hour is None or not 1 <= hour <= 24:
+def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quantity]:
+    """*half past three*; *value*: minutes after the hour, or 1 and -1 for minutes that are said."""
+    clock = rules.data["clock"]
+    numbers = find_numbers(match["hour"], rules.lang)
+    hour = int(numbers[0].value) if len(numbers) == 1 else None
+    hour = clock.get("genitive", {}).get(match["hour"].lower(), hour)
+    if hour is None or not 1 <= hour <= 24:
+        return []
+    if abs(value) == 1:
+        said = match["minutes"].lower()
+        count = 15 if clock.get("quarter", "\0") in said else _integer(said, rules)
+        if count is None or not 0 < count < 60:
             return []
-        minutes = sign
-        if abs(sign) == 1:
-            said = match["minutes"].lower()
-            count = 15 if re.search("qu?art|kwart|viert|cuart|четверт", said) else _integer(said, rules)
-            if count is None or not 0 < count < 60:
-                return []
-            minutes = sign * count
-        return [_made(match, (hour * 60 + minutes) % _NOON, "clock", _half_of_day(match, False, rules))]
-
-    return handler
-
-
-def _genitive_hour(word: str) -> str:
-    return "один" if word.lower() == "первого" else word
+        value *= count
+    return [_made(match, (hour * 60 + value) % _NOON, "clock", _half_of_day(match, False, rules))]
 
 
 def _lap(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -1114,39 +685,40 @@ def _counted_ordinal(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, value, "ordinal", certainty=WEAK if value < 3 else 1.0)] if value else []
 
 
-def _named_day(month: int, day: int) -> _Handler:
+def _named_day(match: re.Match[str], rules: Rules, values: Sequence[Sequence[int]]) -> list[Quantity]:
     """六四, a day that is named by its digits."""
-    return lambda match, rules: [
-        _made(match, value, "date", unit, certainty=WEAK, lexical=True)
-        for value, unit in ((month, "month"), (day, "day"))
+    return [
+        _made(match, number, "date", unit, certainty=WEAK, lexical=True)
+        for number, unit in zip(_value(match, values), ("month", "day"), strict=True)
     ]
 
 
-def _halves(match: re.Match[str], rules: Rules, value: Fraction) -> list[Quantity]:
+def _halves(match: re.Match[str], rules: Rules, value: str) -> list[Quantity]:
     """*a litre and a half*, *half an inch*."""
-    unit = rules.unit(match.string, match.start("unit"))
+    share, unit = Fraction(value), rules.unit(match.string, match.start("unit"))
     if unit is None or unit.end() != match.end("unit") or unit.lastgroup is None:
         return []
     return [
-        _made(match, value, "measure", rules.unit_names[int(unit.lastgroup[1:])], certainty=WEAK if value < 1 else 1.0)
+        _made(match, share, "measure", rules.unit_names[int(unit.lastgroup[1:])], certainty=WEAK if share < 1 else 1.0)
     ]
 
 
-def _combining(data: Mapping[str, Any]) -> tuple[re.Pattern[str], _Handler]:
+@cache
+def _combining_values(lang: str) -> dict[str, int]:
+    numerals = language_data(lang)["quantities"]["combining"]["numerals"]
+    return {form: int(value) for value, forms in numerals.items() for form in forms}
+
+
+def _combining(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """Numerals and a unit in one word, of forms that only stand there: *dvaa|třiceti|letý*, *cztero|dniowy*."""
-    values = {form: int(value) for value, forms in data["numerals"].items() for form in forms}
+    values = _combining_values(rules.lang)
     forms = "|".join(sorted(values, key=len, reverse=True))
-    units = "|".join(f"(?P<{name}>{stems})" for name, stems in data["units"].items())
-
-    def handler(match: re.Match[str], rules: Rules) -> list[Quantity]:
-        total = sum(values[form.lower()] for form in re.findall(forms, match["n"], re.IGNORECASE))
-        return [_made(match, total, "measure", match.lastgroup or "")]
-
-    return re.compile(rf"(?<!\w)(?P<n>(?:{forms}){{1,3}})(?:{units})\w{{0,5}}(?!\w)", re.IGNORECASE), handler
+    total = sum(values[form.lower()] for form in re.findall(forms, match["n"], re.IGNORECASE))
+    return [_made(match, total, "measure", match.lastgroup or "")]
 
 
-def _clock_word(minute: int) -> _Handler:
-    return lambda match, rules: [_made(match, minute, "clock", "24", certainty=WEAK)]
+def _clock_word(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
+    return [_made(match, _value(match, values), "clock", "24", certainty=WEAK)]
 
 
 def _date_part(match: re.Match[str], group: str, unit: str, also: tuple[Fraction, ...] = ()) -> Quantity:
@@ -1290,8 +862,8 @@ def _spoken_year(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, 100 * (century or 0) + (year or 0), "cardinal")]
 
 
-def _decade_word(value: int) -> _Handler:
-    return lambda match, rules: [_made(match, value, "decade", certainty=WEAK)]
+def _decade_word(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
+    return [_made(match, _value(match, values), "decade", certainty=WEAK)]
 
 
 def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -1299,10 +871,7 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     month = rules.months.get(name) or next(m for stem, m in rules.month_stems.items() if name.startswith(stem))
     near = match["near"] or match["after"]
     titled, wide = _full_months(rules.lang)
-    full = name in wide or len(name) > 4
-    doubtful = name in rules.data.get("months_ambiguous", ()) or not (
-        full or name.title() in ("June", "July", "Juni", "Juli", "Mai", "März")
-    )
+    doubtful = name in rules.data.get("months_ambiguous", ()) or not (name in wide or len(name) > 4)
     if not near and not titled and match["all"].istitle() and match.start("all"):
         doubtful = True  # Avril Lavigne
     if doubtful and titled and match["all"].islower():
@@ -1316,9 +885,9 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 @cache
 def _full_months(lang: str) -> tuple[bool, frozenset[str]]:
-    """Whether months have a capital letter, and their full names that have none."""
+    """Whether months have a capital letter, and their full names without it."""
     months = Locale.parse(lang).months
-    return months["format"]["wide"][1].istitle(), frozenset(months["stand-alone"]["wide"].values())
+    return months["format"]["wide"][1].istitle(), frozenset(map(str.lower, months["stand-alone"]["wide"].values()))
 
 
 def _thousands(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -1341,34 +910,69 @@ def _slash(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return list(parts) if a >= b else [_made(match, Fraction(a, b), "fraction", parts=parts)]
 
 
-def _fraction(match: re.Match[str], rules: Rules, denominators: tuple[int, ...]) -> list[Quantity]:
-    group = next((name for name, said in match.groupdict().items() if said and name != "n"), None)
+def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
     numerator = _integer(match["n"], rules)
-    if group is None or numerator is None or not 0 < numerator < 100:
+    if numerator is None or not 0 < numerator < 100:
         return []
-    if (numerator >= 20 and numerator % 10 == 0) or (
-        rules.lang == "fr" and "-" in match[0] and match[0].endswith("ième")
-    ):
+    data, text, end = rules.data, match.string, match.end()
+    if (numerator >= 20 and numerator % 10 == 0) or re.fullmatch(data.get("no_fraction", "(?!)"), match[0]):
         return []  # sixty-sixth, dix-septième
-    value = Fraction(numerator, denominators[int(group[1:])])
-    if rules.lang == "en" and match.string[match.end() : match.end() + 1] == "-":
-        return []  # a third-year student
-    whole = re.search(r"(\w{1,16}) and $", match.string[max(0, match.start() - 21) : match.start()])
-    if whole and match["n"] == "a" and _integer(whole[1], rules) is not None:
-        return []  # two and a quarter
-    if numerator == 1 and value < Fraction(1, 4) and rules.lang in ("fr", "es", "it", "ru"):
-        following = re.match(r" (\w{1,9})", match.string[match.end() : match.end() + 10])
-        of = following is not None and following[1] in language_data(rules.lang)["fraction_of"]
-        if not of and match["n"] != "одна":
+    share = Fraction(numerator, _value(match, values))
+    if text.startswith(data.get("no_fraction_before", "\0"), end):
+        return []
+    whole = re.search(data.get("fraction_after_whole", "(?!)"), text[max(0, match.start() - 21) : match.end("n")])
+    if whole and _integer(whole[1], rules) is not None:
+        return []
+    if numerator == 1 and share < Fraction(1, 4) and match["n"] not in data.get("ordinal_fractions", (match["n"],)):
+        following = re.match(r" (\w{1,9})", text[end : end + 10])
+        if following is None or following[1] not in language_data(rules.lang)["fraction_of"]:
             return []  # an ordinal: une neuvième place
-    weak = numerator == 1 or value >= 1
-    quarters = (_made(match, numerator, "cardinal"),) if value.denominator in (1, 2, 4) else ()  # of a year
-    return [_made(match, value, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
+    weak = numerator == 1 or share >= 1
+    quarters = (_made(match, numerator, "cardinal"),) if share.denominator in (1, 2, 4) else ()  # of a year
+    return [_made(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
 
 
-_DIGIT = re.compile(rf"[\d{_VULGAR}]")
-
-
+_READERS: Mapping[str, Callable[..., list[Quantity]]] = {
+    each.__name__.strip("_"): each
+    for each in (
+        _about,
+        _after_count,
+        _always,
+        _clock,
+        _clock_word,
+        _combining,
+        _counted_ordinal,
+        _date,
+        _decade,
+        _decade_word,
+        _era,
+        _fraction,
+        _halves,
+        _han_decade,
+        _han_fraction,
+        _han_month,
+        _height,
+        _hidden,
+        _identifier,
+        _lap,
+        _listed,
+        _metres,
+        _minute,
+        _mixed,
+        _month,
+        _named_day,
+        _power,
+        _short_date,
+        _slash,
+        _spoken_clock,
+        _spoken_year,
+        _telephone,
+        _tenths,
+        _thousands,
+        _version,
+        _vulgar,
+    )
+}
 # ----------------------------------------------------------------------------
 # Plain numbers: the unit beside them, and what they share with their neighbours.
 
@@ -1381,8 +985,8 @@ _ROUND = frozenset({12, *(10**power for power in range(2, 10))})
 
 
 def _joining(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
-    """A pattern of what joins two numbers: signs, or words of `joins` in common.yaml."""
-    words = "|".join(sorted(map(re.escape, _common()["joins"][kind]), key=len, reverse=True))
+    """A pattern of what joins two numbers: signs, or words of `joins` in common/units.yaml."""
+    words = "|".join(sorted(map(re.escape, shared_data()["joins"][kind]), key=len, reverse=True))
     return re.compile(f"{before}(?:{words}){after}", re.IGNORECASE)
 
 
@@ -1391,6 +995,7 @@ _MORE = _joining("more").pattern
 _JOIN = _joining("share", f"-?{_SPACE}?(?:[-–—~～〜/x×,、&]|", f"|,{_SPACE}?){_SPACE}?(?:{_MORE}{_SPACE})?")
 #: Between the ends of a range; *and* only after *between*.
 _TO = _joining("range", f"{_SPACE}?(?:[-–—~～〜至到]|", f"){_SPACE}?")
+_APART = _joining("range", r"[,;.–—(，、。]|(?<!\w)(?:", r")(?!\w)")
 _AND = _joining("both", f"{_SPACE}?", f"{_SPACE}?")
 _BETWEEN = _joining("between", r"(?<!\w)", r"\W{0,3}$")
 _SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
@@ -1547,7 +1152,7 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[after.end() :][:2]):
         return quantity  # a second tree
     if name == "degree" and (said := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
-        name = "degree_Celsius" if said["celsius"] else "degree_Fahrenheit"
+        name = list(shared_data()["before_degrees"])[int((said.lastgroup or "s0")[1:])]
     kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
     if name in ("inch", "foot") and after[0].strip() in _QUOTES and not _opens_nothing(text, a, after):
         return quantity  # a closing quotation mark
@@ -1563,7 +1168,7 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
 
 
 #: Before the number: 摂氏90度.
-_SCALE_OF_DEGREES = re.compile("(?:(?P<celsius>摂氏|摄氏|攝氏|섭씨)|華氏|华氏|화씨) ?$")
+_SCALE_OF_DEGREES = re.compile(f"(?:{_groups('s', shared_data()['before_degrees'].values())}) ?$")
 _QUOTES = ('"', "'", "”", "''")
 
 
@@ -1608,7 +1213,7 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
             continue
         gap = text[quantity.span[1] : after.span[0]]
         factor = _COMPOUND.get((quantity.unit, after.unit)) if quantity.kind == after.kind == "measure" else None
-        if factor and after.value < factor and len(gap) < 14 and not re.search("[,;.–—(，、。]|bis|to ", gap):
+        if factor and after.value < factor and len(gap) < 14 and not _APART.search(gap):
             whole = (quantity.span[0], after.span[1])
             result[-1] = Quantity(
                 quantity.value + after.value / factor, "measure", quantity.unit, whole, text[slice(*whole)],
