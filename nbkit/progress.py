@@ -41,7 +41,7 @@ class Lines:
     def __init__(self, description: str, total: int, unit: str):
         self.description, self.total, self.unit = description, total, unit
         self.done, self.note = 0, ""
-        self._began = self._said = time.monotonic()
+        self._began = self._written = time.monotonic()
 
     def __enter__(self) -> Lines:
         return self
@@ -52,7 +52,7 @@ class Lines:
     def update(self, count: int = 1) -> None:
         """Count *count* more as done."""
         self.done += count
-        if time.monotonic() - self._said >= SECONDS_A_LINE:
+        if time.monotonic() - self._written >= SECONDS_A_LINE:
             self.say()
 
     def set_postfix_str(self, note: str, refresh: bool = True) -> None:
@@ -61,8 +61,8 @@ class Lines:
 
     def say(self) -> None:
         """Write a line."""
-        self._said = time.monotonic()
-        parts = [f"{self.done}/{self.total} {self.unit}", self.note, f"{self._said - self._began:.0f} s"]
+        self._written = time.monotonic()
+        parts = [f"{self.done}/{self.total} {self.unit}", self.note, f"{self._written - self._began:.0f} s"]
         print(f"{self.description}: {', '.join(filter(None, parts))}", file=sys.stderr, flush=True)
 
     def close(self) -> None:

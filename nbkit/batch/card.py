@@ -62,13 +62,13 @@ class Planned:
         """What is said before it starts."""
         if self.params is None:
             return f"not measurable: {self.reason}"
-        said = ["how many texts there are shows when they are found"]
+        parts = ["how many texts there are shows when they are found"]
         if self.texts:
             half = _HALF / self.texts**0.5
-            said = [f"at most {self.texts:,} texts for each system; shares to ±{half:.0%} at best"]
+            parts = [f"at most {self.texts:,} texts for each system; shares to ±{half:.0%} at best"]
         if self.prepared:
-            said.append("corpora are searched and aligned first, which takes minutes and is stored")
-        return "; ".join(said)
+            parts.append("corpora are searched and aligned first, which takes minutes and is stored")
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True)

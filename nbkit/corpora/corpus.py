@@ -822,12 +822,12 @@ def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
 
 def _register() -> None:
     for name, entry in read_own(resources.files("nbkit.corpora").joinpath("catalogue.yaml")).items():
-        said = {each: entry.get(each, "") for each in ("summary", "domain", "licence")}
+        about = {each: entry.get(each, "") for each in ("summary", "domain", "licence")}
         if "mixtures" in entry:
             splits, finite = tuple(entry.get("splits", SANDBOX_SPLITS)), tuple(entry.get("finite", ()))
-            CORPORA.register(name, SandboxCorpus(name, entry["mixtures"], splits, finite), **said)
+            CORPORA.register(name, SandboxCorpus(name, entry["mixtures"], splits, finite), **about)
         else:
-            CORPORA.register(name, file_corpus(name, entry), **said)
+            CORPORA.register(name, file_corpus(name, entry), **about)
 
 
 _register()

@@ -595,8 +595,8 @@ def _tokenised(raw: Iterator[RawNli], spec: str, lang: str, store: Store) -> Ite
 def _register() -> None:
     for name, entry in catalogue()["corpora"].items():
         found = named_files(name, entry) if "files" in entry else NliSandbox()
-        said = {each: entry.get(each, "") for each in ("summary", "domain", "licence")}
-        NLI_CORPORA.register(name, found, **said)
+        about = {each: entry.get(each, "") for each in ("summary", "domain", "licence")}
+        NLI_CORPORA.register(name, found, **about)
 
 
 _register()

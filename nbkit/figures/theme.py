@@ -211,10 +211,10 @@ def symbol(score: str, metric: str) -> str:
     return f"${letter}{f'_{{{index}}}' if index else ''}^{{{raised}}}$"
 
 
-def said(figure: Figure) -> str:
+def message_of(figure: Figure) -> str:
     """What a figure made by `message` says; "" for any other.
 
-    >>> said(message("No model.")), said(Figure())
+    >>> message_of(message("No model.")), message_of(Figure())
     ('No model.', '')
     """
     return str(figure.get_label())

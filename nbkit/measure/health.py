@@ -143,8 +143,8 @@ def own_flags(found: Mapping[str, Sequence[Verdict]]) -> dict[str, list[Verdict]
     found: what `compare_quantities` says of each system's translation of one source.
 
     >>> source = "It closes at 5 and 6."
-    >>> said = {"a": "Es schließt um 5 und 6.", "b": "Um 4 und 6.", "c": "Um 5.", "d": "Um 5.", "e": "Um 5."}
-    >>> own = own_flags({name: compare_quantities(source, text, "en", "de") for name, text in said.items()})
+    >>> texts = {"a": "Es schließt um 5 und 6.", "b": "Um 4 und 6.", "c": "Um 5.", "d": "Um 5.", "e": "Um 5."}
+    >>> own = own_flags({name: compare_quantities(source, text, "en", "de") for name, text in texts.items()})
     >>> {name: [str(each) for each in flags] for name, flags in own.items() if flags}
     {'b': ['5 ≠ 4 (value)']}
     """

@@ -124,7 +124,7 @@ class PythonModel:
                 raise TypeError(f"{given!r:.60} given")
             return json.loads(json.dumps(given, allow_nan=False))
         except Exception as error:  # whatever the user's own method raises
-            reason = _told(error)
+            reason = _reason(error)
             raise ModelError(f"{self}: identity must be a string or a JSON-serialisable mapping: {reason}") from error
 
     def made(self, offers: Mapping[str, Any]) -> Any:
@@ -138,7 +138,7 @@ class PythonModel:
         try:
             made = self.thing(**taken)
         except Exception as error:
-            raise ModelError(f"{self}: {_called(self.thing)} failed to make the model: {_told(error)}") from error
+            raise ModelError(f"{self}: {_called(self.thing)} failed to make the model: {_reason(error)}") from error
         if callable(made) or hasattr(made, self.method):
             return made
         raise ModelError(
@@ -169,7 +169,7 @@ class PythonModel:
         except Exception as error:
             first, last = _place(ask, asked)
             where = f"{each} {first + 1}" if last == first + 1 else f"{each}s {first + 1} to {last}"
-            raise ModelError(f"{self} failed at {where} ({asked[first]!r:.60}): {_told(error)}; {way_out}") from error
+            raise ModelError(f"{self} failed at {where} ({asked[first]!r:.60}): {_reason(error)}; {way_out}") from error
         if not isinstance(found, list) or len(found) != len(asked):
             what = f"{len(found)} answers" if isinstance(found, list) else f"{found!r:.60}"
             raise ModelError(f"{self} returned {what} for {len(asked)} {each}s; {way_out}")
@@ -328,5 +328,5 @@ def _called(thing: Any) -> str:
     return f"{getattr(thing, '__qualname__', type(thing).__name__)}()"
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, NbkitError) else f"{type(error).__name__}: {error}"

@@ -331,9 +331,9 @@ def _read(kind: type[R], path: Path, *, title: str, **known: Any) -> R:
         raise DataError(f"not readable as JSON ({error}); delete it and run again", path) from None
     if not isinstance(record, dict):
         raise DataError("a JSON object expected; delete it and run again", path)
-    said = {key: value for key, value in record.items() if value not in (None, "", [])}
+    given = {key: value for key, value in record.items() if value not in (None, "", [])}
     try:
-        return kind.model_validate({"title": said.get("name", title), **said, **known})
+        return kind.model_validate({"title": given.get("name", title), **given, **known})
     except ValidationError as error:
         key = str(error.errors()[0]["loc"][0])
         found = json.dumps(record.get(key))

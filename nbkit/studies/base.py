@@ -134,7 +134,7 @@ Languages: TypeAlias = Annotated[list[str], AfterValidator(_languages)]
 Parsers: TypeAlias = Annotated[dict[str, str], AfterValidator(_parsers)]
 
 
-def system_name(said: Any) -> Any:
+def system_name(system: Any) -> Any:
     """The name of a system that a run file writes as a mapping; anything else unchanged.
 
     >>> system_name({"version": "2", "command": ["rev"]})
@@ -143,12 +143,12 @@ def system_name(said: Any) -> Any:
     Traceback (most recent call last):
     ValueError: model 'command:{"comand": ["rev"]}': unknown option 'comand'; did you mean 'command'? ...
     """
-    if not isinstance(said, Mapping):
-        return said
+    if not isinstance(system, Mapping):
+        return system
     try:
-        name = CommandModel.prefix + json.dumps(said, sort_keys=True, ensure_ascii=False)
+        name = CommandModel.prefix + json.dumps(system, sort_keys=True, ensure_ascii=False)
     except TypeError as error:  # a date, which YAML reads where no quotes are
-        raise ValueError(f"model {dict(said)!r:.120}: {error}; put text in quotes") from None
+        raise ValueError(f"model {dict(system)!r:.120}: {error}; put text in quotes") from None
     return or_value_error(CommandModel.parsed, name).name
 
 
@@ -169,9 +169,9 @@ def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
     if pairs and not names:
         raise ValueError(f"model '{pattern}': no file matches for {', '.join(map('-'.join, pairs))}")
     lacking = {name: ", ".join("-".join(pair) for pair in pairs if name not in found[pair]) for name in names}
-    if said := [f"system '{name}' has no file for {pair}" for name, pair in lacking.items() if pair]:
+    if absent := [f"system '{name}' has no file for {pair}" for name, pair in lacking.items() if pair]:
         raise ValueError(
-            f"model '{pattern}': {', '.join(said)}; write one entry of the run file per direction, each with the "
+            f"model '{pattern}': {', '.join(absent)}; write one entry of the run file per direction, each with the "
             "systems that it has"
         )
     return [f"{by_rule}{prefix}{place.replace('*', name)}{mark}{options}" for name in names]
@@ -195,15 +195,15 @@ def _run_pairs(known: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [pair for there in pairs for way, pair in (("out", there), ("back", there[::-1])) if way in ways]
 
 
-def _systems(said: Any, info: ValidationInfo) -> Any:
+def _systems(systems: Any, info: ValidationInfo) -> Any:
     """A list of models, or a mapping of labels to models, of names alone; ``*`` in a label is filled as in its name."""
     pairs = _run_pairs(info.data)
-    if isinstance(said, list):
-        names = map(system_name, said)
+    if isinstance(systems, list):
+        names = map(system_name, systems)
         return [each for name in names for each in (every_system(name, pairs) if isinstance(name, str) else [name])]
-    if isinstance(said, Mapping):
-        return dict(each for shown, name in said.items() for each in _labelled(shown, system_name(name), pairs))
-    return said
+    if isinstance(systems, Mapping):
+        return dict(each for shown, name in systems.items() for each in _labelled(shown, system_name(name), pairs))
+    return systems
 
 
 def _labelled(shown: str, name: Any, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Any]]:
@@ -376,7 +376,7 @@ class StudyParams(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ParamsError(self._told(error, type(self).__name__)) from error
+            raise ParamsError(self._explained(error, type(self).__name__)) from error
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], place: str = "parameters") -> StudyParams:
@@ -386,10 +386,10 @@ class StudyParams(BaseModel):
         except ParamsError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            raise ParamsError(cls._told(error.__cause__, place)) from None
+            raise ParamsError(cls._explained(error.__cause__, place)) from None
 
     @classmethod
-    def _told(cls, error: ValidationError, place: str) -> str:
+    def _explained(cls, error: ValidationError, place: str) -> str:
         found = schema_problems(error.errors(), lambda _: cls.model_fields)
         return "\n".join(f"{place}: {'.'.join(map(str, where)) or 'value'}: {message}" for where, message in found)
 

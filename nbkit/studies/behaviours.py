@@ -26,7 +26,7 @@ from nbkit.registry import Registry
 from nbkit.studies.study import Study
 from nbkit.yaml_text import load
 
-Words = Annotated[tuple[str, ...], BeforeValidator(lambda said: (said,) if isinstance(said, str) else said)]
+Words = Annotated[tuple[str, ...], BeforeValidator(lambda words: (words,) if isinstance(words, str) else words)]
 #: Items of a group below which no answer names it, and of a further measure below which nothing is said of it.
 SOME = 10
 #: What names of the sandbox's own systems begin with.
@@ -83,10 +83,10 @@ class Read(Declared):
     among: tuple[str, ...] = ()
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         """As pages write it.
 
-        >>> Read(right=45, of=50).said
+        >>> Read(right=45, of=50).sentence
         '45 of 50 were right (90%)'
         """
         return f"{self.right} of {self.of} were right ({self.right / self.of:.0%})"

@@ -95,7 +95,7 @@ def show(
         What stands in place of a table without rows.
     """
     if isinstance(shown, Figure):
-        if why := theme.said(shown):
+        if why := theme.message_of(shown):
             note(why)
         else:
             if name:

@@ -118,7 +118,7 @@ def test_draws_every_shape_of_grid(name: str, shape: str) -> None:
 def test_an_empty_table_is_a_sentence_and_not_a_crash(name: str) -> None:
     figure = make(name, FIGURES[name][1]("1x1").iloc[:0])
     draw(figure)
-    assert "No model in this run" in theme.said(figure)
+    assert "No model in this run" in theme.message_of(figure)
     assert figure.axes  # Jupyter shows no figure without a panel
 
 

@@ -597,7 +597,7 @@ NAMES = [notebook.path.partition("/")[2] for notebook in STUDY.notebooks]
 def test_pages_of_several_models_and_sets(models, tmp_path, monkeypatch, name):
     page = on_page(name, several(), tmp_path, monkeypatch)
     for shown in page.figures.values():
-        assert not theme.said(shown) and all(panel.has_data() for panel in shown.axes if panel.get_visible())
+        assert not theme.message_of(shown) and all(panel.has_data() for panel in shown.axes if panel.get_visible())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -67,7 +67,7 @@ FIGURES = {
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_is_drawn_and_without_rows_says_why(name: str) -> None:
     assert len(FIGURES[name](cases()).axes) > 1
-    assert "this run" in theme.said(FIGURES[name](cases().iloc[:0]))
+    assert "this run" in theme.message_of(FIGURES[name](cases().iloc[:0]))
 
 
 def test_pass_rates_are_drawn_where_they_are() -> None:
@@ -103,7 +103,7 @@ def test_all_types_of_errors_have_a_colour_of_their_own() -> None:
 
 
 def test_a_run_without_failures_says_so() -> None:
-    assert theme.said(pages.errors_figure(cases().assign(strict=True, error=""))) == pages.NO_FAILURE
+    assert theme.message_of(pages.errors_figure(cases().assign(strict=True, error=""))) == pages.NO_FAILURE
 
 
 def test_a_model_behind_the_step_has_the_colour_of_the_model() -> None:

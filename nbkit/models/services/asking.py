@@ -212,8 +212,8 @@ class RemoteTranslator(ABC):
 
         Equal texts are requested once, blank ones not at all. Raises what `answers` raises.
         """
-        said = dict(self.answers(texts, src, tgt, decoding, progress=progress))
-        return [line_of(self.model, said[text], text, src, tgt).hypothesis if text in said else "" for text in texts]
+        known = dict(self.answers(texts, src, tgt, decoding, progress=progress))
+        return [line_of(self.model, known[text], text, src, tgt).hypothesis if text in known else "" for text in texts]
 
     def answers(
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding, *, progress: bool = True
@@ -461,7 +461,7 @@ def costs(
     return found
 
 
-def as_row(said: str) -> tuple[float, ...]:
+def as_row(answer: str) -> tuple[float, ...]:
     """The probabilities that an answer or a line of a file stands for: one label, or three numbers that sum to 1.
 
     NaN, three times, for an answer that holds none of the labels or several.
@@ -469,7 +469,7 @@ def as_row(said: str) -> tuple[float, ...]:
     >>> as_row("Neutral."), as_row("0.2, 0.5, 0.3"), as_row("I cannot answer that.")
     ((0.0, 1.0, 0.0), (0.2, 0.5, 0.3), (nan, nan, nan))
     """
-    parts = said.replace(",", " ").split()
+    parts = answer.replace(",", " ").split()
     if len(parts) == len(LABELS):
         try:
             numbers = tuple(map(float, parts))
@@ -477,7 +477,7 @@ def as_row(said: str) -> tuple[float, ...]:
             numbers = ()
         if numbers and all(0 <= p <= 1 for p in numbers) and abs(sum(numbers) - 1) < 0.01:
             return numbers
-    words = set(re.findall(r"[\w-]+", said.casefold()))
+    words = set(re.findall(r"[\w-]+", answer.casefold()))
     words -= {word for word in words if len(word) == 1 and len(words) > 1}  # "e" is a label only by itself
     known = nli_catalogue()["labels"]
     meant = [float(not words.isdisjoint(known[label])) for label in LABELS]

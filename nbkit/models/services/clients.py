@@ -109,14 +109,14 @@ class ServerTranslator(RemoteTranslator):
     def _error(self, response: httpx.Response, body: bytes) -> ModelError:
         """The error for a status other than 200."""
         status, (message, code) = response.status_code, _message(body)
-        said = f"{self._url} answered {status}" + (f": {self._shown(message)}" if message else "")
+        answer = f"{self._url} answered {status}" + (f": {self._shown(message)}" if message else "")
         if (status in _PASSING or status >= 500) and code not in _FINAL_CODES:
-            return TransientError(said, _wait(response.headers))
+            return TransientError(answer, _wait(response.headers))
         variable = self.model.key_variable
         sent = f"the key in {variable} was rejected" if self.model.key else f"no key was sent: {variable} is not set"
         unknown = f"is '{self.model.model}' the server's name for the model?"
         hint = {401: f" ({sent})", 403: f" ({sent})", 404: f" ({unknown})"}.get(status, _remedy(message))
-        return ModelError(f"model '{self.name}': {said}{hint}")
+        return ModelError(f"model '{self.name}': {answer}{hint}")
 
     def _parsed(self, body: bytes) -> Answer:
         try:

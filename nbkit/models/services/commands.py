@@ -104,15 +104,15 @@ class CommandModel(RemoteModel):
     @classmethod
     def parsed(cls, name: str) -> Self:
         """Raises `ModelError` for a command without a program, and for an option that does not exist."""
-        said = name.removeprefix(cls.prefix).strip()
-        if said.startswith("{") and '"' in said:
+        written = name.removeprefix(cls.prefix).strip()
+        if written.startswith("{") and '"' in written:
             try:
-                options = json.loads(said)
+                options = json.loads(written)
             except ValueError as error:
                 raise ModelError(f"model '{name:.120}': not JSON: {error}") from None
         else:
             try:
-                options = {"command": shlex.split(said)}
+                options = {"command": shlex.split(written)}
             except ValueError as error:
                 raise ModelError(f"model '{name:.120}': {error}; quote words as a shell does") from None
         return cls.of(name, options)
@@ -318,8 +318,8 @@ class Program:
     def _error(self, what: str) -> ModelError:
         lines = bytes(self._errors).decode("utf-8", "replace").strip().splitlines()
         shown = lines if len(lines) < 5 else [lines[0], "…", *lines[-3:]]  # what is wrong, or what to do, comes first
-        said = f"; it says: {' / '.join(line.strip()[:200] for line in shown)}" if shown else ""
-        return ModelError(f"program '{self.model.shown:.120}' {what}{said}")
+        last_lines = f"; it says: {' / '.join(line.strip()[:200] for line in shown)}" if shown else ""
+        return ModelError(f"program '{self.model.shown:.120}' {what}{last_lines}")
 
     def kill(self) -> None:
         """End the process and all that it started, whoever reads from it: that is an error there."""

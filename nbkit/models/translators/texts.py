@@ -158,7 +158,7 @@ def _scored(metric: Any, hypotheses: Sequence[str], references: Sequence[str], r
         return CorpusScore(nothing, nothing, nothing, 0, "")
     score = metric.corpus_score(list(hypotheses), [list(references)], n_bootstrap=max(1, resamples))
     signature = str(metric.get_signature())
-    told = json.loads(score.format(width=9, is_json=True, signature=signature))
-    middle, half = (float(told.get(name, "nan")) for name in ("confidence_mean", "confidence_var"))
+    result = json.loads(score.format(width=9, is_json=True, signature=signature))
+    middle, half = (float(result.get(name, "nan")) for name in ("confidence_mean", "confidence_var"))
     half = half or nothing
     return CorpusScore(score.score, max(middle - half, 0.0), min(middle + half, 100.0), len(hypotheses), signature)

@@ -226,8 +226,8 @@ def _values(found: Outcomes, measure: Measure) -> Iterator[Value]:
         parts: Any = tuple(own.to_dict("records"))
         way = direction(row["source_language"], row["target_language"])
         text, interval = measure.written(row["value"]), measure.interval(row["low"], row["high"])
-        said = answer(row, own, measure)
-        yield Value(row["system"], way, measure, row, parts, said, text, interval, row["clusters"] < FEW)
+        sentence = answer(row, own, measure)
+        yield Value(row["system"], way, measure, row, parts, sentence, text, interval, row["clusters"] < FEW)
 
 
 def matrix(answers: Sequence[Answers]) -> list[tuple[str, str, list[Value | None]]]:

@@ -159,7 +159,7 @@ class HealthOf(_Part):
         """What was found in any system, in the order of tables."""
         return [kind for kind in KINDS if any(kind in each.counts for each in self.systems)]
 
-    def said(self, each: Healthy) -> str:
+    def sentence(self, each: Healthy) -> str:
         """The sentence for one system."""
         if not each.lines_with:
             return f"{each.system}: no defect was found in {self.lines:,} texts."
@@ -275,11 +275,11 @@ def markdown(card: Card) -> str:
     lines = [f"## Behaviour: {card.title}", ""]
     for health in card.health:
         lines += ["### Health of the outputs", "", f"*{_cell(health.texts)}*", ""]
-        lines += [f"- {_cell(health.said(each))}" for each in health.systems]
+        lines += [f"- {_cell(health.sentence(each))}" for each in health.systems]
         lines += [f"\n{health.missing}"] * bool(health.missing) + [""]
     for behaviour in card.behaviours:
         lines += [f"### {behaviour.title}", "", f"*{behaviour.question}*", ""]
-        lines += [f"{sentence}" for said in behaviour.answers.values() for sentence in said[:1]]
+        lines += [f"{sentence}" for sentences in behaviour.answers.values() for sentence in sentences[:1]]
         lines += [f"Not measurable for {name}: {_cell(why)}" for name, why in behaviour.not_measurable.items()]
         lines += [f"\n> {_cell(warning)}" for warning in behaviour.warnings]
         if behaviour.measures:
@@ -299,8 +299,8 @@ def looked_at(behaviour: BehaviourOf) -> Iterator[str]:
     """Sentences on what was tested, what other texts were for, and which weights have a licence."""
     by_use: dict[str, list[str]] = {}
     for each in behaviour.texts:
-        said = each.name + f": {each.domain}" * bool(each.domain) + f" ({each.licence})" * bool(each.licence)
-        by_use.setdefault(each.use, []).append(said)
+        entry = each.name + f": {each.domain}" * bool(each.domain) + f" ({each.licence})" * bool(each.licence)
+        by_use.setdefault(each.use, []).append(entry)
     tested = by_use.pop("tested", [])
     yield f"Tested on {behaviour.tested:,} different texts{' of ' * bool(tested)}{'; '.join(tested)}."
     yield from (f"Only {use}: {'; '.join(names)}." for use, names in by_use.items())
@@ -319,7 +319,7 @@ def _values(card: Card, *, linked: bool = False) -> dict[str, Any]:
         "link": address if linked else lambda *of, **filters: "", "card": card, "digest": code_digest(),
         "run": SimpleNamespace(is_sandbox=card.sandbox), "picture": picture, "marked": _marked, "few": FEW,
         "looked_at": looked_at, "least": LEAST_SHOWN, "kinds": kinds(),
-        "precision": Measure(**declared_measure()).read[0].said,
+        "precision": Measure(**declared_measure()).read[0].sentence,
     }  # fmt: skip
 
 
@@ -426,8 +426,8 @@ def _drawn(measure: MeasureOf, known: list[Value], x: Any, to: list[str]) -> Ite
         yield bar(x(mark.value), _TOP - 6, bottom, "mark")
         yield f'<text class="mark" x="{x(mark.value):.1f}" y="{_TOP - 9}"{anchor}>{escape(mark.label)}</text>'
     for each in measure.published:
-        said = escape(f"{each.label}: {measure.written(each.value)} ({each.source})")
-        yield f'<circle class="published" cx="{x(each.value):.1f}" cy="{bottom}" r="4"><title>{said}</title></circle>'
+        title = escape(f"{each.label}: {measure.written(each.value)} ({each.source})")
+        yield f'<circle class="published" cx="{x(each.value):.1f}" cy="{bottom}" r="4"><title>{title}</title></circle>'
     for row, (value, address) in enumerate(zip(known, to, strict=True)):
         y = _TOP + _ROW * row + _ROW / 2
         name = value.system if len(value.system) <= 24 else f"{value.system[:23]}…"

@@ -58,8 +58,8 @@ def card(
     began = time.time()
     made = make_card(plan, folder, lambda line: click.echo(line, err=True))
     for behaviour in made.behaviours:
-        for said in behaviour.answers.values():
-            click.echo(said[0].replace("*", ""))
+        for sentences in behaviour.answers.values():
+            click.echo(sentences[0].replace("*", ""))
     click.echo(f"Card: {folder / 'card.html'} ({time.time() - began:.0f} s)")
     if not any(behaviour.answers for behaviour in made.behaviours):
         reasons = dict.fromkeys(why for behaviour in made.behaviours for why in behaviour.not_measurable.values())

@@ -91,17 +91,17 @@ class Comparison(Compared):
             return f"No difference could be shown: {tested if self.tests else 'too few items differ to test anything'}."
         whole = [row for row in sure if not row["group"]]
         several = self.differences["target_language"].nunique() > 1
-        said = []
+        findings = []
         for verdict in ("worse", "better", "different"):
             of = [
                 f"{row['measure_label']} ({', '.join((row['apart'], *[row['pair']] * several))})"
                 for row in whole
                 if row["verdict"] == verdict
             ]
-            said += [f"{verdict} at {', '.join(of[:4])}{f' and {len(of) - 4} more' * (len(of) > 4)}"] if of else []
+            findings += [f"{verdict} at {', '.join(of[:4])}{f' and {len(of) - 4} more' * (len(of) > 4)}"] if of else []
         more = len(sure) - len(whole)
         rest = f"{more} group{'s' * (more != 1)} differ{'s' * (more == 1)} significantly." * bool(more)
-        return " ".join(filter(None, (f"B is {'; '.join(said)}." if said else "", rest)))
+        return " ".join(filter(None, (f"B is {'; '.join(findings)}." if findings else "", rest)))
 
     @property
     def names(self) -> tuple[str, str]:

@@ -38,9 +38,9 @@ def point(
             at(low), at(high), y, y, stroke
         )
     filled = Markup(' fill="{}"').format(colour if full else "#fff") if colour else ""
-    said = Markup("<title>{}</title>").format(title) if title else ""
+    titled = Markup("<title>{}</title>").format(title) if title else ""
     return drawn + Markup('<circle class="value" cx="{:.1f}" cy="{}" r="{}"{}{}>{}</circle>').format(
-        at(value), y, radius, stroke, filled, said
+        at(value), y, radius, stroke, filled, titled
     )
 
 

@@ -66,11 +66,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda line: None) -> Card:
+def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lambda line: None) -> Card:
     """Compute the card of *plan* and write it into *folder*: page, data, Markdown, outcomes, and a run file.
 
-    said: gets a line before and after each behaviour; the page is there after the first. A behaviour that fails is "not
-    measurable because …". Raises `NbkitError`, before anything is asked, where no behaviour can be measured.
+    report: gets a line before and after each behaviour; the page is there after the first. A behaviour that fails is
+    "not measurable because …". Raises `NbkitError`, before anything is asked, where no behaviour can be measured.
     """
     if not plan.measurable:
         reasons = dict.fromkeys(each.reason for each in plan.behaviours if each.systems)
@@ -86,7 +86,7 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
     order = sorted(plan.behaviours, key=lambda each: each.systems is plan.systems)
     for each in order:
         started = time.time()
-        said(f"{each.behaviour.title}: {each.sureness}")
+        report(f"{each.behaviour.title}: {each.sureness}")
         result = compute(each, plan.max_texts, left)
         left -= result.requests
         asked.update(result.asked)
@@ -94,12 +94,12 @@ def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda
         if found is not None:
             tables[each.study.name] = found.of_systems(each.systems)
         if each.params is not None:
-            said(f"{each.behaviour.title}: {time.time() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
+            report(f"{each.behaviour.title}: {time.time() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
         parts[each.study.name] = _behaviour(each, found, reason, plan.pair)
         waiting = [other.behaviour.title for other in plan.behaviours if other.study.name not in parts]
         if waiting and found is not None:
             write_card(_card(plan, parts, asked, began), folder, waiting)
-    said("Health of the outputs")
+    report("Health of the outputs")
     measured = [tables[each.study.name] for each in plan.behaviours if each.study.name in tables]
     health = tuple(HealthOf(**each) for each in health_of_card(plan, measured))
     card = _card(plan, parts, asked, began, health)
@@ -164,10 +164,10 @@ def _behaviour(planned: Planned, found: Outcomes | None, reason: str, pair: tupl
             for row in rows:
                 if row["n"] and (measure is headline or row["clusters"] >= SOME):
                     parts = groups[groups["system"] == row["system"]]
-                    said = answer(row, parts, measure)
+                    sentence = answer(row, parts, measure)
                     if measure is headline:
-                        said = _with_health(said, found, measure, row["system"], pair)
-                    answers.setdefault(row["system"], []).append(_with_people(said, shown))
+                        sentence = _with_health(sentence, found, measure, row["system"], pair)
+                    answers.setdefault(row["system"], []).append(_with_people(sentence, shown))
                     of = (measure.label if measure is not headline else "", tuple(unranked(parts).items()))
                     small.setdefault(of, []).append(row["system"])
         # Items of the kind that an answer names, where the headline has no kinds but another measure has.
@@ -190,23 +190,23 @@ def _behaviour(planned: Planned, found: Outcomes | None, reason: str, pair: tupl
     return BehaviourOf(
         study=planned.study.name, title=behaviour.title, question=behaviour.question, changed=behaviour.changed,
         reads=behaviour.fit.reads if behaviour.fit else "translator", tested=tested,
-        answers={name: tuple(said) for name, said in answers.items()},
+        answers={name: tuple(sentences) for name, sentences in answers.items()},
         not_measurable=dict.fromkeys(missing, reason or f"none of {undecided:,} items could be decided"),
         warnings=tuple(warnings), measures=tuple(measures), items=tuple(items), **facts,
     )  # fmt: skip
 
 
-def _with_people(said: str, measure: MeasureOf) -> str:
+def _with_people(sentence: str, measure: MeasureOf) -> str:
     """A sentence with what references get by the same judge."""
     people = (f"; {each.system} (by people): {measure.with_interval(each)}" for each in measure.people)
-    return said.removesuffix(".") + "".join(people) + "."
+    return sentence.removesuffix(".") + "".join(people) + "."
 
 
 #: What makes an output broken whatever it was asked for; other findings need other systems, or are what is measured.
 _BROKEN = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation")
 
 
-def _with_health(said: str, found: Outcomes, measure: Measure, system: str, pair: tuple[str, str]) -> str:
+def _with_health(sentence: str, found: Outcomes, measure: Measure, system: str, pair: tuple[str, str]) -> str:
     """A sentence with how many of the outputs that it judges are broken, which the number itself may not show."""
     rows = scored(found, measure)
     rows = rows[rows["score"].notna() & rows["output"].notna()]
@@ -226,12 +226,12 @@ def _with_health(said: str, found: Outcomes, measure: Measure, system: str, pair
             counts[finding.kind] += 1
             broken.add(finding.line)
     if not broken:
-        return said
+        return sentence
     kinds = ", ".join(f"{kind} {counts[kind]:,}" for kind in _BROKEN if counts[kind])
     are = "is" if len(broken) == 1 else "are"
     too = " (of changed texts, too)" if own["changed"].notna().any() else ""
     of = f"of the {len(own):,} outputs judged{too}"
-    return f"{said.removesuffix('.')}; but {of}, {len(broken):,} {are} broken ({kinds})."
+    return f"{sentence.removesuffix('.')}; but {of}, {len(broken):,} {are} broken ({kinds})."
 
 
 #: So many groups that are left out are named.
@@ -326,7 +326,7 @@ def _measure(
     marks = [measure.floor, measure.ceiling, measure.zero]
     declared: Any = measure.model_dump(include={"label", "measure", "reading", "better", "called", "share", "range"})
     return MeasureOf(
-        name=name, by="" if measure.names else measure.by, published=published, read=read.said if read else "",
+        name=name, by="" if measure.names else measure.by, published=published, read=read.sentence if read else "",
         marks=tuple(dict.fromkeys(mark for mark in marks if mark is not None)), method=method_of(measure),
         people=tuple(_value(row) for row in people.to_dict("records") if row["n"]),
         values=tuple(map(_value, whole.to_dict("records"))), groups=tuple(map(_value, groups.to_dict("records"))),

@@ -219,10 +219,10 @@ def compiled(text: str) -> Any:
     try:
         return re2.compile(found[1], options)
     except re2.error as error:
-        said = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
-        perl = "perl operator" in said or "escape sequence" in said
+        reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
+        perl = "perl operator" in reason or "escape sequence" in reason
         why = " (look-around and back-references take exponential time)" if perl else ""
-        raise ValueError(f"the regular expression {text:.80} is refused: {said:.80}{why}") from None
+        raise ValueError(f"the regular expression {text:.80} is refused: {reason:.80}{why}") from None
 
 
 @cache
@@ -422,11 +422,11 @@ def quantities(wanted: str, case: Case) -> Judged:
     except NbkitError as error:
         return Judged("undecided", f"quantities cannot be read: {error}")
     bad = [each for each in verdicts if each.grade == "wrong"]
-    said = {(each.source.span, each.source.value) for each in verdicts if each.source is not None}
+    carried = {(each.source.span, each.source.value) for each in verdicts if each.source is not None}
     lost = [
         each
         for each in with_ends(find_quantities(case.source, case.src))
-        if not each.lexical and (each.span, each.value) not in said
+        if not each.lexical and (each.span, each.value) not in carried
     ]
     why = [*map(_shown, bad), *(f"{each.surface} (missing)" for each in lost if each.unit)]
     spans = tuple(each.target.span for each in (bad or verdicts) if each.target is not None)
@@ -632,9 +632,9 @@ def markup(wanted: str, case: Case) -> Judged:
     """kept: tags, placeholders, addresses, code and emoji are there as often as in the source."""
     before, after = (Counter(_MARKUP.findall(text)) for text in (case.source, case.output))
     lost, added = before - after, after - before
-    said = [f"lost: {' '.join(lost)}"] * bool(lost) + [f"added: {' '.join(added)}"] * bool(added)
-    spans = tuple(found.span() for found in _MARKUP.finditer(case.output) if not said or found[0] in added)
-    return Judged("fail", "; ".join(said), spans) if said else Judged("pass", "", spans)
+    faults = [f"lost: {' '.join(lost)}"] * bool(lost) + [f"added: {' '.join(added)}"] * bool(added)
+    spans = tuple(found.span() for found in _MARKUP.finditer(case.output) if not faults or found[0] in added)
+    return Judged("fail", "; ".join(faults), spans) if faults else Judged("pass", "", spans)
 
 
 @cache
@@ -652,8 +652,8 @@ def register(wanted: str, case: Case) -> Judged:
     there = [name for name, found in spans.items() if found]
     if len(there) != 1:
         return Judged("undecided", "both forms of address" if there else "nobody is addressed")
-    said = there[0]
-    return Judged("pass", "", spans[said]) if said == wanted else Judged("fail", said, spans[said])
+    first = there[0]
+    return Judged("pass", "", spans[first]) if first == wanted else Judged("fail", first, spans[first])
 
 
 for _each in (

@@ -99,11 +99,11 @@ class Test:
 class Entry:
     """One entry of a suite: a sentence, or a template that stands for several.
 
-    said: what the file says of it, without its expectations. wanted: these, as the file writes them. slots: what
+    fields: what the file says of it, without its expectations. wanted: these, as the file writes them. slots: what
     fills a template, by slot; each text with its other known forms.
     """
 
-    said: Mapping[str, Any]
+    fields: Mapping[str, Any]
     wanted: Mapping[str, Any]
     line: int
     slots: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
@@ -112,13 +112,13 @@ class Entry:
     @cached_property
     def id(self) -> str:
         """As the file says, or a digest of its source."""
-        said = self.said.get("id")
-        return str(said) if said is not None else hashlib.blake2b(self.text.encode(), digest_size=6).hexdigest()
+        given = self.fields.get("id")
+        return str(given) if given is not None else hashlib.blake2b(self.text.encode(), digest_size=6).hexdigest()
 
     @property
     def text(self) -> str:
         """The source or template."""
-        return str(self.said.get("source") or self.said["template"])
+        return str(self.fields.get("source") or self.fields["template"])
 
     @property
     def combinations(self) -> int:
@@ -141,7 +141,7 @@ class Entry:
         words = {name: forms[0] for name, forms in filled.items()}
         source = _filled(self.text, words)
         digest = hashlib.blake2b(source.encode(), digest_size=6).hexdigest()
-        row = {name: value for name, value in self.said.items() if name not in ("template", "cases", "quarantine")}
+        row = {name: value for name, value in self.fields.items() if name not in ("template", "cases", "quarantine")}
         row |= {"id": f"{self.id}/{digest}" if self.slots else self.id, "source": source}
         row |= {name: _filled(value, words) for name, value in self.wanted.items()}
         if filled and "keeps" in row:
@@ -161,8 +161,8 @@ class Entry:
             id=row["id"],
             source=row["source"],
             wanted={name: _taken(name, row[name]) for name in self.wanted},
-            category=str(self.said.get("category", "")),
-            phenomenon=str(self.said.get("phenomenon", "")),
+            category=str(self.fields.get("category", "")),
+            phenomenon=str(self.fields.get("phenomenon", "")),
             cluster=self.id,
             line=self.line,
             filled=filled,
@@ -270,7 +270,7 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
         try:
             entry = reader.entry(line, row)
             if entry.id in entries:
-                what = f"id '{entry.id}'" if "id" in entry.said else "the same text"
+                what = f"id '{entry.id}'" if "id" in entry.fields else "the same text"
                 raise DataError(
                     f"{what} stands in line {entries[entry.id].line}, too: give each another id", file, line
                 )
@@ -282,7 +282,8 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
         first, *more = problems
         raise DataError("\n".join([first.reason, *map(str, more)]), first.path, first.line)
     quarantine = _reasons(found.get("quarantine", {}), file)
-    quarantine |= {id: str(entry.said["quarantine"]) for id, entry in entries.items() if entry.said.get("quarantine")}
+    own = {id: entry.fields.get("quarantine") for id, entry in entries.items()}
+    quarantine |= {id: str(reason) for id, reason in own.items() if reason}
     release = frozenset(map(str, found.get("release", [])))
     for id in (*release, *quarantine):
         if id not in entries:
@@ -317,12 +318,12 @@ def _hint(name: Any, known: Iterable[str]) -> str:
     return f"; did you mean '{guess}'?" if guess else f"; there are: {', '.join(known)}" if len(known) < 40 else ""
 
 
-def _reasons(said: Any, file: Path) -> dict[str, str]:
-    if isinstance(said, list):
-        return dict.fromkeys(map(str, said), "by hand")
-    if not isinstance(said, Mapping):
+def _reasons(entries: Any, file: Path) -> dict[str, str]:
+    if isinstance(entries, list):
+        return dict.fromkeys(map(str, entries), "by hand")
+    if not isinstance(entries, Mapping):
         raise DataError("quarantine: ids with their reasons are expected", file, 1)
-    return {str(id): str(reason) for id, reason in said.items()}
+    return {str(id): str(reason) for id, reason in entries.items()}
 
 
 @dataclass
@@ -357,18 +358,18 @@ class _Entries:
             if name not in EXPECTATIONS:
                 raise ValueError(f"unknown expectation '{name}'{_hint(name, [*_OF_TEST, *EXPECTATIONS])}")
             wanted[name] = value
-        said = {name: value for name, value in row.items() if name in _OF_TEST and value is not None}
-        texts = [name for name in ("source", "template") if name in said]
+        fields = {name: value for name, value in row.items() if name in _OF_TEST and value is not None}
+        texts = [name for name in ("source", "template") if name in fields]
         if len(texts) != 1:
             raise ValueError("a test has either a source or a template")
-        text = said[texts[0]]
+        text = fields[texts[0]]
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{texts[0]}: a text is expected, found {text!r:.40}")
         if "\n" in text.strip() or "\r" in text.strip():
             raise ValueError(f"{texts[0]}: a line break: systems translate single lines, one test each")
-        said[texts[0]] = text.strip()
-        slots = self._slots(said["template"]) if "template" in said else {}
-        entry = Entry(said, wanted, line, slots)
+        fields[texts[0]] = text.strip()
+        slots = self._slots(fields["template"]) if "template" in fields else {}
+        entry = Entry(fields, wanted, line, slots)
         if slots:
             entry = replace(entry, size=self._size(entry))
         for name, value in wanted.items():
@@ -388,7 +389,7 @@ class _Entries:
         return {name: self.lists[name] for name in names}
 
     def _size(self, entry: Entry) -> int:
-        asked = entry.said.get("cases", self.cases)
+        asked = entry.fields.get("cases", self.cases)
         if asked is None:
             if entry.combinations > self.most:
                 what = f"the template has {entry.combinations:,} cases, more than {self.most:,}"
@@ -401,12 +402,12 @@ class _Entries:
         return min(asked, entry.combinations)
 
 
-def _lists(said: Any, file: Path, src: str) -> dict[str, Sequence[Sequence[str]]]:
+def _lists(lists: Any, file: Path, src: str) -> dict[str, Sequence[Sequence[str]]]:
     """What fills slots, by name: a list of texts, of {text: other forms}, a file of lines, or {numbers: FORMAT}."""
-    if not isinstance(said, Mapping):
+    if not isinstance(lists, Mapping):
         raise DataError("lists: names with their texts are expected", file, 1)
     found: dict[str, Sequence[Sequence[str]]] = {}
-    for name, values in said.items():
+    for name, values in lists.items():
         if isinstance(values, str):
             lines = [line for _, line in read_lines(Path(_at(values, file)), "list")]
             values = [line.strip() for line in lines if isinstance(line, str) and line.strip()]
@@ -488,18 +489,16 @@ def _of_csv(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
     head = text.partition("\n")[0]
     reader = csv.DictReader(io.StringIO(text), delimiter=";" if head.count(";") > head.count(",") else ",")
     rows: list[tuple[int, dict[str, Any]]] = []
-    said: dict[str, Any] = {}
+    own: dict[str, Any] = {}
     for row in reader:
         if None in row or None in row.values():
             raise DataError(f"{len(reader.fieldnames or [])} cells are expected", file, reader.line_num)
         cells = {name: value for name, value in row.items() if value}
         pair = cells.pop("pair", None)
-        if pair and said.setdefault("pair", pair) != pair:
-            raise DataError(
-                f"a suite has one pair of languages, found {said['pair']} and {pair}", file, reader.line_num
-            )
+        if pair and own.setdefault("pair", pair) != pair:
+            raise DataError(f"a suite has one pair of languages, found {own['pair']} and {pair}", file, reader.line_num)
         rows.append((reader.line_num, {name: _of_cell(name, value) for name, value in cells.items()}))
-    return said, iter(rows)
+    return own, iter(rows)
 
 
 def _of_cell(name: str, value: str) -> Any:
@@ -536,8 +535,8 @@ def _of_dfki(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
                     pattern, sentences = item[f"{kind}_regex"], item[f"{kind}_tokens"]
                     if not isinstance(sentences, list):
                         raise TypeError(f"{kind}_tokens: a list is expected")
-                    said = [*([f"/{pattern}/"] if pattern else []), *filter(str.strip, sentences)]
-                    row |= {name: said} if said else {}
+                    values = [*([f"/{pattern}/"] if pattern else []), *filter(str.strip, sentences)]
+                    row |= {name: values} if values else {}
                 yield line, row
             except (KeyError, TypeError) as error:
                 raise DataError(f"no item of DFKI's test suite: {error}", file, line) from None
@@ -602,4 +601,4 @@ def _cell(value: Any) -> Any:
 def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:
     """What a file says of each entry of a suite, its expectations included; slots of templates stay."""
     for entry in suite.entries:
-        yield {"id": entry.id, **entry.said, **entry.wanted}
+        yield {"id": entry.id, **entry.fields, **entry.wanted}

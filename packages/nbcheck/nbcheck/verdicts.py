@@ -48,7 +48,7 @@ def decide(
 
     >>> suite = Suite("demo", "en", "de", ())
     >>> test = Test("1", "a bat", {"must": ("Schläger",), "must_not": ("Fledermaus",)})
-    >>> [decide(test, said, suite).verdict for said in ("Schlägern", "Fledermäuse", "Fledermaus-Schläger")]
+    >>> [decide(test, text, suite).verdict for text in ("Schlägern", "Fledermäuse", "Fledermaus-Schläger")]
     ['pass', 'fail', 'undecided']
     """
     if not output.strip():
@@ -66,8 +66,8 @@ def decide(
         return decide(replace(test, wanted=alone), text, suite, lemma=lemma).verdict if alone else ""
 
     given = case(output)
-    said = {name: EXPECTATIONS.get(name).judged(each, given) for name, each in wanted.items()}
-    parts = {name: each for name, each in said.items() if each is not None}
+    answers = {name: EXPECTATIONS.get(name).judged(each, given) for name, each in wanted.items()}
+    parts = {name: each for name, each in answers.items() if each is not None}
     by: dict[str, list[str]] = {"pass": [], "fail": [], "undecided": []}
     for name, judged in parts.items():
         by[judged.verdict].append(name)

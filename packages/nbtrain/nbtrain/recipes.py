@@ -108,9 +108,9 @@ class Recipe(BaseModel):
     @property
     def settings(self) -> dict[str, Any]:
         """The fields that made the model, for its card."""
-        told = self.model_dump(mode="json")
-        ignored = self.of_new_models if told.get("start") is not None else ()
-        return {field: value for field, value in told.items() if field not in ignored}
+        fields = self.model_dump(mode="json")
+        ignored = self.of_new_models if fields.get("start") is not None else ()
+        return {field: value for field, value in fields.items() if field not in ignored}
 
     def digest(self, *more: object) -> str:
         """16 hexadecimal digits for the recipe, the version of the training code, and *more* that matters."""

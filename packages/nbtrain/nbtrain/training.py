@@ -388,16 +388,16 @@ def trained_once(
 class Card:
     """The model card of a kind of model in ``cards.yaml``.
 
-    rows: how good the model is. said: what the card's texts name beside the fields of the recipe.
+    rows: how good the model is. texts: what the card's texts name beside the fields of the recipe.
     """
 
     kind: str
     rows: Iterable[Iterable[object]]
-    said: Mapping[str, object]
+    texts: Mapping[str, object]
 
     def page(self, recipe: Recipe, facts: Mapping[str, object]) -> str:
         """The text of ``README.md``: data, settings, what came of the training (*facts*) and how good the model is."""
-        known = {**dict(recipe), **self.said}
+        known = {**dict(recipe), **self.texts}
         texts = {part: text.format(**known) for part, text in _cards()[self.kind].items()}
         return _cards()["page"].format(
             **texts,

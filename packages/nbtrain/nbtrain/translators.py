@@ -364,12 +364,12 @@ def card(recipe: TranslatorRecipe, rows: list[dict[str, Any]]) -> Card:
     """The model's card; *rows*: from `measure`."""
     lines = [{**row, "BLEU": shown(row["BLEU"], ".1f", "no pairs")}.values() for row in rows]
     module = module_of(recipe)
-    said = {
+    texts = {
         "into": ", ".join(recipe.targets),
         "also": f" and, {recipe.condition}, on `{recipe.idioms}`" if recipe.copies else "",
         "imported": f"Before `AutoModelForSeq2SeqLM` can load it: `import {module}`. " if module else "",
     }
-    return Card("translator" if recipe.start is None else "tuned translator", lines, said)
+    return Card("translator" if recipe.start is None else "tuned translator", lines, texts)
 
 
 # ----------------------------------------------------------------------------

@@ -53,13 +53,13 @@ def outcomes(
     is in quarantine. spans: what decided, as JSON.
     """
     rows = items[items["role"] == "test"]
-    tests, said = _tests(params, rows), dict(zip(items["source"], answers["source"], strict=True))
-    lemmas = _lemmas(params, [said[test.source] for test in tests.values() if matches_words(test.wanted)])
+    tests, outputs = _tests(params, rows), dict(zip(items["source"], answers["source"], strict=True))
+    lemmas = _lemmas(params, [outputs[test.source] for test in tests.values() if matches_words(test.wanted)])
     judgements, suite, found = people(params), params.read, []
     set_aside = aside.set_index("unit")["aside"]
     for unit, test in tests.items():
-        output, why = said[test.source], set_aside[unit]
-        decision = decide(test, output, suite, {text: said[text] for text in test.sources[1:]}, lemmas.get(output))
+        output, why = outputs[test.source], set_aside[unit]
+        decision = decide(test, output, suite, {text: outputs[text] for text in test.sources[1:]}, lemmas.get(output))
         verdict, reason, by = str(decision.verdict), decision.reason, ", ".join(decision.by)
         if verdict == "undecided" and not why and (test.source, output) in judgements:
             verdict = judgements[test.source, output]

@@ -66,7 +66,7 @@ class SuiteParams(TranslatorParams, JudgedParams):
         read = or_value_error(self._read, self.suite)
         if (read.src, read.tgt) != (self.source, self.target):
             raise ValueError(f"suite {self.suite} is {read.src}-{read.tgt}, the run {self.source}-{self.target}")
-        categories = {str(entry.said.get("category") or NO_CATEGORY) for entry in read.entries}
+        categories = {str(entry.fields.get("category") or NO_CATEGORY) for entry in read.entries}
         for name in self.without:
             if name not in categories:
                 raise ValueError(
