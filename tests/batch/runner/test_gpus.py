@@ -21,7 +21,7 @@ def four(monkeypatch):
     import torch
 
     monkeypatch.delenv(VISIBLE, raising=False)
-    monkeypatch.setattr(gpus, "version", lambda package: "2.13.0+cu130")
+    monkeypatch.setattr(gpus, "installed", lambda package: "2.13.0+cu130")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
 
 
@@ -53,7 +53,7 @@ def test_gpus_are_those_that_may_be_used(four, monkeypatch):
     monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
     monkeypatch.setenv(VISIBLE, "")
     assert gpus.visible_gpus() == ()
-    monkeypatch.setattr(gpus, "version", lambda package: "2.13.0+cpu")
+    monkeypatch.setattr(gpus, "installed", lambda package: "2.13.0+cpu")
     monkeypatch.delenv(VISIBLE)
     monkeypatch.setattr("torch.cuda.device_count", None)
     assert gpus.visible_gpus() == ()
