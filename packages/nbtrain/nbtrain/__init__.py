@@ -1,7 +1,7 @@
 """Training of the models that nbkit studies: translators, NLI classifiers and language models, tiny or paper-sized.
 
 A recipe goes in, an ordinary ``from_pretrained`` folder with a model card comes out. Once this package is installed,
-nbkit knows the models of ``models.yaml`` by their names, trains them when they are first asked, and has `nbkit train`.
+nbkit knows the models of ``models.yaml`` by their names, and has `nbkit train`; `nbkit train model NAME` makes them.
 
 >>> from nbtrain import TranslatorRecipe, train_translator
 >>> TranslatorRecipe(targets=("fr",), steps=100).d_model
