@@ -18,7 +18,8 @@ from pathlib import Path
 
 from reporting import Report, parse, parser
 
-from nbkit.models.services.outputs import first_exchange, first_shift, read_lines, read_pairs
+from nbcheck.shifts import first_exchange, first_shift
+from nbkit.models.services.outputs import read_lines, read_pairs
 
 
 def main() -> None:

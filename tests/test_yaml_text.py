@@ -12,7 +12,7 @@ from nbkit.batch.params import parse
 from nbkit.corpora.homographs import read_yaml
 from nbkit.corpora.templates import load_templates
 from nbkit.errors import DataError, NbkitError
-from nbkit.models.services.names import load_prompt
+from nbkit.models.services.prompts import load_prompt
 from nbkit.yaml_text import MOST_CHARACTERS, compose, load
 
 #: Nine aliases of nine aliases of nine …

@@ -24,7 +24,8 @@ from nbkit.models import label, load
 from nbkit.models.caps import capped
 from nbkit.models.model import Model
 from nbkit.models.names import BY_RULE
-from nbkit.models.services.outputs import OutputsModel, fixed_files, read_lines, reference_of
+from nbkit.models.services.outputs import PREFIX as OUTPUTS
+from nbkit.models.services.outputs import fixed_files, read_lines, reference_of
 from nbkit.store import Store
 from nbkit.studies import STUDIES
 from nbkit.studies.answering import Translators, Use
@@ -260,13 +261,13 @@ def health_of_card(plan: CardPlan, tables: Sequence[Outcomes]) -> Iterator[dict[
     """The health of files of translations with the reference beside them, and of what other systems translated."""
     src, tgt = plan.pair
     names = {shown: name.removeprefix(BY_RULE) for shown, name in plan.systems.items()}
-    files = {shown: name for shown, name in names.items() if name.startswith(OutputsModel.prefix)}
+    files = {shown: name for shown, name in names.items() if name.startswith(OUTPUTS)}
     read = fixed_files(files.values(), src, tgt)
     voters = []
     for source in dict.fromkeys(source for source, _ in read):
         reference = reference_of(source, [lines for _, lines in read], tgt)
         if reference and len(read_lines(reference)) == len(read_lines(source)):
-            voters.append(f"{OutputsModel.prefix}{reference}?source={source}")
+            voters.append(f"{OUTPUTS}{reference}?source={source}")
     for each in health_of((Use(Translators, name, plan.pair) for name in (*files.values(), *voters)), Store()):
         yield {
             "texts": f"{each['file']}, {each['lines']:,} texts, one a line",

@@ -29,7 +29,8 @@ from nbkit.measure.forms import (
 )
 from nbkit.models import Decoding
 from nbkit.models.names import BY_RULE
-from nbkit.models.services.commands import CommandModel, allow_commands
+from nbkit.models.services.commands import PREFIX as COMMAND
+from nbkit.models.services.commands import allow_commands
 from nbkit.perturb import PERTURBATIONS, perturb_all
 from nbkit.store import Store
 from nbkit.text.parsers import check_parser, load_parser, parser_for
@@ -135,7 +136,7 @@ def translate(
     """
     from nbkit.models import ask, load
 
-    if system.removeprefix(BY_RULE).startswith(CommandModel.prefix):
+    if system.removeprefix(BY_RULE).startswith(COMMAND):
         allow_commands()
     if output is not None and not output.absolute().parent.is_dir():  # before hours are spent
         raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
@@ -148,7 +149,7 @@ def translate(
         answers = ask(model, [(line,) for line in filled], store, progress=sys.stderr.isatty())
         found = [answer["hypothesis"] for answer in answers]
         if (usage := model.usage(store, filled)) is not None:
-            facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.facts().items())
+            facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.items())
             click.echo(f"{system}: {facts}", err=True)
     hypotheses = iter(found)
     # An empty line stays one, and a hypothesis is one line, whatever the model made of it; no-break spaces stay.

@@ -34,7 +34,7 @@ from nbkit.models import (
 from nbkit.models.files import hub_cache, is_offline
 from nbkit.models.model import BACKENDS
 from nbkit.models.names import licence as weights_licence
-from nbkit.models.services.names import offered
+from nbkit.models.services.keys import server_url
 from nbkit.perturb import PERTURBATIONS
 from nbkit.registry import Registry
 from nbkit.store import Store, cache_folder, cache_problem
@@ -67,8 +67,24 @@ def _models() -> Iterator[Sequence[Any]]:
     for suffix, backend in list(BACKENDS.items())[1:]:
         kinds = "translators"
         yield f"MODEL@{suffix}", "any", kinds, "the model's", backend.summary
-    for name, place, summary in offered():
-        yield name, "translation", place, "the service's terms", summary
+    for name, place, summary in _SERVICES:
+        yield name, "translation", place or server_url(), "the service's terms", summary
+
+
+#: What answers without weights here: names, where they are ("": the server that is asked by default), and summaries.
+_SERVICES = (
+    ("openai:MODEL", "", "a chat model behind a server with OpenAI's protocol, also openai:MODEL@URL"),
+    (
+        "command:PROGRAM",
+        "programs here",
+        "a program that reads lines and writes lines, started with --allow-commands",
+    ),
+    (
+        "outputs:FILE",
+        "files here",
+        "translations that exist already, line by line; also outputs:FOLDER (nbkit sources)",
+    ),
+)
 
 
 def _corpora() -> Iterator[Sequence[Any]]:

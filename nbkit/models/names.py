@@ -38,9 +38,9 @@ from nbsandbox.trained import model_folder
 
 #: Prefixes of names, and what answers them.
 SERVICES: dict[str, str] = {
-    "openai:": "nbkit.models.services.asking:Remote",
-    "command:": "nbkit.models.services.asking:Remote",
-    "outputs:": "nbkit.models.services.asking:Remote",
+    "openai:": "nbkit.models.services.chat:Chat",
+    "command:": "nbkit.models.services.commands:Command",
+    "outputs:": "nbkit.models.services.outputs:Outputs",
     "placeholder:": "nbkit.models.translators.placeholder:Placeholder",
 }
 #: How a hub id begins whose weights are data of nbsandbox, and how to get these.

@@ -39,8 +39,9 @@ from nbkit.models import Decoding, label
 from nbkit.models.files import RECORD, read_json
 from nbkit.models.model import MOST_BEAMS, MOST_NEW_TOKENS, check_device
 from nbkit.models.names import BY_RULE
-from nbkit.models.services.commands import CommandModel
-from nbkit.models.services.outputs import OutputsModel
+from nbkit.models.services.commands import PREFIX as COMMAND
+from nbkit.models.services.commands import command_options
+from nbkit.models.services.outputs import PREFIX as OUTPUTS
 from nbkit.store import Store
 
 if TYPE_CHECKING:
@@ -146,10 +147,11 @@ def system_name(system: Any) -> Any:
     if not isinstance(system, Mapping):
         return system
     try:
-        name = CommandModel.prefix + json.dumps(system, sort_keys=True, ensure_ascii=False)
+        name = COMMAND + json.dumps(system, sort_keys=True, ensure_ascii=False)
     except TypeError as error:  # a date, which YAML reads where no quotes are
         raise ValueError(f"model {dict(system)!r:.120}: {error}; put text in quotes") from None
-    return or_value_error(CommandModel.parsed, name).name
+    or_value_error(command_options, name)
+    return name
 
 
 def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
@@ -158,7 +160,7 @@ def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
     A ``*`` in the last part of the path is what the name of a file says of its system: ``systems/*.{tgt}``.
     Raises ValueError for a pattern without a match, and for a system that lacks a pair.
     """
-    by_rule, prefix, rest = pattern.rpartition(OutputsModel.prefix)
+    by_rule, prefix, rest = pattern.rpartition(OUTPUTS)
     if "*" not in rest or by_rule not in ("", BY_RULE) or not prefix:
         return [pattern]
     place, mark, options = rest.partition("?")
@@ -179,7 +181,7 @@ def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 def _filled_stars(name: str, src: str, tgt: str) -> set[str]:
     """What * stands for in the files that there are for a pair."""
-    path = Path(or_value_error(lambda each: OutputsModel.parsed(each).for_pair(src, tgt), name).place)
+    path = Path(or_value_error(lambda each: str(models.load(each, "translate", src, tgt).folder), name))
     before, _, after = path.name.partition("*")
     there = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
     fitting = (each for each in there if each.startswith(before) and each.endswith(after))

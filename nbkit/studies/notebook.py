@@ -20,7 +20,7 @@ from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.models.names import BY_RULE
 from nbkit.models.python import remarked
-from nbkit.models.services.asking import costs
+from nbkit.models.services.service import costs
 from nbkit.store import Store
 from nbkit.studies.answering import Use
 from nbkit.studies.base import StudyParams

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,6 @@ import numpy as np
 from nbkit.corpora.nli import LABELS
 from nbkit.models import Decoding, Entry, ask, check, label, load, model, translate
 from nbkit.models.names import Reference, check_languages
-from nbkit.models.services.asking import Usage
 from nbkit.store import Store
 from nbtrain.models import fetched
 
@@ -28,7 +28,7 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
 
 def remote(name: str, src: str, tgt: str) -> Any:
     """What is asked by a model without weights here."""
-    return load(name, "translate", src, tgt).service  # type: ignore[attr-defined]
+    return load(name, "translate", src, tgt)
 
 
 def resolve_classifier(name: str, lang: str) -> Reference:
@@ -258,8 +258,10 @@ load_classifier = Classifier
 
 def usage_remembered(
     name: str, src: str, tgt: str, decoding: Decoding | None = None, *, store: Store, texts: Any = None
-) -> Usage:
-    return load(name, "translate", src, tgt, decoding=decoding or Decoding()).usage(store, texts) or Usage()
+) -> Counter[str]:
+    """What stored answers cost, and their outcomes."""
+    model = load(name, "translate", src, tgt, decoding=decoding or Decoding())
+    return Counter(model.usage(store, texts) or {})
 
 
 class LanguageModel:

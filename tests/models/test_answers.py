@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.models.services.asking import Answer, Usage, one_line
+from nbkit.models.services.service import one_line
 
 SOURCE = "Tom sleeps."
 LABELS = ("Translation", "German", "German translation")
@@ -42,39 +42,25 @@ LABELS = ("Translation", "German", "German translation")
     ],
 )
 def test_the_rule(raw, hypothesis, outcome):
-    line = one_line(Answer(raw), SOURCE, LABELS)
-    assert (line.hypothesis, line.outcome) == (hypothesis, outcome)
+    assert one_line(raw, "", SOURCE, LABELS) == (hypothesis, outcome)
 
 
 def test_what_the_source_has_itself_stays():
-    assert one_line(Answer('"Geh!"'), '"Go!"').hypothesis == '"Geh!"'
-    assert (
-        one_line(Answer("Translation: ein Buch"), "Translation: a book", LABELS).hypothesis == "Translation: ein Buch"
-    )
-    listed = one_line(Answer("Er sagte:\nGeh!"), "He said:")
-    assert (listed.hypothesis, listed.outcome) == ("Er sagte:", "cut")
+    assert one_line('"Geh!"', "", '"Go!"')[0] == '"Geh!"'
+    assert one_line("Translation: ein Buch", "", "Translation: a book", LABELS)[0] == "Translation: ein Buch"
+    assert one_line("Er sagte:\nGeh!", "", "He said:") == ("Er sagte:", "cut")
 
 
 def test_the_server_s_word_on_why_it_stopped():
-    assert one_line(Answer("Tom schl", "length"), SOURCE).outcome == "truncated"
-    assert one_line(Answer("", "length"), SOURCE).outcome == "truncated"  # all of it was reasoning
-    assert one_line(Answer("", "content_filter"), SOURCE).outcome == "refused"
+    assert one_line("Tom schl", "length", SOURCE)[1] == "truncated"
+    assert one_line("", "length", SOURCE)[1] == "truncated"  # all of it was reasoning
+    assert one_line("", "content_filter", SOURCE)[1] == "refused"
 
 
 @given(st.text(), st.text(), st.sampled_from(["", "stop", "length", "content_filter"]))
 def test_always_one_line_and_never_made_up(raw, text, finish):
-    line = one_line(Answer(raw, finish), text, LABELS)
-    assert len(line.hypothesis.splitlines()) <= 1
-    assert line.hypothesis == line.hypothesis.strip()
-    assert line.hypothesis in raw
-    assert (line.outcome == "as is") <= (line.hypothesis == raw.strip())
-
-
-def test_usage_adds_up():
-    usage = Usage()
-    for raw, prompt, completion in (("a", 10, 2), ("b\nc", 11, 4), ("d", None, None)):
-        answer = Answer(raw, "stop", prompt, completion)
-        usage.add("Tom sleeps.", answer, one_line(answer, "Tom sleeps."))
-    assert usage.facts() == {
-        "texts": 3, "prompt_tokens": 21, "completion_tokens": 6, "characters": 33, "as is": 2, "cut": 1,
-    }  # fmt: skip
+    line, outcome = one_line(raw, finish, text, LABELS)
+    assert len(line.splitlines()) <= 1
+    assert line == line.strip()
+    assert line in raw
+    assert (outcome == "as is") <= (line == raw.strip())

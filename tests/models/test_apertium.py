@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding
-from nbkit.models.services.commands import CommandModel, Program
+from nbkit.models import Decoding, load
 from nbkit.store import Store
 from tests.models.by_name import load_translator, model_identity, translate_remembered
 
@@ -35,7 +34,7 @@ def named(**options) -> str:
 
 
 def test_a_text_has_its_own_process():
-    together = Program(CommandModel.parsed(NAME).for_pair("en", "es")).lines([FIRST, SECOND])
+    together = load(NAME, "translate", "en", "es").lines([FIRST, SECOND])  # type: ignore[attr-defined]
     assert together[1].startswith("Gusta")
     alone = translate(NAME, [SECOND])
     assert alone[0].startswith("Como")

@@ -8,12 +8,13 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding, label
-from nbkit.models.services.commands import CommandModel, Program, allow_commands
+from nbkit.models import Decoding, label, load
+from nbkit.models.services.commands import allow_commands
 from nbkit.store import Store
 from tests.models.by_name import check_model, load_translator, model_identity, translate_remembered, translation_config
 
@@ -70,7 +71,7 @@ FAULTS = {
     "time.sleep(60)": r"wrote 0 of 1 lines in 1 s and did not end",
     "sys.stdout.buffer.write(b'caf\\xe9\\n')": r"not UTF-8: b'\\xe9",
     "while True: sys.stdout.write('x' * 65536)": r"wrote more than 1,000,000 bytes for 1 text",
-    "os.close(1); os.close(0); time.sleep(60)": r"closed its output and did not end",
+    "os.close(1); os.close(0); time.sleep(60)": r"wrote 0 of 1 lines in 1 s and did not end",
     "os.kill(os.getpid(), 9)": r"exit code -9 \(SIGKILL\) after 0 of 1 lines",
 }
 
@@ -160,8 +161,8 @@ def test_no_shell_and_no_keys(program, monkeypatch, tmp_path):
     text = f"$(touch {tmp_path}/x) `id`; rm -rf {{src}} | cat"
     assert translate(program(source), [text]) == [f"{text} None seen"]
     assert not (tmp_path / "x").exists()
-    echo = CommandModel.parsed("command:echo {src} '{tgt3}' $HOME ;").for_pair("en", "de")
-    assert Program(echo).lines(["x"]) == ["en deu $HOME ;"]
+    echo: Any = load("command:echo {src} '{tgt3}' $HOME ;", "translate", "en", "de")
+    assert echo.lines(["x"]) == ["en deu $HOME ;"]
 
 
 def test_nothing_is_started_where_commands_are_denied(program, monkeypatch, tmp_path):
@@ -201,15 +202,15 @@ def test_answers_are_stored(program, tmp_path):
         ("command:", "no program; write command:PROGRAM"),
         ("command:no-such-program-anywhere -x", "no program 'no-such-program-anywhere'; install it"),
         ("command:tr 'a", "No closing quotation"),
-        ('command:{"comand": ["tr"]}', "unknown option 'comand'; did you mean 'command'"),
-        ('command:{"command": ["tr"], "workers": 0.5}', "workers: 0.5 given, expected a whole number"),
+        ('command:{"comand": ["tr"]}', "comand: unknown option; did you mean 'command'"),
+        ('command:{"command": ["tr"], "workers": 0.5}', "workers: expected a whole number, found 0.5"),
         ('command:{"command": ["tr"], "timeout": -1}', "timeout"),
-        ('command:{"command": ["tr"], "isolate": "line"}', "one of text, batch expected"),
-        ('command:{"command": "tr"}', "'tr' given, expected a list of words"),
-        ('command:{"command": ["tr"], "version": 2}', "version: 2 given, expected text"),
-        ('command:{"command": ["tr"], "timeout": "1"}', "timeout: '1' given, expected a number"),
-        ('command:{"command": ["tr"], "stay": true}', "unknown option 'stay'"),
-        ('command:{"command": ["tr"], "workers": true}', "workers: True given, expected a whole number"),
+        ('command:{"command": ["tr"], "isolate": "line"}', "isolate: must be 'text' or 'batch', found 'line'"),
+        ('command:{"command": "tr"}', "command: expected a list, such as [a, b]"),
+        ('command:{"command": ["tr"], "version": 2}', "version: "),
+        ('command:{"command": ["tr"], "timeout": "1"}', "timeout: expected a number, found '1'"),
+        ('command:{"command": ["tr"], "stay": true}', "stay: unknown option"),
+        ('command:{"command": ["tr"], "workers": true}', "workers: expected a whole number, found True"),
     ],
 )
 def test_names_that_cannot_be_read_say_why(name, message):

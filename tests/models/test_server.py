@@ -12,7 +12,7 @@ import pytest
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding
-from nbkit.models.services import asking
+from nbkit.models.services import service
 from nbkit.store import Store
 from tests.models.by_name import load_translator, translate_remembered, usage_remembered
 
@@ -229,8 +229,10 @@ def test_answers_that_are_not_one_line_are_handled_and_counted(tmp_path):
         answers = translate_remembered(name, list(said), "en", "de", store=store, progress=False)
         usage = usage_remembered(name, "en", "de", store=store)
     assert answers == ["Eins.", "Zwei.", "Drei.", "", "Fün", "Sechs.", "", ""]
-    assert usage.outcomes == {"cut": 1, "trimmed": 1, "as is": 2, "refused": 1, "truncated": 2, "empty": 1}
-    assert (usage.prompt_tokens, usage.completion_tokens) == (160, 40)
+    assert usage == {
+        "texts": 8, "prompt_tokens": 160, "completion_tokens": 40, "characters": 8,
+        "cut": 1, "trimmed": 1, "as is": 2, "refused": 1, "truncated": 2, "empty": 1,
+    }  # fmt: skip
 
 
 def test_a_failure_in_the_middle_loses_nothing_that_was_answered(tmp_path):
@@ -247,7 +249,7 @@ def test_a_failure_in_the_middle_loses_nothing_that_was_answered(tmp_path):
         first = set(server.texts()) - broken
         assert 7 <= len(first) < len(TEXTS) - 1
         known = usage_remembered(name, "en", "de", store=store)
-        assert (known.texts, known.prompt_tokens, known.completion_tokens) == (
+        assert (known["texts"], known["prompt_tokens"], known["completion_tokens"]) == (
             len(first),
             20 * len(first),
             5 * len(first),
@@ -257,7 +259,7 @@ def test_a_failure_in_the_middle_loses_nothing_that_was_answered(tmp_path):
         answers = translate_remembered(name, TEXTS, "en", "de", store=store, progress=False)
         assert answers == [text.upper() for text in TEXTS]
         assert set(server.texts()) == set(TEXTS) - first
-        assert usage_remembered(name, "en", "de", store=store).facts() == {
+        assert usage_remembered(name, "en", "de", store=store) == {
             "texts": 12, "prompt_tokens": 240, "completion_tokens": 60,
             "characters": sum(map(len, TEXTS)), "as is": 12,
         }  # fmt: skip
@@ -265,7 +267,7 @@ def test_a_failure_in_the_middle_loses_nothing_that_was_answered(tmp_path):
 
 def test_an_interruption_loses_nothing_that_was_answered(tmp_path, monkeypatch):
     store = Store(tmp_path)
-    as_completed = asking.as_completed
+    as_completed = service.as_completed
 
     def interrupted(futures):
         for number, future in enumerate(as_completed(futures)):
@@ -275,10 +277,10 @@ def test_an_interruption_loses_nothing_that_was_answered(tmp_path, monkeypatch):
 
     with chat_server(upper) as server:
         name = f"openai:tiny@{server.url}?concurrency=1"
-        monkeypatch.setattr(asking, "as_completed", interrupted)
+        monkeypatch.setattr(service, "as_completed", interrupted)
         with pytest.raises(KeyboardInterrupt):
             translate_remembered(name, TEXTS, "en", "de", store=store, progress=False)
-    assert usage_remembered(name, "en", "de", store=store).texts == 5
+    assert usage_remembered(name, "en", "de", store=store)["texts"] == 5
 
 
 def test_another_rule_or_pace_asks_nobody_and_another_prompt_does(tmp_path):

@@ -9,7 +9,6 @@ import inspect
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -20,16 +19,16 @@ import pytest
 from nbkit.measure import METRICS, load_metric
 from nbkit.measure.aligners import ALIGNERS, load_aligner
 from nbkit.models import load
-from nbkit.models.services.commands import _FIELDS as COMMAND_OPTIONS
-from nbkit.models.services.names import Pacing, ServerModel
-from nbkit.models.services.outputs import OutputsModel
+from nbkit.models.services.chat import ChatOptions
+from nbkit.models.services.commands import CommandOptions
+from nbkit.models.services.outputs import OutputsOptions
 from nbkit.perturb import PERTURBATIONS, Perturbation
 from nbkit.studies import STUDIES
 from nbkit.studies.study import Run
 from tests.models.chat_server import Asked, Reply, chat_server, says
 from tests.studies.toy import STUDY, ToyParams
 
-PACING = {field.name for field in fields(Pacing)}
+PACING = {"concurrency", "rate", "timeout", "attempts", "backoff"}
 PROMPT = "messages:\n- user: 'Into {target}, please: {text}'\nlabels: [%s]\n"
 
 
@@ -77,11 +76,11 @@ def test_options_of_servers(option: str, server: str, monkeypatch: pytest.Monkey
 
 
 def test_every_option_of_servers_is_among_them():
-    own = {field.name for field in fields(ServerModel)} - {"name", "pacing", "model", "named_url"}
-    assert own == SERVER.keys()
+    assert ChatOptions.model_fields.keys() == SERVER.keys() | PACING
     name = "openai:m@http://localhost:1/v1"
     for option in PACING:  # none of these changes an answer
-        assert ServerModel.parsed(f"{name}?{option}=3").identity() == ServerModel.parsed(name).identity()
+        with_option, without = (load(each, "translate", "en", "de") for each in (f"{name}?{option}=3", name))
+        assert with_option.read_key() == without.read_key()
 
 
 @pytest.mark.parametrize(
@@ -120,7 +119,7 @@ def test_programs_and_their_options(monkeypatch: pytest.MonkeyPatch):
         assert not check(command(), command(**options), monkeypatch)
         before, after = (load(name, "translate", "en", "de") for name in (command(), command(**options)))
         assert before.read_key() != after.read_key()
-    assert COMMAND_OPTIONS.keys() == {"command", "version", "isolate", "workers", "timeout", "label"}
+    assert CommandOptions.model_fields.keys() == {"command", "version", "isolate", "workers", "timeout", "label"}
 
 
 def test_files_of_translations_and_their_option(monkeypatch: pytest.MonkeyPatch):
@@ -132,7 +131,7 @@ def test_files_of_translations_and_their_option(monkeypatch: pytest.MonkeyPatch)
     name = "outputs:mine.de?source=first.en"
     assert check(name, name, monkeypatch, edit={"mine.de": "aa\nb\nc\nd\n"})
     assert check(name, name, monkeypatch, edit={"first.en": "\n".join(lines[::-1]) + "\n"})
-    assert {field.name for field in fields(OutputsModel)} == {"name", "pacing", "place", "source"}
+    assert OutputsOptions.model_fields.keys() == {"source"}
 
 
 METRIC_OPTIONS = {

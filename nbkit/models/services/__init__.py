@@ -1,1 +1,1 @@
-"""Models behind a network: chat servers and translation services of the web."""
+"""Models without weights here: chat servers, programs, files of translations."""

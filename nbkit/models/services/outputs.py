@@ -6,36 +6,36 @@
   translated somewhere (``1.en-de.de``).
 
 Nothing is stored: the files are the store. A file that does not fit its sources is an error that names the line;
-lines that are shifted against their sources are found by `first_shift`.
+packages that look closer (nbcheck: lines shifted against their sources) do so by the entry point ``nbkit.outputs``.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 import shlex
-import unicodedata
-from array import array
+import threading
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from hashlib import blake2b
+from importlib.metadata import entry_points
 from itertools import zip_longest
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import NamedTuple
 
-import numpy as np
+from pydantic import BaseModel
 
 from nbkit.errors import DataError, ModelError
 from nbkit.files import expand_path, file_digest
-from nbkit.models.model import Decoding
-from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
-from nbkit.models.services.names import LABEL_FILE, RemoteModel, read_options
-from nbkit.store import Store
+from nbkit.models.model import Input, Record, keep
+from nbkit.models.names import Reference, find
+from nbkit.models.services.service import LABEL_FILE, STRICT, Service, answer, read_options
+from nbkit.registry import load_point
 
+#: How a name of files begins.
+PREFIX = "outputs:"
 #: What lies beside the rounds: what each is for, and the digest of each text.
 MANIFEST = "manifest.json"
 #: What a file of a round is called, and what its translation is called: number, pair, language.
@@ -67,184 +67,195 @@ class MissingOutputsError(ModelError):
         return partial(type(self), final=self.final, partly=self.partly), given
 
 
-@dataclass(frozen=True)
-class OutputsModel(RemoteModel):
-    """``outputs:PLACE``, in which ``{src}``, ``{tgt}`` and variables of the environment are filled in.
+class OutputsOptions(BaseModel):
+    """source: the file whose lines were translated."""
 
-    >>> OutputsModel.parsed("outputs:wmt/{src}-{tgt}/systems/GPT4-5shot.{tgt}").label
+    model_config = STRICT
+    source: str | None = None
+
+
+class Outputs(Service):
+    """``outputs:PLACE``, in which ``{src}``, ``{tgt}``, ``{pair}`` and variables of the environment are filled in.
+
+    >>> from nbkit.models import label
+    >>> label("outputs:wmt/{src}-{tgt}/systems/GPT4-5shot.{tgt}")
     'GPT4-5shot'
     """
 
-    place: str
-    source: str | None = None
+    stored = False
+    plain = True
+    cost = "nothing"
 
-    prefix: ClassVar[str] = "outputs:"
-    client: ClassVar[str] = "nbkit.models.services.outputs:OutputsTranslator"
-    stored: ClassVar[bool] = False
-    plain: ClassVar[bool] = True
-    requested: ClassVar[bool] = False
-
-    @classmethod
-    def parsed(cls, name: str) -> Self:
-        """Raises `ModelError` for a name without a place, and for an unknown option."""
-        rest, options, pacing = read_options(name, {"source": str})
-        place = rest.removeprefix(cls.prefix)
-        if not place:
-            raise ModelError(f"model '{name}': write outputs:FILE or outputs:FOLDER")
-        return cls(name, pacing, place, options.get("source"))
-
-    def for_pair(self, src: str, tgt: str) -> Self:
-        """The place with languages and variables filled in. Raises `NbkitError` for a variable that is not set."""
-
-        codes = {"src": src, "tgt": tgt, "pair": f"{src}-{tgt}"}
-
-        def filled(place: str) -> str:
-            return re.sub(r"\{(src|tgt|pair)\}", lambda found: codes[found[1]], expand_path(place, "outputs"))
-
-        return replace(self, place=filled(self.place), source=self.source and filled(self.source))
-
-    @property
-    def label(self) -> str:
-        """The file's name without its language, or the folder's."""
-        name = re.sub(r"[-_.]*\{\w+\}[-_.]*", "", Path(self.place).name)
-        stem = name if Path(self.place).is_dir() else re.sub(r"\.(labels|[a-z]{2,3}(-\w+)?)$", "", name)
-        return stem or Path(self.place).name
+    def __init__(self, reference: Reference):
+        super().__init__(reference)
+        self.written_place, mark, query = self.written.partition("?")
+        if not self.written_place:
+            raise ModelError(f"model '{self.name}': write outputs:FILE or outputs:FOLDER")
+        if mark and not query:
+            query = "?"  # which is refused
+        self.options = read_options(OutputsOptions, f"model '{self.name}'", query)
 
     @property
     def path(self) -> Path:
-        return Path(self.place)
+        """The file or folder. Raises `NbkitError` for a variable that is not set."""
+        return self._filled(self.written_place)
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> Path:  # type: ignore[override]
         return self.path
 
+    def _filled(self, place: str) -> Path:
+        codes = {**self.codes, "pair": "{src}-{tgt}".format(**self.codes)}
+        return Path(re.sub(r"\{(src|tgt|pair)\}", lambda found: codes[found[1]], expand_path(place, "outputs")))
+
     @property
-    def is_fixed(self) -> bool:
+    def own_label(self) -> str:
+        """The file's name without its language, or the folder's."""
+        name = re.sub(r"[-_.]*\{\w+\}[-_.]*", "", Path(self.written_place).name)
+        stem = name if Path(self.written_place).is_dir() else re.sub(r"\.(labels|[a-z]{2,3}(-\w+)?)$", "", name)
+        return stem or Path(self.written_place).name
+
+    @property
+    def is_fixed(self) -> bool:  # type: ignore[override]
         """Whether it answers for the lines of its source alone, and no round can add to them."""
         return not self.path.is_dir()
 
-    def files(self, src: str, tgt: str) -> list[tuple[Path, Path]]:
-        """The pairs of files with sources and translations. Raises `ModelError` if there are none."""
-        if self.path.is_dir():
-            return self._rounds(src, tgt)
-        if not self.path.is_file():
-            if "*" in self.place:
-                raise ModelError(
-                    f"model '{self.name}': * stands for several systems in the models of a run file alone; name one "
-                    f"{self.prefix}FILE for each system"
-                )
-            way_out = f"'nbkit sources RUN.yaml {shlex.quote(self.place)}' writes what a run needs translated"
-            raise ModelError(f"model '{self.name}': there is no file or folder {self.path}; {way_out}")
-        if self.source is not None:
-            wanted = [Path(self.source)]
-        else:
-            wanted = [folder / f"source.{src}" for folder in (self.path.parent, self.path.parent.parent)]
-        found = next((path for path in wanted if path.is_file()), None)
-        if found is None:
-            places = " or ".join(dict.fromkeys(map(str, wanted)))
-            raise ModelError(
-                f"model '{self.name}': no source file {places}; say which one was translated: "
-                f"{self.prefix}{self.place}?source=FILE"
-            )
-        return [(found, self.path)]
-
-    def _rounds(self, src: str, tgt: str) -> list[tuple[Path, Path]]:
-        rounds = ([self.path / f"{n}.{src}-{tgt}.{lang}" for lang in (src, tgt)] for n in self._sources(src, tgt))
-        return [(source, lines) for source, lines in rounds if lines.is_file()]
-
-    def _sources(self, src: str, tgt: str) -> list[str]:
-        """The numbers of the rounds whose sources are there, in order."""
-        found = (ROUND.fullmatch(path.name) for path in self.path.iterdir())
-        wanted = (src, tgt, src)
-        return sorted(
-            (each["number"] for each in found if each and (each["src"], each["tgt"], each["lang"]) == wanted), key=int
-        )
-
-    def read(self, src: str, tgt: str) -> list[Lines]:
-        """The checked translations of each file, of the first round first. Raises `ModelError` and `DataError`."""
-        manifest = self.path / MANIFEST
-        files = tuple((_stamp(source), _stamp(lines)) for source, lines in self.files(src, tgt))
-        return _read_all(files, tgt, _stamp(manifest) if manifest.is_file() else None)
-
-    def missing(self, texts: Sequence[str], src: str, tgt: str) -> list[str]:
-        """Those of *texts* that have no translation. Raises as `read`."""
-        known = ChainMap(*(lines.translations for lines in self.read(src, tgt)))
-        return [text for text in texts if text.strip() and as_key(text) not in known]
-
-    def lacking(
-        self, texts: Sequence[str], src: str, tgt: str, wanted: int, partly: bool = False
-    ) -> MissingOutputsError:
-        """The error that says that *texts*, of so many *wanted* ones, have no translation, and how to get them."""
-        way_out = self._way_out(src, tgt)
-        return MissingOutputsError(self.name, texts, src, tgt, way_out, wanted, final=self.is_fixed, partly=partly)
-
-    def _way_out(self, src: str, tgt: str) -> str:
-        if self.is_fixed:
-            return (
-                "not measurable with outputs alone: a file answers only for the lines of its source; name a folder, "
-                "outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes the texts of this study"
-            )
-        for number in self._sources(src, tgt):
-            source, lines = (f"{number}.{src}-{tgt}.{lang}" for lang in (src, tgt))
-            if not (self.path / lines).is_file():
-                return f"{self.path / lines} is missing: write the translations of {source} there, one per line"
-        return f"'nbkit sources RUN.yaml {shlex.quote(self.place)}' writes what a run needs translated"
-
-    def waiting(self, run: str, src: str, tgt: str) -> list[str]:
-        """What to do about each file that was written for *run* and is not translated, where it is still there."""
-        found = []
-        for path, record in _written(self.path / MANIFEST) if (self.path / MANIFEST).is_file() else ():
-            target = path.with_name(f"{path.stem}.{tgt}")
-            of_pair = path.name.endswith(f".{src}-{tgt}.{src}")
-            if record["run"] == run and of_pair and path.is_file() and not target.is_file():
-                found.append(
-                    f"model '{self.name}': {target} is missing: write the translations of {path.name} there, one per "
-                    f"line, or delete {path.name} if this run no longer asks for it"
-                )
-        return found
-
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Record:
         """The digests of all files that can be read."""
-        if self.path.is_dir():
-            paths = [path for path in self.path.iterdir() if ROUND.fullmatch(path.name) and path.is_file()]
+        path, source = self.path, self.options.source
+        if path.is_dir():
+            paths = [each for each in path.iterdir() if ROUND.fullmatch(each.name)]
+        elif source is not None:
+            paths = [path, self._filled(source)]
         else:
-            paths = [path for path in (self.path, Path(self.source or "")) if path.is_file()]
-            if self.source is None:
-                around = (self.path.parent, self.path.parent.parent)
-                paths += [each for folder in around for each in folder.glob("source.*") if each.is_file()]
-        return {"backend": "outputs", "files": sorted({file_digest(path) for path in paths})}
+            paths = [path, *(each for folder in (path.parent, path.parent.parent) for each in folder.glob("source.*"))]
+        return {"backend": "outputs", "files": sorted({file_digest(each) for each in paths if each.is_file()})}
 
-    def problem(self, src: str, tgt: str) -> str | None:
+    def check(self) -> None:
         try:
-            self.read(src, tgt)
-        except (DataError, ModelError) as error:
-            return f"model '{self.name}': {error}" if isinstance(error, DataError) else str(error)
-        return None
+            self.lines()
+        except DataError as error:
+            raise ModelError(f"model '{self.name}': {error}") from None
 
-    def remark(self, src: str, tgt: str) -> str | None:
+    @property
+    def remark(self) -> str | None:
         """The round that a page shows, empty lines, and sources with several translations.
 
         None if files have changed since and cannot be read.
         """
         try:
-            rounds = self.read(src, tgt)
+            rounds = self.lines()
         except (DataError, ModelError):
             return None
         count = {name: sum(getattr(lines, name) for lines in rounds) for name in ("lines", "empty", "ambiguous")}
         parts = [f"{count['lines']:,} lines", f"{count['empty']:,} empty"]
         if self.path.is_dir():
-            last = ROUND.fullmatch(self.files(src, tgt)[-1][0].name) if rounds else None
+            last = ROUND.fullmatch(self.files()[-1][0].name) if rounds else None
             parts = [f"round {last['number'] if last else 0}", *parts]
         if count["ambiguous"]:
             parts.append(f"{count['ambiguous']:,} repeat a source with another translation: the first one counts")
-        return f"{src}→{tgt}: {', '.join(parts)}"
+        return f"{self.src}→{self.tgt}: {', '.join(parts)}"
+
+    def files(self) -> list[tuple[Path, Path]]:
+        """The pairs of files with sources and translations. Raises `ModelError` if there are none."""
+        path = self.path
+        if path.is_dir():
+            return [(source, translated) for source, translated in self._rounds() if translated.is_file()]
+        if not path.is_file():
+            if "*" in self.written_place:
+                raise ModelError(
+                    f"model '{self.name}': * stands for several systems in the models of a run file alone; name one "
+                    f"{PREFIX}FILE for each system"
+                )
+            raise ModelError(f"model '{self.name}': there is no file or folder {path}; {self._writing}")
+        named = self.options.source
+        around = [folder / f"source.{self.src}" for folder in (path.parent, path.parent.parent)]
+        wanted = around if named is None else [self._filled(named)]
+        found = next((each for each in wanted if each.is_file()), None)
+        if found is None:
+            places = " or ".join(dict.fromkeys(map(str, wanted)))
+            raise ModelError(
+                f"model '{self.name}': no source file {places}; say which one was translated: {PREFIX}{path}?source="
+                "FILE"
+            )
+        return [(found, path)]
+
+    @property
+    def _writing(self) -> str:
+        return f"'nbkit sources RUN.yaml {shlex.quote(str(self.path))}' writes what a run needs translated"
+
+    def _rounds(self) -> Iterator[tuple[Path, Path]]:
+        """The sources of all rounds that are there, in order, with the places of their translations."""
+        found = (ROUND.fullmatch(path.name) for path in self.path.iterdir())
+        wanted = (self.src, self.tgt, self.src)
+        numbers = [each["number"] for each in found if each and (each["src"], each["tgt"], each["lang"]) == wanted]
+        for number in sorted(numbers, key=int):
+            stem = f"{number}.{self.src}-{self.tgt}"
+            yield self.path / f"{stem}.{self.src}", self.path / f"{stem}.{self.tgt}"
+
+    def lines(self) -> list[Lines]:
+        """The checked translations of each file, of the first round first. Raises `ModelError` and `DataError`."""
+        files, manifest = self.files(), self.path / MANIFEST
+        stamps = [_stamp(path) for pair in files for path in pair]
+        has_rounds = manifest.is_file()
+
+        def read() -> list[Lines]:
+            if has_rounds:
+                check_unchanged(manifest)
+            return [read_pairs(*pair, aligned=self.tgt != LABEL_FILE) for pair in files]
+
+        key = (*stamps, _stamp(manifest) if has_rounds else None, self.tgt == LABEL_FILE)
+        found: list[Lines] = keep("outputs", key, read, most=32)  # systems whose translations stay in memory
+        return found
+
+    def unanswered(self, inputs: Sequence[Input]) -> list[Input]:
+        known = ChainMap(*(lines.translations for lines in self.lines()))
+        return [(text,) for (text,) in inputs if text.strip() and as_key(text) not in known]
+
+    def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
+        known = ChainMap(*(lines.translations for lines in self.lines()))
+        return [answer(text, known[as_key(text)]) for text in texts]
+
+    def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Every text with its translation. Raises `MissingOutputsError` for those without."""
+        self.check()
+        if missing := self.unanswered(inputs):
+            raise self.lacking([text for (text,) in missing], len(inputs))
+        yield from zip(inputs, self.request([text for (text,) in inputs], threading.Event()), strict=True)
+
+    def lacking(self, texts: Sequence[str], wanted: int, *, partly: bool = False) -> MissingOutputsError:
+        """The error that says that *texts*, of so many *wanted* ones, have no translation, and how to get them."""
+        way_out = (
+            "not measurable with outputs alone: a file answers only for the lines of its source; name a folder, "
+            "outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes the texts of this study"
+        )
+        if not self.is_fixed:
+            missing = next(((source, lines) for source, lines in self._rounds() if not lines.is_file()), None)
+            way_out = self._writing
+            if missing:
+                way_out = f"{missing[1]} is missing: write the translations of {missing[0].name} there, one per line"
+        return MissingOutputsError(
+            self.name, texts, self.src, self.tgt, way_out, wanted, final=self.is_fixed, partly=partly
+        )
+
+    def waiting(self, run: str) -> list[str]:
+        """What to do about each file that was written for *run* and is not translated, where it is still there."""
+        if self.is_fixed or not (self.path / MANIFEST).is_file():
+            return []
+        ours, found = {name for name, of, *_ in _noted(self.path / MANIFEST) if of == run}, []
+        for source, target in self._rounds():
+            if source.name in ours and not target.is_file():
+                found.append(
+                    f"model '{self.name}': {target} is missing: write the translations of {source.name} there, one per "
+                    f"line, or delete {source.name} if this run no longer asks for it"
+                )
+        return found
 
 
 def fixed_files(names: Iterable[str], src: str, tgt: str) -> list[tuple[Path, Path]]:
-    """The files with sources and translations of each ``outputs:FILE`` of *names*. Raises as `OutputsModel.files`."""
-    named = (OutputsModel.parsed(name) for name in names if name.startswith(OutputsModel.prefix))
-    models = [model.for_pair(src, tgt) for model in named]
-    return [model.files(src, tgt)[0] for model in models if model.is_fixed]
+    """The files with sources and translations of each ``outputs:FILE`` of *names*. Raises as `Outputs.files`."""
+    models = [Outputs(find(name, "translate", src, tgt)) for name in names if name.startswith(PREFIX)]
+    return [model.files()[0] for model in models if model.is_fixed]
 
 
 def sources_of(files: Sequence[tuple[Path, Path]], src: str, tgt: str) -> str:
@@ -270,29 +281,6 @@ def reference_of(source: Path, translated: Iterable[Path], tgt: str) -> Path | N
     known = {lines.resolve() for lines in translated}
     beside = (*sorted(source.parent.glob(f"reference*.{tgt}")), source.with_suffix(f".{tgt}"))
     return next((each for each in beside if each.is_file() and each.resolve() not in known), None)
-
-
-class OutputsTranslator(RemoteTranslator):
-    """Looks translations up."""
-
-    model: OutputsModel
-
-    def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
-        """The line of one text. Raises `MissingOutputsError`."""
-        return dict(self.answers([text], src, tgt, decoding))[text]
-
-    def answers(
-        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding, *, progress: bool = True
-    ) -> Iterator[tuple[str, Answer]]:
-        """Every distinct text that is not blank with its translation; `MissingOutputsError` for those without."""
-        wanted = [text for text in dict.fromkeys(texts) if text.strip()]
-        if missing := self.model.missing(wanted, src, tgt):
-            raise self.model.lacking(missing, src, tgt, len(wanted))
-        known = ChainMap(*(lines.translations for lines in self.model.read(src, tgt)))
-        for text in wanted:
-            answer = Answer(known[as_key(text)])
-            self.usage.add(text, answer, line_of(self.model, answer, text, src, tgt))
-            yield text, answer
 
 
 def as_key(text: str) -> str:
@@ -324,61 +312,60 @@ def read_lines(path: Path) -> list[str]:
     """
     try:
         data = path.read_bytes()
+        text = data.decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
-    try:
-        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"not UTF-8 ({error.reason}): save it as UTF-8", path, data.count(b"\n", 0, error.start) + 1
-        ) from None
+        line = data.count(b"\n", 0, error.start) + 1
+        raise DataError(f"not UTF-8 ({error.reason}): save it as UTF-8", path, line) from None
     if "\0" in text:
         raise DataError("a NUL character", path, text.count("\n", 0, text.index("\0")) + 1)
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
+    lines = text.removesuffix("\n").split("\n") if text else []
     return [line.removesuffix("\r") for line in lines]
 
 
 def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines:
     """The translations of a file by their sources, checked; of lines that are labels (not *aligned*) only the number.
 
-    Raises `DataError`, with the file and a line, for another number of lines than the source's and for lines that are
-    shifted against it.
+    Raises `DataError`, with the file and a line, for another number of lines than the source's, and for what packages
+    find wrong with it.
     """
-    texts, lines = _source_lines(_stamp(source)), read_lines(translated)
+    texts, keys = keep("sources", _stamp(source), lambda: _keyed(read_lines(source)), most=4)
+    lines = read_lines(translated)
     if not lines and texts:
         raise DataError(f"empty, but {source} has {len(texts):,} lines", translated)
-    shift, first = _misplaced(_stamp(source), _stamp(translated)) if aligned else (None, None)
-    if len(texts) != len(lines):
-        where = f"; the first line that does not fit is about {shift.line}" if shift else ""
-        difference = len(lines) - len(texts)
-        what = f"{_counted(abs(difference))} {'too many' if difference > 0 else 'missing'}"
+    for point in entry_points(group="nbkit.outputs") if aligned else ():
+        load_point(point)(source, translated)
+    if more := len(lines) - len(texts):
+        what = f"{abs(more):,} line{'s' * (abs(more) != 1)} {'too many' if more > 0 else 'missing'}"
         raise DataError(
-            f"{_counted(len(lines))} for the {len(texts):,} of {source}: {what}{where}", translated,
-            shift.line if shift else min(len(lines), len(texts)) + 1,
+            f"{len(lines):,} line{'s' * (len(lines) != 1)} for the {len(texts):,} of {source}: {what}", translated,
+            min(len(lines), len(texts)) + 1,
         )  # fmt: skip
-    if shift:
-        raise DataError(
-            f"from here on the lines fit the sources {_counted(abs(shift.by))} "
-            f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
-            translated, shift.line,
-        )  # fmt: skip
-    if first:
-        raise DataError(
-            f"lines {first} and {first + 1} are exchanged: each fits the other's source in {source}", translated, first
-        )
     found: dict[str, str] = {}
     ambiguous = empty = 0
-    for key, line in zip(_source_keys(_stamp(source)), lines, strict=True):
-        answer = line.strip()
-        ambiguous += found.setdefault(key, answer) != answer
-        empty += not answer and bool(key)
+    for key, line in zip(keys, lines, strict=True):
+        translation = line.strip()
+        ambiguous += found.setdefault(key, translation) != translation
+        empty += not translation and bool(key)
     return Lines(found, len(lines), empty, ambiguous)
 
 
-def _counted(lines: int) -> str:
-    return f"{lines:,} line{'s' * (lines != 1)}"
+def _keyed(texts: list[str]) -> tuple[list[str], list[str]]:
+    """Texts, and what they are found by: one text in memory for all systems, and for a line that is its key."""
+    return texts, [text if (key := as_key(text)) == text else key for text in texts]
+
+
+def _stamp(path: Path) -> tuple[Path, int, int]:
+    """A file, when it was changed last, and its size."""
+    try:
+        return path, path.stat().st_mtime_ns, path.stat().st_size
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+# ----------------------------------------------------------------------------
+# Rounds.
 
 
 def text_digest(text: str) -> str:
@@ -395,14 +382,14 @@ def check_unchanged(manifest: Path) -> None:
 
     A file that was deleted before it was translated has been given up.
     """
-    for path, record in _written(manifest):
-        digests = record["digests"].split()
+    for name, _, translation, digests in _noted(manifest):
+        path = manifest.with_name(name)
         if not path.is_file():
-            if not manifest.with_name(record["translation"]).exists():
-                continue
-            raise DataError(f"is not there, but {manifest} says that it was written", path)
-        found = map(text_digest, _source_lines(_stamp(path)))
-        for number, (before, now) in enumerate(zip_longest(digests, found), start=1):
+            if manifest.with_name(translation).exists():
+                raise DataError(f"is not there, but {manifest} says that it was written", path)
+            continue
+        found = map(text_digest, read_lines(path))
+        for number, (before, now) in enumerate(zip_longest(digests.split(), found), start=1):
             if before != now:
                 what = "missing" if now is None else "one too many" if before is None else "another text"
                 raise DataError(
@@ -412,218 +399,11 @@ def check_unchanged(manifest: Path) -> None:
                 )
 
 
-def _written(manifest: Path) -> list[tuple[Path, dict[str, str]]]:
-    """The files that a manifest says were written, with their records and the run. Raises `DataError`."""
+def _noted(manifest: Path) -> list[tuple[str, str, str, str]]:
+    """Of each file of a manifest its name, the run that it is for, its translation's name, and the texts' digests."""
     try:
         rounds = json.loads(manifest.read_text(encoding="utf-8"))["rounds"]
         found = [{"run": "", **one, **each} for one in rounds for each in one["files"]]
-        return [
-            (manifest.with_name(each["source"]), {name: str(each[name]) for name in ("run", "translation", "digests")})
-            for each in found
-        ]
+        return [tuple(str(each[name]) for name in ("source", "run", "translation", "digests")) for each in found]  # type: ignore[misc]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"not a manifest of 'nbkit sources': {error!r}", manifest) from None
-
-
-#: A file, when it was changed last, and its size.
-_Stamp: TypeAlias = tuple[Path, int, int]
-
-
-def _stamp(path: Path) -> _Stamp:
-    try:
-        return path, path.stat().st_mtime_ns, path.stat().st_size
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-
-
-#: The systems whose translations stay in memory, for one direction each.
-@lru_cache(maxsize=32)
-def _read_all(files: tuple[tuple[_Stamp, _Stamp], ...], tgt: str, manifest: _Stamp | None) -> list[Lines]:
-    if manifest is not None:
-        check_unchanged(manifest[0])
-    return [read_pairs(source[0], lines[0], aligned=tgt != LABEL_FILE) for source, lines in files]
-
-
-@lru_cache(maxsize=1024)
-def _misplaced(source: _Stamp, translated: _Stamp) -> tuple[Shift | None, int | None]:
-    """`first_shift` and `first_exchange` of two files, stored: most of what it takes to read them."""
-
-    def found(asked: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
-        texts, lines = _source_lines(source), read_lines(translated[0])
-        both = _both(texts, lines)
-        shift = _shift(both)
-        exchanged = _exchange(both) if shift is None and len(texts) == len(lines) else None
-        yield {"shift": json.dumps(shift), "exchanged": json.dumps(exchanged)}
-
-    config = {"kind": "shifts", "version": 1}
-    (row,) = Store().records(config, [(file_digest(source[0]), file_digest(translated[0]))], found)
-    shift = json.loads(row["shift"])
-    return shift and Shift(*shift), json.loads(row["exchanged"])
-
-
-@lru_cache(maxsize=2)
-def _source_lines(file: _Stamp) -> tuple[str, ...]:
-    return tuple(read_lines(file[0]))
-
-
-@lru_cache(maxsize=4)
-def _source_keys(file: _Stamp) -> tuple[str, ...]:
-    """What the lines of a source are found by: one text in memory for all systems, and for a line that is its key."""
-    return tuple(text if (key := as_key(text)) == text else key for text in _source_lines(file))
-
-
-# ----------------------------------------------------------------------------
-# Lines that are shifted against their sources.
-
-#: Evidence, in nats, from which on lines are called shifted: no file of WMT 2022 and 2023 reaches 10, of planted shifts
-#: 99 % pass 25 (`benchmarks/shifts.py`).
-_EVIDENCE = 15.0
-#: The same for two lines that are exchanged: no file reaches 9.5.
-_EXCHANGED = 10.5
-_REACH = 2
-#: Lines whose words are compared at a time.
-_BLOCK = 20_000
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_DIGITS = re.compile(r"\d+")
-_MARKS = re.compile(r"[?!:;()%&#@/*+=<>\[\]|~$€£]")
-
-
-class Shift(NamedTuple):
-    """Lines (counted from 1) that fit other sources: line i the source of line i + by."""
-
-    line: int
-    last: int
-    by: int
-
-
-def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
-    """Where *lines* begin to fit the sources before or after their own better than these; None if they do not.
-
-    A line fits a source by its length (normal in the logarithm, with the file's own ratio and spread) and by the
-    numbers, word beginnings and marks that both have (rare ones weigh more). The evidence for a shift by k is the sum
-    over lines of how much better the source k lines on fits; the stretch of lines with the largest sum is a shift if
-    that passes a threshold. Languages in different scripts share numbers and names; otherwise lengths decide.
-
-    >>> sources = [f"Item {n} costs {n * 7} euros{' or more' * (n % 4)}." for n in range(1, 60)]
-    >>> lines = [f"Posten {n} kostet {n * 7} Euro{' oder mehr' * (n % 4)}." for n in range(1, 60)]
-    >>> first_shift(sources, lines) is None, first_shift(sources, [*lines[:20], *lines[21:], lines[0]])
-    (True, Shift(line=21, last=58, by=1))
-    """
-    return _shift(_both(sources, lines))
-
-
-def _shift(both: tuple[_Features, _Features]) -> Shift | None:
-    fits = _fits(both, _REACH, lambda rare: 0.7 * np.clip(rare - 1, 0, 4), lambda z: z.clip(0, 9) / 2)
-    best, found = _EVIDENCE, None
-    for by, fit in fits.items():
-        gain, start = 0.0, 0
-        for i, more in enumerate((np.clip(np.nan_to_num(fit - fits[0], nan=-1.0), -6.0, 6.0) - 0.3).tolist()):
-            if gain <= 0:
-                gain, start = 0.0, i
-            gain += more
-            if gain > best:
-                best, found = gain, Shift(start + 1, i + 1, by)
-    return found
-
-
-def first_exchange(sources: Sequence[str], lines: Sequence[str]) -> int | None:
-    """The first line (counted from 1) that is exchanged with the next one; None if there is none that shows it.
-
-    Both lines fit the other's source better than their own, by the measure of `first_shift`, and the sum of what they
-    gain passes a threshold: of two lines alike in length that share no number or name with their sources nothing shows.
-
-    >>> sources = [f"Item {n} costs {n * 7} euros{' or more' * (n % 4)}." for n in range(1, 60)]
-    >>> lines = [f"Posten {n} kostet {n * 7} Euro{' oder mehr' * (n % 4)}." for n in range(1, 60)]
-    >>> first_exchange(sources, lines), first_exchange(sources, [*lines[:20], lines[21], lines[20], *lines[22:]])
-    (None, 21)
-    """
-    return _exchange(_both(sources, lines))
-
-
-def _exchange(both: tuple[_Features, _Features]) -> int | None:
-    if not (fits := _fits(both, 1, lambda rare: rare.clip(max=8), lambda z: z.clip(0, 32) / 4)):
-        return None
-    gains = (fits[1] - fits[0])[:-1], (fits[-1] - fits[0])[1:]
-    found = np.flatnonzero((np.minimum(*gains) > 0) & (np.add(*gains) > _EXCHANGED))
-    return int(found[0]) + 1 if len(found) else None
-
-
-class _Features(NamedTuple):
-    """The length of each line without white space around it, and its numbers, beginnings of words, and marks.
-
-    words: their numbers in the sources' vocabulary, line after line and sorted within one; starts: where each line's
-    begin, and the end. Arrays, as sets of words would take a hundred times as much memory.
-    """
-
-    lengths: np.ndarray
-    words: np.ndarray
-    starts: np.ndarray
-
-    def keys(self, first: int, last: int, by: int, size: int) -> np.ndarray:
-        """The words of lines *first* to *last*, a number for each with its line plus *by*; sorted."""
-        count = np.diff(self.starts[first : last + 1])
-        words = self.words[self.starts[first] : self.starts[last]]
-        return np.repeat(np.arange(first + by, last + by), count) * size + words
-
-
-def _both(sources: Sequence[str], lines: Sequence[str]) -> tuple[_Features, _Features]:
-    vocabulary, asked = _asked(tuple(sources))
-    return asked, _features(lines, vocabulary.get)
-
-
-@lru_cache(maxsize=1)
-def _asked(sources: tuple[str, ...]) -> tuple[dict[str, int], _Features]:
-    vocabulary: dict[str, int] = {}
-    return vocabulary, _features(sources, lambda word: vocabulary.setdefault(word, len(vocabulary)))
-
-
-def _features(lines: Sequence[str], number: Callable[[str], int | None]) -> _Features:
-    """*number*: of a word, None for one that no source has."""
-    words, starts = array("i"), array("q", [0])
-    for line in lines:
-        text = line if line.isascii() else unicodedata.normalize("NFKC", line)
-        own = {word[:5].lower() for word in _WORD.findall(text)}.union(_DIGITS.findall(text), _MARKS.findall(text))
-        words.extend(sorted(known for word in own if (known := number(word)) is not None))
-        starts.append(len(words))
-    lengths = np.fromiter((len(line.strip()) for line in lines), dtype=float, count=len(lines))
-    return _Features(lengths, np.array(words), np.array(starts))
-
-
-def _fits(
-    both: tuple[_Features, _Features],
-    reach: int,
-    worth: Callable[[np.ndarray], np.ndarray],
-    penalty: Callable[[np.ndarray], np.ndarray],
-) -> dict[int, np.ndarray]:
-    """How well line i fits source i + by, for each i, by the latter up to *reach*; NaN where there is no such source.
-
-    worth: of shared words, of the logarithm of how rare they are. penalty: for lengths, of their squared z-score.
-    """
-    asked, given = both
-    lengths, others = asked.lengths, given.lengths
-    n = min(len(lengths), len(others))
-    known = (lengths[:n] > 0) & (others[:n] > 0)
-    if n < 2 or not known.any():
-        return {}
-    ratios = np.log(others[:n] + 3) - np.log(lengths[:n] + 3)
-    ratio = float(np.median(ratios[known]))
-    spread = max(0.15, 1.4826 * float(np.median(np.abs(ratios[known] - ratio))))
-    weight = worth(math.log(len(lengths)) - np.log(np.bincount(asked.words))) if len(asked.words) else np.zeros(1)
-
-    def alike(first: int, last: int, by: int) -> np.ndarray:
-        """What the words are worth that lines *first* to *last* share with the sources *by* further on."""
-        of, own = asked.keys(first + by, last + by, -by, len(weight)), given.keys(first, last, 0, len(weight))
-        line, word = np.divmod(np.intersect1d(of, own, assume_unique=True), len(weight))
-        return np.bincount(line - first, weight[word], last - first)
-
-    def fits(by: int) -> np.ndarray:
-        fit = np.full(n, np.nan)
-        first, last = max(0, -by), min(n, len(lengths) - by)
-        there, here = lengths[first + by : last + by], others[first:last]
-        apart = (np.log(here + 3) - np.log(there + 3) - ratio) / spread
-        blocks = (alike(start, min(start + _BLOCK, last), by) for start in range(first, last, _BLOCK))
-        shared = np.concatenate([np.zeros(0), *blocks])
-        fit[first:last] = np.where((there > 0) & (here > 0), shared - penalty(apart * apart), 0.0)
-        return fit
-
-    return {by: fits(by) for by in range(-reach, reach + 1)}

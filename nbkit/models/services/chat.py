@@ -1,0 +1,411 @@
+"""Chat models behind a server with OpenAI's protocol (vLLM, ``transformers serve``, llama.cpp, or a vendor)."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import threading
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, Field, field_validator
+
+import nbkit
+from nbkit.errors import ModelError
+from nbkit.models.caps import take_request
+from nbkit.models.model import Input, Record
+from nbkit.models.names import Reference, filled
+from nbkit.models.services.keys import (
+    URL_VARIABLE,
+    VENDOR,
+    checked_url,
+    host_of,
+    is_this_machine,
+    key_of,
+    key_variable,
+    server_url,
+    without_secrets,
+)
+from nbkit.models.services.prompts import Prompt, load_prompt
+from nbkit.models.services.service import STRICT, Service, StoppedError, answer, read_options
+
+if TYPE_CHECKING:
+    import httpx
+
+#: A server after ``@`` that is not a base URL: another protocol, a port, a path that ends in a version.
+_PLACE = re.compile(r"@(\w+://.*|[^@]*:\d+(/.*)?|[^@]*/v\d+/?)$")
+#: Longest waiting time in seconds accepted from a server; between two attempts if it gives none; a week, the longest
+#: that the system's clock is asked to wait.
+LONGEST_WAIT, _LONGEST_BACKOFF, _LONGEST = 600.0, 60.0, 604_800.0
+#: The fewest requests a minute that are not none.
+SLOWEST = 1e-3
+#: Maximum size of an answer in bytes; a translation of a sentence is never larger.
+_MOST_BYTES = 4 * 2**20
+#: Temporary errors besides server errors (5xx): time-out, conflict, "too early", too many requests.
+_PASSING = frozenset({408, 409, 425, 429})
+#: Codes of a 429 for which waiting does not help.
+_FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+
+
+class TransientError(ModelError):
+    """A request that may succeed when repeated. wait: the server's waiting time in seconds, None if not given."""
+
+    def __init__(self, reason: str, wait: float | None = None):
+        self.reason, self.wait = reason, wait
+        super().__init__(reason)
+
+
+class ChatOptions(BaseModel):
+    """What a name may have after a question mark. prompt, temperature, seed and limit change answers, others do not.
+
+    prompt: a name of ``prompts.yaml`` or a YAML file. temperature, seed: ``none`` for a server that rejects them.
+    limit: the field for the maximum number of new tokens, or ``none``. concurrency: concurrent requests. rate: maximum
+    number of requests per minute, 0: unlimited. timeout: maximum duration in seconds, from the request to the last byte
+    of the answer. attempts: maximum number of attempts per text. backoff: seconds before the second attempt, doubled
+    for each further one, up to a minute, with jitter; a waiting time given by the server takes precedence.
+    """
+
+    model_config = STRICT
+    prompt: str = "translate"
+    temperature: float | None = Field(0.0, ge=-(2**32), le=2**32)
+    seed: int | None = Field(0, ge=-(2**32), le=2**32)
+    limit: Literal["max_tokens", "max_completion_tokens"] | None = "max_tokens"
+    concurrency: int = Field(8, ge=1, le=1000)
+    rate: float = Field(0.0, ge=0)
+    timeout: float = Field(120.0, gt=0, le=_LONGEST)
+    attempts: int = Field(6, ge=1)
+    backoff: float = Field(1.0, ge=0, le=_LONGEST)
+
+    @field_validator("rate")
+    @classmethod
+    def _is_none_or_seen(cls, rate: float) -> float:
+        if 0 < rate < SLOWEST:
+            raise ValueError(f"0 (unlimited) or at least {SLOWEST:g} a minute expected, {rate:g} given")
+        return rate
+
+
+class Chat(Service):
+    """``openai:MODEL``, ``openai:MODEL@URL``, with `ChatOptions` after a question mark; one text per request.
+
+    MODEL is the server's name for the model. URL is the base URL (``http://localhost:8000/v1``); without it
+    ``$OPENAI_BASE_URL``, or else OpenAI's. Keys: `nbkit.models.services.keys.key_variable`.
+
+    >>> from nbkit.models import load
+    >>> chat = load("openai:qwen3:8b@http://localhost:11434/v1?temperature=none&concurrency=2", "translate", "en", "de")
+    >>> chat.model, chat.url, chat.options.temperature, chat.concurrency
+    ('qwen3:8b', 'http://localhost:11434/v1', None, 2)
+    """
+
+    cost = "requests"
+
+    def __init__(self, reference: Reference):
+        super().__init__(reference)
+        rest, mark, query = self.written.partition("?")
+        if mark and not query:
+            query = "?"  # which is refused
+        # A model's own name may hold slashes, colons and an @.
+        found = re.fullmatch(r"(.*)@(https?://.*)", rest, re.DOTALL)
+        self.model: str = found[1] if found else rest
+        if not self.model:
+            raise ModelError(f"model '{self.name}': write openai:MODEL, where MODEL is the server's name for the model")
+        if not found and _PLACE.search(self.model):
+            place = self.model.rpartition("@")[2]
+            raise ModelError(
+                f"model '{self.name}': '{place}' is not a base URL; write one such as http://localhost:8000/v1"
+            )
+        self.named_url = checked_url(found[2], f"model 'openai:{self.model}@…'") if found else None
+        self.options = read_options(ChatOptions, f"model '{self.name}'", query)
+        if self.task.name == "classify" and "prompt" not in self.options.model_fields_set:
+            self.options = self.options.model_copy(update={"prompt": "classify"})
+        self.concurrency = self.options.concurrency
+        self._gate = _Gate(self.options.rate)
+
+    @property
+    def _name(self) -> str:
+        return (
+            filled(super()._name, self.reference.name, self.codes) if self.task.name == "translate" else super()._name
+        )
+
+    @property
+    def url(self) -> str:
+        """The server's base URL. Raises `ModelError` if ``$OPENAI_BASE_URL`` is not a URL."""
+        return self.named_url or server_url()
+
+    @cached_property
+    def prompt(self) -> Prompt:
+        """Raises as `load_prompt`."""
+        return load_prompt(self.options.prompt)
+
+    @property
+    def labels(self) -> Sequence[str]:  # type: ignore[override]
+        return self.prompt.labels_for(self.src, self.tgt)
+
+    @property
+    def own_label(self) -> str:
+        """The model's name, with the options that differ from the defaults."""
+        prompt, temperature, seed = self.options.prompt, self.options.temperature, self.options.seed
+        changed = [prompt.rpartition("/")[2].removesuffix(".yaml")] if prompt not in ("translate", "classify") else []
+        changed += [f"t={temperature:g}"] if temperature else []
+        changed += [f"seed {seed}"] if seed else []
+        return self.model.rpartition("/")[2] + (f" ({', '.join(changed)})" if changed else "")
+
+    def identity(self) -> Record:
+        """Model, host, digest of the prompt and sampling settings; a server does not report its weights."""
+        options = self.options
+        return {
+            "backend": "openai", "model": self.model, "server": host_of(self.url), "prompt": self.prompt.digest,
+            "temperature": options.temperature, "seed": options.seed,
+        }  # fmt: skip
+
+    def settings(self) -> Record:
+        most = self.reference.decoding.identity()["max_new_tokens"]
+        return {"max_new_tokens": None if self.options.limit is None else most}
+
+    def sent(self, given: Input) -> Input:
+        return given if self.task.name == "translate" else ("Premise: {} Hypothesis: {}".format(*given),)
+
+    def check(self) -> None:
+        key, _ = key_of(self.url, self.name), self.prompt
+        # Most private servers need no key; one that does rejects the request.
+        if key is None and host_of(self.url) == host_of(VENDOR):
+            raise ModelError(
+                f"model '{self.name}': {key_variable(self.url)} is not set, and {self.url} requires a key; "
+                f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
+            )
+
+    def _asked(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
+        _ = self._client  # one for all threads, and nothing that a turn would wait for
+        return super()._asked(texts)
+
+    def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
+        (text,) = texts
+        line, attempts = " ".join(text.split()), self.options.attempts
+        for attempt in range(1, attempts + 1):
+            self._gate.enter(stopped)
+            take_request(self.name)
+            try:
+                return [answer(text, *self._completion(self._sent(line)))]
+            except TransientError as error:
+                if attempt == attempts:
+                    times = f"{attempts} attempt{'s' * (attempts != 1)}"
+                    raise ModelError(
+                        f"model '{self.name}': {error.reason}; gave up after {times} for {line[:60]!r}; "
+                        "earlier answers are stored: run again to continue"
+                    ) from error
+                stopped.wait(self._pause(error, attempt))
+        raise AssertionError
+
+    def _pause(self, error: TransientError, attempt: int) -> float:
+        """Seconds until the next attempt; if the server specifies them, they hold for all requests."""
+        first = self.options.backoff
+        # Jitter spreads requests that failed together; it does not affect results.
+        if error.wait is None:
+            return min(_LONGEST_BACKOFF, first * 2 ** min(attempt - 1, 20)) * random.uniform(0.5, 1.0)
+        if error.wait > LONGEST_WAIT:
+            raise ModelError(
+                f"model '{self.name}': {error.reason}; the server asks to wait {error.wait:.0f} s; "
+                "earlier answers are stored: run again after that time"
+            )
+        self._gate.hold(error.wait)
+        return error.wait + random.uniform(0.0, min(first, 1.0))
+
+    # One request ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _client(self) -> httpx.Client:
+        import httpx
+
+        timeout = self.options.timeout
+        return httpx.Client(
+            headers={"User-Agent": f"nbkit/{nbkit.__version__}", "Accept-Encoding": "gzip"},
+            timeout=httpx.Timeout(timeout, connect=min(10.0, timeout)),
+            limits=httpx.Limits(max_connections=self.concurrency),
+            trust_env=not is_this_machine(self.url),  # no proxy for a server on this machine
+        )
+
+    def _sent(self, line: str) -> bytes:
+        """The body of the server's answer to one text. Raises `TransientError` if another attempt may succeed."""
+        import httpx
+
+        deadline, url = time.monotonic() + self.options.timeout, f"{self.url}/chat/completions"
+        key = key_of(self.url, self.name)  # the current one: a wrong one may have been corrected meanwhile
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        try:
+            with self._client.stream("POST", url, json=self._payload(line), headers=headers) as response:
+                body = self._read(response, deadline)
+        except httpx.TimeoutException:
+            raise TransientError(self._late) from None
+        except httpx.RequestError as error:
+            raise TransientError(f"{url}: {type(error).__name__}: {self._shown(str(error))}") from None
+        if response.status_code != 200:
+            raise self._error(response, body, key)
+        if response.headers.get("x-ratelimit-remaining-requests") == "0":
+            wait = seconds(response.headers.get("x-ratelimit-reset-requests", "")) or 0.0
+            self._gate.hold(min(wait, LONGEST_WAIT))
+        return body
+
+    def _payload(self, line: str) -> dict[str, Any]:
+        options = self.options
+        payload: dict[str, Any] = {
+            "model": self.model, "messages": self.prompt.filled(line, self.src, self.tgt), "stream": False,
+            "temperature": options.temperature, "seed": options.seed,
+        }  # fmt: skip
+        if options.limit is not None:
+            # The server's tokenizer is unknown here; none makes more tokens than there are bytes.
+            payload[options.limit] = self.reference.decoding.limit(len(line.encode()))
+        return {name: value for name, value in payload.items() if value is not None}
+
+    def _read(self, response: httpx.Response, deadline: float) -> bytes:
+        """The whole body; the deadline also holds for a server that sends it slowly."""
+        import httpx
+
+        body = b""
+        try:
+            # Not httpx's decoded parts: 64 KB can unpack to 64 MB of zeros.
+            for part in _unpacked(response):
+                body += part
+                if time.monotonic() > deadline:
+                    raise TransientError(self._late)
+                if len(body) > _MOST_BYTES:
+                    raise ModelError(f"model '{self.name}': {self.url} answered with more than {_MOST_BYTES} bytes")
+        except (zlib.error, httpx.DecodingError) as error:
+            raise TransientError(f"{self.url}: the answer cannot be unpacked: {error}") from None
+        return body
+
+    @property
+    def _late(self) -> str:
+        return f"{self.url}: no answer within {self.options.timeout:g} s"
+
+    def _error(self, response: httpx.Response, body: bytes, key: str | None) -> ModelError:
+        """The error for a status other than 200."""
+        status, (message, code) = response.status_code, _message(body)
+        shown = f"{self.url} answered {status}" + (f": {self._shown(message)}" if message else "")
+        if (status in _PASSING or status >= 500) and code not in _FINAL_CODES:
+            wait, thousandths = (seconds(response.headers.get(name, "")) for name in ("retry-after", "retry-after-ms"))
+            return TransientError(shown, wait if thousandths is None else thousandths / 1000)
+        variable = key_variable(self.url)
+        hint = _remedy(message)
+        if status in (401, 403):
+            rejected = f"the key in {variable} was rejected" if key else f"no key was sent: {variable} is not set"
+            hint = f" ({rejected})"
+        elif status == 404:
+            hint = f" (is '{self.model}' the server's name for the model?)"
+        return ModelError(f"model '{self.name}': {shown}{hint}")
+
+    def _completion(self, body: bytes) -> tuple[str, str, tuple[int | None, int | None]]:
+        """Text, reason to stop, and tokens of a chat completion."""
+        try:
+            completion = json.loads(body)
+            choice = completion["choices"][0]
+            content = choice["message"].get("content") or ""
+            if not isinstance(content, str):  # some servers answer in parts
+                content = "".join(part.get("text") or "" for part in content)
+            content.encode()  # an unpaired surrogate is not valid text and could not be stored
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+            start = self._shown(body.decode("utf-8", "replace"))[:80]
+            raise TransientError(f"{self.url}: no chat completion in the answer {start!r}") from None
+        usage = completion.get("usage")
+        counts = [usage.get(f"{side}_tokens") if isinstance(usage, dict) else None for side in ("prompt", "completion")]
+        prompt, completed = (n if isinstance(n, int) and n >= 0 else None for n in counts)
+        return content, str(choice.get("finish_reason") or ""), (prompt, completed)
+
+    def _shown(self, message: str) -> str:
+        """A server's message as one short line, without the key, which some servers repeat."""
+        return without_secrets(message, [key_of(self.url, self.name)])[:300]
+
+
+class _Gate:
+    """Decides when the next request may be sent: at most *rate* per minute, and not before the server allows it."""
+
+    def __init__(self, rate: float):
+        self._gap = 60.0 / rate if rate else 0.0
+        self._free = 0.0
+        self._lock = threading.Lock()
+
+    def hold(self, seconds: float) -> None:
+        with self._lock:
+            self._free = max(self._free, time.monotonic() + seconds)
+
+    def enter(self, stopped: threading.Event) -> None:
+        """Wait for a turn. Raises `StoppedError` if *stopped* is set meanwhile."""
+        while not stopped.is_set():
+            with self._lock:
+                wait = self._free - time.monotonic()
+                if wait <= 0:
+                    self._free = time.monotonic() + self._gap if self._gap else self._free
+                    return
+            stopped.wait(wait)
+        raise StoppedError("stopped, because another request failed")
+
+
+def _unpacked(response: httpx.Response) -> Iterator[bytes]:
+    """The unpacked body in parts, none much larger than `_MOST_BYTES`, whatever the compression ratio."""
+    import httpx
+
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding in ("", "identity"):
+        yield from response.iter_raw()
+        return
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        raise httpx.DecodingError(f"'{encoding}', which was not asked for")
+    stream = zlib.decompressobj(zlib.MAX_WBITS | 32)  # with the header of gzip or of zlib
+    for packed in response.iter_raw():
+        # Whatever exceeds this stays packed: the caller stops there.
+        yield stream.decompress(packed, _MOST_BYTES + 1)
+    yield stream.flush()
+
+
+def seconds(text: str) -> float | None:
+    """The seconds given in a header: a number, ``6m0s``, ``20ms``, or a date; None if it cannot be parsed.
+
+    >>> seconds("3"), seconds("6m0s"), seconds("20ms"), seconds("1m30.5s"), seconds("soon")
+    (3.0, 360.0, 0.02, 90.5, None)
+    >>> seconds("Wed, 21 Oct 2015 07:28:00 GMT")
+    0.0
+    """
+    text = text.strip()
+    try:
+        return max(0.0, float(text)) if text.lower() not in ("nan", "inf", "-inf", "infinity") else None
+    except ValueError:
+        pass
+    found = _DURATION.fullmatch(text)
+    if text and found:
+        hours, minutes, whole, thousandths = (float(part or 0) for part in found.groups())
+        return 3600 * hours + 60 * minutes + whole + thousandths / 1000
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (date - datetime.now(UTC)).total_seconds()) if date.tzinfo is not None else None
+
+
+def _message(body: bytes) -> tuple[str, str]:
+    """Message and code in the body of an error, in the formats that servers use."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return body.decode("utf-8", "replace"), ""
+    error = value.get("error", value) if isinstance(value, dict) else value
+    if not isinstance(error, dict):
+        return str(error), ""
+    return str(error.get("message") or error.get("detail") or ""), str(error.get("code") or "")
+
+
+def _remedy(message: str) -> str:
+    """The remedy for a rejected request, if the server's message names an unsupported field.
+
+    >>> _remedy("Unsupported value: 'temperature' does not support 0 with this model")
+    '; omit or rename the field by options of the model name: ?temperature=none'
+    >>> _remedy("context too long")
+    ''
+    """
+    written = {"max_tokens": "limit=max_completion_tokens", "temperature": "temperature=none", "seed": "seed=none"}
+    options = [option for field, option in written.items() if field in message]
+    return f"; omit or rename the field by options of the model name: ?{'&'.join(options)}" if options else ""

@@ -1,0 +1,293 @@
+"""What every model without weights here is: behind a server, in a program, or in files.
+
+Answers are stored as they came, not what they mean, so that the rule for a line (`one_line`) or for a label (`as_row`)
+can change without new requests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any, Literal, TypeVar
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from nbkit.corpora.nli import LABELS
+from nbkit.corpora.nli import catalogue as nli_catalogue
+from nbkit.errors import ModelError, schema_problems
+from nbkit.fingerprint import digest
+from nbkit.models.answers import load
+from nbkit.models.batching import windows
+from nbkit.models.model import Decoding, Input, Model, Record, keep
+from nbkit.models.names import BY_RULE, Reference
+from nbkit.store import Store
+
+Options = TypeVar("Options", bound=BaseModel)
+#: Of options in names: none is unknown, and no number is infinite or nan.
+STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+#: What stands in place of a target language if labels are asked for, in names of files and addresses of the store.
+LABEL_FILE = "labels"
+
+#: Outcome of an answer. as is: one line, unchanged. trimmed: a label, quotes, a fence or reasoning around the
+#: translation was removed. cut: lines after it were dropped. truncated: the model reached its limit. empty: no text.
+#: refused: the server's filter withheld it.
+Outcome = Literal["as is", "trimmed", "cut", "truncated", "empty", "refused"]
+_QUOTES = ('""', "''", "“”", "„“", "„”", "‘’", "‚‘", "«»", "»«", "‹›", "「」", "『』", "``")
+_REASONING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+class StoppedError(ModelError):
+    """A request that was not sent, because another one failed for good."""
+
+
+def answer(text: str, raw: str, finish: str = "", tokens: tuple[int | None, int | None] = (None, None)) -> Record:
+    """An answer to *text* as it is stored.
+
+    finish: why the model stopped, in the server's words (``stop``, ``length``, ``content_filter``), empty if not
+    stated. tokens: of the prompt and of the answer, as the server counts them.
+    """
+    return {"text": text, "raw": raw, "finish": finish, "prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
+
+
+class Service(Model):
+    """A model that is asked by several threads; a subclass asks for texts (`request`)."""
+
+    shard = 64
+    #: Threads, and texts that each of them asks for together.
+    concurrency: int = 8
+    together: int = 1
+    #: Labels that may precede an answer.
+    labels: Sequence[str] = ()
+    #: Whether an answer is the translation, of which nothing is taken off.
+    plain: bool = False
+
+    def __init__(self, reference: Reference):
+        super().__init__(reference)
+        codes = {name: reference.entry.codes.get(lang or "", lang or "") for name, lang in reference.languages.items()}
+        #: The languages of texts and of answers; and as they are spelled in names. A classifier answers in labels.
+        self.src, self.tgt = reference.lang or "", reference.tgt or LABEL_FILE
+        self.codes = {name: codes.get(name, self.src) for name in ("src", "tgt")}
+        self.written = self._name.partition(":")[2]
+
+    @property
+    def _name(self) -> str:
+        return self.reference.entry.hub or self.reference.name
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def label(self) -> str:
+        return self.reference.label if self.reference.entry.hub else self.own_label
+
+    @property
+    @abstractmethod
+    def own_label(self) -> str:
+        """Its name in figures, unless the catalogue has another."""
+
+    @abstractmethod
+    def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
+        """The `answer` to each of `together` texts; called from several threads.
+
+        Raises `ModelError`, and `StoppedError` where *stopped* is set before an answer came.
+        """
+
+    def settings(self) -> Record:
+        """The decoding settings that it accepts, for keys: beam search cannot be requested."""
+        return {}
+
+    def key(self) -> Record:
+        model = self.versioned() if self.task.name == "translate" else self.identity()
+        languages = {"src": self.reference.lang, "tgt": self.reference.tgt or LABEL_FILE}
+        return {"kind": "answer", "version": 1, "model": model, **languages, "decoding": self.settings()}
+
+    def read_key(self) -> Record:
+        code = digest(f"{__name__}:one_line", f"{__name__}:as_row", but=("nbkit/models/services/service.py",))
+        read = {"labels": list(self.labels), "code": code}
+        return {"model": self.versioned(), "decoding": {**self.settings(), **read}}
+
+    def sent(self, given: Input) -> Input:
+        return given if self.task.name == "translate" else (" ||| ".join(given),)
+
+    def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """See `Model.answers`. If a text fails, no new request is sent, and the error is raised last."""
+        self.check()
+        # One for all that ask it in this process, so that a rate holds and a program is checked once.
+        address = json.dumps([self.name, self.key()], sort_keys=True)
+        service: Service = keep("services", address, lambda: self, most=8)
+        yield from service._asked([text for (text,) in inputs])
+
+    def _asked(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
+        stopped, problem = threading.Event(), None
+        pool = ThreadPoolExecutor(self.concurrency, thread_name_prefix="nbkit-ask")
+        try:
+            waiting = [pool.submit(self._unless_stopped, some, stopped) for some in windows(texts, self.together)]
+            for future in as_completed(waiting):
+                try:
+                    found = future.result()
+                except StoppedError:
+                    continue
+                except ModelError as error:
+                    problem = problem or error
+                    continue
+                yield from (((each["text"],), each) for each in found)
+            if problem is not None:
+                raise problem
+        finally:
+            stopped.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _unless_stopped(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
+        if stopped.is_set():
+            raise StoppedError("stopped, because another request failed")
+        try:
+            return self.request(texts, stopped)
+        except StoppedError:
+            raise
+        except ModelError as error:
+            stopped.set()  # before this thread takes the next text
+            raise ModelError(f"{error} (text: {texts[0][:60]!r})" if len(texts) == 1 else str(error)) from error
+
+    def read(self, given: Input, answer: Record) -> Record:
+        (text,) = self.sent(given)
+        line, outcome = self.line(answer, text)
+        values = (line,) if self.task.name == "translate" else as_row(line)
+        tokens = {name: answer[name] for name in ("prompt_tokens", "completion_tokens")}
+        return {**dict(zip(self.task.columns, values, strict=True)), "outcome": outcome, **tokens}
+
+    def line(self, answer: Record, text: str) -> tuple[str, Outcome]:
+        """The line of an answer that is taken as the translation of *text*, and how it was reduced to it."""
+        if not self.plain:
+            return one_line(answer["raw"], answer["finish"], text, self.labels)
+        line = answer["raw"].strip()
+        return line, "as is" if line else "empty"
+
+    def usage(self, store: Store, texts: Iterable[str] | None = None) -> Mapping[str, int] | None:
+        """Texts, tokens as far as they are counted, characters (the unit that services charge for), and outcomes."""
+        if not self.stored:
+            return None
+        wanted = None if texts is None else set(texts)
+        counts = dict.fromkeys(("texts", "prompt_tokens", "completion_tokens", "characters"), 0)
+        outcomes: Counter[str] = Counter()
+        for record in store.kept(self.key()):
+            if wanted is None or record["text"] in wanted:
+                one = {"texts": 1, "characters": len(record["text"])}
+                for name in counts:
+                    counts[name] += one.get(name) or record.get(name) or 0
+                outcomes[self.line(record, record["text"])[1]] += 1
+        return counts | dict(sorted(outcomes.items()))
+
+
+def costs(
+    names: Sequence[str], pairs: Sequence[tuple[str, str]], decoding: Decoding | None = None, *, store: Store
+) -> dict[str, dict[str, int]]:
+    """What the stored answers of the models behind services among *names* cost, summed over pairs, for provenance.
+
+    Translations that are read from files cost nothing.
+    """
+    found: dict[str, dict[str, int]] = {}
+    for name in dict.fromkeys(name.removeprefix(BY_RULE) for name in names):
+        for pair in pairs:
+            usage = load(name, "translate", *pair, decoding=decoding or Decoding()).usage(store)
+            if usage is not None:
+                total = found.setdefault(name, {})
+                total.update({fact: total.get(fact, 0) + n for fact, n in usage.items()})
+    return found
+
+
+def read_options(kind: type[Options], what: str, written: str | Mapping[str, Any]) -> Options:
+    """Options of *kind* from a query (``a=1&b=2``, where ``none`` is None) or a mapping.
+
+    what: what has them, for messages. Raises `ModelError` naming the one that is wrong.
+    """
+    try:
+        given: Any = written
+        if isinstance(written, str):
+            pairs = parse_qsl(written, keep_blank_values=True, strict_parsing=True) if written else []
+            given = {name: None if value == "none" else value for name, value in pairs}
+        return kind.model_validate(given)
+    except ValidationError as error:
+        problems = schema_problems(error.errors(), lambda place: kind.model_fields, "option")
+        found = "; ".join(f"{'.'.join(map(str, place)) or 'options'}: {message}" for place, message in problems)
+        raise ModelError(f"{what}: {found}. There are: {', '.join(kind.model_fields)}") from None
+    except ValueError:
+        raise ModelError(f"{what}: write options as ?option=value&option=value") from None
+
+
+# ----------------------------------------------------------------------------
+# What an answer means.
+
+
+def one_line(raw: str, finish: str, text: str, labels: Iterable[str] = ()) -> tuple[str, Outcome]:
+    """The one line of an answer that counts as the translation of *text*, and its outcome.
+
+    In this order: reasoning in tags (``<think>``) and code fences are dropped; the first non-blank line is taken, or
+    the second if the first is a lead-in that ends in a colon and *text* does not; a label with its colon
+    (``Translation:``) and quotation marks around the whole are removed, each only if *text* has none. The outcome is
+    the most serious of these.
+
+    labels: labels that may precede an answer.
+
+    >>> one_line("Tom schläft.", "", "Tom sleeps.")
+    ('Tom schläft.', 'as is')
+    >>> one_line('Here you are:\\n\\n"Tom schläft."', "stop", "Tom sleeps.")
+    ('Tom schläft.', 'trimmed')
+    >>> one_line("Tom schläft.\\nOder: Tom pennt.", "stop", "Tom sleeps.")
+    ('Tom schläft.', 'cut')
+    """
+    lines = [line.strip() for line in _REASONING.sub("", raw).splitlines()]
+    left = [line for line in lines if line and not line.startswith("```")]
+    if len(left) > 1 and left[0].endswith((":", "：")) and not text.rstrip().endswith((":", "：")):
+        del left[0]
+    line = _unquoted(_unlabelled(left[0] if left else "", text, labels), text)
+    if finish in ("content_filter", "length"):  # also if nothing is left, because the model reasoned without end
+        return line, "refused" if finish == "content_filter" else "truncated"
+    if not line or len(left) > 1:
+        return line, "cut" if line else "empty"
+    return line, "as is" if line == raw.strip() else "trimmed"
+
+
+def _unlabelled(line: str, text: str, labels: Iterable[str]) -> str:
+    for label in labels:
+        pattern = re.compile(rf"\s*[*_]*{re.escape(label)}[*_]*\s*[:：][*_]*\s*", re.IGNORECASE)
+        found = pattern.match(line)
+        if found and found.end() < len(line) and not pattern.match(text):
+            return line[found.end() :]
+    return line
+
+
+def _unquoted(line: str, text: str) -> str:
+    inner = line[1:-1].strip()
+    if not inner or _is_quoted(text.strip()) or not _is_quoted(line):
+        return line
+    return line if set(line[0] + line[-1]) & set(inner) and line[0] != "'" else inner
+
+
+def _is_quoted(text: str) -> bool:
+    return len(text) > 1 and text[0] + text[-1] in _QUOTES
+
+
+def as_row(line: str) -> tuple[float, ...]:
+    """The probabilities that an answer or a line of a file stands for: one label, or three numbers that sum to 1.
+
+    NaN, three times, for an answer that holds none of the labels or several.
+
+    >>> as_row("Neutral."), as_row("0.2, 0.5, 0.3"), as_row("I cannot answer that.")
+    ((0.0, 1.0, 0.0), (0.2, 0.5, 0.3), (nan, nan, nan))
+    """
+    parts = line.replace(",", " ").split()
+    numbers = tuple(float(part) for part in parts if re.fullmatch(r"\d*\.?\d+(e-?\d+)?", part))
+    if len(parts) == len(numbers) == len(LABELS) and all(p <= 1 for p in numbers) and abs(sum(numbers) - 1) < 0.01:
+        return numbers
+    words = set(re.findall(r"[\w-]+", line.casefold()))
+    words -= {word for word in words if len(word) == 1 and len(words) > 1}  # "e" is a label only by itself
+    known = nli_catalogue()["labels"]
+    meant = [float(not words.isdisjoint(known[label])) for label in LABELS]
+    return tuple(meant) if sum(meant) == 1 else (float("nan"),) * len(LABELS)
