@@ -215,13 +215,6 @@ def show_claims(topic: str) -> None:
          headings={"note": "remark"})  # fmt: skip
 
 
-def show_agreement(found: pd.DataFrame | None, name: str) -> None:
-    """Show the agreement of judges."""
-    listed = pd.DataFrame() if found is None else with_intervals(found, form=".2f")
-    show(listed, name, columns=["measure", "weights", "annotators", "value", "n"], headings={"value": "agreement"},
-         caption="Agreement with 95% interval", empty="No agreement without completed forms.")  # fmt: skip
-
-
 # ----------------------------------------------------------------------------
 # Correlations of biases with errors, and with successes.
 

@@ -248,17 +248,6 @@ def marked(texts: Iterable[str], moved: Iterable[str]) -> list[str]:
     return [styles.isolated(styles.marked(text, each)) for text, each in zip(texts, spans, strict=True)]
 
 
-def printed_flips() -> pd.DataFrame:
-    """The paper's samples (Tables 4 and 5) in the columns of `sentences`."""
-    names = {
-        "perturbed_source": "changed",
-        "perturbed_reference": "changed_reference",
-        "hypothesis": "answer_source",
-        "perturbed_hypothesis": "answer_changed",
-    }
-    return STUDY.printed.load("samples").rename(columns=names)
-
-
 def in_paper_order(table: pd.DataFrame, by: Sequence[str] = (*_CELL, "perturbation")) -> pd.DataFrame:
     """*table* with languages, then models as they come, then perturbations in the paper's order."""
     orders = {"target_language": in_order, "model": lambda names: list(dict.fromkeys(names)),
