@@ -8,19 +8,24 @@ PACKAGES := $(wildcard packages/*)
 export NBKIT_CACHE ?= $(CURDIR)/.cache/nbkit
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup demo demo-card demo-card-again demo-compare demo-pages sandbox models test test-all lint lab docs bench lock wheel clean
+.PHONY: setup dev demo demo-card demo-card-again demo-compare demo-pages sandbox models test thorough test-all lint lab docs bench lock wheel clean
 
 setup: $(VENV)/.installed
 
+dev: $(VENV)/.dev  ## what the tests, ruff, mypy and the docs need, too
+
 $(VENV)/.installed: requirements.lock pyproject.toml $(wildcard packages/*/pyproject.toml)
-	@echo "installing into $(VENV): two to seven minutes"
+	@echo "installing into $(VENV): one to five minutes"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable . \
-	  $(PACKAGES:%=--editable %)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock \
+	  --editable ".[all]" $(PACKAGES:%=--editable %)
 	touch $@
 	@echo "installed; next: . $(BIN)/activate && nbkit doctor"
+
+$(VENV)/.dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	touch $@
 
 # The card is made beside that of the weaker model, one thread each, as the models are tiny. The second is done earlier, as
 # it has no classifier: the pages begin then, so that no core waits for the card, and the comparison is made among them.
@@ -48,16 +53,18 @@ sandbox: setup  ## the full sandbox grid: four studies, up to seven languages
 test: export PYTHONDONTWRITEBYTECODE =
 # Doctests and tests in one run; two processes, each file in one of them, so that what its fixtures make is made once. Torch
 # keeps to one thread in each. The order is that of the folders: small doctests come last and fill both processes.
-test: setup
+test: dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q $(PYTEST_ARGS)
 
-test-all: test  ## the tests, and those that take minutes more: every parameter of every study, fifty killed runs
+thorough: dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q -m thorough $(PYTEST_ARGS)
+
+test-all: test thorough  ## the tests, and those that take minutes more: every parameter of every study, fifty killed runs
 
 models: setup  ## train the models of nbsandbox again: about three hours on two cores; goes on where it was stopped
 	$(BIN)/python -m nbtrain.shipped | OMP_NUM_THREADS=1 xargs -P 2 -n 1 $(BIN)/python -m nbtrain.shipped
 
-lint: setup
+lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -66,11 +73,11 @@ lab: setup  ## JupyterLab with every notebook
 	$(BIN)/jupyter lab --notebook-dir=.
 
 # 77 is the status of a benchmark that cannot run here and has said why. BENCH_ARGS=--quick: on a slow machine.
-bench: setup  ## ratios against named peers, measured in one run: tables in benchmarks/results/
+bench: dev  ## ratios against named peers, measured in one run: tables in benchmarks/results/
 	for script in $(filter-out %/reporting.py %/random_models.py %/widened_models.py,$(wildcard benchmarks/*.py)); do \
 	  $(BIN)/python $$script $(BENCH_ARGS) || [ $$? = 77 ] || exit 1; done
 
-docs: setup  ## the documentation as a site, in build/site
+docs: dev  ## the documentation as a site, in build/site
 	$(BIN)/mkdocs build --strict
 
 lock: wheel  ## re-pin requirements.lock; the local part of torch's version (+cpu) is dropped, as are our packages
@@ -78,7 +85,7 @@ lock: wheel  ## re-pin requirements.lock; the local part of torch's version (+cp
 	  --no-emit-index-url --no-emit-find-links --constraint constraints.txt -o requirements.lock pyproject.toml
 	sed -i 's/^\(torch==[0-9.]*\)+cpu$$/\1/; /^nb[a-z]*==/,/# via/d' requirements.lock
 
-wheel: setup
+wheel: dev
 	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist . $(PACKAGES:%=./%)
 
 clean:
