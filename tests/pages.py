@@ -112,7 +112,7 @@ def _run_cells(file: Path, name: str, parameters: Mapping[str, Any], values: dic
 
 @contextmanager
 def ran_is_reached(found: Fingerprint) -> Iterator[None]:
-    """Checks that each function of nbkit that runs within is among the definitions of a fingerprint.
+    """Checks that the file of each function of nbkit that runs within is among the sources of a fingerprint.
 
     Otherwise a change of it would leave the page as it is. What runs while a module is imported is not checked, as it
     depends on what was imported before: everything is imported first.
@@ -126,7 +126,7 @@ def ran_is_reached(found: Fingerprint) -> Iterator[None]:
         profile.disable()
     ran = [entry.code for entry in profile.getstats() if isinstance(entry.code, CodeType)]
     names = {
-        f"nbkit/{Path(code.co_filename).relative_to(PACKAGE).as_posix()}:{code.co_qualname.partition('.')[0]}"
+        f"nbkit/{Path(code.co_filename).relative_to(PACKAGE).as_posix()}"
         for code in ran
         if code.co_filename.startswith(PACKAGE) and code.co_name[0] != "<" and code.co_name != "__getattr__"
     }

@@ -15,7 +15,7 @@ from nbkit import provenance
 from nbkit.batch import find_notebook
 from nbkit.batch.params import Entry, RunFile, entries
 from nbkit.errors import DataError, NbkitError
-from nbkit.fingerprint import fingerprint, one_look
+from nbkit.fingerprint import fingerprint
 from nbkit.models.python import forgotten
 from nbkit.studies.base import REST, Cell, Notebook, Unit
 from nbkit.studies.exports import declaration
@@ -132,11 +132,6 @@ class Plan:
 
 def make_plan(run: RunFile) -> Plan:
     """The plan of *run*. Raises `ParamsError` if it does not fit the schemas, `NbkitError` for a bad notebook."""
-    with one_look():  # notebooks share nearly all of the code behind them
-        return _make_plan(run)
-
-
-def _make_plan(run: RunFile) -> Plan:
     checked = entries(run)
     executions: list[Execution] = []
     forgets: list[str] = []

@@ -97,8 +97,8 @@ class Table:
 
     @property
     def code(self) -> str:
-        """The digest of the code behind its function."""
-        return digest(f"{self.make.__module__}:{self.make.__qualname__}", without=_KEYED)
+        """The digest of the code behind its function's module."""
+        return digest(self.make.__module__, without=_KEYED)
 
     @property
     def has_units(self) -> bool:

@@ -83,8 +83,7 @@ def preload() -> None:
     for name in (*(each for each in names if not each.endswith("__main__")), *_HEAVY):
         with suppress(ImportError):
             importlib.import_module(name)
-    for declarations in (True, False):
-        fingerprint(names, declarations=declarations)
+    fingerprint(names)
 
 
 def outcome(line: CommandLine, *, call: Callable[[list[str]], Any] | None = None) -> Outcome:

@@ -390,7 +390,7 @@ class Remote(Model):
                 "decoding": decoding}  # fmt: skip
 
     def read_key(self) -> Record:
-        code = digest(f"{__name__}:line_of", f"{__name__}:as_row", but=("nbkit/models/services/asking.py",))
+        code = digest(__name__)
         decoding = self.service.decoding(self.reference.decoding)
         read = {"labels": list(self.service.labels(*self.langs)), "code": code}
         return {"model": self.versioned(), "decoding": {**decoding, **read}}

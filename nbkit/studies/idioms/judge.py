@@ -180,7 +180,7 @@ def _similar(cell: Cell, plain: pd.DataFrame, translations: pd.Series) -> pd.Dat
 
 def scored_by(params: IdiomsParams, cell: Cell) -> Any:
     """The system, and the code of the scores, which is not part of the studies' own."""
-    code = digest("nbkit.models.translators.texts:sentence_sums", but=("nbkit/models/translators/texts.py",))
+    code = digest("nbkit.models.translators.texts")
     return {"system": whose(params, cell) if cell.model else "", "code": code}
 
 

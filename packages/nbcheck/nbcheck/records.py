@@ -59,7 +59,7 @@ def _file_health(
     sources = read_lines(source)
     config = {
         "kind": "health",
-        "code": digest("nbcheck.health:check_outputs"),
+        "code": digest("nbcheck.health"),
         "pair": [src, tgt],
         "source": file_digest(source),
         "outputs": {name: file_digest(lines) for name, (_, lines) in files.items()},
