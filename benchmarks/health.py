@@ -17,7 +17,7 @@ from pathlib import Path
 
 from reporting import Report, cpu_seconds, data_folder, parse, parser
 
-from nbkit.measure.health import KINDS, check_outputs
+from nbcheck.health import KINDS, check_outputs
 from nbkit.models.services.outputs import read_lines
 
 GOLD = Path(__file__).with_name("gold") / "health.tsv"

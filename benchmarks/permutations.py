@@ -15,11 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from reporting import Report, in_turn, parse, parser
 
 from nbkit.corpora import sandbox
-from nbkit.measure.acceptance import acceptance, count_mini_trees, signature_ratios
+from nbkit.measure.acceptance import count_mini_trees, signature_ratios
 from nbkit.measure.bleu import permutation_bleu
 from nbkit.perturb.derangements import derangements, in_units
 from nbkit.perturb.reorderings import is_punctuation
@@ -57,11 +56,6 @@ def main() -> None:
         report.add(f"{what} a second and core", rate, "", bar=bar, note=f"{rate / BAR:.1f}× the bar")
     ratio = turns["the same, naive"].median / turns["derangements"].median
     report.add("derangements", ratio, against="shuffled until they are derangements")
-
-    generator = np.random.default_rng(0)
-    accepted, correct = generator.random((10_000, N)) < 0.5, generator.random(10_000) < 0.5
-    spent = in_turn({"acceptance": lambda: acceptance(accepted, correct)}, options.repeat)["acceptance"].median
-    report.add(f"acceptance of 10,000 examples × {N}, with intervals", spent, "s")
     report.write()
 
 

@@ -12,7 +12,7 @@ import resource
 
 from reporting import Report, cpu_seconds, data_folder, parse, parser
 
-from nbkit.measure.health import own_flags
+from nbkit.measure.numbers import own_flags
 from nbkit.models.services.outputs import read_lines
 from nbkit.numbers import compare_quantities
 from nbkit.studies.numbers.running import required

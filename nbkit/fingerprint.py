@@ -1,8 +1,9 @@
-"""What a result depends on: the source files that its code imports, the data files that these read, and libraries.
+"""What a result depends on: the source files that its code reaches by imports, their data files, versions of libraries.
 
-Read from source files without importing anything. From a module, or the code of a notebook, imports are followed to
-files, and so are the dotted names in strings (``"package.module:name"``) by which registries and catalogues import.
-What counts of a file is its syntax tree without docstrings, so that comments, docstrings and layout change nothing.
+Read from source files without importing anything. From a module, or the code of a notebook, each import is followed to
+the file behind it, and so are the ``"package.module:name"`` strings of registries. What counts of a source file is its
+syntax tree without docstrings, so that comments, docstrings and layout change nothing. Of the packages below nbkit all
+files count.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import importlib.util
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from functools import cache
+from fnmatch import fnmatch
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NamedTuple
 
 from nbkit.errors import NbkitError
 from nbkit.files import cache_folder, first_sight
@@ -26,248 +29,188 @@ PACKAGE = "nbkit"
 #: Packages of this project that nbkit imports: what they compute changes with their sources, not only their versions.
 BELOW = ("nbquantities", "nbsandbox")
 #: Rooms that `digest` omits: what comes from there is remembered under keys of its own.
-KEYED = ("nbkit/models/", "nbkit/store/", "nbsandbox/models/")
-_DATA_SUFFIXES = frozenset({".csv", ".json", ".tsv", ".txt", ".yaml", ".yml"})
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*)?")
+KEYED = ("nbkit/models/", "nbkit/store/")
+_COUNTED = frozenset({".py", ".csv", ".json", ".tsv", ".txt", ".yaml", ".yml"})
+_DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+):[A-Za-z_]\w*")
+_DOCUMENTED = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _COMMENT = re.compile(rb"^[ \t]*#[^\n]*\n", re.MULTILINE)
 _BLOCK_SCALAR = re.compile(rb"[|>][+-]?\d*[ \t]*$", re.MULTILINE)  # in which a line with # is no comment
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """sources: the digest of each source and data file. versions: of the libraries used."""
+    """sources: digest of each source and data file, by its path from its package on. versions: of libraries."""
 
     sources: dict[str, str]
     versions: dict[str, str]
 
 
 def fingerprint(
-    roots: Sequence[str] = (),
-    code: Iterable[str] = (),
-    *,
-    packages: Sequence[str] = (),
-    without: Sequence[str] = (),
-    but: Sequence[str] = (),
+    roots: Sequence[str] = (), code: Iterable[str] = (), *, packages: Sequence[str] = (), without: tuple[str, ...] = ()
 ) -> Fingerprint:
-    """The fingerprint of the modules *roots* and of *code*, and of all that these import.
+    """The fingerprint of the modules *roots* and of *code*, and of all that these reach.
 
-    Followed are modules of nbkit, of the packages `BELOW` it, of *packages* and of those of *roots*, and loose modules
-    beside them. A data file counts if a module in its folder reads files beside itself and names this one, or none.
-    without: beginnings of paths that are neither counted nor followed; but: paths among these that are.
+    Followed are modules of nbkit, the packages `BELOW` it, *packages*, the packages of *roots*, and loose modules
+    beside them. without: beginnings of paths that are neither counted nor followed, unless they are roots.
     Raises `NbkitError` for a root that does not exist.
 
     >>> found = fingerprint(["nbkit.seeding"])
     >>> list(found.sources), list(found.versions)
     (['nbkit/seeding.py'], ['numpy', 'python'])
     """
-    for root in roots:
-        if _locate(root) is None:
-            raise NbkitError(f"there is no module '{root}'")
-    followed = {PACKAGE, *BELOW, *packages, *(root.partition(".")[0] for root in roots)}
-    beside = {place.parent for name in followed for place in _top(name)}
-    libraries: set[str] = set()
+    waiting, seen = [*roots], set[str]()
+    for module in waiting:
+        if _locate(module) is None:
+            raise NbkitError(f"the code of '{module}' cannot be found: there is no such module")
+    counted = frozenset(waiting)
+    followed = {PACKAGE, *BELOW, *packages, *(module.partition(".")[0] for module in waiting)}
+    beside = {place.parent for package in followed for place in _places(package)}
     sources: dict[str, str] = {}
-    waiting = [*roots, *(name for text in code for name in _mentioned(ast.parse(text), "", False))]
-    seen = set(waiting)
+    versions = {"python": "{}.{}".format(*sys.version_info)}
+    waiting += _parsed("\n".join(code), "").imports
     while waiting:
         name = waiting.pop()
-        top = name.partition(".")[0]
-        if top not in followed and not _is_loose(top, beside):
-            libraries.add(top)
+        package = name.partition(".")[0]
+        if name in seen or package in sys.stdlib_module_names:
             continue
-        if _locate(name) is None:
-            continue
-        module = _module(name)
-        if module.place.startswith(tuple(without)) and module.place not in but:
-            continue
-        sources |= {
-            file: own for file, own in module.sources.items() if not file.startswith(tuple(without)) or file in but
-        }
-        waiting += module.names - seen
-        seen |= module.names
-    return Fingerprint(dict(sorted(sources.items())), _versions(libraries))
+        seen.add(name)
+        if package not in followed and not _is_loose(package, beside):
+            versions |= {package: found} if (found := _version(package)) else {}
+        elif package in BELOW:
+            sources |= {_shown(file, package): _file_digest(file) for file in _all_files(package)}
+        elif (path := _locate(name)) and (name in counted or not _shown(path, package).startswith(without)):
+            source = _read(path, name)
+            sources |= {_shown(file, package): _file_digest(file) for file in (path, *source.data)}
+            waiting += source.imports
+    return Fingerprint(dict(sorted(sources.items())), dict(sorted(versions.items())))
 
 
 @cache
-def digest(*roots: str, without: tuple[str, ...] = KEYED, but: tuple[str, ...] = ()) -> str:
-    """16 hexadecimal digits of what is behind *roots*: what a remembered table carries of the code that makes it.
+def digest(*roots: str, without: tuple[str, ...] = KEYED) -> str:
+    """16 hexadecimal digits of what is behind the modules *roots*: what keys of tables hold of the code behind them.
 
     without: beginnings of paths that do not count, by default those of rooms whose results have separate keys.
-    but: paths among these that count. Raises as `fingerprint` does.
+    Raises as `fingerprint` does.
 
     >>> digest("nbkit.seeding") == digest("nbkit.seeding"), digest("nbkit.seeding") == digest("nbkit.errors")
     (True, False)
     """
 
     def answer() -> dict[str, str]:
-        return {"code": _digest(repr(fingerprint(roots, without=without, but=but).sources).encode(), 8)}
+        return {"code": _digest(repr(fingerprint(roots, without=without).sources).encode(), 8)}
 
     place = cache_folder()
     if "://" in place or not all(root.partition(".")[0] == PACKAGE for root in roots):
         return answer()["code"]  # where the files of other packages are is known only after they were followed
-    # Reading all files takes a process seconds: what was found is noted, and holds until one of them is written.
-    package = Path(__file__).parent
-    folders = (package, *(each for below in BELOW for each in _top(below)))
-    counted = _DATA_SUFFIXES | {".py"}
-    files = [f for folder in folders for f in sorted(folder.rglob("*")) if f.suffix in counted and f.is_file()]
-    asked = _digest(repr((sys.version, roots, without, but)).encode())
-    return first_sight(package, files, Path(place).expanduser() / "code" / asked, answer)[0]["code"]
+    # Parsing all files takes a process seconds: what was found is noted, and holds until one of them is written.
+    files = [file for package in (PACKAGE, *BELOW) for file in _all_files(package)]
+    asked = _digest(repr((sys.version, roots, without)).encode())
+    return first_sight(Path(__file__).parent, files, Path(place).expanduser() / "code" / asked, answer)[0]["code"]
 
 
-# ----------------------------------------------------------------------------
-# One file.
+class _Source(NamedTuple):
+    """A source file: the digest of its syntax tree, what it imports, its strings, and the data files that it reads."""
+
+    digest: str
+    imports: list[str]
+    strings: list[str]
+    data: list[Path]
 
 
-@dataclass(frozen=True)
-class _Module:
-    """A module's file, from its package on; the digests of this and of its data files; the modules that they name."""
-
-    place: str
-    sources: dict[str, str]
-    names: frozenset[str]
+def _read(path: Path, name: str) -> _Source:
+    state = path.stat()
+    return _read_once(path, name, state.st_mtime_ns, state.st_size)
 
 
-@cache
-def _module(name: str) -> _Module:
-    """A module, read once in a process (`forget`). Raises `NbkitError`, with the line, if it is no Python."""
-    path = _locate(name)
-    assert path is not None
-    place = f"{name.replace('.', '/')}{'/__init__' if path.name == '__init__.py' else ''}.py"
+@lru_cache(maxsize=4096)
+def _read_once(path: Path, name: str, changed: int, size: int) -> _Source:
+    """Read a source once, as long as it stays as it is (*changed*, *size*)."""
     try:
-        tree = ast.parse(path.read_bytes(), str(path))
-    except SyntaxError as error:
-        raise NbkitError(f"{path}:{error.lineno}: not Python: {error.msg}") from None
-    mentioned = set(_mentioned(tree, name, path.name == "__init__.py"))
+        text = path.read_text(encoding="utf-8")
+        found = _parsed(text, name if path.stem == "__init__" else name.rpartition(".")[0])
+    except (SyntaxError, ValueError) as error:
+        raise NbkitError(f"{path}:{getattr(error, 'lineno', 1)}: this source cannot be read: {error}") from None
+    if "." not in name or not re.search(r"__file__|\bfiles\(", text):
+        return found  # the top-level folder holds no data of its own
+    patterns = {each.rpartition("/")[2] for each in found.strings} - {"*"}
+    patterns |= {path.stem + each for each in patterns if each.startswith(".")}
+    beside = [file for file in _files(path.parent, below=False) if file.suffix != ".py"]
+    named = [file for file in beside if any(fnmatch(file.name, pattern) for pattern in patterns)]
+    return found._replace(data=named or beside)
+
+
+def _parsed(text: str, package: str) -> _Source:
+    """What source text is and imports; in strings, ``*`` for what is filled in. package: for relative imports."""
+    tree, imports, strings = ast.parse(text), dict[str, None](), list[str]()
     for node in ast.walk(tree):
-        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:]
-    strings, names = set(), set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            strings.add(node.value)
-        elif isinstance(node, ast.JoinedStr):
-            strings.add("".join(str(each.value) if isinstance(each, ast.Constant) else "*" for each in node.values))
-        elif isinstance(node, ast.Name):
-            names.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            names.add(node.attr)
-    sources = {place: _digest(ast.dump(tree).encode())}
-    for file in _files_read(path.parent, strings) if {"__file__", "files"} & names else ():
-        content = file.read_bytes()
-        if file.suffix in (".yaml", ".yml"):
-            if not _BLOCK_SCALAR.search(content):
-                content = _COMMENT.sub(b"", content)
-            mentioned |= _named_in(content.decode("utf-8", "replace"), {PACKAGE, *BELOW, name.partition(".")[0]})
-        sources[(Path(place).parent / file.relative_to(path.parent)).as_posix()] = _digest(content)
-    return _Module(place, sources, frozenset(mentioned))
-
-
-def _files_read(folder: Path, strings: set[str]) -> list[Path]:
-    """The data files in *folder* that a module with these *strings* names, or all if it names none.
-
-    In a string, ``*`` stands for what is filled in.
-    """
-    parts = {part for text in strings if "\n" not in text for part in text.split("/")}
-    wild = [part for part in parts if "*" in part and part.strip("*")]
-
-    def is_named(part: str) -> bool:
-        return part in parts or any(fnmatchcase(part, pattern) for pattern in wild)
-
-    files = _data_files(folder)
-    return [file for file in files if any(map(is_named, file.relative_to(folder).parts))] or files
-
-
-def _named_in(text: str, packages: set[str]) -> set[str]:
-    """The modules of *packages* that a data file names, as ``package.module:name``."""
-    found = (each.partition(":")[0] for each in _DOTTED.findall(text) if ":" in each)
-    return {each for each in found if each.partition(".")[0] in packages and _locate(each) is not None}
-
-
-def _mentioned(tree: ast.AST, name: str, is_package: bool) -> Iterator[str]:
-    """The modules that the code of a module *name* imports, except for type checkers alone, and those it names."""
-    for node in _running(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            imports |= dict.fromkeys(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                parents = name.split(".")
-                base = ".".join([*parents[: len(parents) - node.level + is_package], *filter(None, [node.module])])
-            for alias in node.names:
-                inner = f"{base}.{alias.name}"
-                yield inner if _locate(inner) is not None else base
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _DOTTED.fullmatch(node.value):
-            module = node.value.partition(":")[0]
-            if _locate(module) is not None:
-                yield module
+            above = package.split(".")[: package.count(".") + 2 - node.level] if node.level else []
+            module = ".".join([*above, *filter(None, [node.module])])
+            names = (f"{module}.{alias.name}" for alias in node.names)
+            imports |= dict.fromkeys(name if _locate(name) else module for name in names)
+        elif isinstance(node, ast.JoinedStr):
+            parts = (str(part.value) if isinstance(part, ast.Constant) else "*" for part in node.values)
+            strings.append("".join(parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            strings.append(node.value)
+        elif isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    named = (match[1] for match in map(_DOTTED.fullmatch, strings) if match)
+    imports |= dict.fromkeys(name for name in named if _locate(name))
+    return _Source(_digest(ast.dump(tree).encode()), list(imports), strings, [])
 
 
-def _running(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those under ``if TYPE_CHECKING``."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        is_typing = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        waiting += node.orelse if is_typing else ast.iter_child_nodes(node)  # type: ignore[attr-defined]
+def _files(folder: Path, *, below: bool = True) -> Iterator[Path]:
+    """The source and data files in *folder* and its sub-folders. below: also in the packages below it."""
+    for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if entry.is_dir() and (below or not (entry / "__init__.py").exists()):
+            yield from _files(entry, below=below)
+        elif entry.suffix in _COUNTED:
+            yield entry
 
 
-def _data_files(folder: Path) -> list[Path]:
-    """The data files in *folder* and its sub-folders, but not those of a package below it."""
-    found: list[Path] = []
-    for entry in sorted(folder.iterdir()):
-        if entry.is_dir() and not (entry / "__init__.py").exists():
-            found += _data_files(entry)
-        elif entry.suffix in _DATA_SUFFIXES:
-            found.append(entry)
-    return found
+def _all_files(package: str) -> Iterator[Path]:
+    return (file for folder in _places(package) for file in _files(folder))
 
 
-# ----------------------------------------------------------------------------
-# Where modules are.
-
-
-def _is_loose(package: str, folders: set[Path]) -> bool:
+def _is_loose(package: str, beside: set[Path]) -> bool:
     """Whether *package* lies beside the studies' own code and belongs to no installed distribution."""
-    if package in sys.stdlib_module_names or _version(package):
-        return False
-    return any(place.parent in folders for place in _top(package))
+    return not _version(package) and any(
+        place.parent in beside and place.parent.name != "site-packages" for place in _places(package)
+    )
 
 
-@cache
-def _top(package: str) -> tuple[Path, ...]:
+def _places(package: str) -> tuple[Path, ...]:
     """The folders of a top-level package (or the file of a top-level module), found without importing it."""
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        return ()
-    if spec is None:
-        return ()
-    if spec.submodule_search_locations:
-        return tuple(map(Path, spec.submodule_search_locations))
-    return (Path(spec.origin),) if spec.origin and spec.origin.endswith(".py") else ()
+    return _found(package, tuple(sys.path))
 
 
 @cache
+def _found(package: str, path: tuple[str, ...]) -> tuple[Path, ...]:
+    with suppress(ImportError, ValueError):
+        if spec := importlib.util.find_spec(package):
+            file = [spec.origin] if spec.origin and spec.origin.endswith(".py") else []
+            return tuple(map(Path, spec.submodule_search_locations or file))
+    return ()
+
+
 def _locate(name: str) -> Path | None:
     """The source file of a module, None where *name* is no module."""
     package, *parts = name.split(".")
-    for place in _top(package):
-        if place.suffix == ".py":
-            return place if not parts else None
+    for place in _places(package):
         folder = place.joinpath(*parts)
-        if (folder / "__init__.py").is_file():
-            return folder / "__init__.py"
-        if parts and folder.with_name(f"{folder.name}.py").is_file():
-            return folder.with_name(f"{folder.name}.py")
+        found = (folder / "__init__.py", folder.with_name(f"{folder.name}.py"), place)
+        if path := next((path for path in found[: 3 - bool(parts)] if path.is_file()), None):
+            return path
     return None
 
 
-def _versions(libraries: set[str]) -> dict[str, str]:
-    found = {library: _version(library) for library in libraries - sys.stdlib_module_names}
-    versions = {library: number for library, number in found.items() if number is not None}
-    return dict(sorted({**versions, "python": "{}.{}".format(*sys.version_info)}.items()))
+def _shown(path: Path, package: str) -> str:
+    """The path of a file of *package* from there on, equal in a checkout and an installed wheel."""
+    tops = (place.parent for place in _places(package))
+    return next(path.relative_to(top).as_posix() for top in tops if path.is_relative_to(top))
 
 
 @cache
@@ -278,10 +221,14 @@ def _version(library: str) -> str | None:
         return None
 
 
-def forget() -> None:
-    """Read files anew: nbkit's sources do not change while it runs, those of its tests do."""
-    for function in (_top, _locate, _module, digest):
-        function.cache_clear()
+def _file_digest(path: Path) -> str:
+    """Of a source file its syntax tree without docstrings; of a data file its bytes, of YAML without comments."""
+    if path.suffix == ".py":
+        return _read(path, path.stem).digest
+    content = path.read_bytes()
+    if path.suffix in (".yaml", ".yml") and not _BLOCK_SCALAR.search(content):
+        content = _COMMENT.sub(b"", content)
+    return _digest(content)
 
 
 def _digest(content: bytes, size: int = 16) -> str:

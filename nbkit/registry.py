@@ -165,6 +165,19 @@ def load_point(point: EntryPoint) -> Any:
         raise NbkitError(f"the package {name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
+def find_package(group: str) -> Any:
+    """What an installed package registers under an entry-point *group*; None without one.
+
+    A package that cannot be imported is named in a warning; nbkit works without it.
+    """
+    for point in entry_points(group=group):
+        try:
+            return load_point(point)
+        except NbkitError as error:
+            warnings.warn(str(error), stacklevel=2)
+    return None
+
+
 def from_package(group: str, name: str, package: str) -> Any:
     """What *package* registers as *name* in a group of entry points. Raises `MissingExtraError` if it is not installed.
 

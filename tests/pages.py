@@ -112,7 +112,7 @@ def _run_cells(file: Path, name: str, parameters: Mapping[str, Any], values: dic
 
 @contextmanager
 def ran_is_reached(found: Fingerprint) -> Iterator[None]:
-    """Checks that the file of each function of nbkit that runs within is among those of a fingerprint.
+    """Checks that the file of each function of nbkit that runs within is among the sources of a fingerprint.
 
     Otherwise a change of it would leave the page as it is. What runs while a module is imported is not checked, as it
     depends on what was imported before: everything is imported first.

@@ -17,18 +17,12 @@ from typing import Any, Literal
 
 import yaml
 
-from nbkit.batch.health import by_system, health_of
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError, closest
-from nbkit.measure.health import Finding, check_outputs, unjudged
 from nbkit.models import label, load
 from nbkit.models.caps import capped
 from nbkit.models.model import Model
 from nbkit.models.names import BY_RULE
-from nbkit.models.services.outputs import PREFIX as OUTPUTS
-from nbkit.models.services.outputs import fixed_files, read_lines, reference_of
-from nbkit.store import Store
 from nbkit.studies import STUDIES
-from nbkit.studies.answering import Translators, Use
 from nbkit.studies.base import StudyParams, told_apart, without_repeats
 from nbkit.studies.behaviours import DATA, Behaviour, Fit, behaviours, filled, is_people
 from nbkit.studies.named import corpora, corpus_facts
@@ -255,52 +249,6 @@ def compute(planned: Planned, max_texts: int, max_requests: int) -> Computed:
         )
     asked = {name: caps.asked[name.removeprefix(BY_RULE)] for name in planned.systems.values()}
     return Computed(found, reason, asked, caps.requested)
-
-
-def health_of_card(plan: CardPlan, tables: Sequence[Outcomes]) -> Iterator[dict[str, Any]]:
-    """The health of files of translations with the reference beside them, and of what other systems translated."""
-    src, tgt = plan.pair
-    names = {shown: name.removeprefix(BY_RULE) for shown, name in plan.systems.items()}
-    files = {shown: name for shown, name in names.items() if name.startswith(OUTPUTS)}
-    read = fixed_files(files.values(), src, tgt)
-    voters = []
-    for source in dict.fromkeys(source for source, _ in read):
-        reference = reference_of(source, [lines for _, lines in read], tgt)
-        if reference and len(read_lines(reference)) == len(read_lines(source)):
-            voters.append(f"{OUTPUTS}{reference}?source={source}")
-    for each in health_of((Use(Translators, name, plan.pair) for name in (*files.values(), *voters)), Store()):
-        yield {
-            "texts": f"{each['file']}, {each['lines']:,} texts, one a line",
-            "lines": each["lines"],
-            "systems": [{name: one[name] for name in one if name != "flagged"} for one in each["systems"]],
-            "unjudged": unjudged(len(each["systems"])),
-        }
-    yield from _health_of_texts([shown for shown in names if shown not in files], tables, src, tgt)
-
-
-def _health_of_texts(
-    systems: Sequence[str], tables: Sequence[Outcomes], src: str, tgt: str
-) -> Iterator[dict[str, Any]]:
-    """The health of what all *systems* answered to sources to which nothing was done."""
-    import pandas as pd
-
-    answers: dict[str, dict[str, str]] = {name: {} for name in systems}
-    every = (found.measured(name) for found in tables if found.has_texts for name in found.names)
-    for rows in every:
-        for system, source, changed, output in rows[["system", "source", "changed", "output"]].values:
-            if system in answers and isinstance(source, str) and isinstance(output, str) and changed is None:
-                answers[system].setdefault(source, output)
-    sources = [each for each in next(iter(answers.values()), {}) if all(each in own for own in answers.values())]
-    if not sources:
-        return
-    outputs = {name: [own[each] for each in sources] for name, own in answers.items()}
-    table = pd.DataFrame(check_outputs(sources, outputs, src, tgt), columns=list(Finding._fields))
-    yield {
-        "texts": f"{len(sources):,} texts that were translated as they are",
-        "lines": len(sources),
-        "systems": by_system(table, systems),
-        "unjudged": unjudged(len(systems)),
-    }
 
 
 def texts_of(behaviour: Behaviour, params: StudyParams) -> Iterator[dict[str, str]]:

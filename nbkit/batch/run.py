@@ -21,7 +21,6 @@ from nbkit import provenance
 from nbkit.batch import cluster
 from nbkit.batch.cluster import KEPT
 from nbkit.batch.folder import OutputFolder, run_folder
-from nbkit.batch.health import health_of
 from nbkit.batch.params import Entry, RunFile, listing, read, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, make_plan, merged_units
 from nbkit.batch.workers import (
@@ -39,6 +38,7 @@ from nbkit.batch.workers import (
 )
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.models.names import BY_RULE
+from nbkit.registry import find_package
 from nbkit.report import site as report
 from nbkit.store import Store, StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere
@@ -122,8 +122,9 @@ def run(
         job.folder.remove_all_but(execution.label for execution in job.plan.executions)
         job.folder.remove_outcomes_but(job.plan.outcomes)
         record = _run_record(job.plan, began)
-        if health := health_of((use for entry in job.plan.entries for use in entry.study.uses(entry.params)), Store()):
-            record["health"] = health
+        if health := find_package("nbkit.health"):
+            uses = (use for entry in job.plan.entries for use in entry.study.uses(entry.params))
+            record["health"] = health.run_health(uses, Store())
         incomplete = job.folder.incomplete()
         job.folder.write_run({**record, "status": "running", "incomplete": sorted(incomplete)})
         failures: list[Failure] = []

@@ -1,10 +1,6 @@
-"""Permutation acceptance: how often a classifier gives permuted pairs the label of the original; and POS mini-trees.
+"""Permutation acceptance: entropies, what predictors that ignore word order would get, and POS mini-trees.
 
-Acceptance is a pure function of a boolean matrix, examples × permutations (entry i, j: the j-th permutation of example
-i gets the gold label of example i), and of whether each original gets it. Pairs with too few permutations are excluded
-from both.
-
-    M_cor(i) = the share of the permutations of example i that are accepted             (equation 1)
+    M_cor(i) = the share of the permutations of example i that get its gold label       (equation 1)
     𝒜        = the share of originals that are classified correctly, of those that are answered
     Ω_x      = the share of examples with M_cor > x                                     (equation 2)
     D^c      = the examples whose original is classified correctly
@@ -14,12 +10,9 @@ from both.
 A chat model may refuse to answer. A permutation that is refused is not accepted. An original that is refused is neither
 right nor wrong (NaN): its example counts in Ω, but not in 𝒜, and is in neither D^c nor D^f.
 
-The paper's research code (``print_stats``) computes 𝒫^c only over those of D^c with at least one accepted permutation;
-the printed values come from it. `p_correct_as_coded` computes this variant, never lower than 𝒫^c and not part of
-`Acceptance`.
-
 Ω_max is Ω₀, at least one permutation accepted (equivalent to the paper's x = 1/|D_test| if |D_test| > n), and Ω_rand
 is Ω with x = 1/3. The caption of the paper's Table 2 swaps 𝒫^c and 𝒫^f; nbkit follows the definitions of its §4.
+`nbkit.studies.nli_permutation.acceptance` computes them.
 
 Source: Sinha et al. 2021, "Unnatural Language Inference", §4.
 """
@@ -29,12 +22,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbkit.errors import NbkitError
-from nbkit.measure.statistics import UNIT, Interval, mean_interval, ratio, share_interval, share_of_sums
 from nbkit.text.conllu import UPOS
 from nbkit.text.sentences import Order, Sentence
 
@@ -45,112 +37,8 @@ if TYPE_CHECKING:
 RANDOM = 1 / 3
 #: The sets of examples by their original and their permutations; those in neither are never accepted.
 CORRECT, FLIPPED, NEITHER = "D^c", "D^f", "neither"
-
-
-class Acceptance(NamedTuple):
-    """The columns of Tables 2 to 4, in the paper's order, each with its interval.
-
-    n of an interval counts all examples, or D^c for p_correct, or D^f for p_flipped (NaN if empty).
-    """
-
-    accuracy: Interval
-    omega_max: Interval
-    p_correct: Interval
-    p_flipped: Interval
-    omega_rand: Interval
-
-
-def acceptance(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95) -> Acceptance:
-    """𝒜, Ω_max, 𝒫^c, 𝒫^f and Ω_rand, each a share with its interval; examples are the units.
-
-    accepted: bool, examples × permutations. correct: one truth value per example, NaN where the original was refused.
-    Raises `NbkitError` for other shapes or types, or without a single permutation.
-    Source: §4, Tables 2 to 4.
-
-    >>> accepted = np.array([[True, True, True], [False, True, False], [False, False, False], [True, True, False]])
-    >>> result = acceptance(accepted, np.array([True, False, False, False]))
-    >>> [round(interval.mean, 3) for interval in result]
-    [0.25, 0.75, 1.0, 0.5, 0.5]
-    >>> result.p_flipped.n
-    2
-    """
-    rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
-    groups = example_groups(accepted, correct)
-    of_correct, of_flipped = (np.where(groups == group, rates, np.nan) for group in (CORRECT, FLIPPED))
-    columns = (correct, rates > 0, of_correct, of_flipped, rates > RANDOM)
-    return Acceptance(*(share_interval(column, level=level) for column in columns))
-
-
-def p_correct_as_coded(accepted: np.ndarray, correct: np.ndarray) -> Interval:
-    """𝒫^c as the research code computes it: the mean of M_cor over the pairs of D^c with an accepted permutation.
-
-    Arguments and errors as for `acceptance`; n is the number of these pairs. Source: ``print_stats`` of the research
-    code, ``(pred_mode == "orig_correct") & exists``; equation 3 has no such condition.
-
-    >>> accepted = np.array([[True, True], [False, False], [True, False]])
-    >>> result = p_correct_as_coded(accepted, np.array([True, True, True]))
-    >>> result.mean, result.n, acceptance(accepted, np.array([True, True, True])).p_correct.mean
-    (0.75, 2, 0.5)
-    """
-    rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
-    return mean_interval(rates[(correct == 1) & (rates > 0)], within=UNIT)
-
-
-def acceptance_rates(accepted: np.ndarray) -> np.ndarray:
-    """M_cor of each example: the share of its permutations that are accepted (equation 1).
-
-    >>> acceptance_rates(np.array([[True, False], [True, True]])).tolist()
-    [0.5, 1.0]
-    """
-    accepted = np.asarray(accepted)
-    if accepted.dtype != np.bool_ or accepted.ndim != 2 or not accepted.shape[1]:
-        raise NbkitError(
-            "acceptance: accepted must be a boolean matrix of examples × permutations (at least one), "
-            f"not {accepted.dtype} of shape {accepted.shape}"
-        )
-    return accepted.mean(axis=1)
-
-
-def omega(accepted: np.ndarray, threshold: float = 0.0) -> float:
-    """Ω_x: the share of examples with strictly more than *threshold* of their permutations accepted.
-
-    Ω_max with threshold 0 (at least one is), Ω_rand with `RANDOM`. NaN without examples. Source: equation 2.
-
-    >>> accepted = np.array([[True, False, False], [True, True, False], [False, False, False]])
-    >>> [round(omega(accepted, x), 3) for x in (0, RANDOM, 2 / 3)]
-    [0.667, 0.333, 0.0]
-    """
-    rates = acceptance_rates(accepted)
-    return float((rates > threshold).mean()) if len(rates) else float("nan")
-
-
-def omega_curve(accepted: np.ndarray, thresholds: Sequence[float] | np.ndarray | None = None) -> pd.DataFrame:
-    """Ω_x with its interval for every threshold: columns threshold, omega, low, high, n (examples).
-
-    thresholds: by default all n at which Ω can change, 0, 1/n … (n − 1)/n: at the last one all permutations are
-    accepted (plotted at x = 1.0 in Figure 7, where strictly more is impossible). Source: Appendix E, Figure 7.
-
-    >>> curve = omega_curve(np.array([[True, False], [True, True], [False, False], [True, True]]))
-    >>> curve[["threshold", "omega"]].values.tolist()
-    [[0.0, 0.75], [0.5, 0.5]]
-    """
-    import pandas as pd
-
-    rates = acceptance_rates(accepted)
-    n = np.shape(accepted)[1]
-    points = np.arange(n) / n if thresholds is None else np.asarray(thresholds, dtype=np.float64)
-    rows = [(point, *share_interval(rates > point)) for point in points]
-    return pd.DataFrame(rows, columns=["threshold", "omega", "low", "high", "n"])
-
-
-def example_groups(accepted: np.ndarray, correct: np.ndarray) -> np.ndarray:
-    """The set of each example: `CORRECT` (D^c), `FLIPPED` (D^f) or `NEITHER`.
-
-    >>> example_groups(np.array([[False], [True], [False], [True]]), np.array([1, 0, 0, np.nan])).tolist()
-    ['D^c', 'D^f', 'neither', 'neither']
-    """
-    rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
-    return np.where(correct == 1, CORRECT, np.where((correct == 0) & (rates > 0), FLIPPED, NEITHER))
+#: The columns of Tables 2 to 4, in the paper's order.
+MEASURES = ("accuracy", "omega_max", "p_correct", "p_flipped", "omega_rand")
 
 
 def entropy(probabilities: np.ndarray) -> np.ndarray:
@@ -165,81 +53,18 @@ def entropy(probabilities: np.ndarray) -> np.ndarray:
     from scipy.special import entr
 
     values = np.asarray(probabilities, dtype=np.float64)
-    # Half-precision models give probabilities with an error of some thousandths.
-    if values.ndim == 0:
-        raise NbkitError("entropy: probabilities that sum to 1 on the last axis expected")
     refused = np.isnan(values).all(axis=-1, keepdims=True)
     known = np.where(refused, 1 / values.shape[-1], values)
+    # Half-precision models give probabilities with an error of some thousandths.
     if not (known >= 0).all() or not (np.abs(known.sum(axis=-1) - 1) < 0.01).all():
         raise NbkitError("entropy: probabilities that sum to 1 on the last axis expected")
     return entr(values).sum(axis=-1)
 
 
-def accepted_entropy(entropies: np.ndarray, accepted: np.ndarray) -> np.ndarray:
-    """The mean entropy of the accepted permutations of each example, NaN if none is accepted.
-
-    entropies, accepted: examples × permutations. With `example_groups`: the boxes of Figure 1; with `by_group`: means.
-
-    >>> accepted_entropy(np.array([[0.2, 0.4, 0.9], [0.1, 0.1, 0.1]]), np.array([[True, True, False], [False] * 3]))
-    array([0.3, nan])
-    """
-    rates = acceptance_rates(accepted)
-    entropies = _alike(entropies, accepted, "entropies")
-    totals = np.where(accepted, entropies, 0.0).mean(axis=1)
-    return ratio(totals, rates)
-
-
-def by_group(
-    values: np.ndarray, groups: np.ndarray, *, within: tuple[float, float] | None = None
-) -> dict[str, Interval]:
-    """The mean of a value per example over D^c and over D^f, with its interval; ignores NaN.
-
-    within: the range of the values, as for `statistics.mean_interval`.
-
-    >>> by_group(np.array([0.2, 0.4, np.nan]), np.array(["D^c", "D^c", "neither"]))["D^c"].n
-    2
-    """
-    values = np.asarray(values)
-    return {group: mean_interval(values[groups == group], within=within) for group in (CORRECT, FLIPPED)}
-
-
-def acceptance_by(values: np.ndarray, accepted: np.ndarray, edges: Sequence[float] | np.ndarray) -> pd.DataFrame:
-    """The share of permutations accepted, by one of their properties, with intervals; examples are the units.
-
-    values: examples × permutations (or examples × 1: a property of the example, such as its length); ignores NaN.
-    edges: of the bins, ascending; a bin includes its lower edge, the last one also its upper edge.
-
-    Returns one row per bin: left, right, rate, low, high (NaN in an empty one), permutations and examples in it.
-    Source: Figure 2 (BLEU-2), Figure 3 (mini-tree ratio), Figure 5 (length), Figure 9 (clumped).
-
-    >>> bleu, accepted = np.array([[0.1, 0.3], [0.2, 0.4]]), np.array([[False, True], [True, True]])
-    >>> acceptance_by(bleu, accepted, [0, 0.25, 0.5])[["left", "rate", "permutations"]].values.tolist()
-    [[0.0, 0.5, 2.0], [0.25, 1.0, 2.0]]
-    """
-    import pandas as pd
-
-    acceptance_rates(accepted)
-    values, bounds = _alike(values, accepted, "values"), np.asarray(edges, dtype=np.float64)
-    if len(bounds) < 2 or not (np.diff(bounds) > 0).all():
-        raise NbkitError(f"acceptance: edges must be two or more ascending numbers, not {bounds.tolist()}")
-    size = len(bounds) - 1
-    bins = np.where(values == bounds[-1], size - 1, np.searchsorted(bounds, values, side="right") - 1)
-    inside = (bins >= 0) & (bins < size)  # NaN is sorted after the last edge
-    cells = (np.arange(len(values))[:, None] * size + bins)[inside]
-    counts = np.bincount(cells, minlength=len(values) * size).reshape(-1, size)
-    sums = np.bincount(cells, np.asarray(accepted)[inside], len(values) * size).reshape(-1, size)
-    rows = []
-    for left, right, count, total in zip(bounds, bounds[1:], counts.T, sums.T, strict=False):
-        own = count > 0
-        rate, low, high, examples = share_of_sums(total[own], count[own].astype(float))
-        rows.append((left, right, rate, low, high, count.sum(), examples))
-    return pd.DataFrame(rows, columns=["left", "right", "rate", "low", "high", "permutations", "examples"])
-
-
 def floors(
     gold: Sequence[object] | np.ndarray, correct: np.ndarray, permutations: int, *, labels: int = 3
 ) -> pd.DataFrame:
-    """Scores of predictors that ignore word order: one row per predictor, columns as in `Acceptance`.
+    """Scores of predictors that ignore word order: one row per predictor, columns as in `MEASURES`.
 
     - constant: always the most frequent of the *gold* labels; it accepts all permutations of what it gets right.
     - bag of words: as accurate as the model, but insensitive to word order. Every permutation gets the original's
@@ -255,56 +80,20 @@ def floors(
     chance           0.333      1.000      0.333      0.333       0.481
     """
     import pandas as pd
+    from scipy.stats import binom
 
-    labels_of = np.asarray(gold)
-    if len(labels_of) != len(correct) or permutations < 1:
-        raise NbkitError(
-            f"floors: {len(labels_of)} gold labels, {len(correct)} originals, {permutations} permutations given; "
-            "one label per original and at least one permutation expected"
-        )
-    share = np.unique(labels_of, return_counts=True)[1].max() / len(labels_of) if len(labels_of) else np.nan
+    share = np.unique(gold, return_counts=True)[1].max() / len(gold) if len(gold) else np.nan
     answered = np.asarray(correct, dtype=np.float64)[~np.isnan(correct)]
     accuracy = float(answered.mean()) if len(answered) else np.nan
-    some, many = omega_of_chance(np.array([0.0, RANDOM]), permutations, labels=labels)
+    # More than none, and more than a third, of the permutations get the label.
+    shares = np.arange(permutations + 1) / permutations
+    some, many = binom.sf(np.searchsorted(shares, [0.0, RANDOM], side="right") - 1, permutations, 1 / labels)
     rows = {
         "constant": (share, share, 1.0, np.nan, share),
         "bag of words": (accuracy, accuracy, 1.0, np.nan, accuracy),
         "chance": (1 / labels, some, 1 / labels, 1 / labels / some, many),
     }
-    return pd.DataFrame.from_dict(rows, orient="index", columns=list(Acceptance._fields))
-
-
-def omega_of_chance(thresholds: np.ndarray, permutations: int, *, labels: int = 3) -> np.ndarray:
-    """The expected Ω_x of a predictor that draws a label for each permutation: P(K > x · n), K ~ B(n, 1/labels).
-
-    >>> omega_of_chance(np.array([0.0, 0.4, 1.0]), 100).round(3).tolist()
-    [1.0, 0.066, 0.0]
-    """
-    from scipy.stats import binom
-
-    shares = np.arange(permutations + 1) / permutations
-    # The most permutations that are not strictly more than the threshold.
-    most = np.searchsorted(shares, thresholds, side="right") - 1
-    return binom.sf(most, permutations, 1 / labels)
-
-
-def _originals(accepted: np.ndarray, correct: np.ndarray) -> np.ndarray:
-    correct = np.asarray(correct)
-    truths = correct.dtype.kind in "bf" and np.isin(correct[~np.isnan(correct)], (0, 1)).all()
-    if not truths or correct.shape != np.shape(accepted)[:1]:
-        raise NbkitError(
-            f"acceptance: correct must be one truth value for each of {np.shape(accepted)[0]} originals, NaN where it "
-            f"was refused, not {correct.dtype} of shape {correct.shape}"
-        )
-    return correct
-
-
-def _alike(values: np.ndarray, accepted: np.ndarray, what: str) -> np.ndarray:
-    """*values* as an array of the shape of *accepted*, to which a single column is broadcast."""
-    array, shape = np.asarray(values, dtype=np.float64), np.shape(accepted)
-    if array.shape not in (shape, (shape[0], 1)):
-        raise NbkitError(f"acceptance: {what} must have the matrix's shape {shape}, not {array.shape}")
-    return np.broadcast_to(array, shape)
+    return pd.DataFrame.from_dict(rows, orient="index", columns=list(MEASURES))
 
 
 # ----------------------------------------------------------------------------
@@ -334,7 +123,7 @@ _BLOCK = 4096
 
 
 class MiniTrees:
-    """The neighbourhoods of every word of a corpus, as exact sums: partial counts add up in any order.
+    """The neighbourhoods of every word of a corpus, as exact sums.
 
     radius: number of positions to the left and to the right in a word's neighbourhood.
     unit: the weight of one neighbourhood, lcm(1 … 2 · radius), so that every share of it is a whole number.
@@ -344,24 +133,15 @@ class MiniTrees:
     >>> trees = count_mini_trees([river, Sentence(("A", "river", "!"), "en", upos=("DET", "NOUN", "PUNCT"))])
     >>> {tag: float(share) for tag, share in zip(TAGS, trees.distribution("River")) if share}
     {'DET': 0.5, 'PUNCT': 0.25, 'VERB': 0.25}
-    >>> len(trees), "lake" in trees
+    >>> len(trees.words), "lake" in trees
     (5, False)
     """
 
     def __init__(self, radius: int, words: Sequence[str], occurrences: np.ndarray, sums: np.ndarray):
-        if not 1 <= radius <= 10:
-            raise NbkitError(f"mini-trees: radius must be between 1 and 10, not {radius}")
-        self.radius = radius
+        self.radius, self.unit = radius, math.lcm(*range(1, 2 * radius + 1))
         self.words = {word: row for row, word in enumerate(words)}
         self.occurrences = np.asarray(occurrences, dtype=np.int64)
         self.sums = np.asarray(sums, dtype=np.int64).reshape(len(self.words), len(TAGS))
-
-    @property
-    def unit(self) -> int:
-        return _unit(self.radius)
-
-    def __len__(self) -> int:
-        return len(self.words)
 
     def __contains__(self, word: str) -> bool:
         return word.casefold() in self.words
@@ -370,21 +150,6 @@ class MiniTrees:
         """ψ_{w,D}: 17 probabilities in the order of `TAGS`, or None for a word the corpus lacks."""
         row = self.words.get(word.casefold())
         return None if row is None else self.sums[row] / (self.occurrences[row] * self.unit)
-
-    def merged(self, other: MiniTrees) -> MiniTrees:
-        """The counts of both corpora combined. Raises `NbkitError` if their radii differ.
-
-        >>> a, b = (Sentence((word, "cat"), "en", upos=("DET", "NOUN")) for word in ("the", "a"))
-        >>> together, one_by_one = count_mini_trees([a, b]), count_mini_trees([b]).merged(count_mini_trees([a]))
-        >>> together.to_frame().equals(one_by_one.to_frame())
-        True
-        """
-        if self.radius != other.radius:
-            raise NbkitError(f"mini-trees of radius {self.radius} and of radius {other.radius} cannot be merged")
-        import pandas as pd
-
-        both = pd.concat([self.to_frame(), other.to_frame()]).groupby("word").sum()
-        return MiniTrees(self.radius, both.index.tolist(), both["occurrences"].to_numpy(), both[list(TAGS)].to_numpy())
 
     def to_frame(self) -> pd.DataFrame:
         """A table for `Store.table` or Parquet: word, radius, occurrences and one column of sums per tag; sorted."""
@@ -397,18 +162,14 @@ class MiniTrees:
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> MiniTrees:
-        """The counts in a table of `to_frame`. Raises `NbkitError` for any other table.
+        """The counts in a table of `to_frame`, which must not be empty.
 
         >>> trees = count_mini_trees([Sentence(("the", "cat"), "en", upos=("DET", "NOUN"))])
         >>> MiniTrees.from_frame(trees.to_frame()).distribution("cat").tolist() == trees.distribution("cat").tolist()
         True
         """
-        missing = [name for name in ("word", "radius", "occurrences", *TAGS) if name not in frame.columns]
-        if missing or frame["radius"].nunique() != 1:
-            problem = f"lacks {', '.join(missing)}" if missing else "has no radius or several radii"
-            raise NbkitError(f"mini-trees: the table {problem}; count them again with count_mini_trees")
-        sums = frame[list(TAGS)].to_numpy()
-        return cls(int(frame["radius"].iloc[0]), frame["word"].tolist(), frame["occurrences"].to_numpy(), sums)
+        columns = frame["word"].tolist(), frame["occurrences"].to_numpy(), frame[list(TAGS)].to_numpy()
+        return cls(int(frame["radius"].iloc[0]), *columns)
 
 
 def count_mini_trees(sentences: Iterable[Sentence], radius: int = 2) -> MiniTrees:
@@ -418,6 +179,7 @@ def count_mini_trees(sentences: Iterable[Sentence], radius: int = 2) -> MiniTree
     Source: §6 (ψ_{w, D_train}).
     """
     words: dict[str, int] = {}
+    unit = MiniTrees(radius, [], np.zeros(0), np.zeros(0)).unit
     occurrences, sums = np.zeros(0, dtype=np.int64), np.zeros((0, len(TAGS)), dtype=np.int64)
     stream = iter(sentences)
     while block := list(islice(stream, _BLOCK)):
@@ -427,7 +189,7 @@ def count_mini_trees(sentences: Iterable[Sentence], radius: int = 2) -> MiniTree
         at = np.flatnonzero(tags != _NO_TAG)
         neighbours = [tags[at + step] for step in range(-radius, radius + 1) if step]
         size = np.sum([found != _NO_TAG for found in neighbours], axis=0)
-        weight = _unit(radius) // np.maximum(size, 1)
+        weight = unit // np.maximum(size, 1)
         np.add.at(occurrences, rows[at[size > 0]], 1)  # a word alone in its sentence has no neighbourhood
         for found in neighbours:
             near = found != _NO_TAG
@@ -459,8 +221,6 @@ def signatures(sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: 
     >>> signatures(training, [[0, 1, 2], [1, 0, 2]], trees, k=1).round(3).tolist()
     [1.0, 0.667]
     """
-    if not 1 <= k <= len(TAGS):
-        raise NbkitError(f"mini-trees: k must be between 1 and {len(TAGS)}, not {k}")
     tags, permuted = _tags(sentence), np.array([np.asarray(order) for order in orders], dtype=np.intp)
     rows = np.array([trees.words.get(token.casefold(), -1) for token in sentence.tokens], dtype=np.intp)
     known = rows >= 0
@@ -526,7 +286,3 @@ def _tags(sentence: Sentence) -> np.ndarray:
         raise NbkitError(
             f"mini-trees: {error.args[0]!r} in {sentence.joined!r} is not a universal tag; use {', '.join(TAGS)}"
         ) from None
-
-
-def _unit(radius: int) -> int:
-    return math.lcm(*range(1, 2 * radius + 1))

@@ -14,20 +14,20 @@ import re
 import subprocess
 import tempfile
 import warnings
-from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from nbkit.corpora import sandbox
 from nbkit.corpora.corpus import read_word_pairs
 from nbkit.errors import DataError, MissingExtraError, NbkitError, as_problem, install
 from nbkit.registry import Registry, check_options
 from nbkit.store import Store
+from nbsandbox.word_list import THRESHOLD, Entry, WordList, word_list
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,40 +43,21 @@ _LINK = re.compile(r"([0-9]+)-([0-9]+)")
 
 
 def token_pairs(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> list[TokenPair]:
-    """*pairs* as tuples of tuples. Raises `NbkitError` for a text instead of its tokens, or an invalid token.
+    """*pairs* as tuples of tuples. Raises `NbkitError` for a text instead of its tokens.
 
     >>> token_pairs([(["a", "cat"], ["eine", "Katze"])])
     [(('a', 'cat'), ('eine', 'Katze'))]
     >>> token_pairs([("a cat", "eine Katze")])
     Traceback (most recent call last):
-    nbkit.errors.NbkitError: pair 0: a list of tokens expected, not the text 'a cat'
+    nbkit.errors.NbkitError: pair 0: lists of tokens expected, not the texts 'a cat', 'eine Katze'
     """
     checked = []
-    for number, (source, target) in enumerate(pairs):
-        for side in (source, target):
-            if isinstance(side, str):
-                raise NbkitError(f"pair {number}: a list of tokens expected, not the text {side[:40]!r}")
-            for token in side:
-                if not isinstance(token, str):
-                    raise NbkitError(f"pair {number}: {token!r} is not a token; tokens must be strings")
-        checked.append((tuple(source), tuple(target)))
+    for number, pair in enumerate(pairs):
+        if any(isinstance(side, str) for side in pair):
+            texts = ", ".join(repr(side[:40]) for side in pair)
+            raise NbkitError(f"pair {number}: lists of tokens expected, not the texts {texts}")
+        checked.append((tuple(pair[0]), tuple(pair[1])))
     return checked
-
-
-def check_links(links: Iterable[tuple[int, int]], pair: TokenPair) -> Alignment:
-    """*links* sorted and each once. Raises `NbkitError` for one outside the texts.
-
-    >>> check_links([(1, 0), (0, 1), (1, 0)], (("a", "b"), ("c", "d")))
-    ((0, 1), (1, 0))
-    """
-    alignment = tuple(sorted(set(links)))
-    for source, target in alignment:
-        if not (0 <= source < len(pair[0]) and 0 <= target < len(pair[1])):
-            raise NbkitError(
-                f"link {source}-{target} points outside its texts of {len(pair[0])} and {len(pair[1])} tokens: "
-                f"{' '.join(pair[0])!r}, {' '.join(pair[1])!r}"
-            )
-    return alignment
 
 
 def linked_tokens(links: Iterable[tuple[int, int]], phrase: Collection[int]) -> tuple[int, ...]:
@@ -272,12 +253,6 @@ def check_aligner(name: str, src: str, tgt: str, **options: Any) -> str | None:
     return problem() if problem else None
 
 
-def no_argument(aligner: str, argument: str | None) -> None:
-    """Raise `NbkitError` if a name has an argument that the aligner does not accept."""
-    if argument is not None:
-        raise NbkitError(f"aligner '{aligner}:{argument}': '{aligner}' takes no argument; drop ':{argument}'")
-
-
 def an_argument(aligner: str, argument: str | None, what: str) -> str:
     """The argument after a name's colon. Raises `NbkitError` if there is none."""
     if not argument:
@@ -289,113 +264,20 @@ def an_argument(aligner: str, argument: str | None, what: str) -> str:
 # Existing links: of a word list, a file.
 
 
-#: Gold-aligned pairs of the sandbox from which its word list is counted.
-SANDBOX_PAIRS = 4000
-#: Links weaker than this are not considered.
-THRESHOLD = 0.01
-# Bonus of a link for each linked diagonal neighbour: enough to choose among equal words (the second "the" belongs to
-# the noun after it), too little to overrule the word list.
-_NEIGHBOUR = 0.1
-# Penalty of a link if one of its words occurs more than once in its text: other links, which come first, decide.
-_REPEATED = 0.3
-
-
-class Entry(NamedTuple):
-    """How often two words translate each other, and how often one of them then also has another link."""
-
-    times: float
-    shared: float = 0.0
-
-
-class WordList:
-    """Pairs of word forms, case folded, with the strength of each as Dice's 2 c(s, t) / (c(s) + c(t))."""
-
-    def __init__(self, entries: Mapping[tuple[str, str], Entry]):
-        self.entries = dict(entries)
-        self._sources: dict[str, float] = defaultdict(float)
-        self._targets: dict[str, float] = defaultdict(float)
-        for (source, target), entry in self.entries.items():
-            self._sources[source] += entry.times
-            self._targets[target] += entry.times
-
-    def strength(self, source: str, target: str) -> float:
-        """In [0, 1]. For words not paired in the list: 1 if they are equal, as names are, or have equal digits."""
-        entry = self.entries.get((source, target))
-        if entry is not None:
-            return 2 * entry.times / (self._sources[source] + self._targets[target])
-        return float(source == target or (_digits(source) == _digits(target) != ""))
-
-    def sharing(self, source: str, target: str) -> tuple[float, float]:
-        """The share of the links of two words in which one also had another link, and the probability that the more
-        certain of the two is linked to the other.
-        """
-        entry = self.entries.get((source, target))
-        if entry is None:
-            return 0.0, 0.0
-        return entry.shared / entry.times, entry.times / min(self._sources[source], self._targets[target])
-
-    @property
-    def digest(self) -> str:
-        """Digest of the list for store keys."""
-        rows = sorted((*words, *entry) for words, entry in self.entries.items())
-        return hashlib.blake2b(repr(rows).encode(), digest_size=16).hexdigest()
-
-
-def _digits(word: str) -> str:
-    """The digits of a number, independent of separators: *1,234*, *1.234*."""
-    return "".join(filter(str.isdigit, word))
-
-
-@cache
-def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordList:
-    """The word forms paired by the sandbox's gold links, counted over all mixtures of its training splits and idioms.
-
-    >>> sandbox_word_list("en", "de").strength("dog", "hund") > 0.5
-    True
-    """
-    counts: dict[tuple[str, str], float] = defaultdict(float)
-    shared: dict[tuple[str, str], float] = defaultdict(float)
-    for mixture, split in sandbox.training_splits():
-        # There are 690 idiom pairs: a shorter list uses fewer of them, or they would outweigh ordinary words.
-        n = pairs if split == "train" else pairs // 6
-        for pair in sandbox.pairs(src, tgt, n=n, split=split, mixture=mixture):
-            assert pair.alignment is not None
-            fertile_sources = Counter(source for source, _ in pair.alignment)
-            fertile_targets = Counter(target for _, target in pair.alignment)
-            for source, target in pair.alignment:
-                words = (pair.source.tokens[source].casefold(), pair.target.tokens[target].casefold())
-                # An idiom linked as one block says little about its single words: *the* in *kick the bucket*.
-                weight = 1 / min(fertile_sources[source], fertile_targets[target]) ** 2
-                counts[words] += weight
-                shared[words] += weight * (fertile_sources[source] > 1 or fertile_targets[target] > 1)
-    return WordList({words: Entry(count, shared[words]) for words, count in counts.items()})
-
-
 class LexiconAligner:
-    """Competitive linking by a word list: the strongest pair of words first, each word once.
-
-    The strength of two words is that of the `WordList`, plus a bonus for each linked diagonal neighbour; ties go to the
-    most similar relative positions, then to the leftmost. Remaining words join a linked word if they do so in most of
-    their links in the list (*hat* … *gekauft* for *bought*). Case is ignored.
+    """Competitive linking by a word list (`nbsandbox.word_list.WordList.links`).
 
     argument: a file in the format of `nbkit.corpora.corpus.read_word_pairs`; by default the sandbox's list. entries: a
     custom list instead of both, {(source, target): count}. pairs: number of pairs per mixture from which the sandbox's
-    list is counted.
-    threshold: minimum strength of a link. Source: Melamed 2000, §3, for competitive linking.
+    list is counted. threshold: minimum strength of a link.
     """
 
     def __init__(
-        self,
-        src: str,
-        tgt: str,
-        argument: str | None = None,
-        *,
-        entries: Mapping[tuple[str, str], float] | None = None,
-        pairs: int = SANDBOX_PAIRS,
-        threshold: float = THRESHOLD,
-    ):
+        self, src: str, tgt: str, argument: str | None = None, *,
+        entries: Mapping[tuple[str, str], float] | None = None, pairs: int = 4000, threshold: float = THRESHOLD,
+    ):  # fmt: skip
         self.threshold = threshold
-        self._src, self._tgt, self._pairs = src, tgt, pairs
+        self._sandbox = src, tgt, pairs
         self._words: WordList | None = None
         if entries is None and argument is not None:
             entries = dict.fromkeys(read_word_pairs(argument), 1)
@@ -407,93 +289,21 @@ class LexiconAligner:
     @property
     def identity(self) -> dict[str, Any]:
         """The list (its digest, or the sandbox's version) and the threshold."""
-        if self._words is not None:
-            words: Any = self._words.digest
-        else:
-            versions = [
-                sandbox.identity(self._src, self._tgt, split="train", mixture=name) for name in sandbox.mixtures()
-            ]
-            words = {"sandbox": versions, "pairs": self._pairs}
+        words: Any = self._words and self._words.digest
+        if words is None:
+            src, tgt, pairs = self._sandbox
+            versions = [sandbox.identity(src, tgt, split="train", mixture=name) for name in sandbox.mixtures()]
+            words = {"sandbox": versions, "pairs": pairs}
         return {"aligner": "lexicon", "version": 2, "words": words, "threshold": self.threshold}
 
     def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
         """See `Aligner.align`."""
-        words = self._words or sandbox_word_list(self._src, self._tgt, self._pairs)
+        words = self._words or word_list(*self._sandbox)
         known: dict[TokenPair, Alignment] = {}
         for pair in token_pairs(pairs):
             if pair not in known:
-                known[pair] = _link(words, pair, self.threshold)
+                known[pair] = words.links(*pair, self.threshold)
             yield known[pair]
-
-
-class _Candidate(NamedTuple):
-    source: int
-    target: int
-    strength: float
-    distance: float
-    is_repeated: bool
-    shared: float
-    companion: float
-
-
-def _link(words: WordList, pair: TokenPair, threshold: float) -> Alignment:
-    candidates = list(_candidates(words, pair, threshold))
-    links: set[tuple[int, int]] = set()
-    sources: set[int] = set()
-    targets: set[int] = set()
-
-    def add(candidate: _Candidate) -> None:
-        links.add(candidate[:2])
-        sources.add(candidate.source)
-        targets.add(candidate.target)
-
-    def merit(candidate: _Candidate) -> tuple[float, float, int, int]:
-        source, target = candidate.source, candidate.target
-        neighbours = ((source - 1, target - 1) in links) + ((source + 1, target + 1) in links)
-        strength = candidate.strength + _NEIGHBOUR * neighbours - _REPEATED * candidate.is_repeated
-        return strength, -candidate.distance, -source, -target
-
-    def companionship(candidate: _Candidate) -> tuple[float, float, int, int]:
-        return round(candidate.companion, 1), -candidate.distance, -candidate.source, -candidate.target
-
-    waiting = candidates
-    while waiting := [c for c in waiting if c.source not in sources and c.target not in targets]:
-        add(max(waiting, key=merit))
-    # Remaining words join a linked word; the certainty of the companion decides, then the distance.
-    shared = sorted((c for c in candidates if c.shared > 0.5), key=companionship)
-    lone_targets = {c.target: c for c in shared if c.target not in targets and c.source in sources}
-    lone_sources = {c.source: c for c in shared if c.source not in sources and c.target in targets}
-    for candidate in (*lone_targets.values(), *lone_sources.values()):
-        add(candidate)
-    # Phrases linked as a whole: *this evening*, *heute Abend*.
-    first = frozenset(links)
-    links.update(c[:2] for c in shared if _closes_block(c, first))
-    # Words missing from the list, between the same linked words on both sides.
-    for source in set(range(len(pair[0]))) - sources:
-        for target in set(range(len(pair[1]))) - targets:
-            if {(source - 1, target - 1), (source + 1, target + 1)} <= first:
-                links.add((source, target))
-    return tuple(sorted(links))
-
-
-def _closes_block(candidate: _Candidate, links: frozenset[tuple[int, int]]) -> bool:
-    """Whether both words are linked, each to a neighbour of the other one."""
-    source, target = candidate[:2]
-    return any((source, target + step) in links for step in (-1, 1)) and any(
-        (source + step, target) in links for step in (-1, 1)
-    )
-
-
-def _candidates(words: WordList, pair: TokenPair, threshold: float) -> Iterator[_Candidate]:
-    sources, targets = ([token.casefold() for token in side] for side in pair)
-    for i, source in enumerate(sources):
-        for j, target in enumerate(targets):
-            strength = words.strength(source, target)
-            if strength >= threshold:
-                distance = abs(i / len(sources) - j / len(targets))
-                shared, companion = words.sharing(source, target)
-                is_repeated = sources.count(source) > 1 or targets.count(target) > 1
-                yield _Candidate(i, j, strength, distance, is_repeated, shared, companion)
 
 
 class PharaohAligner:
@@ -524,11 +334,12 @@ class PharaohAligner:
             raise DataError(
                 f"{len(alignments)} lines for {len(checked)} pairs; one line per pair expected, in order", self.path
             )
-        for number, (links, pair) in enumerate(zip(alignments, checked, strict=True), start=1):
-            try:
-                yield check_links(links, pair)
-            except NbkitError as error:
-                raise DataError(str(error), self.path, number) from None
+        for number, (links, (source, target)) in enumerate(zip(alignments, checked, strict=True), start=1):
+            for here, there in links:
+                if here >= len(source) or there >= len(target):
+                    sizes = f"{len(source)} and {len(target)} tokens: {' '.join(source)!r}, {' '.join(target)!r}"
+                    raise DataError(f"link {here}-{there} points outside its texts of {sizes}", self.path, number)
+            yield links
 
 
 # ----------------------------------------------------------------------------
@@ -555,39 +366,26 @@ class EflomalAligner:
     training: pairs of (source tokens, target tokens) to learn from first. Other pairs are then aligned with priors
     counted from their links, so that a few test sentences benefit from a corpus; the training pairs themselves get the
     links of that first run. Without it, `align` learns only from the pairs passed to it.
-    model: 1 (IBM 1), 2 (and HMM) or 3 (and fertility). samplers: independent
-    chains whose expectations are averaged. iterations: relative to eflomal's default, 5,000/√n of n pairs; with
-    training pairs at most 64, as small test sets need less where priors say much. null_prior: probability of a
-    word without a link. store: stores links and priors.
+    samplers: independent chains whose expectations are averaged. iterations: relative to eflomal's default, 5,000/√n of
+    n pairs; with training pairs at most 64, as small test sets need less where priors say much. store: stores links and
+    priors.
 
     Each distinct pair counts once, and pairs are sorted first, so their order and repeats have no effect. Case is
     ignored. Texts of more than 1,023 tokens get no links, with a warning. eflomal takes its seed from the system and
     cannot be seeded: two runs differ slightly, and *store* preserves the links of one run.
 
-    Raises `MissingExtraError` if links are requested without the package, `NbkitError` for settings out of range.
+    Raises `MissingExtraError` if links are requested without the package.
     """
 
     def __init__(
-        self,
-        src: str,
-        tgt: str,
-        argument: str | None = None,
-        *,
-        training: Iterable[tuple[Sequence[str], Sequence[str]]] | None = None,
-        model: int = 3,
-        samplers: int = 3,
-        iterations: float = 1.0,
-        null_prior: float = 0.2,
-        store: Store | None = None,
-    ):
-        no_argument("eflomal", argument)
-        if model not in (1, 2, 3) or samplers < 1 or iterations <= 0 or not 0 < null_prior < 1:
-            raise NbkitError(
-                f"aligner 'eflomal': model={model} (1, 2 or 3 expected), samplers={samplers} (1 or more), "
-                f"iterations={iterations} (more than 0), null_prior={null_prior} (between 0 and 1)"
-            )
-        chains = {"n_samplers": samplers, "rel_iterations": iterations}
-        self._settings = {"model": model, "null_prior": null_prior, **chains}
+        self, src: str, tgt: str, argument: str | None = None, *,
+        training: Iterable[tuple[Sequence[str], Sequence[str]]] | None = None, samplers: int = 3,
+        iterations: float = 1.0, store: Store | None = None,
+    ):  # fmt: skip
+        if argument is not None:
+            raise NbkitError(f"aligner 'eflomal:{argument}': 'eflomal' takes no argument; drop ':{argument}'")
+        # IBM 1, HMM and fertility; the probability of a word without a link; chains; of eflomal's default.
+        self._settings = {"model": 3, "null_prior": 0.2, "n_samplers": samplers, "rel_iterations": iterations}
         self._training = None if training is None else _usable(token_pairs(training))
         if self._training == []:
             raise NbkitError("aligner 'eflomal': training contains no pair with words on both sides")

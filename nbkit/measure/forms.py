@@ -24,7 +24,7 @@ from pydantic import BaseModel, ValidationError
 
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, is_stream, plain_text
-from nbkit.measure.statistics import mean_interval, normal_quantile, percentile_interval, share_interval
+from nbkit.measure.statistics import NORMAL, mean_interval, share_interval
 from nbkit.seeding import address, generator
 
 if TYPE_CHECKING:
@@ -343,7 +343,9 @@ def _interval(
     random = generator(*address, n)
     drawn = [judged, *(judged[:, random.integers(n, size=n)] for _ in range(resamples))]
     value, *draws = (float("nan") if (each == each.flat[0]).all() else float(measure(each)) for each in drawn)
-    return (value, *percentile_interval(np.array(draws)), n)
+    known = [each for each in draws if not np.isnan(each)]
+    ends = np.quantile(known, (0.025, 0.975)).tolist() if len({*known}) > 1 else (float("nan"), float("nan"))
+    return (value, *ends, n)
 
 
 def accuracy_table(
@@ -388,7 +390,7 @@ def _accuracy(group: pd.DataFrame, labels: Sequence[str]) -> tuple[float, ...]:
     n, correct = len(group), int((group["judgement"] == group["label"]).sum())
     accuracy = correct / n
     low, high = proportion_confint(correct, n, alpha=0.05, method="wilson")
-    half = normal_quantile(0.95) * (accuracy * (1 - accuracy) / n) ** 0.5
+    half = NORMAL * (accuracy * (1 - accuracy) / n) ** 0.5
     f1 = f1_score(group["label"], group["judgement"], labels=list(labels), average="macro", zero_division=0)
     return n, accuracy, float(low), float(high), float(half), float(f1)
 

@@ -33,7 +33,6 @@ from nbkit.text.sentences import Text
 # The paper's LitTER compares exactly. *inflected* addresses its first failure in Figure 14 (*tire* for *tirer*),
 # *compounds* its second limitation (German).
 
-Case: TypeAlias = Literal["lower", "mixed"]
 #: "kept": accents distinguish words. "ignored": they do not, nor do ligatures. "stripped": removed as in LitTER's
 #: research code, which preserves ligatures.
 Accents: TypeAlias = Literal["kept", "ignored", "stripped"]
@@ -71,23 +70,22 @@ def without_accents(word: str) -> str:
 
 @dataclass(frozen=True)
 class WordMatcher:
-    """Compares words of one language. known: the words that can be parts of compounds (for "compounds").
+    """Compares words of one language, ignoring case. known: the words that can be parts of compounds (for "compounds").
 
-    Raises `NbkitError` for an unknown setting, and for "inflected" without a stemmer for the language.
+    Raises `NbkitError` for "inflected" without a stemmer for the language.
     """
 
     lang: str
     matching: Matching = "exact"
-    case: Case = "lower"
     accents: Accents = "kept"
     known: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        choices = {"matching": known_matchings(self.lang), "case": get_args(Case), "accents": get_args(Accents)}
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                what = f"{name} '{getattr(self, name)}' is not available for words in '{self.lang}'"
-                raise NbkitError(f"{what}; there are: {', '.join(allowed)}")
+        if self.matching not in known_matchings(self.lang):
+            there = ", ".join(known_matchings(self.lang))
+            raise NbkitError(
+                f"matching '{self.matching}' is not available for words in '{self.lang}'; there are: {there}"
+            )
 
     def key(self, word: str) -> str:
         """A key that is equal for words considered the same.
@@ -95,9 +93,7 @@ class WordMatcher:
         >>> WordMatcher("fr", accents="ignored").key("Écorce"), WordMatcher("fr", "inflected").key("tirez")
         ('ecorce', 'tir')
         """
-        word = unicodedata.normalize("NFC", word)
-        if self.case == "lower":
-            word = word.lower()
+        word = unicodedata.normalize("NFC", word).lower()
         if self.matching == "inflected":
             stem = _stemmer(self.lang)(word)
             # Stems of short words would be too short to distinguish them: French *se*, *ses*.
@@ -238,16 +234,6 @@ class WordDictionary:
         pairs = ((word, without_accents(each)) for word, each in self._pairs())
         return WordDictionary(self.name, self.kind, _grouped(pairs))
 
-    def lemmatised(self, source: Callable[[str], str], target: Callable[[str], str]) -> WordDictionary:
-        """The dictionary over lemmas, for LitTER over lemmas. source, target: give the lemma of a single word.
-
-        >>> words = WordDictionary("toy", "file", {"pull": ("tirez", "tirer"), "pulls": ("tire",)})
-        >>> dict(words.lemmatised(lambda word: word.removesuffix("s"), lambda word: "tirer").entries)
-        {'pull': ('tirer',)}
-        """
-        pairs = ((source(word).lower(), target(each).lower()) for word, each in self._pairs())
-        return WordDictionary(f"{self.name}+lemmas", self.kind, _grouped(pairs))
-
     def _pairs(self) -> list[tuple[str, str]]:
         return [(word, each) for word, found in self.entries.items() for each in found]
 
@@ -261,22 +247,21 @@ def read_dictionary(path: str | Path, name: str | None = None) -> WordDictionary
     return WordDictionary(name or Path(path).stem, "file", _grouped(pairs))
 
 
-def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = None) -> WordDictionary:
+def fetch_muse(src: str, tgt: str, folder: str | Path) -> WordDictionary:
     """MUSE's full dictionary, from *folder* or, the first time, from the network.
 
-    digest: the SHA-256 that the file must have. Without it, the digest of the first download is written beside the file
-    and checked from then on, so that no result changes unnoticed.
+    The SHA-256 of the first download is written beside the file and checked from then on, so that no result changes
+    unnoticed.
     Raises `NbkitError` if the file cannot be fetched (with the address, to fetch it by hand), or has another digest.
     Source: Lample et al. 2018, the ground-truth bilingual dictionaries.
     """
     path = _muse_path(src, tgt, folder)
     record = path.with_suffix(".sha256")
     content = path.read_bytes() if path.is_file() else _ask_for_muse(src, tgt, path, "GET", timeout=60)
-    if digest is None and record.is_file():
-        digest = record.read_text(encoding="ascii").strip()
     found = hashlib.sha256(content).hexdigest()
-    if digest is not None and found != digest.lower():
-        raise NbkitError(f"dictionary {path}: its SHA-256 is {found}, not {digest}: the file has changed; restore it")
+    expected = record.read_text(encoding="ascii").strip() if record.is_file() else found
+    if found != expected:
+        raise NbkitError(f"dictionary {path}: its SHA-256 is {found}, not {expected}: the file has changed; restore it")
     for place, written in ((path, content), (record, found.encode())):
         if not place.is_file():
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -322,7 +307,6 @@ def induced_dictionary(
 
     c(s, t): number of links between the two; c(s): number of links of s. The most frequent translations come first.
     Only words with a letter count; case is ignored. pairs: source and target tokens. alignments: links of each pair.
-    Raises `NbkitError` for a link outside its pair, and if the numbers of alignments and pairs differ.
 
     >>> corpus = [(("The", "ice"), ("La", "glace"))] * 3 + [(("ice",), ("verglas",))]
     >>> links = [((0, 0), (1, 1))] * 3 + [((0, 0),)]
@@ -330,16 +314,10 @@ def induced_dictionary(
     {'ice': ('glace',), 'the': ('la',)}
     """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    try:
-        for number, ((source, target), links) in enumerate(zip(pairs, alignments, strict=True), start=1):
-            for left, right in links:
-                if not (0 <= left < len(source) and 0 <= right < len(target)):
-                    size = f"{len(source)} and {len(target)} tokens"
-                    raise NbkitError(f"dictionary {name}: pair {number}: link {left}-{right} is outside its {size}")
-                if _has_letter(source[left]) and _has_letter(target[right]):
-                    counts[source[left].lower()][target[right].lower()] += 1
-    except ValueError as error:
-        raise NbkitError(f"dictionary {name}: one alignment per pair expected ({error})") from None
+    for (source, target), links in zip(pairs, alignments, strict=True):
+        for left, right in links:
+            if _has_letter(source[left]) and _has_letter(target[right]):
+                counts[source[left].lower()][target[right].lower()] += 1
     entries = {}
     for word, targets in sorted(counts.items()):
         total = targets.total()
@@ -366,10 +344,6 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 #: Incremented when the algorithm changes in a way that can change a score.
 VERSION = 2
-Unit: TypeAlias = Literal["word", "lemma"]
-#: Which pairs count. "paper": all of them; without a remaining blocklist there is no error. "covered": only pairs with
-#: at least one word of the idiom in the dictionary, as the others cannot show an error.
-Pairs: TypeAlias = Literal["paper", "covered"]
 #: Which of the idiom's spans in the source are looked up. "last": only the last, as in the research code.
 Spans: TypeAlias = Literal["all", "last"]
 # English endings after an apostrophe are not words to translate; as bare letters, large dictionaries list them.
@@ -391,14 +365,6 @@ class Trigger(NamedTuple):
 
     translation: str
     tokens: tuple[int, ...]
-
-    def is_aligned(self, aligned: Collection[int]) -> bool:
-        """Whether one of its words is among the *aligned* tokens of the hypothesis (see `Litter.judge`).
-
-        >>> Trigger("pain", (4, 7)).is_aligned([7, 8]), Trigger("pain", (4, 7)).is_aligned([])
-        (True, False)
-        """
-        return not set(aligned).isdisjoint(self.tokens)
 
 
 @dataclass(frozen=True)
@@ -431,26 +397,20 @@ class Litter:
     Parameters
     ----------
     dictionary : WordDictionary
-        Translations of single words; for lemmas, a `WordDictionary.lemmatised` one.
+        Translations of single words.
     src, tgt : str
         Source and target language.
-    unit : {"word", "lemma"}
-        Unit of the sequences passed to `judge`.
-    case : {"lower", "mixed"}
-        Whether case distinguishes words ("mixed").
     accents : {"kept", "ignored", "stripped"}
         Treatment of accents (`Accents`).
     matching : {"exact", "inflected", "compounds"}
         "exact" is the paper's; "inflected" and "compounds" are nbkit's variants.
     spans : {"all", "last"}
         Which of an idiom's spans `judge_spans` looks up.
-    vocabulary : frozenset of str
-        Further words of the target language that can be parts of compounds.
 
     Raises
     ------
     NbkitError
-        A setting is unknown.
+        "inflected" without a stemmer for the target language.
 
     References
     ----------
@@ -469,53 +429,34 @@ class Litter:
     dictionary: WordDictionary
     src: str
     tgt: str
-    unit: Unit = "word"
-    case: Case = "lower"
     accents: Accents = "kept"
     matching: Matching = "exact"
     spans: Spans = "all"
-    vocabulary: frozenset[str] = field(default=frozenset(), repr=False)
 
     def __post_init__(self) -> None:
-        for name, allowed in (("unit", get_args(Unit)), ("spans", get_args(Spans))):
-            if getattr(self, name) not in allowed:
-                raise NbkitError(f"LitTER: unknown {name} '{getattr(self, name)}'; there are: {', '.join(allowed)}")
         assert self._matcher is not None  # checks its settings now, not with the first translation
 
-    def signature(self, pairs: Pairs = "paper", *, aligned: str = "no") -> str:
-        """All settings that can change a score. aligned: the aligner, if triggers must be aligned to the idiom.
+    def signature(self, pairs: str = "paper", *, aligned: str = "no") -> str:
+        """All settings that can change a score.
+
+        pairs: which pairs count. "paper": all of them; without a remaining blocklist there is no error. "covered": only
+        pairs with at least one word of the idiom in the dictionary, as the others cannot show an error. aligned: the
+        aligner, if triggers must be aligned to the idiom.
 
         >>> Litter(WordDictionary("toy", "file", {"ice": ("glace",)}), "en", "fr").signature("covered")
         'LitTER|pairs:covered|spans:all|unit:word|case:lower|accents:kept|match:exact|aligned:no|dict:file:toy.24f9...v2'
         """
-        tokens = tokenizer_signature(self.tgt) if self.unit == "word" else "parser"
-        settings = f"spans:{self.spans}|unit:{self.unit}|case:{self.case}|accents:{self.accents}|match:{self.matching}"
-        return f"LitTER|pairs:{pairs}|{settings}|aligned:{aligned}|dict:{self.dictionary.label}|tok:{tokens}|v{VERSION}"
+        settings = f"spans:{self.spans}|unit:word|case:lower|accents:{self.accents}|match:{self.matching}"
+        tokens = f"dict:{self.dictionary.label}|tok:{tokenizer_signature(self.tgt)}"
+        return f"LitTER|pairs:{pairs}|{settings}|aligned:{aligned}|{tokens}|v{VERSION}"
 
-    def judge(
-        self,
-        idiom: Sequence[str],
-        reference: Sequence[str],
-        hypothesis: Sequence[str],
-        *,
-        aligned: Collection[int] | None = None,
-    ) -> LiteralJudgement:
-        """The four steps of §2.1 for one translation.
+    def judge(self, idiom: Sequence[str], reference: Sequence[str], hypothesis: Sequence[str]) -> LiteralJudgement:
+        """The four steps of §2.1 for the words of one translation.
 
         1 idiom: the words of the annotated expression. 2 Each word's translations form its blocklist. 3 A blocklist is
         discarded if one of its words is in the *reference*. 4 A remaining one with a word in the *hypothesis* is a
         literal translation error.
-
-        aligned: tokens of the hypothesis that are aligned to the idiom; a blocklisted word counts only there (nbkit's
-        variant for the paper's limitation 1). None: anywhere, as in the paper.
-        Raises `NbkitError` for a text instead of its tokens and for an aligned token outside the hypothesis.
         """
-        for role, tokens in (("idiom", idiom), ("reference", reference), ("hypothesis", hypothesis)):
-            if isinstance(tokens, str):
-                raise NbkitError(f"LitTER: the {role} must be a list of tokens, not a text ({tokens[:40]!r})")
-        if aligned is not None and not all(0 <= place < len(hypothesis) for place in aligned):
-            size = len(hypothesis)
-            raise NbkitError(f"LitTER: aligned tokens {sorted(aligned)} exceed the hypothesis of {size} tokens")
         words = dict.fromkeys(word.lower() for word in idiom)
         candidates = tuple(Blocklist(word, found) for word in words if (found := self.dictionary.translations(word)))
         in_reference, in_hypothesis = ([self._parts(token) for token in side] for side in (reference, hypothesis))
@@ -524,18 +465,12 @@ class Litter:
             for blocklist in candidates
             if not any(self._occurrences(translation, in_reference) for translation in blocklist.translations)
         )
-        triggers = []
-        for translation in dict.fromkeys(each for blocklist in surviving for each in blocklist.translations):
-            there = self._occurrences(translation, in_hypothesis)
-            places = [i for each in there if aligned is None or not each.isdisjoint(aligned) for i in sorted(each)]
-            if places:
-                triggers.append(Trigger(translation, tuple(places)))
-        return LiteralJudgement(candidates, surviving, tuple(triggers))
+        translations = dict.fromkeys(each for blocklist in surviving for each in blocklist.translations)
+        places = {each: self._occurrences(each, in_hypothesis) for each in translations}
+        return LiteralJudgement(candidates, surviving, tuple(Trigger(*each) for each in places.items() if each[1]))
 
     def judge_texts(self, idiom: str, reference: str, hypothesis: str) -> LiteralJudgement:
-        """`judge` for running text, which is cut into words; *idiom*: text of its spans. For LitTER over words."""
-        if self.unit != "word":
-            raise NbkitError("LitTER over lemmas requires parsed texts: use judge with nbkit.measure.literal.lemmas")
+        """`judge` for running text, which is cut into words; *idiom*: text of its spans."""
         return self.judge(source_words(idiom, self.src), cut(reference, self.tgt), cut(hypothesis, self.tgt))
 
     def judge_spans(self, spans: Sequence[str], reference: str, hypothesis: str) -> LiteralJudgement:
@@ -544,27 +479,26 @@ class Litter:
 
     @cached_property
     def _matcher(self) -> WordMatcher:
-        known = self.dictionary.targets | self.vocabulary if self.matching == "compounds" else frozenset()
-        return WordMatcher(self.tgt, self.matching, self.case, self.accents, known)
+        known = self.dictionary.targets if self.matching == "compounds" else frozenset()
+        return WordMatcher(self.tgt, self.matching, self.accents, known)
 
     @cached_property
     def _parts(self) -> Callable[[str], frozenset[str]]:
         """`WordMatcher.parts`, cached."""
         return lru_cache(maxsize=1 << 16)(self._matcher.parts)
 
-    def _keys(self, translation: str) -> tuple[str, ...]:
-        """The keys of the words of a dictionary entry; there may be several: *se rendre*, and every Chinese word."""
-        words = cut(translation, self.tgt) if self.unit == "word" else translation.split()
-        return tuple(map(self._matcher.key, words))
+    def _occurrences(self, translation: str, text: Sequence[frozenset[str]]) -> tuple[int, ...]:
+        """The positions in *text* of the words of a dictionary entry, in all occurrences of all of them in a row.
 
-    def _occurrences(self, translation: str, text: Sequence[frozenset[str]]) -> list[set[int]]:
-        """The positions of each occurrence of *translation*, as consecutive words, in *text*."""
-        keys = self._keys(translation)
-        return [
-            set(range(start, start + len(keys)))
+        There may be several words: *se rendre*, and every Chinese word.
+        """
+        keys = [self._matcher.key(word) for word in cut(translation, self.tgt)]
+        starts = (
+            start
             for start in range(len(text) - len(keys) + 1)
             if keys and all(key in token for key, token in zip(keys, text[start:], strict=False))
-        ]
+        )
+        return tuple(place for start in starts for place in range(start, start + len(keys)))
 
 
 def published_litter(dictionary: WordDictionary, reverse: WordDictionary | None, src: str, tgt: str) -> Litter:
@@ -596,7 +530,7 @@ def source_words(text: str, lang: str) -> list[str]:
 
 
 def lemmas(text: Text) -> list[str]:
-    """The lower-cased lemmas of a parsed text, one per token of `Text.tokens`, for LitTER and for counts of senses.
+    """The lower-cased lemmas of a parsed text, one per token of `Text.tokens`, for counts of senses.
 
     Raises `NbkitError` if the text has none.
 
@@ -610,53 +544,6 @@ def lemmas(text: Text) -> list[str]:
             raise NbkitError(f"{sentence.joined[:60]!r} has no lemmas; parse it first")
         found += [lemma.lower() for lemma in sentence.lemmas]
     return found
-
-
-def literal_errors(judgements: Iterable[LiteralJudgement], pairs: Pairs = "paper") -> np.ndarray:
-    """1 for each literal translation error, 0 for any other pair, NaN for pairs that do not count (see `Pairs`).
-
-    Average them with `nbkit.measure.statistics.macro_average`. Raises `NbkitError` for unknown *pairs*.
-
-    >>> none = LiteralJudgement((), (), ())
-    >>> literal_errors([none]).tolist(), literal_errors([none], "covered").tolist()
-    ([0.0], [nan])
-    """
-    if pairs not in get_args(Pairs):
-        raise NbkitError(f"LitTER: unknown pairs '{pairs}'; there are: {', '.join(get_args(Pairs))}")
-    return np.array(
-        [each.error if each.covered or pairs == "paper" else np.nan for each in judgements], dtype=np.float64
-    )
-
-
-class Coverage(NamedTuple):
-    """Shares in [0, 1] that the dictionary covers.
-
-    pairs: share of pairs with a word of the idiom in the dictionary. open: share of pairs with a remaining blocklist,
-    which can show an error. idioms: share of idioms with a covered pair.
-    """
-
-    pairs: float
-    open: float
-    idioms: float
-
-
-def coverage(judgements: Sequence[LiteralJudgement], idioms: Sequence[str]) -> Coverage:
-    """How much of the data the dictionary covers, reported with every LitTER; all NaN without data.
-
-    >>> ice = Blocklist("ice", ("glace",))
-    >>> coverage([LiteralJudgement((ice,), (), ()), LiteralJudgement((), (), ())], ["on ice", "swan song"])
-    Coverage(pairs=0.5, open=0.0, idioms=0.5)
-    """
-    if len(judgements) != len(idioms):
-        raise NbkitError(f"coverage: {len(judgements)} judgements but {len(idioms)} idioms; one idiom each expected")
-    if not judgements:
-        return Coverage(float("nan"), float("nan"), float("nan"))
-    reached = {idiom for judgement, idiom in zip(judgements, idioms, strict=True) if judgement.covered}
-    return Coverage(
-        sum(each.covered for each in judgements) / len(judgements),
-        sum(bool(each.blocklists) for each in judgements) / len(judgements),
-        len(reached) / len(set(idioms)),
-    )
 
 
 # ----------------------------------------------------------------------------
@@ -687,19 +574,10 @@ class AlignedPhrase(NamedTuple):
         reference: tuple[Sequence[str], Iterable[tuple[int, int]]],
         hypothesis: tuple[Sequence[str], Iterable[tuple[int, int]]],
     ) -> AlignedPhrase:
-        """The phrase of the source tokens *phrase*; reference, hypothesis: tokens, and links from the source to them.
-
-        Raises `NbkitError` for a phrase without tokens and for a link outside the text.
-        """
-        if not phrase:
-            raise NbkitError("APT-Eval: the phrase has no tokens in the source; give at least one")
-        parts = []
-        for role, (tokens, links) in (("reference", reference), ("hypothesis", hypothesis)):
-            places = linked_tokens(links, phrase)
-            if places and places[-1] >= len(tokens):
-                raise NbkitError(f"APT-Eval: link to token {places[-1]} exceeds the {role} of {len(tokens)} tokens")
-            parts.append(tuple(tokens[place] for place in places))
-        return cls(*parts)
+        """The phrase of the source tokens *phrase*; reference, hypothesis: tokens and the links from the source."""
+        return cls(*(
+            tuple(tokens[place] for place in linked_tokens(links, phrase)) for tokens, links in (reference, hypothesis)
+        ))  # fmt: skip
 
 
 class PhraseScores(NamedTuple):
@@ -712,15 +590,8 @@ class PhraseScores(NamedTuple):
     chrf: np.ndarray
 
 
-class EmptyMatches(NamedTuple):
-    """Shares of pairs with an unaligned phrase, in the reference and in the hypothesis (appendix B.2)."""
-
-    reference: float
-    hypothesis: float
-
-
 def score_phrases(phrases: Sequence[AlignedPhrase], lang: str) -> PhraseScores:
-    """APT-Eval of every pair; average it with `nbkit.measure.statistics.macro_average`.
+    """APT-Eval of every pair.
 
     Unigram precision is, in the paper's words, "the ratio of words in the reference spans that occur in the hypothesis
     spans": Σ_w min(c_ref(w), c_hyp(w)) / Σ_w c_ref(w), ignoring case, with clipped counts.
@@ -770,17 +641,6 @@ def published_signature(aligner: str) -> str:
     """
     own = signature(aligner).replace("precision:of-reference-words", "precision:distinct-of-reference-words")
     return own.replace("case:lower", "case:mixed")
-
-
-def empty_matches(phrases: Sequence[AlignedPhrase]) -> EmptyMatches:
-    """How often the alignments are empty; NaN without phrases. Source: idioms paper, appendix B.2 (2.2 % and 3 %).
-
-    >>> empty_matches([AlignedPhrase((), ("x",)), AlignedPhrase(("x",), ("x",))])
-    EmptyMatches(reference=0.5, hypothesis=0.0)
-    """
-    if not phrases:
-        return EmptyMatches(float("nan"), float("nan"))
-    return EmptyMatches(*(sum(not side for side in column) / len(phrases) for column in zip(*phrases, strict=True)))
 
 
 def _precision(phrase: AlignedPhrase) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -21,11 +21,14 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 
 from nbkit.languages import base_language
 from nbkit.numbers import Number, count_both, find_numbers, forms, write_number
+from nbkit.numbers import Verdict as Carried
 from nbkit.yaml_text import read_own
 
 #: Maximum number of missing or extra numbers that are explained one by one; beyond it (a hypothesis that loops) the
 #: former are reported as missing and the latter as extra.
 MOST_EXPLAINED = 50
+#: Systems that may get a quantity wrong before it is everyone's.
+MOST_OWN = 2
 #: The minutes of 8:00, which no language has to express.
 _FULL_HOUR = "00"
 _TWO = Decimal(2)
@@ -547,3 +550,45 @@ def _corruption(wanted: str, there: str, alone: bool) -> str:
 def _runs(digits: str) -> list[str]:
     """The digits without repeats in a row."""
     return [digit for digit, _ in groupby(digits)]
+
+
+# ----------------------------------------------------------------------------
+# Quantities that several systems get wrong.
+
+
+def own_flags(found: Mapping[str, Sequence[Carried]]) -> dict[str, list[Carried]]:
+    """The quantities that each system gets wrong and at most one other does: all else is everyone's.
+
+    Where several systems are flagged at the same quantity, its source is often unclear, or misread by nbkit.
+    found: the verdicts of `compare_quantities` on each system's translation of one source.
+
+    >>> from nbkit.numbers import compare_quantities
+    >>> source = "It closes at 5 and 6."
+    >>> texts = {"a": "Es schließt um 5 und 6.", "b": "Um 4 und 6.", "c": "Um 5.", "d": "Um 5.", "e": "Um 5."}
+    >>> own = own_flags({name: compare_quantities(source, text, "en", "de") for name, text in texts.items()})
+    >>> {name: [str(each) for each in flags] for name, flags in own.items() if flags}
+    {'b': ['5 ≠ 4 (value)']}
+    """
+    flags = {name: wrong_quantities(verdicts) for name, verdicts in found.items()}
+    having = Counter(place for own in flags.values() for place in set(map(quantity_of, own)))
+    return {name: [each for each in own if having[quantity_of(each)] <= MOST_OWN] for name, own in flags.items()}
+
+
+def wrong_quantities(verdicts: Iterable[Carried]) -> list[Carried]:
+    """The wrong ones of *verdicts*, without months and years that only the target names: they may follow from the text.
+
+    >>> from nbkit.numbers import compare_quantities
+    >>> [str(each) for each in compare_quantities("９日に", "On 9 May", "ja", "en")]
+    ['９ = 9', 'May (month inferred)']
+    >>> wrong_quantities(compare_quantities("９日に", "On 9 May", "ja", "en"))
+    []
+    """
+    return [
+        each for each in verdicts
+        if each.grade == "wrong" and not (each.wrong == "added" and each.target and each.target.kind == "date")
+    ]  # fmt: skip
+
+
+def quantity_of(verdict: Carried) -> object:
+    """The place in the source that a verdict is on, or the value that was added."""
+    return verdict.source.span if verdict.source else verdict.target and verdict.target.value

@@ -20,7 +20,7 @@ from functools import cache, cached_property, lru_cache, partial
 from importlib.resources import files
 from itertools import repeat
 from math import log2
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from nbkit.corpora.homographs import Homograph, HomographLexicon, MucowItem, translation_key
 from nbkit.errors import NbkitError, UnknownNameError
@@ -700,29 +700,19 @@ def mucow_verdict(item: MucowItem, forms: Iterable[str], lemmas: Iterable[str]) 
 
 #: A homograph and the name of one of its sense clusters.
 SenseKey: TypeAlias = tuple[str, str]
-#: Columns of `SenseCounts.table`.
+#: Columns of the tables of counts: kind, homograph or noun, sense or reason, word, and how often.
 COLUMNS = ["kind", "of", "sense", "word", "n"]
-#: Kind, homograph or noun, sense or reason, word.
-_Row: TypeAlias = tuple[str, str, str, str]
-#: The row of `SenseCounts.read`, and the fields that hold the counts of the other kinds of rows.
-_READ = ("pairs read", "", "", "")
-_FLAT = {"sense": "pairs", "undecided": "undecided", "reach": "reached"}
-_NESTED = {"attractor": "attractors", "sense adjective": "sense_adjectives", "noun adjective": "noun_adjectives"}
 
 
 @dataclass(frozen=True)
 class SenseCounts:
-    """Counts over a corpus; those of its parts can be added. Do not change them after first use.
+    """Counts over a corpus. Do not change them after first use.
 
     read: pairs read. pairs: extracted pairs per sense, n(sc): a pair counts once for each of its homographs
     that is translated in exactly one sense. attractors: for each sense, the number of its pairs containing each lemma.
     undecided: occurrences whose sense is undecided, by homograph and reason. sense_adjectives: adjectives by the sense
     of the homograph that they modify; noun_adjectives: adjectives by other noun; occurrences in lower case, of positive
     degree, lemmas. reached: occurrences by search range (`Reach`) and outcome (`Sense.outcome`).
-
-    >>> a = SenseCounts(2, Counter({("bat", "animal"): 1}), {("bat", "animal"): Counter(cave=1)})
-    >>> (a + a).pairs["bat", "animal"], (a + a).attractors["bat", "animal"]["cave"], (a + a - a) == a
-    (2, 2, True)
     """
 
     read: int = 0
@@ -733,37 +723,33 @@ class SenseCounts:
     noun_adjectives: Mapping[str, Counter[str]] = field(default_factory=dict)
     reached: Counter[SenseKey] = field(default_factory=Counter)
 
-    def __add__(self, other: SenseCounts) -> SenseCounts:
-        return sum_counts([self, other])
+    @classmethod
+    def from_table(cls, table: pd.DataFrame) -> SenseCounts:
+        """The counts from a table with the columns `COLUMNS`; rows of several parts of a corpus add up.
 
-    def __sub__(self, other: SenseCounts) -> SenseCounts:
-        """The counts without a part of the corpus (for folds). Raises `NbkitError` if *other* is not a part of it."""
-        whole, part = self._rows(), other._rows()
-        for row, n in part.items():
-            if n > whole[row] and row != _READ:
-                times = f"{n} times in a part, {whole[row]} in" if whole[row] else "in a part, but not in"
-                of = " ".join(filter(None, row[1:]))
-                raise NbkitError(f"counts of senses: {of!r} is counted {times} the whole")
-        if other.read > self.read:
-            raise NbkitError(f"counts of senses: {other.read} pairs cannot be part of {self.read} pairs")
-        whole.subtract(part)
-        return _of_rows(whole)
+        >>> import pandas as pd
+        >>> rows = [("sense", "bat", "animal", "", 2), ("attractor", "bat", "animal", "cave", 1)]
+        >>> counts = SenseCounts.from_table(pd.DataFrame([*rows, *rows], columns=COLUMNS))
+        >>> counts.pairs["bat", "animal"], counts.attractors["bat", "animal"]["cave"]
+        (4, 2)
+        """
+        kinds: defaultdict[str, dict[SenseKey, Counter[str]]] = defaultdict(dict)
+        for kind, of, sense, word, n in zip(*(table[column].tolist() for column in COLUMNS), strict=True):
+            kinds[kind].setdefault((of, sense), Counter())[word] += n
 
-    def _rows(self) -> Counter[_Row]:
-        """Every count by its kind, homograph or noun, sense or reason, and word."""
-        rows = Counter({_READ: self.read})
-        for kind, name in _FLAT.items():
-            rows.update({(kind, of, sense, ""): n for (of, sense), n in getattr(self, name).items()})
-        for kind, name in _NESTED.items():
-            for key, counts in getattr(self, name).items():
-                of, sense = (key, "") if isinstance(key, str) else key
-                rows.update({(kind, of, sense, word): n for word, n in counts.items()})
-        return rows
+        def flat(kind: str) -> Counter[SenseKey]:
+            return Counter({key: counts.total() for key, counts in kinds[kind].items()})
+
+        nouns = {noun: counts for (noun, _), counts in kinds["noun adjective"].items()}
+        return cls(
+            flat("pairs read").total(), flat("sense"), kinds["attractor"], flat("undecided"),
+            kinds["sense adjective"], nouns, flat("reach"),
+        )  # fmt: skip
 
     @cached_property
     def total(self) -> int:
         """N, all extracted pairs of all homographs."""
-        return sum(self.pairs.values())
+        return self.pairs.total()
 
     @cached_property
     def of_homograph(self) -> Counter[str]:
@@ -771,14 +757,6 @@ class SenseCounts:
         totals: Counter[str] = Counter()
         for (homograph, _), n in self.pairs.items():
             totals[homograph] += n
-        return totals
-
-    @cached_property
-    def of_word(self) -> Counter[str]:
-        """n(a): the number of extracted pairs that contain each attractor."""
-        totals: Counter[str] = Counter()
-        for counts in self.attractors.values():
-            totals.update(counts)
         return totals
 
     @cached_property
@@ -790,14 +768,22 @@ class SenseCounts:
         return totals
 
     @cached_property
-    def senses_seen(self) -> Counter[str]:
-        """The number of senses in which each homograph was extracted."""
-        return Counter(homograph for (homograph, _), n in self.pairs.items() if n)
+    def of_word(self) -> Counter[str]:
+        """n(a): the number of extracted pairs that contain each attractor."""
+        totals: Counter[str] = Counter()
+        for counts in self.of_word_and_homograph.values():
+            totals.update(counts)
+        return totals
 
     @cached_property
-    def attractors_of_sense(self) -> dict[SenseKey, int]:
+    def _totals(self) -> dict[SenseKey, int]:
         """Σ_a n(a, sc): all attractor counts of each sense."""
         return {key: counts.total() for key, counts in self.attractors.items()}
+
+    @cached_property
+    def _senses(self) -> Counter[str]:
+        """The number of senses in which each homograph was extracted."""
+        return Counter(homograph for homograph, _ in self.pairs)
 
     def frequency(self, word: str, homograph: str, sense: str) -> int:
         """The number of pairs of the sense that contain the word, n(a, sc): FREQ (1)."""
@@ -814,45 +800,6 @@ class SenseCounts:
         counts = self.attractors.get((homograph, sense), Counter())
         ranked = sorted((-count, word) for word, count in counts.items() if word not in leave_out)
         return [(word, -count) for count, word in ranked[:n]]
-
-    def table(self) -> pd.DataFrame:
-        """All counts as one tidy table, sorted: kind, of (homograph or noun), sense (or reason), word, n."""
-        import pandas as pd
-
-        rows = self._rows()
-        return pd.DataFrame(sorted((*row, n) for row, n in rows.items() if n or row == _READ), columns=COLUMNS)
-
-    @classmethod
-    def from_table(cls, table: pd.DataFrame) -> SenseCounts:
-        """The counts from a `table`. Raises `NbkitError` if its columns differ."""
-        if list(table.columns) != COLUMNS:
-            raise NbkitError(f"counts of senses: columns {', '.join(COLUMNS)} expected, not {', '.join(table.columns)}")
-        rows: Counter[_Row] = Counter()
-        for *row, n in zip(*(table[column].tolist() for column in COLUMNS), strict=True):
-            rows[tuple(row)] += n
-        return _of_rows(rows)
-
-
-def _of_rows(rows: Counter[_Row]) -> SenseCounts:
-    """The counts from the rows of `SenseCounts._rows`."""
-    fields: dict[str, Any] = {**{name: Counter() for name in _FLAT.values()}, **{name: {} for name in _NESTED.values()}}
-    for row, n in rows.items():
-        kind, of, sense, word = row
-        if kind in _FLAT and n:
-            fields[_FLAT[kind]][of, sense] = n
-        elif kind in _NESTED and n:
-            fields[_NESTED[kind]].setdefault(of if kind == "noun adjective" else (of, sense), Counter())[word] = n
-        elif row != _READ and n:
-            raise NbkitError(f"counts of senses: unknown kind '{kind}'")
-    return SenseCounts(rows[_READ], **fields)
-
-
-def sum_counts(parts: Iterable[SenseCounts]) -> SenseCounts:
-    """The counts over all *parts* of a corpus; empty counts for no parts."""
-    rows: Counter[_Row] = Counter()
-    for part in parts:
-        rows.update(part._rows())
-    return _of_rows(rows)
 
 
 #: DB(w, sc): counts, word, homograph, sense → bias; 0 for a word that is not an attractor of the sense.
@@ -915,9 +862,9 @@ def ppmi_published(counts: SenseCounts, word: str, homograph: str, sense: str) -
     if not both:
         return 0.0
     of_words = counts.of_word_and_homograph[homograph]
-    senses, words = counts.senses_seen[homograph], len(of_words)
+    senses, words = counts._senses[homograph], len(of_words)
     of_word = of_words[word] + SMOOTHING * senses
-    of_sense = counts.attractors_of_sense[homograph, sense] + SMOOTHING * words
+    of_sense = counts._totals[homograph, sense] + SMOOTHING * words
     total = of_words.total() + SMOOTHING * senses * words
     return _ppmi(both + SMOOTHING, of_word, of_sense, total)
 
@@ -960,44 +907,26 @@ class SentenceBias(NamedTuple):
 
 
 def bias_towards(
-    words: Sequence[str],
-    counts: SenseCounts,
-    homograph: str,
-    sense: str,
-    *,
-    measure: str = "freq",
-    aggregate: str = "mean",
-) -> float:
+    words: Sequence[str], counts: SenseCounts, homograph: str, sense: str, *,
+    measure: str = "freq", aggregate: str = "mean",
+) -> float:  # fmt: skip
     """DB(S, sc), the bias of a sentence towards one sense. (3)
 
-    words: of all tokens of S (`literal.lemmas`); a word that is not an attractor of the sense, such as the homograph
-    itself and punctuation, counts 0. measure: one of `MEASURES`. aggregate: one of `AGGREGATES`.
-    Raises `UnknownNameError` for these, `NbkitError` for a sentence without words.
+    words: of all tokens of S (`literal.lemmas`), at least one; a word that is not an attractor of the sense, such as
+    the homograph itself and punctuation, counts 0. measure: one of `MEASURES`. aggregate: one of `AGGREGATES`.
     """
-    if measure not in MEASURES:
-        raise UnknownNameError("measure of disambiguation bias", measure, MEASURES)
-    if aggregate not in AGGREGATES:
-        raise UnknownNameError("aggregate of disambiguation bias", aggregate, AGGREGATES)
-    if not words:
-        raise NbkitError(f"the bias of a sentence towards '{sense}' of '{homograph}' is undefined without words")
     of_word = MEASURES[measure]
     return AGGREGATES[aggregate]([of_word(counts, word, homograph, sense) for word in words])
 
 
 def sentence_bias(
-    words: Sequence[str],
-    counts: SenseCounts,
-    homograph: str,
-    right: str,
-    senses: Iterable[str],
-    *,
-    measure: str = "freq",
-    aggregate: str = "mean",
-) -> SentenceBias:
+    words: Sequence[str], counts: SenseCounts, homograph: str, right: str, senses: Iterable[str], *,
+    measure: str = "freq", aggregate: str = "mean",
+) -> SentenceBias:  # fmt: skip
     """DB✓, DB✗ and their difference for a sentence (§2.2).
 
-    right: the sense of the reference. senses: all senses of the homograph, in the order of the lexicon.
-    Arguments and errors as for `bias_towards`; `NbkitError` if there is no wrong sense.
+    right: the sense of the reference. senses: all senses of the homograph, at least two, in the order of the lexicon.
+    Other arguments as for `bias_towards`.
 
     >>> from collections import Counter
     >>> counts = SenseCounts(9, Counter({("bat", "animal"): 5, ("bat", "club"): 4}),
@@ -1006,11 +935,7 @@ def sentence_bias(
     >>> bias.right, bias.wrong, bias.wrong_sense, bias.difference
     (0.25, 1.0, 'club', 0.75)
     """
-    wrong = [sense for sense in senses if sense != right]
-    if not wrong:
-        raise NbkitError(f"'{homograph}' has no sense other than '{right}'; DB✗ is undefined")
-
     towards = partial(bias_towards, words, counts, homograph, measure=measure, aggregate=aggregate)
-    biases = {sense: towards(sense) for sense in wrong}
-    strongest = max(wrong, key=biases.__getitem__)
+    biases = {sense: towards(sense) for sense in senses if sense != right}
+    strongest = max(biases, key=biases.__getitem__)
     return SentenceBias(towards(right), biases[strongest], strongest)

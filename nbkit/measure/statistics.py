@@ -1,13 +1,11 @@
-"""Confidence intervals, rank correlations, paired tests and resampling: the uncertainty of shares, trends, differences.
+"""95 % confidence intervals, rank correlations and paired tests: the uncertainty of shares, trends, differences.
 
 The unit of resampling and pairing is the sentence pair: perturbations of one sentence are not independent.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Hashable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
@@ -47,6 +45,8 @@ if TYPE_CHECKING:
 FEW = 30
 #: The range of a share and of every bounded metric, and that of a difference of two of them.
 UNIT, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
+#: How many standard errors on either side cover 95 % of a normal distribution.
+NORMAL = 1.959963984540054
 # The number of clusters of the rarer outcome whose weight equals the prior on the design effect.
 _PRIOR = 0.25
 
@@ -64,10 +64,7 @@ class Interval(NamedTuple):
 
 
 def share_interval(
-    values: Sequence[float] | np.ndarray,
-    *,
-    groups: Sequence[object] | np.ndarray | None = None,
-    level: float = 0.95,
+    values: Sequence[float] | np.ndarray, *, groups: Sequence[object] | np.ndarray | None = None
 ) -> Interval:
     """The share of *values* that are 1 (true), with Wilson's interval of the effective sample size; ignores NaN.
 
@@ -79,17 +76,15 @@ def share_interval(
     >>> share_interval([1, 1, 0, 0], groups=["a", "a", "b", "b"]) == share_interval([1, 0])
     True
     """
-    totals, counts = _units(values, groups)
-    return share_of_sums(totals, counts, level=level)
+    return share_of_sums(*_units(values, groups))
 
 
-def share_of_sums(totals: np.ndarray, counts: np.ndarray, *, level: float = 0.95) -> Interval:
+def share_of_sums(totals: np.ndarray, counts: np.ndarray) -> Interval:
     """`share_interval` of units given by the sum and the number of their values.
 
     >>> share_of_sums(np.array([2.0, 0.0]), np.array([2.0, 2.0])) == share_interval([1, 1, 0, 0], groups="aabb")
     True
     """
-    check_level(level)
     units, values = len(totals), float(counts.sum())
     if not values:
         return _NOTHING
@@ -100,12 +95,10 @@ def share_of_sums(totals: np.ndarray, counts: np.ndarray, *, level: float = 0.95
     # Values that are shares themselves carry more information than as many zeros and ones.
     most = values if (totals == totals.round()).all() else np.inf
     variance = ((totals - share * counts) ** 2).sum() / values**2 * units / max(units - 1, 1)
-    return Interval(share, *share_bounds(share, float(variance), fewest=fewest, most=most, level=level), units)
+    return Interval(share, *share_bounds(share, float(variance), fewest=fewest, most=most), units)
 
 
-def share_bounds(
-    share: float, variance: float, *, fewest: float, most: float, level: float = 0.95
-) -> tuple[float, float]:
+def share_bounds(share: float, variance: float, *, fewest: float, most: float) -> tuple[float, float]:
     """Wilson's interval of a *share* with this sampling *variance*.
 
     variance: of the share over samples; 0 means that all units are alike, NaN that it is unknown.
@@ -115,14 +108,12 @@ def share_bounds(
     >>> share_bounds(0.25, 0.25 * 0.75 / 40, fewest=40, most=40)
     (0.14..., 0.40...)
     """
-    check_level(level)
     if np.isnan(share) or not fewest > 0:
         return float("nan"), float("nan")
-    rarer = min(share, 1 - share) * fewest
-    return _wilson(share, _effective(share, variance, fewest, most, rarer, level), level)
+    return _wilson(share, _effective(share, variance, fewest, most, rarer=min(share, 1 - share) * fewest))
 
 
-def _effective(share: float, variance: float, fewest: float, most: float, rarer: float, level: float) -> float:
+def _effective(share: float, variance: float, fewest: float, most: float, rarer: float) -> float:
     """The number of independent values that a *share* with this *variance* is worth.
 
     rarer: how many units have the rarer outcome: the more, the more the variance counts.
@@ -130,18 +121,23 @@ def _effective(share: float, variance: float, fewest: float, most: float, rarer:
     plain = share * (1 - share)
     if not (plain > 0 and variance >= 0 and fewest > 1):  # of a single unit, nothing says how its values agree
         return fewest
-    from scipy.special import stdtrit
-
     # The fewer the units, the less certain the variance: as Student's t is to the normal distribution.
-    certain = (normal_quantile(level) / float(stdtrit(fewest - 1, (1 + level) / 2))) ** 2
+    certain = (NORMAL / _student(fewest - 1)) ** 2
     measured = max(min(plain / variance if variance > 0 else np.inf, most) * certain, fewest)
     weight = rarer / (rarer + _PRIOR)
     return 1 / (weight / measured + (1 - weight) / fewest)
 
 
-def _wilson(share: float, n: float, level: float) -> tuple[float, float]:
+def _student(freedom: float) -> float:
+    """The quantile of Student's t for 95 % on either side of 0."""
+    from scipy.special import stdtrit  # what scipy.stats calls, which takes a second to load
+
+    return float(stdtrit(freedom, 0.975))
+
+
+def _wilson(share: float, n: float) -> tuple[float, float]:
     """Wilson's interval of a share of *n* independent values."""
-    square = normal_quantile(level) ** 2
+    square = NORMAL**2
     middle = (share + square / (2 * n)) / (1 + square / n)
     half = (share * (1 - share) * square / n + (square / (2 * n)) ** 2) ** 0.5 / (1 + square / n)
     # The ends of 0 of n and of n of n are exact; rounding would leave 1e-17.
@@ -149,12 +145,9 @@ def _wilson(share: float, n: float, level: float) -> tuple[float, float]:
 
 
 def mean_interval(
-    values: Sequence[float] | np.ndarray,
-    *,
-    groups: Sequence[object] | np.ndarray | None = None,
+    values: Sequence[float] | np.ndarray, *, groups: Sequence[object] | np.ndarray | None = None,
     within: tuple[float, float] | None = None,
-    level: float = 0.95,
-) -> Interval:
+) -> Interval:  # fmt: skip
     """The mean of *values* with Hall's interval of a skewed sample; ignores NaN.
 
     groups: the unit of each value (such as its sentence pair), whose values are not independent; None: each value is a
@@ -165,7 +158,6 @@ def mean_interval(
     >>> mean_interval([0.0] * 80, within=(0, 1)), mean_interval([2.0] * 80)
     (Interval(mean=0.0, low=0.0, high=0.045..., n=80), Interval(mean=2.0, low=nan, high=nan, n=80))
     """
-    check_level(level)
     totals, counts = _units(values, groups)
     n = len(totals)
     if not n:
@@ -175,26 +167,15 @@ def mean_interval(
     if within is not None and not within[0] - slack <= mean <= within[1] + slack:
         raise NbkitError(f"mean: values from {within[0]:g} to {within[1]:g} expected, their mean is {mean:g}")
     weights = counts / counts.sum()
-    ends = influence_bounds(
-        mean,
-        totals / counts.sum() - mean * weights,
-        values=totals / counts,
-        weights=weights,
-        within=within,
-        level=level,
-    )
+    influence = totals / counts.sum() - mean * weights
+    ends = influence_bounds(mean, influence, values=totals / counts, weights=weights, within=within)
     return Interval(mean, *ends, n)
 
 
 def influence_bounds(
-    mean: float,
-    influence: np.ndarray,
-    *,
-    values: np.ndarray | None = None,
-    weights: np.ndarray | None = None,
+    mean: float, influence: np.ndarray, *, values: np.ndarray | None = None, weights: np.ndarray | None = None,
     within: tuple[float, float] | None = None,
-    level: float = 0.95,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """The interval of a *mean*, or of any smooth statistic, from what each unit adds to its deviation.
 
     `mean_interval` computes it for a mean of values. Hall's interval has the standard error
@@ -211,8 +192,6 @@ def influence_bounds(
         accounted for where most units have the same value.
     within
         The range of possible values.
-    level
-        The coverage.
 
     Returns
     -------
@@ -225,30 +204,24 @@ def influence_bounds(
     >>> influence_bounds(3.0, (each - 3) / 4) == mean_interval(each)[1:3]
     True
     """
-    check_level(level)
     n = len(influence)
     deviations = n * np.asarray(influence, dtype=np.float64)
     squares = float((deviations**2).sum())
     if n < 2 or squares**0.5 <= 1e-9 * max(1.0, abs(mean)):
-        return _unvaried(mean, n, within, level)
+        return _unvaried(mean, n, within)
     error = (squares / (n * (n - 1))) ** 0.5
     # Unbiased cumulants, and a little more: small samples underestimate skewness all the same.
     third = float((deviations**3).sum()) * n / max((n - 1) * (n - 2), 1)
     skewness = (1 + 2 / n) * third / (squares / (n - 1)) ** 1.5 / n**0.5
-    low, high = _skewed(mean, error, skewness, n, within, level)
+    low, high = _skewed(mean, error, skewness, n, within)
     if values is None or weights is None or within is None or not np.isfinite(within).all():
         return low, high
-    alike, rare_low, rare_high = _rare_bounds(mean, influence, values, weights, within, level)
+    alike, rare_low, rare_high = _rare_bounds(mean, influence, values, weights, within)
     return (1 - alike) * low + alike * rare_low, (1 - alike) * high + alike * rare_high
 
 
 def _rare_bounds(
-    mean: float,
-    influence: np.ndarray,
-    values: np.ndarray,
-    weights: np.ndarray,
-    within: tuple[float, float],
-    level: float,
+    mean: float, influence: np.ndarray, values: np.ndarray, weights: np.ndarray, within: tuple[float, float]
 ) -> tuple[float, float, float]:
     """The interval of a mean of units most of which have the same value v, and how far it counts (0 to 1).
 
@@ -281,8 +254,8 @@ def _rare_bounds(
             rarer = float(np.count_nonzero(excess * room > _SAME * span))
             deviations.append(weights * (excess - share) * (rarer > 0))
             variance = scale * float((deviations[-1] ** 2).sum())
-            size = _effective(share, variance, fewest, np.inf, rarer, level)
-            sides.append(room * (np.array([share, *_wilson(share, size, level)]) @ _AROUND))
+            low, high = _wilson(share, _effective(share, variance, fewest, np.inf, rarer))
+            sides.append((room * (share - low), room * (high - share)))
         spread = float((deviations[0] ** 2).sum() * (deviations[1] ** 2).sum()) ** 0.5
         correlation = float(deviations[0] @ deviations[1]) / spread if spread > 0 else 0.0
         (below_up, above_up), (below_down, above_down) = sides
@@ -297,8 +270,6 @@ def _rare_bounds(
 _ALIKE = (0.2, 0.5)
 #: Values that are closer than this share of the range count as the same.
 _SAME = 1e-3
-#: From a share and its lower and upper end to how far the ends are away.
-_AROUND = np.array([[1.0, -1.0], [-1.0, 0.0], [0.0, 1.0]])
 
 
 def _length(one: float, other: float, correlation: float) -> float:
@@ -310,12 +281,10 @@ _NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
 
 
 def _skewed(
-    mean: float, error: float, skewness: float, n: float, within: tuple[float, float] | None, level: float
+    mean: float, error: float, skewness: float, n: float, within: tuple[float, float] | None
 ) -> tuple[float, float]:
     """Hall's interval, or Student's where that is wider. skewness: of the mean, that is, of the values by √n."""
-    from scipy.special import stdtrit
-
-    quantile = float(stdtrit(n - 1, (1 + level) / 2))
+    quantile = _student(n - 1)
     below, above = quantile, quantile
     if abs(skewness) > 1e-6:  # the t that the transformation maps to either quantile
         below, above = (
@@ -326,11 +295,11 @@ def _skewed(
     return (max(low, float(within[0])), min(high, float(within[1]))) if within else (low, high)
 
 
-def _unvaried(value: float, n: float, within: tuple[float, float] | None, level: float) -> tuple[float, float]:
+def _unvaried(value: float, n: float, within: tuple[float, float] | None) -> tuple[float, float]:
     """The interval of the mean of *n* equal values, by the share of other values that they can have missed."""
     if within is None or not np.isfinite(within).all():
         return float("nan"), float("nan")
-    _, missed = share_bounds(0.0, 0.0, fewest=n, most=n, level=level)
+    _, missed = share_bounds(0.0, 0.0, fewest=n, most=n)
     return value - missed * (value - within[0]), value + missed * (within[1] - value)
 
 
@@ -355,78 +324,8 @@ def _units(
     return totals[order], counts[order]
 
 
-def normal_quantile(level: float) -> float:
-    """The number of standard errors on either side that cover *level* of a normal distribution.
-
-    >>> round(normal_quantile(0.95), 2)
-    1.96
-    """
-    from scipy.special import ndtri  # what scipy.stats calls, which takes a second to load
-
-    return float(ndtri((1 + level) / 2))
-
-
-def check_level(level: float, what: str = "interval") -> None:
-    """Raise `NbkitError` unless *level* is a probability."""
-    if not 0 < level < 1:
-        raise NbkitError(f"{what}: level must be a probability such as 0.95, not {level}")
-
-
 # ----------------------------------------------------------------------------
-# Averages over phrases, so that frequent and rare idioms have equal weight. Source: idioms paper, §2.3.
-
-
-class Averages(NamedTuple):
-    """Averages over phrases and over pairs.
-
-    macro: over phrases; its n is their number. micro: over pairs; phrases are also the units of its interval,
-    as pairs of one phrase are not independent. pairs: number of pairs.
-    """
-
-    macro: Interval
-    micro: Interval
-    pairs: int
-
-
-def macro_average(
-    values: Sequence[float] | np.ndarray, phrases: Sequence[Hashable], *, share: bool = False
-) -> Averages:
-    """Macro and micro average: E = 1/|L| Σⱼ 1/|Pⱼ| Σᵢ M(θ(sᵢ), tᵢ) over phrases L with pairs Pⱼ (equation 1).
-
-    values: M of each pair, from 0 to 1. phrases: the phrase of each. NaN values are ignored; a phrase without a value
-    is not in L. share: whether M is 1 or 0 (error or not), so that the averages are shares.
-    Raises `NbkitError` if the two differ in length. Source: idioms paper, §2.3, equation 1.
-
-    >>> averages = macro_average([1, 1, 1, 0], ["piece of cake", "piece of cake", "piece of cake", "swan song"])
-    >>> averages.macro.mean, averages.micro.mean
-    (0.5, 0.75)
-    """
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or len(array) != len(phrases):
-        raise NbkitError(
-            f"macro average: one phrase per value expected, {array.shape} values and {len(phrases)} phrases found"
-        )
-    by_phrase = phrase_means(array, phrases)
-    interval = share_interval if share else partial(mean_interval, within=UNIT)
-    macro, micro = interval(list(by_phrase.values())), interval(array, groups=phrases)
-    return Averages(macro, micro, int(np.count_nonzero(~np.isnan(array))))
-
-
-def phrase_means(values: Sequence[float] | np.ndarray, phrases: Sequence[Hashable]) -> dict[Hashable, float]:
-    """The mean of each phrase's values, in the order of their first value; ignores NaN.
-
-    >>> phrase_means([1.0, float("nan"), 0.0], ["a", "b", "a"])
-    {'a': 0.5}
-    """
-    groups: dict[Hashable, list[float]] = {}
-    for value, phrase in zip(values, phrases, strict=True):
-        if not np.isnan(value):
-            groups.setdefault(phrase, []).append(float(value))
-    return {phrase: float(np.mean(group)) for phrase, group in groups.items()}
-
-
-# ----------------------------------------------------------------------------
-# Resamples, rank correlations and paired tests.
+# Rank correlations and paired tests.
 
 
 class Correlation(NamedTuple):
@@ -439,78 +338,18 @@ class Correlation(NamedTuple):
     n: int
 
 
-def ratio(totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """*totals* / *counts*, NaN for a count of 0.
-
-    >>> ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
-    array([0.5, nan])
-    """
-    return np.divide(totals, counts, out=np.full(np.shape(totals), np.nan), where=np.asarray(counts) > 0)
-
-
-def percentile_interval(draws: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """Lower and upper percentile of *draws*; ignores NaN (resamples without a value).
-
-    Both are NaN if there is no draw or all draws are equal. For means and shares of few units its coverage is too low:
-    see `share_interval` and `mean_interval`.
-
-    >>> percentile_interval(np.arange(101.0), level=0.5)
-    (25.0, 75.0)
-    """
-    check_level(level, "bootstrap")
-    known = draws[~np.isnan(draws)]
-    if not len(known) or np.ptp(known) == 0:
-        return float("nan"), float("nan")
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-def spearman(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> Correlation:
-    """Spearman's rank correlation with its 95 % interval; p by pingouin.
-
-    The interval is that of Fisher's z with Bonett and Wright's variance, (1 + ρ² / 2) / (n − 3): with 1 / (n − 3) its
-    coverage is 89 % at n = 10 and ρ = 0.9. |ρ| = 1 is reduced by half the step to the next value, 6 / (n³ − n).
-    Rows with a NaN are ignored. With fewer than 4 rows or a constant side everything is NaN.
-
-    References: Bonett & Wright 2000, *Sample size requirements for estimating Pearson, Kendall and Spearman
-    correlations*.
-
-    >>> spearman([1, 2, 3, 4, 5], [1, 3, 2, 4, 5])
-    Correlation(rho=0.8..., low=-0.1..., high=0.9..., p=0.03..., n=5)
-    >>> spearman([1, 2, 3, 4, 5], [1, 2, 3, 4, 5])[1:3]
-    (0.16..., 1.0)
-    """
-    left, right, _, is_defined = _complete(x, y)
-    if not is_defined:
-        return Correlation(np.nan, np.nan, np.nan, np.nan, len(left))
-    import pingouin
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sample size is too small to estimate power")  # which is not used
-        row = pingouin.corr(left, right, method="spearman").iloc[0]
-    rho = float(row["r"])
-    return Correlation(rho, *_fisher(rho, len(left)), float(row["p_val"]), len(left))
-
-
 def spearman_of_clusters(
-    x: Sequence[float] | np.ndarray,
-    y: Sequence[float] | np.ndarray,
-    units: Sequence[object] | np.ndarray,
-    *,
-    resamples: int | None = None,
-    seed: int | None = None,
-    level: float = 0.95,
+    x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, units: Sequence[object] | np.ndarray
 ) -> Correlation:
     """Spearman's rank correlation of dependent rows from independent *units*, by a closed formula.
 
-    ρ is that of `spearman`. With ρ's influence u of each of C units (`spearman_influence`), z = artanh(ρ) has the
-    variance
+    With ρ's influence u of each of C units (`spearman_influence`), z = artanh(ρ) has the variance
 
         v = (1 − w) v₁ + w max(v₁, v₂),  v₁ = C / (C − 1) · Σ u² / (1 − ρ²)²,  v₂ = (1 + ρ² / 2) / (C − 3),
 
     where v₂ is that of C single rows (Bonett and Wright), and w = min(1, 4 / C) lets few units err on the wide side.
     The interval and the two-sided p of ρ = 0 are those of Student's t with C − 1 degrees of freedom. |ρ| = 1 is reduced
-    as in `spearman`.
+    by half the step to the next value, 6 / (n³ − n).
 
     Parameters
     ----------
@@ -518,15 +357,12 @@ def spearman_of_clusters(
         The rows; those with a NaN are ignored.
     units
         The unit of each row, such as its sentence pair.
-    resamples, seed
-        Without effect: earlier versions drew resamples.
-    level
-        The coverage of the interval.
 
     Returns
     -------
     Correlation
-        All NaN if ρ is undefined; interval and p are NaN with a single unit. n: number of complete rows.
+        All NaN if ρ is undefined: fewer than 4 rows, or a constant side; interval and p are NaN with a single unit. n:
+        number of complete rows.
 
     References
     ----------
@@ -541,12 +377,12 @@ def spearman_of_clusters(
     >>> [round(value, 9) for value in alone] == [round(value, 9) for value in thrice._replace(n=6)], thrice.n
     (True, 18)
     """
-    if len(units) != len(x):
-        raise NbkitError(f"spearman: {len(x)} rows but {len(units)} units; one unit per row expected")
-    left, right, complete, is_defined = _complete(x, y)
-    if not is_defined:
+    left, right = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    complete = ~(np.isnan(left) | np.isnan(right))
+    left, right = left[complete], right[complete]
+    if len(left) < 4 or not np.ptp(left) or not np.ptp(right):
         return Correlation(np.nan, np.nan, np.nan, np.nan, len(left))
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtr
 
     _, row_units = np.unique(np.asarray(units)[complete], return_inverse=True)
     rho, influence = spearman_influence(left, right)
@@ -560,7 +396,7 @@ def spearman_of_clusters(
     single = (1 + inside**2 / 2) / (n - 3) if n > 3 else np.inf
     weight = min(1.0, 4 / n)
     error = ((1 - weight) * measured + weight * max(measured, single)) ** 0.5
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * error
+    half = _student(n - 1) * error
     low, high = np.tanh(np.arctanh(inside) + np.array([-half, half]))
     p = float(2 * stdtr(n - 1, -abs(np.arctanh(inside)) / error))
     return Correlation(rho, -1.0 if inside > rho else float(low), 1.0 if inside < rho else float(high), p, len(left))
@@ -600,12 +436,7 @@ def spearman_influence(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]
 
 
 def paired_tests(
-    frame: pd.DataFrame,
-    *,
-    value: str,
-    system: str = "model",
-    unit: str = "pair",
-    by: Sequence[str] = (),
+    frame: pd.DataFrame, *, value: str, system: str = "model", unit: str = "pair", by: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Wilcoxon signed-rank tests between every two systems over their common units, Holm-corrected.
 
@@ -633,11 +464,7 @@ def paired_tests(
     import pandas as pd
     from pingouin import multicomp
 
-    columns = [*by, system, unit, value]
-    unknown = [column for column in columns if column not in frame.columns]
-    if unknown:
-        raise NbkitError(f"paired_tests: no column {', '.join(unknown)}; there are: {', '.join(frame.columns)}")
-    averaged = frame[columns].groupby([*by, unit, system], sort=True, observed=True, dropna=False)[value].mean()
+    averaged = frame.groupby([*by, unit, system], sort=True, observed=True, dropna=False)[value].mean()
     rows = []
     groups = averaged.groupby(level=list(by), observed=True, dropna=False) if by else [((), averaged)]
     for keys, part in groups:
@@ -684,27 +511,6 @@ def _compared(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
     effects = {"w": test["W_val"], "p": p, "rank_biserial": test["RBC"], "difference": differences.mean()}
     varies = np.ptp(a) or np.ptp(b)
     return means | effects | {"hedges_g": compute_effsize(a, b, paired=True, eftype="hedges") if varies else np.nan}
-
-
-def _complete(
-    x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Both rows without the positions of NaN in either, the mask of those left, and whether ρ is defined."""
-    left, right = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if left.shape != right.shape or left.ndim != 1:
-        raise NbkitError(f"spearman: two rows of equal length expected, not shapes {left.shape} and {right.shape}")
-    complete = ~(np.isnan(left) | np.isnan(right))
-    left, right = left[complete], right[complete]
-    return left, right, complete, len(left) >= 4 and bool(np.ptp(left)) and bool(np.ptp(right))
-
-
-def _fisher(rho: float, n: int, level: float = 0.95) -> tuple[float, float]:
-    """The interval of Spearman's ρ by Fisher's z."""
-    step = 6 / (n**3 - n)
-    inside = min(max(rho, step - 1), 1 - step)
-    half = normal_quantile(level) * ((1 + inside**2 / 2) / (n - 3)) ** 0.5
-    low, high = np.tanh(np.arctanh(inside) + np.array([-half, half]))
-    return (-1.0 if inside > rho else float(low)), (1.0 if inside < rho else float(high))
 
 
 # ----------------------------------------------------------------------------
@@ -771,7 +577,7 @@ def rank_biserial(first: Sequence[float] | np.ndarray, second: Sequence[float] |
     >>> rank_biserial([], [1, 2]).n_second
     2
     """
-    left, right = (_scores(values) for values in (first, second))
+    left, right = (array[~np.isnan(array)] for array in (np.asarray(first, float), np.asarray(second, float)))
     n1, n2 = len(left), len(right)
     if not n1 or not n2:
         return RankBiserial(np.nan, np.nan, np.nan, n1, n2)
@@ -808,10 +614,3 @@ def adjusted_thresholds(base_rate: float) -> Thresholds:
     [0.0542, 0.1344, 0.2121]
     """
     return Thresholds(*(adjusted_threshold(d, base_rate) for d in COHEN.values()))
-
-
-def _scores(values: Sequence[float] | np.ndarray) -> np.ndarray:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1:
-        raise NbkitError(f"rank_biserial: one-dimensional scores expected, not an array of shape {array.shape}")
-    return array[~np.isnan(array)]

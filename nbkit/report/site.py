@@ -12,13 +12,11 @@ import io
 import json
 import os
 import re
-import warnings
 import zipfile
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -31,10 +29,9 @@ import nbkit
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write
 from nbkit.languages import in_order, language_name
-from nbkit.measure.health import KINDS, kinds
 from nbkit.models import label
 from nbkit.provenance import Footer
-from nbkit.registry import load_point
+from nbkit.registry import find_package
 from nbkit.report.page import TEMPLATES as _TEMPLATES
 from nbkit.report.page import Excerpt, cells, excerpt, read_notebook, svg_uri, without_text
 from nbkit.studies import STUDIES
@@ -197,7 +194,7 @@ class _Healthy(_Record):
 
 
 class _Health(_Record):
-    """What is wrong with the translations of a source file (`nbkit.batch.health`)."""
+    """What is wrong with the translations of a source file, as a package above recorded it (`nbcheck.records`)."""
 
     file: str
     source: str
@@ -205,11 +202,8 @@ class _Health(_Record):
     lines: int
     systems: list[_Healthy] = []
     clusters: list[int | None] = []
-
-    @property
-    def kinds(self) -> list[str]:
-        """What was found in any system, in the order of tables."""
-        return [kind for kind in KINDS if any(kind in each.counts for each in self.systems)]
+    kinds: dict[str, str] = {}
+    measure: dict[str, Any] = {}
 
 
 class Run(_Record):
@@ -486,12 +480,8 @@ class _Site:
     @cached_property
     def outcomes(self) -> Any:
         """What a package above shows of the run's outcomes (nbcards: `nbcards.index.Index`); None without one."""
-        for point in entry_points(group="nbkit.report"):
-            try:
-                return load_point(point)(self.run)
-            except NbkitError as error:  # the pages do without it
-                warnings.warn(str(error), stacklevel=2)
-        return None
+        shown = find_package("nbkit.report")
+        return shown and shown(self.run)
 
     @property
     def has_sentences(self) -> bool:
@@ -586,7 +576,7 @@ class _Site:
             answers=self.outcomes.answers(page) if self.outcomes else "",
             failures=[(entry, glance) for entry, glance in listed if entry.failed],
             columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
-            has_sentences=self.has_sentences, kinds=kinds(),
+            has_sentences=self.has_sentences,
             provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
         )  # fmt: skip
 

@@ -97,7 +97,7 @@ class Table:
 
     @property
     def code(self) -> str:
-        """The digest of the code behind its function."""
+        """The digest of the code behind its function's module."""
         return digest(self.make.__module__, without=_KEYED)
 
     @property

@@ -48,7 +48,6 @@ def test_every_aligner_is_an_aligner(tmp_path):
         ("eflomal:x", {}, "'eflomal' takes no argument"),
         ("eflomal", {"trainign": []}, "unknown option 'trainign'; did you mean 'training'"),
         ("gold", {}, "unknown aligner 'gold'"),
-        ("eflomal", {"model": 4}, "model=4"),
         ("eflomal", {"training": [([], ["a"])]}, "training contains no pair with words on both sides"),
         ("embeddings:x/y", {"method": "match"}, "unknown method of alignment 'match'"),
         ("embeddings:x/y", {"layer": -1}, "expected, -1 given"),
@@ -63,7 +62,7 @@ def test_what_cannot_be_loaded_says_why(name, options, message):
 
 def test_texts_in_place_of_tokens():
     for aligner in (load_aligner("lexicon", "en", "de"), load_aligner("eflomal", "en", "de")):
-        with pytest.raises(NbkitError, match="not the text 'the dog'"):
+        with pytest.raises(NbkitError, match="not the texts 'the dog'"):
             list(aligner.align([("the dog", "der Hund")]))
 
 

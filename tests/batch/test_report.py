@@ -199,6 +199,7 @@ def test_the_health_of_outputs_is_shown_first(finished_run: Path):
     bad["quoted"] = [{"kind": "chatter", "line": 1430, "evidence": "<b>Vogelhaus"}]
     good = {"system": "good", "counts": {}, "lines_with": 0, "quoted": []}
     health = {"file": "source.en", "source": "en", "target": "de", "lines": 26886, "systems": [bad, good]}
+    health["kinds"] = {"empty": "no translation", "chatter": "a refusal or a remark of the system"}
     fine = {"file": "news.en", "source": "en", "target": "de", "lines": 10, "systems": [good]}
     try:
         record.write_text(json.dumps({**json.loads(before), "health": [health, fine]}))

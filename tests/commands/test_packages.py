@@ -23,8 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs/api.md"
 
 
 def points(monkeypatch: pytest.MonkeyPatch, *found: EntryPoint) -> None:
-    for module in (registry, site):
-        monkeypatch.setattr(module, "entry_points", lambda **wanted: list(found))
+    monkeypatch.setattr(registry, "entry_points", lambda **wanted: list(found))
 
 
 def test_without_its_package_a_command_says_how_to_install_it(monkeypatch):
@@ -58,6 +57,14 @@ def test_without_nbcheck_its_commands_say_how_to_install_it(monkeypatch, command
         f"nbkit: '{command}' comes with the package nbcheck: pip install its wheel beside nbkit's, or "
         "packages/nbcheck of the checkout\n"
     )
+
+
+def test_without_nbcheck_no_health_is_shown(monkeypatch):
+    points(monkeypatch)
+    assert registry.find_package("nbkit.health") is None
+    points(monkeypatch, EntryPoint("health", "nbbroken.health", "nbkit.health"))
+    with pytest.warns(UserWarning, match="the package nbbroken.health cannot be imported"):
+        assert registry.find_package("nbkit.health") is None
 
 
 def test_nbkit_imports_no_package_above():

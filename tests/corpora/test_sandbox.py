@@ -7,9 +7,10 @@ import pytest
 from nbkit.corpora import check_corpus, corpus_identity, load_pairs, sandbox
 from nbkit.corpora.idioms import check_leaks, fits, sandbox_idiom_pairs, sandbox_idiom_splits, split_idioms
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.measure.aligners import LexiconAligner, sandbox_word_list
+from nbkit.measure.aligners import LexiconAligner
 from nbkit.measure.literal import Litter, WordDictionary
 from nbkit.text.sentences import Pair, sentence_key
+from nbsandbox.word_list import word_list
 
 
 def test_the_adapter_changes_types_and_nothing_else():
@@ -126,7 +127,7 @@ def test_references_are_no_literal_errors_and_literal_translations_are(lang):
 
 
 def test_the_word_list_knows_both_senses():
-    words = sandbox_word_list("en", "de", 1000)
+    words = word_list("en", "de", 1000)
     for word, clusters in sandbox.homograph_lexicon("de").items():
         for cluster in clusters.values():
             assert all(words.strength(word, lemma.casefold()) > 0.01 for lemma in cluster), (word, cluster)

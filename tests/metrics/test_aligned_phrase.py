@@ -9,11 +9,9 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.errors import NbkitError
 from nbkit.measure.aligners import linked_tokens
 from nbkit.measure.literal import (
     AlignedPhrase,
-    empty_matches,
     published_precision,
     published_signature,
     score_phrases,
@@ -55,21 +53,6 @@ def test_links_of_split_phrases():
     assert linked_tokens(links, [1, 3]) == (0, 2)
     phrase = AlignedPhrase.of([1, 3], ("abcdef", links), (["u", "v", "w"], ((3, 1),)))
     assert phrase == AlignedPhrase(("a", "c"), ("v",))
-
-
-def test_empty_matches_are_counted():
-    assert empty_matches([AlignedPhrase((), ()), AlignedPhrase(("x",), ()), AlignedPhrase(("x",), ("y",))]) == (
-        pytest.approx(1 / 3),
-        pytest.approx(2 / 3),
-    )
-    assert all(map(math.isnan, empty_matches([])))
-
-
-def test_bad_input():
-    with pytest.raises(NbkitError, match="no tokens in the source"):
-        AlignedPhrase.of([], (["a"], ()), (["b"], ()))
-    with pytest.raises(NbkitError, match="token 4 exceeds the hypothesis of 1 tokens"):
-        AlignedPhrase.of([0], (["a"], ((0, 0),)), (["b"], ((0, 4),)))
 
 
 @given(WORDS, WORDS)

@@ -1,4 +1,4 @@
-"""FREQ, PPMI and DB on a corpus of ten pairs, worked out by hand; and the arithmetic of counts."""
+"""FREQ, PPMI and DB on a corpus of ten pairs, worked out by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.errors import NbkitError
 from nbkit.measure.literal import lemmas
 from nbkit.measure.senses import (
     SenseCounts,
@@ -19,7 +19,6 @@ from nbkit.measure.senses import (
     ppmi_of_homograph,
     ppmi_published,
     sentence_bias,
-    sum_counts,
 )
 from nbkit.studies.disambiguation.mining import count_senses
 from nbkit.text.sentences import Sentence, Text
@@ -88,59 +87,9 @@ def test_top_attractors_are_ranked_and_stop_words_left_out(counts):
     assert counts.top_attractors("bat", "unseen", 3) == []
 
 
-def test_bad_arguments(counts):
-    with pytest.raises(UnknownNameError, match="unknown measure of disambiguation bias 'pmi'; did you mean 'ppmi'"):
-        bias_towards(["a"], counts, *ANIMAL, measure="pmi")
-    with pytest.raises(UnknownNameError, match="aggregate of disambiguation bias 'median'"):
-        bias_towards(["a"], counts, *ANIMAL, aggregate="median")
-    with pytest.raises(NbkitError, match="is undefined without words"):
-        bias_towards([], counts, *ANIMAL)
-    with pytest.raises(NbkitError, match="'bat' has no sense other than 'animal'"):
-        sentence_bias(["a"], counts, "bat", "animal", ["animal"])
+def test_a_text_without_lemmas_is_refused():
     with pytest.raises(NbkitError, match="has no lemmas"):
         lemmas(Text((Sentence(("a",), "en"),)))
-
-
-def test_counts_survive_a_table(counts):
-    table = counts.table()
-    assert list(table.columns) == ["kind", "of", "sense", "word", "n"]
-    assert SenseCounts.from_table(table.sample(frac=1, random_state=3)) == counts
-    assert SenseCounts.from_table(SenseCounts().table()) == SenseCounts()
-    with pytest.raises(NbkitError, match="columns kind, of, sense, word, n expected"):
-        SenseCounts.from_table(table.drop(columns="n"))
-    with pytest.raises(NbkitError, match="unknown kind 'sens'"):
-        SenseCounts.from_table(table.replace({"kind": {"sense": "sens"}}))
-
-
-KEYS = st.sampled_from([ANIMAL, CLUB, MONEY])
-WORDS = st.dictionaries(st.sampled_from(["old", "fly"]), st.integers(1, 5), max_size=2).map(Counter)
-NESTED = st.dictionaries(KEYS, WORDS, max_size=3).map(lambda parts: {k: v for k, v in parts.items() if v})
-COUNTS = st.builds(
-    SenseCounts,
-    st.integers(0, 9),
-    st.dictionaries(KEYS, st.integers(1, 9)).map(Counter),
-    NESTED,
-    st.dictionaries(KEYS, st.integers(1, 9)).map(Counter),
-    NESTED,
-    st.dictionaries(st.just("tree"), WORDS.filter(bool)),
-)
-
-
-@settings(max_examples=30)
-@given(COUNTS, COUNTS, COUNTS)
-def test_counts_add_up(a, b, c):
-    assert a + b == b + a and (a + b) + c == a + (b + c) == sum_counts([c, a, b])
-    assert a + SenseCounts() == a and (a + b) - b == a
-    assert SenseCounts.from_table((a + b).table()) == a + b
-
-
-def test_what_is_no_part_cannot_be_taken_away(counts):
-    with pytest.raises(NbkitError, match="cannot be part of 10"):
-        counts - SenseCounts(11)
-    with pytest.raises(NbkitError, match="in a part"):
-        counts - SenseCounts(1, Counter({RIVER: 2}))
-    with pytest.raises(NbkitError, match="is counted in a part, but not in the whole"):
-        counts - SenseCounts(1, attractors={("bat", "hero"): Counter(x=1)})
 
 
 def research_code_ppmi(counts: SenseCounts, homograph: str) -> dict[tuple[str, str], float]:

@@ -11,7 +11,7 @@ import pytest
 
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import ParamsError
-from nbkit.measure.senses import DECIDED, NO_NOUN, OUTSIDE, UNKNOWN, SenseCounts
+from nbkit.measure.senses import DECIDED, NO_NOUN, OUTSIDE, UNKNOWN
 from nbkit.studies.disambiguation import STUDY, DisambiguationParams, pages
 from nbkit.studies.disambiguation.mining import count_senses
 from nbkit.studies.disambiguation.senses import PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, judged
@@ -37,8 +37,6 @@ def test_miner_counts_what_variants_decide_but_biases_by_the_rule_alone():
         ("window", DECIDED): 2, ("window", UNKNOWN): 1, ("window", NO_NOUN): 1,
         ("translation", DECIDED): 3, ("translation", NO_NOUN): 1,
     }  # fmt: skip
-    assert (counts - count_senses(pairs[:1], LEXICON)).reached == count_senses(pairs[1:], LEXICON).reached
-    assert SenseCounts.from_table(counts.table()).reached == counts.reached
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ METRIC_OPTIONS = {
 }  # fmt: skip
 ALIGNER_OPTIONS: dict[str, dict[str, Any]] = {
     "lexicon": {"argument": "words.tsv", "entries": {("a", "b"): 2.0}, "pairs": 50, "threshold": 0.3},
-    "eflomal": {"training": [(("a",), ("b",))], "model": 1, "samplers": 1, "iterations": 0.5, "null_prior": 0.3},
+    "eflomal": {"training": [(("a",), ("b",))], "samplers": 1, "iterations": 0.5},
     "embeddings": {"argument": "other/encoder", "layer": 3, "method": "argmax"},
     "pharaoh": {"argument": "other.align"},
 }  # fmt: skip

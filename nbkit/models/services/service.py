@@ -109,7 +109,7 @@ class Service(Model):
         return {"kind": "answer", "version": 1, "model": model, **languages, "decoding": self.settings()}
 
     def read_key(self) -> Record:
-        code = digest(__name__, but=("nbkit/models/services/service.py",))
+        code = digest(__name__)
         read = {"labels": list(self.labels), "code": code}
         return {"model": self.versioned(), "decoding": {**self.settings(), **read}}
 

@@ -6,18 +6,16 @@ apply translation rules to them, incorporate the translation into the output (Tu
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
 from itertools import chain, count
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Literal
 
-from nbkit.fingerprint import fingerprint
+from nbkit.fingerprint import digest
 from nbkit.models.model import Input, Model, Record
 from nbkit.numbers import Number, find_numbers, forms, in_place, write_number
 
@@ -152,12 +150,9 @@ def masked_texts(texts: Sequence[str], src: str) -> list[str]:
     return [_mask(text, find_numbers(text, src), src, *_ATTEMPTS[0]).text for text in texts]
 
 
-@cache
 def rules_digest() -> str:
     """Digest of these rules for a store key: of their source and of the number rules that they use."""
-    sources = fingerprint(["nbquantities", "nbkit.models.translators.placeholder"]).sources
-    own = sorted(item for item in sources.items() if item[0].startswith(("nbquantities", "nbkit/models/translators/")))
-    return hashlib.blake2b(repr(own).encode(), digest_size=8).hexdigest()
+    return digest("nbquantities", __name__, without=("nbkit/",))
 
 
 def _is_carried(number: Number) -> bool:

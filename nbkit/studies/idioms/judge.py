@@ -180,7 +180,7 @@ def _similar(cell: Cell, plain: pd.DataFrame, translations: pd.Series) -> pd.Dat
 
 def scored_by(params: IdiomsParams, cell: Cell) -> Any:
     """The system, and the code of the scores, which is not part of the studies' own."""
-    code = digest("nbkit.models.translators.texts", but=("nbkit/models/translators/texts.py",))
+    code = digest("nbkit.models.translators.texts")
     return {"system": whose(params, cell) if cell.model else "", "code": code}
 
 
@@ -228,7 +228,7 @@ def _probe(params: IdiomsParams, cell: Cell) -> Model:
 
 def probed_by(params: IdiomsParams, cell: Cell) -> Any:
     """The system, how it is probed, and the code of that, which is not part of the studies' own."""
-    code = digest("nbkit.models.probing", but=("nbkit/models/probes.py", "nbkit/models/probing.py"))
+    code = digest("nbkit.models.probing", "nbkit.models.probes")
     return {"system": whose(params, cell), "probe": _probe(params, cell).key(), "code": code}
 
 

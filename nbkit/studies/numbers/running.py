@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbkit.measure.health import MOST_OWN, quantity_of, wrong_quantities
+from nbkit.measure.numbers import MOST_OWN, quantity_of, wrong_quantities
 from nbkit.models.translators.texts import corpus_texts_identity, score_of_sums, sentence_sums, text_pairs
 from nbkit.numbers import Quantity, Verdict, compare_quantities, find_quantities, with_ends
 from nbkit.studies.answering import Cell

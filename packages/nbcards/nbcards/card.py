@@ -20,8 +20,7 @@ from nbcards.pages import TEMPLATES, code_digest, rendered, with_spans
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import ELSEWHERE, atomic_write
 from nbkit.languages import language_name
-from nbkit.measure.health import KINDS, declared_measure, kinds
-from nbkit.studies.behaviours import Mark, Measure, Published, written
+from nbkit.studies.behaviours import Mark, Published, written
 
 #: Goes up when a field changes its name or its meaning.
 CARD_VERSION = 2
@@ -152,12 +151,9 @@ class HealthOf(_Part):
     texts: str = Field(description="What was read.")
     lines: int
     systems: tuple[Healthy, ...]
+    kinds: dict[str, str] = Field(default={}, description="What a finding of each kind that was found says.")
     unjudged: dict[str, str] = Field(description="Kinds of findings that could not be made, and why.")
-
-    @property
-    def kinds(self) -> list[str]:
-        """What was found in any system, in the order of tables."""
-        return [kind for kind in KINDS if any(kind in each.counts for each in self.systems)]
+    read: str = Field(default="", description="How many findings a reader found right.")
 
     def sentence(self, each: Healthy) -> str:
         """The sentence for one system."""
@@ -318,8 +314,7 @@ def _values(card: Card, *, linked: bool = False) -> dict[str, Any]:
     return {
         "link": address if linked else lambda *of, **filters: "", "card": card, "digest": code_digest(),
         "run": SimpleNamespace(is_sandbox=card.sandbox), "picture": picture, "marked": _marked, "few": FEW,
-        "looked_at": looked_at, "least": LEAST_SHOWN, "kinds": kinds(),
-        "precision": Measure(**declared_measure()).read[0].sentence,
+        "looked_at": looked_at, "least": LEAST_SHOWN,
     }  # fmt: skip
 
 

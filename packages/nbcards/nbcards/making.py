@@ -47,7 +47,6 @@ from nbkit.batch.card import (
     CardPlan,
     Planned,
     compute,
-    health_of_card,
     plan_card,
     portable,
     run_file,
@@ -56,7 +55,7 @@ from nbkit.batch.card import (
 from nbkit.errors import NbkitError
 from nbkit.files import atomic_write, check_folder
 from nbkit.languages import split_pair
-from nbkit.measure.health import check_outputs
+from nbkit.registry import find_package
 from nbkit.studies import Outcomes, write_outcomes
 from nbkit.studies.behaviours import SOME, Measure, Published
 from nbkit.studies.named import licences
@@ -99,9 +98,11 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
         waiting = [other.behaviour.title for other in plan.behaviours if other.study.name not in parts]
         if waiting and found is not None:
             write_card(_card(plan, parts, asked, began), folder, waiting)
-    report("Health of the outputs")
     measured = [tables[each.study.name] for each in plan.behaviours if each.study.name in tables]
-    health = tuple(HealthOf(**each) for each in health_of_card(plan, measured))
+    health: tuple[HealthOf, ...] = ()
+    if checks := find_package("nbkit.health"):
+        report("Health of the outputs")
+        health = tuple(HealthOf(**each) for each in checks.card_health(plan, measured))
     card = _card(plan, parts, asked, began, health)
     write_card(card, folder)
     (folder / OUTCOMES).mkdir(exist_ok=True)
@@ -202,32 +203,26 @@ def _with_people(sentence: str, measure: MeasureOf) -> str:
     return sentence.removesuffix(".") + "".join(people) + "."
 
 
-#: What makes an output broken whatever it was asked for; other findings need other systems, or are what is measured.
-_BROKEN = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation")
-
-
 def _with_health(sentence: str, found: Outcomes, measure: Measure, system: str, pair: tuple[str, str]) -> str:
     """A sentence with how many of the outputs that it judges are broken, which the number itself may not show."""
+    if not (checks := find_package("nbkit.health")):
+        return sentence
     rows = scored(found, measure)
     rows = rows[rows["score"].notna() & rows["output"].notna()]
     rows = rows.assign(given=rows["changed"].where(rows["changed"].notna(), rows["source"]))
     own = rows[rows["system"] == system]
     first = rows.drop_duplicates(["system", "given"]).pivot(index="given", columns="system", values="output")
     others = first.dropna()  # the same texts for all, so that short ones show
-    counts: Counter[str] = Counter()
-    broken: set[int] = set()
     given, outputs = own["given"].tolist(), own["output"].tolist()
     beside = {str(name): others[name].reindex(given).tolist() for name in others if name != system}
     whole = {name: lines for name, lines in beside.items() if all(isinstance(line, str) for line in lines)}
     if own["reference"].notna().all() and own["changed"].isna().all():
         whole["reference"] = own["reference"].tolist()
-    for finding in check_outputs(given, {**whole, system: outputs}, *pair):
-        if finding.system == system and finding.kind in _BROKEN:
-            counts[finding.kind] += 1
-            broken.add(finding.line)
-    if not broken:
+    by_kind = checks.broken_lines(given, {**whole, system: outputs}, system, pair)
+    if not by_kind:
         return sentence
-    kinds = ", ".join(f"{kind} {counts[kind]:,}" for kind in _BROKEN if counts[kind])
+    broken = set().union(*by_kind.values())
+    kinds = ", ".join(f"{kind} {len(lines):,}" for kind, lines in by_kind.items())
     are = "is" if len(broken) == 1 else "are"
     too = " (of changed texts, too)" if own["changed"].notna().any() else ""
     of = f"of the {len(own):,} outputs judged{too}"

@@ -20,7 +20,6 @@ from nbcards.answers import direction
 from nbcards.comparison import ranked
 from nbcards.estimates import DIRECTION, FEW
 from nbkit.errors import NbkitError
-from nbkit.measure.health import declared_measure
 from nbkit.studies import Outcomes, read_outcomes
 from nbkit.studies.behaviours import BAR, Behaviour, Columns, Judged, Measure, Read, is_people
 
@@ -57,13 +56,13 @@ class Board:
 
 
 def boards(files: Mapping[str, Path], health: Sequence[Any] = ()) -> list[Board]:
-    """The ranks of a run. files: outcomes by entry; health: its records (`nbkit.batch.health`)."""
+    """The ranks of a run. files: outcomes by entry; health: its records (`nbkit.report.site.Run`)."""
     found: list[Board] = []
     for name, path in files.items():
         state = path.stat()
         with suppress(NbkitError):  # the entry's section says what is wrong with its file
             found += _of_entry(path, name, (state.st_mtime_ns, state.st_size))
-    for each in health:
+    for each in (each for each in health if each.measure):
         outcomes = health_outcomes(each)
         found += _boards(ranked(outcomes, outcomes.behaviour.headline), each.file, outcomes.behaviour.title,
                          outcomes.behaviour.headline)  # fmt: skip
@@ -89,8 +88,8 @@ def _boards(table: Any, name: str, title: str, measure: Measure) -> Iterator[Boa
 def health_outcomes(health: Any) -> Outcomes:
     """The outcomes of a record of health: whether nothing was found in a line; equal sources are one cluster.
 
-    health: with source, target, clusters (of each line; None for an empty one) and systems, each with *flagged*, its
-    lines (from 1) in which something was found.
+    health: with source, target, measure (its declaration), clusters (of each line; None for an empty one) and systems,
+    each with *flagged*, its lines (from 1) in which something was found.
     """
     lines = [(line, each) for line, each in enumerate(health.clusters, start=1) if each is not None]
     rows = [
@@ -100,7 +99,7 @@ def health_outcomes(health: Any) -> Outcomes:
         for line, cluster in lines
     ]
     table = pd.DataFrame(rows, columns=["item", "unit", "model", "right"])
-    measure = Measure(**declared_measure())
+    measure = Measure(**health.measure)
     declared = Behaviour(
         title="Health of the outputs", question="", measures={"healthy": measure},
         outcomes=Columns(measures={measure.measure: Judged(value="right")}),

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from cards_cases import tidy
 
+from nbcards import making
 from nbcards.card import MeasureOf, Value
 from nbcards.estimates import answer, revealing, unranked, worst_group
 from nbcards.making import _left_out, _warnings, _with_health
@@ -81,7 +82,7 @@ def test_groups_that_are_neither_counted_nor_ranked_are_named():
     assert list(_left_out({("carried", groups): ["S"]}, 1)) == [f"Not judged one by one in “carried”{why}"]
 
 
-def test_a_sentence_says_how_many_of_the_outputs_it_judges_are_broken():
+def test_a_sentence_says_how_many_of_the_outputs_it_judges_are_broken(monkeypatch):
     """A good number of a system that loops is not a healthy one."""
     text = "The cat sat on the mat with a hat."
     copied = "The dog is here and the cat is there with the old man."
@@ -108,6 +109,8 @@ def test_a_sentence_says_how_many_of_the_outputs_it_judges_are_broken():
     assert "of the 3 outputs judged (of changed texts, too), 3 are" in _with_health(
         "Well.", tidy(looped), measure(), "S", ("en", "de")
     )
+    monkeypatch.setattr(making, "find_package", lambda group: None)  # without nbcheck
+    assert _with_health("Well.", tidy(looped), measure(), "S", ("en", "de")) == "Well."
 
 
 def test_what_is_written_as_zero_has_no_sign_and_no_direction():

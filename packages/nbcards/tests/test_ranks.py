@@ -13,6 +13,7 @@ from cards_cases import numbers_of, tidy, write_outcomes
 
 from nbcards import ranks as leaderboard
 from nbcards.comparison import ranked as ranked_outcomes
+from nbcheck.health import declared_measure
 from nbkit.report.site import build
 from nbkit.studies import numbers
 from nbkit.studies.behaviours import Measure, Read, behaviour_of
@@ -105,7 +106,9 @@ def test_the_health_of_outputs_is_ranked():
     good, bad = [], [line for line in range(1, 61) if (line - 1) % 3]
     flagged = {"good": good, "fine": good, "other": good, "bad": bad}
     named = [SimpleNamespace(system=name, flagged=lines) for name, lines in flagged.items()]
-    health = SimpleNamespace(file="a.en", source="en", target="de", clusters=[*range(60), None], systems=named)
+    health = SimpleNamespace(
+        file="a.en", source="en", target="de", clusters=[*range(60), None], systems=named, measure=declared_measure()
+    )
     outcomes = leaderboard.health_outcomes(health)
     board = ranked_outcomes(outcomes, outcomes.behaviour.headline).set_index("system")
     assert board.loc["good", "value"] == 1 and board.loc["bad", "value"] == pytest.approx(1 / 3)

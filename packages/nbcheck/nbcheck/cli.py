@@ -273,7 +273,7 @@ def _by_paper(lenient: bool) -> _Judge:
 
 
 def _by_quantities(strict: bool) -> _Judge:
-    from nbkit.measure.health import own_flags
+    from nbkit.measure.numbers import own_flags
     from nbkit.numbers import compare_quantities
 
     def judge(source: str, hypothesis: str, src: str, tgt: str, *beside: str) -> list[_Row]:
@@ -344,7 +344,7 @@ def check_outputs(
     All files have one sentence per line. Truncation needs two OUTPUTs of different systems, boilerplate three.
     The exit code is 1 if anything is wrong, and 2 if a file cannot be read.
     """
-    from nbkit.measure.health import check_outputs, unjudged
+    from nbcheck.health import check_outputs, unjudged
     from nbkit.models.services.outputs import read_lines
 
     sources = read_lines(source)

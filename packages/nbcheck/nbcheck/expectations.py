@@ -18,10 +18,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import regex
 
+from nbcheck.health import other_language, own_words, word_languages
 from nbkit.corpora.homographs import HomographLexicon, load_homographs
 from nbkit.errors import NbkitError, closest
 from nbkit.languages import base_language, check_language, is_unspaced, language_name
-from nbkit.measure.health import other_language, own_words, word_languages
 from nbkit.measure.literal import (
     LiteralJudgement,
     Litter,

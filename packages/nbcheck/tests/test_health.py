@@ -13,11 +13,11 @@ from unicodedata import normalize
 import pytest
 from click.testing import CliRunner
 
-from nbkit.batch.health import health_of
+from nbcheck.health import KINDS, _repeated, boilerplate, check_outputs, declared_measure, kinds, loop
+from nbcheck.records import run_health
 from nbkit.cli import main
 from nbkit.errors import DataError
 from nbkit.languages import scripts
-from nbkit.measure.health import KINDS, _repeated, boilerplate, check_outputs, declared_measure, kinds, loop
 from nbkit.models.services.outputs import read_lines
 from nbkit.store import Store
 from nbkit.studies.answering import Translators, Use
@@ -230,7 +230,7 @@ def test_boilerplate_is_what_the_source_does_not_call_for():
     assert boilerplate(sources, {"fine": fine, "odd": odd}, "en", "de") == {}
 
 
-GOLD = Path(__file__).parents[2] / "benchmarks" / "gold" / "health.tsv"
+GOLD = Path(__file__).parents[3] / "benchmarks" / "gold" / "health.tsv"
 
 
 def gold() -> list[dict[str, str]]:
@@ -308,7 +308,7 @@ def test_the_command_is_a_gate(files):
 
 def test_a_run_records_the_health_of_what_it_reads(files):
     uses = [Use(Translators, f"outputs:{files}/{name}.{{tgt}}", ("en", "de")) for name in ("good", "bad")]
-    (of,) = health_of([*uses, uses[0], Use(Translators, "sandbox", ("en", "de"))], Store(str(files / "store")))
+    (of,) = run_health([*uses, uses[0], Use(Translators, "sandbox", ("en", "de"))], Store(str(files / "store")))
     assert (of["file"], of["source"], of["target"], of["lines"]) == ("source.en", "en", "de", 3)
     good, bad = of["systems"]
     assert good == {"system": "good", "counts": {}, "lines_with": 0, "quoted": [], "flagged": []}
@@ -316,7 +316,7 @@ def test_a_run_records_the_health_of_what_it_reads(files):
     assert bad["counts"] == {"empty": 1, "copy": 1} and bad["lines_with"] == 2
     assert bad["quoted"][0] == {"kind": "copy", "line": 1, "evidence": SOURCE}
     gone = Use(Translators, f"outputs:{files}/gone.{{tgt}}", ("en", "de"))
-    assert health_of([gone, Use(Translators, "sandbox", ("en", "de"))], Store(str(files / "store"))) == []
+    assert run_health([gone, Use(Translators, "sandbox", ("en", "de"))], Store(str(files / "store"))) == []
 
 
 def test_source_files_of_one_name_are_known_by_their_folders(files):
@@ -325,7 +325,7 @@ def test_source_files_of_one_name_are_known_by_their_folders(files):
     (other / "source.en").write_text("Good morning to all of you.\n", encoding="utf-8")
     (other / "good.de").write_text("Guten Morgen euch allen.\n", encoding="utf-8")
     uses = [Use(Translators, f"outputs:{folder}/good.{{tgt}}", ("en", "de")) for folder in (files, other)]
-    found = health_of(uses, Store(str(files / "store")))
+    found = run_health(uses, Store(str(files / "store")))
     assert [of["file"] for of in found] == ["source.en", "other/set/source.en"]
 
 

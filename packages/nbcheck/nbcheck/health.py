@@ -23,7 +23,8 @@ import regex
 
 from nbkit.errors import DataError
 from nbkit.languages import base_language, is_unspaced, language_name, scripts
-from nbkit.numbers import Verdict, compare_quantities
+from nbkit.measure.numbers import own_flags
+from nbkit.numbers import compare_quantities
 from nbkit.text.form import one_form
 from nbkit.yaml_text import load
 
@@ -35,8 +36,6 @@ _LEAST_OTHERS = 3
 _LEAST_LENGTHS = 2
 #: Systems without which boilerplate is not judged.
 _LEAST_WRITING = 3
-#: Systems that may get a quantity wrong before it is everyone's.
-MOST_OWN = 2
 
 
 class Finding(NamedTuple):
@@ -136,42 +135,6 @@ def _is_same(source: str, line: str) -> bool:
     return source.casefold().split() == line.casefold().split()
 
 
-def own_flags(found: Mapping[str, Sequence[Verdict]]) -> dict[str, list[Verdict]]:
-    """The quantities that each system gets wrong and at most one other does: all else is everyone's.
-
-    Where several systems are flagged at the same quantity, its source is often unclear, or misread by nbkit.
-    found: what `compare_quantities` says of each system's translation of one source.
-
-    >>> source = "It closes at 5 and 6."
-    >>> texts = {"a": "Es schließt um 5 und 6.", "b": "Um 4 und 6.", "c": "Um 5.", "d": "Um 5.", "e": "Um 5."}
-    >>> own = own_flags({name: compare_quantities(source, text, "en", "de") for name, text in texts.items()})
-    >>> {name: [str(each) for each in flags] for name, flags in own.items() if flags}
-    {'b': ['5 ≠ 4 (value)']}
-    """
-    flags = {name: wrong_quantities(verdicts) for name, verdicts in found.items()}
-    having = Counter(place for own in flags.values() for place in set(map(quantity_of, own)))
-    return {name: [each for each in own if having[quantity_of(each)] <= MOST_OWN] for name, own in flags.items()}
-
-
-def wrong_quantities(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """The wrong ones of *verdicts*, without months and years that only the target names: they may follow from the text.
-
-    >>> [str(each) for each in compare_quantities("９日に", "On 9 May", "ja", "en")]
-    ['９ = 9', 'May (month inferred)']
-    >>> wrong_quantities(compare_quantities("９日に", "On 9 May", "ja", "en"))
-    []
-    """
-    return [
-        each for each in verdicts
-        if each.grade == "wrong" and not (each.wrong == "added" and each.target and each.target.kind == "date")
-    ]  # fmt: skip
-
-
-def quantity_of(verdict: Verdict) -> object:
-    """What a verdict is on: a place of the source, or a value that was added."""
-    return verdict.source.span if verdict.source else verdict.target and verdict.target.value
-
-
 @cache
 def _data() -> dict[str, Any]:
     place = Path(__file__).with_suffix(".yaml")
@@ -188,7 +151,7 @@ def kinds() -> dict[str, str]:
 
 
 def declared_measure() -> dict[str, Any]:
-    """What leaderboards say of health, as `nbkit.studies.behaviours.Measure` takes it."""
+    """The measure that systems are ranked by, as `nbkit.studies.behaviours.Measure` declares it."""
     return dict(_data()["leaderboard"])
 
 
