@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import metadata, resources, util
@@ -27,12 +28,22 @@ from nbkit.corpora.corpus import (
     place_of,
     tsv_rows,
 )
-from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError
+from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError, as_problem
 from nbkit.files import OnError, Skipped, keep_good, read_lines
 from nbkit.languages import base_language, check_language
 from nbkit.registry import Registry
 from nbkit.store import Store
-from nbkit.text.parsers import check_parser, parse_remembered, parser_identity, settings, squeeze
+from nbkit.text.parsers import (
+    check_parser,
+    check_usable,
+    find_pipeline,
+    load_pipeline,
+    parse_remembered,
+    parser_identity,
+    rules_for,
+    settings,
+    squeeze,
+)
 from nbkit.text.sentences import Sentence, Text
 from nbkit.yaml_text import read_own
 
@@ -120,14 +131,17 @@ def tokenizer_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:
 
 
 def has_parts_of_speech(spec: str) -> bool:
-    """Whether *spec* tags parts of speech, which POS mini-trees need.
+    """Whether *spec* tags parts of speech, which POS mini-trees need: a pipeline that cannot be found is taken to.
 
     >>> has_parts_of_speech("en_core_web_sm"), has_parts_of_speech("jieba")
     (True, False)
     """
-    return spec not in (TOKENIZER, JIEBA)
+    with suppress(NbkitError):
+        return spec not in (TOKENIZER, JIEBA) and "parser" in find_pipeline(spec).components
+    return True
 
 
+@as_problem
 def check_tokenizer(spec: str, lang: str) -> str | None:
     """Why *spec* cannot tokenise *lang* here, or None; loads nothing.
 
@@ -138,28 +152,29 @@ def check_tokenizer(spec: str, lang: str) -> str | None:
         return f"tokenizer 'jieba' segments Chinese (zh), not '{lang}'; use 'tokenizer' or a spaCy pipeline"
     if spec == JIEBA and util.find_spec("jieba") is None:
         return "tokenizer 'jieba' needs the package jieba: pip install jieba"
-    return None if spec in (TOKENIZER, JIEBA) else check_parser(spec, lang)
+    if spec not in (TOKENIZER, JIEBA):
+        check_usable(find_pipeline(spec), spec, lang, trees=has_parts_of_speech(spec))
+    return None
 
 
 def tokenizer_identity(spec: str, lang: str) -> dict[str, Any]:
     """What the tokens depend on, for cache keys. Raises `NbkitError` with what `check_tokenizer` says."""
-    if has_parts_of_speech(spec):
-        return parser_identity(spec, lang)
+    if spec not in (TOKENIZER, JIEBA):
+        return parser_identity(spec, lang, trees=has_parts_of_speech(spec))
     problem = check_tokenizer(spec, lang)
     if problem:
         raise MissingExtraError(problem)
     packages = ["spacy", *(["jieba"] if spec == JIEBA else [])]
-    return {"tokenizer": spec, "lang": lang, **{name: metadata.version(name) for name in packages}}
+    known = {"tokenizer": spec, "lang": lang, **{name: metadata.version(name) for name in packages}}
+    return known if (rules := rules_for(lang)) == base_language(lang) else {**known, "rules": rules}
 
 
 def tokenised(texts: Sequence[str], spec: str, lang: str, store: Store | None = None) -> list[Text]:
     """The tokens of each of *texts*; parses are remembered, plain tokens are quicker made than read."""
     if has_parts_of_speech(spec):
         return parse_remembered(texts, spec, lang, store=store)
-    problem = check_tokenizer(spec, lang)
-    if problem:
-        raise MissingExtraError(problem)
-    nlp = _blank(spec, lang)
+    identity = tokenizer_identity(spec, lang)
+    nlp = _blank(spec, lang) if spec in (TOKENIZER, JIEBA) else load_pipeline(spec, identity)
     return [_tokens(nlp, squeeze(text), lang) for text in texts]
 
 
@@ -168,7 +183,7 @@ def _blank(spec: str, lang: str) -> Language:
     import spacy
 
     if spec != JIEBA:
-        return spacy.blank(lang)
+        return spacy.blank(rules_for(lang))
     import logging
 
     import jieba
