@@ -178,13 +178,13 @@ STUDY = Study(
     # In the order in which the report shows them; a test compares titles with the notebooks.
     notebooks=(
         Notebook("disambiguation/attractors", "Which words go with which sense?", "grid"),
-        Notebook("disambiguation/models", "How good are the models?", "grid"),
-        Notebook("disambiguation/error_prediction", "Can wrong senses be predicted?", "grid"),
-        Notebook("disambiguation/challenge_sets", "Are biased sentences harder?", "grid"),
-        Notebook("disambiguation/attack_samples", "What do the attacks look like?", "grid"),
-        Notebook("disambiguation/attack_success", "Which attacks succeed?", "grid"),
-        Notebook("disambiguation/transferability", "Do attacks carry over to other models?", "grid"),
-        Notebook("disambiguation/sample_quality", "Would a reader notice the attack?", "grid"),
+        Notebook("disambiguation/models", "How good are the models?", "grid", "models"),
+        Notebook("disambiguation/error_prediction", "Can wrong senses be predicted?", "grid", "models"),
+        Notebook("disambiguation/challenge_sets", "Are biased sentences harder?", "grid", "models"),
+        Notebook("disambiguation/attack_samples", "What do the attacks look like?", "grid", "models"),
+        Notebook("disambiguation/attack_success", "Which attacks succeed?", "grid", "models"),
+        Notebook("disambiguation/transferability", "Do attacks carry over to other models?", "grid", "models"),
+        Notebook("disambiguation/sample_quality", "Would a reader notice the attack?", "grid", "models"),
         Notebook("disambiguation/model_card", "How does this model choose between senses?", "cell"),
     ),
 )  # fmt: skip
