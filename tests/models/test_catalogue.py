@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import shutil
 import subprocess
 import sys
 
@@ -209,3 +211,15 @@ def test_checks_and_identities_import_no_torch():
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_a_tokenizer_with_more_tokens_than_the_embedding_is_a_problem(tmp_path):
+    """Its ids would end in an IndexError of torch, after minutes."""
+    from nbsandbox.trained import model_folder
+
+    folder = tmp_path / "mixed"
+    shutil.copytree(model_folder("sandbox-idioms-zero-en-fr"), folder)
+    assert check_model(str(folder), "en", "fr") is None
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "vocab_size": 982}))
+    assert "has 1,000 tokens, but the model's embedding 982" in check_model(str(folder), "en", "fr")
