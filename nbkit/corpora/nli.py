@@ -6,7 +6,6 @@ sets by name, and `load_nli`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from importlib import metadata, resources, util
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl
 
 from nbkit.corpora import sandbox
 from nbkit.corpora.corpus import (
@@ -29,7 +28,7 @@ from nbkit.corpora.corpus import (
     tsv_rows,
 )
 from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError, as_problem
-from nbkit.files import OnError, Skipped, keep_good, read_lines
+from nbkit.files import OnError, Skipped, json_rows, keep_good
 from nbkit.languages import base_language, check_language
 from nbkit.registry import Registry
 from nbkit.store import Store
@@ -322,7 +321,8 @@ class NliFiles(Files):
 
     def _label(self, value: Any) -> str | None:
         """One of `LABELS`, None for an unlabelled row, or the value itself where it cannot be understood."""
-        text = "" if value is None else str(value).strip().lower()
+        whole = isinstance(value, float) and value.is_integer()  # integers of a column with gaps
+        text = "" if value is None else str(int(value) if whole else value).strip().lower()
         if text in catalogue()["unlabelled"]:
             return None
         if text.isdecimal() and int(text) < len(self.classes):
@@ -346,24 +346,13 @@ def _tsv_rows(path: Path) -> Iterator[Row]:
             yield number, cells
         elif header is None:
             header = cells
+            if twice := next((name for name in header if header.count(name) > 1), None):
+                raise DataError(f"two columns are called '{twice}'", path, number)
         else:
             yield number, dict(zip(header, cells, strict=True))
 
 
-def _jsonl_rows(path: Path) -> Iterator[Row]:
-    for number, line in read_lines(path):
-        if isinstance(line, DataError):
-            yield number, line
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            yield number, DataError(f"invalid JSON: {error}", path, number)
-            continue
-        yield number, row if isinstance(row, dict) else DataError("expected one JSON object per line", path, number)
-
-
-_READERS = {"tsv": _tsv_rows, "jsonl": _jsonl_rows, "parquet": parquet_rows}
+_READERS = {"tsv": _tsv_rows, "jsonl": json_rows, "parquet": parquet_rows}
 
 
 # ----------------------------------------------------------------------------
@@ -423,7 +412,7 @@ NLI_CORPORA: Registry[NliCorpus] = Registry("NLI corpus")
 CHUNK = 1000
 
 
-_SUFFIXES = {".jsonl": "jsonl", ".tsv": "tsv", ".txt": "tsv", ".parquet": "parquet"}
+_SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".txt": "tsv", ".parquet": "parquet"}
 
 
 def load_nli(
@@ -557,7 +546,7 @@ def find_nli(spec: str) -> tuple[NliCorpus, str | None]:
 
 
 def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
-    given = {name: values[-1] for name, values in parse_qs(query).items()}
+    given = dict(parse_qsl(query.replace("+", "%2B")))  # a plus is a plus in names of columns
     classes = tuple(given.pop("classes", "").split(",")) if "classes" in given else ()
     unknown = next((name for name in given if name not in catalogue()["columns"]), None)
     if unknown:

@@ -198,8 +198,7 @@ def check_parser(spec: str, lang: str) -> str | None:
 
 
 def check_usable(pipeline: Pipeline, spec: str, lang: str, trees: bool = True) -> None:
-    """Raises `NbkitError` if *pipeline* is for another language, lacks a package or, for *trees*, makes no tags or none.
-    """
+    """Raises `NbkitError` if *pipeline* is for another language, lacks a package, or makes no tags or no *trees*."""
     speaks = pipeline.meta.get("lang")
     if speaks not in (lang, base_language(lang), _MULTILINGUAL):
         raise NbkitError(f"parser '{spec}' is a pipeline for '{speaks}', not for '{lang}'")
@@ -218,8 +217,8 @@ def check_usable(pipeline: Pipeline, spec: str, lang: str, trees: bool = True) -
 
 
 def parser_identity(spec: str, lang: str, trees: bool = True) -> dict[str, Any]:
-    """What a parse (its tokens, without *trees*) depends on, for cache keys: pipeline and version, the digest of a folder's files, spaCy's
-    version, the versions of the tokenizers that the pipeline requires, and our own conversion.
+    """What a parse (its tokens, without *trees*) depends on, for cache keys: pipeline and version, the digest of a
+    folder's files, spaCy's version, the versions of the tokenizers that the pipeline requires, and our own conversion.
 
     Loads nothing. Raises as `find_pipeline` and `check_usable` do.
     """

@@ -753,8 +753,8 @@ class PhraseMatcher:
                 self._matchers[name].add(variation, patterns(own), greedy="LONGEST")
         around, base = row.around(entry), entry.bases.get
         words = row.texts[around]
-        lemmas = [
-            base(lemma) or base(lower) or lemma or word
+        lemmas = [  # a form that the phrase itself has counts before its lemma: *an* of "an arm and a leg" is no *a*
+            lower if base(lower) == lower else base(lemma) or base(lower) or lemma or word
             for lemma, lower, word in zip(row.lemmas[around], row.lowers[around], words, strict=True)
         ]
         offset, document = around.start, Doc(self._vocab, words=words, lemmas=lemmas)

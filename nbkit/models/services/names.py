@@ -183,7 +183,7 @@ def read_options(
     """
     rest, mark, query = name.partition("?")
     try:
-        given = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=True)) if mark else {}
+        given = dict(parse_qsl(query.replace("+", "%2B"), keep_blank_values=True, strict_parsing=True)) if mark else {}
     except ValueError:
         raise ModelError(f"model '{name}': write options as ?option=value&option=value") from None
     kinds = {**own, **{each.name: type(each.default) for each in fields(Pacing)}}

@@ -29,8 +29,9 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from nbkit.errors import DataError, ModelError
-from nbkit.files import expand_path, file_digest
+from nbkit.errors import DataError, ModelError, NbkitError
+from nbkit.files import expand_path, file_digest, good
+from nbkit.files import read_lines as numbered_lines
 from nbkit.models.model import Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
 from nbkit.models.services.names import LABEL_FILE, RemoteModel, read_options
@@ -217,8 +218,8 @@ class OutputsModel(RemoteModel):
     def problem(self, src: str, tgt: str) -> str | None:
         try:
             self.read(src, tgt)
-        except (DataError, ModelError) as error:
-            return f"model '{self.name}': {error}" if isinstance(error, DataError) else str(error)
+        except NbkitError as error:
+            return str(error) if isinstance(error, ModelError) else f"model '{self.name}': {error}"
         return None
 
     def remark(self, src: str, tgt: str) -> str | None:
@@ -228,7 +229,7 @@ class OutputsModel(RemoteModel):
         """
         try:
             rounds = self.read(src, tgt)
-        except (DataError, ModelError):
+        except NbkitError:
             return None
         count = {name: sum(getattr(lines, name) for lines in rounds) for name in ("lines", "empty", "ambiguous")}
         parts = [f"{count['lines']:,} lines", f"{count['empty']:,} empty"]
@@ -319,25 +320,13 @@ class Lines(NamedTuple):
 def read_lines(path: Path) -> list[str]:
     """The lines of a UTF-8 file; a byte-order mark, ``\\r\\n`` and a missing last line break are accepted.
 
-    Only line feeds end a line: other separators of Unicode are part of a text. Raises `DataError`, with the line, for a
-    file that cannot be read or is not UTF-8.
+    Only line feeds end a line: other separators of Unicode are part of a text. Raises `DataError`, with the line, for
+    what is not UTF-8, and `NbkitError` for a file that cannot be read.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"not UTF-8 ({error.reason}): save it as UTF-8", path, data.count(b"\n", 0, error.start) + 1
-        ) from None
-    if "\0" in text:
-        raise DataError("a NUL character", path, text.count("\n", 0, text.index("\0")) + 1)
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    lines = [good(line) for _, line in numbered_lines(path)]
+    if (number := next((n for n, line in enumerate(lines, start=1) if "\0" in line), None)) is not None:
+        raise DataError("a NUL character", path, number)
+    return lines
 
 
 def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines:
