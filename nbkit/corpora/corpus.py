@@ -36,6 +36,7 @@ from nbkit.languages import base_language, check_language, serving
 from nbkit.registry import Registry
 from nbkit.store import Store
 from nbkit.text.conllu import conllu_entries
+from nbkit.text.form import one_form
 from nbkit.text.parsers import check_parser, check_usable, find_pipeline, parse_remembered, parser_for, parser_identity
 from nbkit.text.sentences import Pair
 from nbkit.yaml_text import read_own
@@ -181,8 +182,8 @@ def text_of(row: Mapping[str, Any], side: str, lang: str) -> str | None:
 def is_of(row: Mapping[str, Any], src: str, tgt: str) -> bool:
     """Whether a row is of a direction, by the languages that it names (``src_lang``, ``lp``); those of no name are.
 
-    >>> is_of({"lp": "en-cs_CZ"}, "en", "cs"), is_of({"src_lang": "en", "tgt_lang": "cs"}, "en", "de"), is_of({}, "", "")
-    (True, False, True)
+    >>> is_of({"lp": "en-cs_CZ"}, "en", "cs"), is_of({}, "en", "de"), is_of({"lp": "de-en"}, "en", "de")
+    (True, True, False)
     """
     named = [next((str(row[name]) for name in names if name in row), "") for names in _DIRECTION]
     named = named if all(named) else str(row.get("lp", "")).split("-")
@@ -219,7 +220,7 @@ def as_pair(
     for side, name, place in zip(sides, ("source", "target"), (path, target_path or path), strict=True):
         if isinstance(side, DataError):
             return side
-        if not side.strip():
+        if not one_form(side).strip():  # nothing visible
             return DataError(f"the {name} side is empty", place, number)
     return RawPair(str(number), *map(str, sides))
 

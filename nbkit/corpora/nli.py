@@ -32,6 +32,7 @@ from nbkit.files import OnError, Skipped, json_rows, keep_good
 from nbkit.languages import base_language, check_language
 from nbkit.registry import Registry
 from nbkit.store import Store
+from nbkit.text.form import one_form
 from nbkit.text.parsers import (
     check_parser,
     check_usable,
@@ -299,7 +300,7 @@ class NliFiles(Files):
     ) -> RawNli | DataError:
         values: dict[str, Any] = {ours: row.get(name) for ours, name in columns.items()}
         for ours in ("premise", "hypothesis"):
-            if not isinstance(values[ours], str) or not values[ours].strip():
+            if not isinstance(values[ours], str) or not one_form(values[ours]).strip():
                 return DataError(f"the {ours} is empty or not text", path, number)
         label = self._label(values["label"])
         if label is None:

@@ -197,6 +197,15 @@ def check_parser(spec: str, lang: str) -> str | None:
     return None
 
 
+@as_problem
+def check_lemmas(spec: str, lang: str) -> str | None:
+    """Why texts that *spec* parses have no lemmas, or None: some tokenizers make them, too."""
+    components = find_pipeline(spec).components
+    if any("lemmatizer" in each for each in components) or base_language(lang) in settings()["tokenizers"]:
+        return None
+    return f"parser '{spec}' has no lemmatizer among its components ({', '.join(components)}), but homographs are lemmas"
+
+
 def check_usable(pipeline: Pipeline, spec: str, lang: str, trees: bool = True) -> None:
     """Raises `NbkitError` if *pipeline* is for another language, lacks a package, or makes no tags or no *trees*."""
     speaks = pipeline.meta.get("lang")

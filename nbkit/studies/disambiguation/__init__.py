@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit import corpora
-from nbkit.corpora.corpus import FileCorpus
+from nbkit.corpora.corpus import FileCorpus, RawCorpus
 from nbkit.corpora.homographs import MUCOW, check_homographs
 from nbkit.errors import NbkitError
 from nbkit.measure.aligners import check_aligner
@@ -25,7 +25,7 @@ from nbkit.studies.disambiguation import attacks, items, judge, mining, senses
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
 from nbkit.studies.disambiguation.spans import with_texts
 from nbkit.studies.study import Run, Study, Table
-from nbkit.text.parsers import check_parser, parser_for
+from nbkit.text.parsers import check_lemmas, check_parser, parser_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +70,8 @@ def _problems(params: DisambiguationParams, cell: Cell) -> Iterator[str | None]:
     for corpus, limit, n in params.read:
         yield from corpora.check_corpus(corpus, source, target, parsers, n=n, on_error=params.on_error)
         with suppress(NbkitError):  # `check_corpus` says what is wrong with it
+            if isinstance(corpora.find_corpus(corpus)[0], RawCorpus):
+                yield check_lemmas(parser_for(source, parsers), source)
             if n is None and corpora.is_endless(corpus):
                 yield f"corpus '{corpus}' is unbounded: set {limit}"
             if params.aligner == "gold" and not _has_links(params, corpus):
