@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import csv
 import errno
+import gzip
 import hashlib
 import json
 import os
@@ -444,25 +445,74 @@ def keep_good(items: Iterable[T | DataError], on_error: OnError, skipped: Skippe
 
 
 def read_lines(path: Path, thing: str = "file") -> Iterator[tuple[int, str | DataError]]:
-    """The numbered lines of a UTF-8 file without their ends; only ``\\n`` and ``\\r\\n`` end a line.
+    """The numbered lines of a UTF-8 file, packed (.gz) or not, without their ends: see `decoded`.
 
     thing: what the file is called in the `NbkitError` if it cannot be read.
     """
     _refuse_device(path, thing)
     try:
-        file = path.open("rb")
-    except OSError as error:
-        raise NbkitError(f"{thing} {path} cannot be read: {error.strerror}") from None
-    with file:
-        for number, line in enumerate(file, start=1):
-            line = line.removesuffix(b"\n").removesuffix(b"\r")
-            if number == 1:
-                line = line.removeprefix(codecs.BOM_UTF8)
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield from decoded(file, path)
+    except (OSError, EOFError) as error:
+        raise NbkitError(f"{thing} {path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def decoded(lines: Iterable[bytes], path: Path) -> Iterator[tuple[int, str | DataError]]:
+    """Numbered lines as text, without a byte-order mark and their ends; only ``\\n`` and ``\\r\\n`` end a line."""
+    for number, line in enumerate(lines, start=1):
+        if number == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
+            if b"\r" in line and not line.endswith(b"\n"):
+                yield number, DataError(_BARE, path, number)
+                return
+        line = line.removesuffix(b"\n").removesuffix(b"\r")
+        try:
+            yield number, line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            reason = f"bad UTF-8 at byte {error.start + 1} of the line; convert the file to UTF-8"
+            yield number, DataError(reason, path, number)
+
+
+def good(item: T | DataError) -> T:
+    """*item* itself; a `DataError` is raised."""
+    if isinstance(item, DataError):
+        raise item
+    return item
+
+
+#: What is wrong with a file of a Macintosh before 2001, which spreadsheets still write.
+_BARE = "its lines end in a bare carriage return (\\r): save it with \\n, such as with tr '\\r' '\\n'"
+
+
+def json_rows(path: Path, **how: Any) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
+    """The objects of a JSON file, numbered from 1: one a line, of which empty ones are passed over, or a list of them.
+
+    how: options of `json.loads`. A text with half a surrogate pair, which no file can hold, is a `DataError`.
+    """
+    with path.open("rb") as file:
+        is_list = file.read(99).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
+    for number, text in [(1, read_text(path, "file"))] if is_list else read_lines(path):
+        if isinstance(text, DataError):
+            yield number, text
+        elif text.strip():
             try:
-                yield number, line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                reason = f"bad UTF-8 at byte {error.start + 1} of the line; convert the file to UTF-8"
-                yield number, DataError(reason, path, number)
+                found = json.loads(text, **how)
+            except (ValueError, RecursionError) as error:
+                yield number, DataError(f"invalid JSON: {error}", path, number)
+                continue
+            for place, row in enumerate(found, start=1) if is_list else [(number, found)]:
+                problem = _unstorable(row)
+                yield place, DataError(problem, path, place) if problem else row
+
+
+def _unstorable(row: Any) -> str | None:
+    if not isinstance(row, dict):
+        return "a JSON object is expected"
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "half a surrogate pair, which cannot be stored or shown"
+    return None
 
 
 def _terminal() -> int | None:
@@ -491,9 +541,12 @@ def read_text(path: Path, thing: str) -> str:
     """The text of a UTF-8 file. Raises `DataError`, and `NbkitError` (which calls the file *thing*) if unreadable."""
     _refuse_device(path, thing)
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise NbkitError(f"{thing} {path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise DataError("bad UTF-8; convert the file", path, line) from None
+    if "\r" in text and "\n" not in text:
+        raise DataError(_BARE, path, 1)
+    return text

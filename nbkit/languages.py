@@ -183,6 +183,22 @@ def base_language(code: str) -> str:
     return code.partition("-")[0]
 
 
+def serving(code: str, known: Iterable[str]) -> str | None:
+    """The tag of *known* that serves texts in *code*: itself, another name of it, or it without its region.
+
+    >>> serving("pt-BR", ["pt", "zh"]), serving("nb", ["no"]), serving("zh-TW", ["zh"]), serving("sr-Latn", ["sr"])
+    ('pt', 'no', None, None)
+    """
+    if code in (tags := list(known)):
+        return code
+    import langcodes
+
+    with suppress(langcodes.LanguageTagError):  # 5: the distance of a region, in CLDR
+        found = langcodes.closest_supported_match(code, tags, max_distance=5)
+        return found if found and scripts(found) == scripts(code) else None
+    return None
+
+
 @lru_cache(maxsize=1024)
 def is_unspaced(code: str) -> bool:
     """Whether the language is written without spaces: tokens are joined by nothing and scored by character.

@@ -236,7 +236,7 @@ def test_translate_names_what_it_cannot_use(tmp_path: Path):
     assert missing.exit_code == 2 and "none.en: No such file" in missing.stderr
     (tmp_path / "latin1.en").write_bytes(b"good\nna\xefve\n")
     latin = nbkit("translate", str(tmp_path / "latin1.en"), "--system", "opus-mt", "--pair", "en-de")
-    assert latin.exit_code == 2 and "latin1.en:2: not UTF-8" in latin.stderr
+    assert latin.exit_code == 2 and "latin1.en:2: bad UTF-8" in latin.stderr
     (tmp_path / "a.en").write_text("Hello.\n")
     unknown = nbkit("translate", str(tmp_path / "a.en"), "--system", "opus-nt", "--pair", "en-de")
     assert unknown.exit_code == 2 and "did you mean 'opus-mt'" in unknown.stderr

@@ -53,13 +53,17 @@ def test_languages_without_spaces_are_known_by_their_script():
         (lambda: own_file("ko"), r"no number templates for Korean \(ko\).*templates: FILE"),
         (lambda: own_homographs("cs"), r"no homographs with translations for Czech \(cs\).*lexicon: FILE"),
         (lambda: parser_for("tr"), r"no default parsers for Turkish \(tr\).*parsers: \{tr: PIPELINE\}"),
-        (lambda: stop_words("uk"), r"no stop words for Ukrainian \(uk\)"),
         (lambda: formats("ar"), r"for Arabic \(ar\).*formats\.yaml"),
     ],
 )
 def test_what_needs_data_says_which_and_where_to_put_them(needs, message):
     with pytest.raises(LanguageDataError, match=message):
         needs()
+
+
+def test_stop_words_of_most_languages_are_spacys():
+    assert {"и", "в"} <= stop_words("uk") | stop_words("ru") and "die" in stop_words("de")
+    assert stop_words("eo") == frozenset()  # a page then shows function words, too
 
 
 def test_a_region_uses_the_data_of_its_language(monkeypatch):

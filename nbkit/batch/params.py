@@ -355,14 +355,15 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
                 error.__cause__, run._written, (*here, "params"), lambda location, known=fields: known
             )
             continue
-        shown = tuple(each for each in notebooks if not each.needs or getattr(params, each.needs) is not None)
+        lacks = {
+            each: [name for name in each.needs.split() if getattr(params, name) in (None, [])] for each in notebooks
+        }
+        shown = tuple(each for each in notebooks if not lacks[each])
         if entry.notebooks is not None:
             problems += [
-                Problem(
-                    lines.place((*here, "notebooks")), f"'{each.path}' shows nothing without '{each.needs}': set it"
-                )
-                for each in notebooks
-                if each not in shown
+                Problem(lines.place((*here, "notebooks")), f"'{each.path}' shows nothing without '{name}': set it")
+                for each, names in lacks.items()
+                for name in names
             ]
         written = {text: lines.place(location) for location, text in _texts(entry.params, (*here, "params"))}
         checked.append(Entry(entry.label, study, params, shown, lines.place(here), written))
@@ -388,11 +389,8 @@ def _nothing_to_run(entry: Entry) -> Iterator[str]:
     """Why pages that are wanted would be missing or empty: a list such as ``models: []``."""
     study = entry.study
     empty = [f"{name}: []" for name, value in entry.params if value == [] and name.removesuffix("s") in study.grid]
-    chosen = entry.notebooks != study.notebooks and all(notebook.scope == "grid" for notebook in entry.notebooks)
-    if empty and not chosen and not study.cells(entry.params):
-        grids = [Path(notebook.path).name for notebook in study.notebooks if notebook.scope == "grid"]
-        way_out = f", or choose pages that work without (notebooks: some of {', '.join(grids)})" if grids else ""
-        yield f"{', '.join(empty)} leaves nothing to run: name at least one{way_out}"
+    if empty and all(each.scope == "cell" for each in entry.notebooks) and not study.cells(entry.params):
+        yield f"{', '.join(empty)} leaves nothing to run: name at least one"
 
 
 def _wanted(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:

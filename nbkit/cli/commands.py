@@ -14,8 +14,8 @@ import click
 from nbkit.batch.params import refuse_programs
 from nbkit.cli import RUN_FILE, aligned, allow_commands_option, of_study, offline_option, pair_option
 from nbkit.corpora.nli import LABELS
-from nbkit.errors import DataError, NbkitError
-from nbkit.files import as_csv, atomic_write
+from nbkit.errors import NbkitError
+from nbkit.files import as_csv, atomic_write, decoded, good, read_lines
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.measure.bleu import cut
 from nbkit.measure.forms import (
@@ -165,14 +165,8 @@ def translate(
 
 def _lines(file: str) -> list[str]:
     """The lines of *file* without surrounding white space. Raises `DataError` for bytes that are not UTF-8."""
-    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    lines = []
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        try:
-            lines.append(line.decode("utf-8").strip())
-        except UnicodeDecodeError as error:
-            raise DataError(f"not UTF-8 ({error.reason}); convert the file", file, number) from None
-    return lines[:-1] if lines and not lines[-1] else lines
+    lines = decoded(sys.stdin.buffer, Path(file)) if file == "-" else read_lines(Path(file))
+    return [good(line).strip() for _, line in lines]
 
 
 # ----------------------------------------------------------------------------

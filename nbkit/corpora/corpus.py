@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib import resources
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -26,13 +27,16 @@ from nbkit.files import (
     closest_place,
     expand_path,
     file_digest,
+    good,
+    json_rows,
     keep_good,
     read_lines,
 )
-from nbkit.languages import check_language
+from nbkit.languages import base_language, check_language, serving
 from nbkit.registry import Registry
 from nbkit.store import Store
 from nbkit.text.conllu import conllu_entries
+from nbkit.text.form import one_form
 from nbkit.text.parsers import check_parser, check_usable, find_pipeline, parse_remembered, parser_for, parser_identity
 from nbkit.text.sentences import Pair
 from nbkit.yaml_text import read_own
@@ -133,14 +137,80 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         raise NbkitError(f"corpus file {path} cannot be read as Parquet: {error}") from error
 
 
-def read_parquet(path: Path, source: str, target: str) -> Iterator[RawPair | DataError]:
-    """A ``translation`` column of ``{language: text}``, as in the hub's translation data sets."""
-    for number, row in parquet_rows(path):
-        texts = row.get("translation")
-        if isinstance(texts, dict) and source in texts and target in texts:
-            yield as_pair([texts[source] or "", texts[target] or ""], path, number)
-        else:
-            yield DataError(f"no translation from {source} into {target} in columns {', '.join(row)}", path, number)
+#: What columns of source, reference and translation are called in people's files; the first that a row has counts.
+COLUMNS = {
+    "source": ("source", "src_text", "source_text", "src"),
+    "target": ("target", "reference", "refs", "ref", "tgt_text", "target_text", "tgt"),
+    "hypothesis": ("hypothesis", "translation", "tgt_text", "mt"),
+}
+#: What stands for a column that is not there.
+_MISSING = object()
+_DIRECTION = (("src_lang", "source_lang"), ("tgt_lang", "target_lang"))
+#: A line of a log of fairseq-generate: what it is of which sentence; scores stand before hypotheses.
+_FAIRSEQ = re.compile(r"(?P<kind>[ST])-(?P<n>\d+)\t(?P<text>.*)|(?P<kind2>[HD])-(?P<n2>\d+)\t[^\t]*\t(?P<text2>.*)")
+
+
+def fairseq_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
+    """The sentences of a log of fairseq-generate in their order: source, target and best hypothesis (D, else H)."""
+    found: dict[int, dict[str, str]] = {}
+    for number, line in read_lines(path):
+        if isinstance(line, DataError):
+            yield number, line
+        elif match := _FAIRSEQ.fullmatch(line):
+            kind, n, text = (one or other for one, other in zip(match.groups()[:3], match.groups()[3:], strict=True))
+            found.setdefault(int(n), {}).setdefault(kind, text.replace("@@ ", ""))
+    for n in sorted(found):
+        named = zip(COLUMNS, (found[n].get("S"), found[n].get("T"), found[n].get("D", found[n].get("H"))), strict=True)
+        yield n + 1, {name: text for name, text in named if text is not None}
+
+
+def text_of(row: Mapping[str, Any], side: str, lang: str) -> str | None:
+    """The *side* (of `COLUMNS`) of a row: in a column or a ``translation`` that names the language, else by its name.
+
+    >>> text_of({"src_text": "A dog.", "refs": {"refA": {"ref": "Ein Hund."}}}, "target", "de")
+    'Ein Hund.'
+    """
+    inner = row.get("translation")
+    known = {**row, **inner} if isinstance(inner, dict) else row
+    named = (known[name] for name in (lang, *COLUMNS[side]) if name in known)
+    value = next((each for each in named if not isinstance(each, dict) or each is row.get("refs")), _MISSING)
+    while isinstance(value, dict):
+        value = next(iter(value.values()), "")
+    return None if value is _MISSING else str(value or "").replace("\n", " ")
+
+
+def is_of(row: Mapping[str, Any], src: str, tgt: str) -> bool:
+    """Whether a row is of a direction, by the languages that it names (``src_lang``, ``lp``); those of no name are.
+
+    >>> is_of({"lp": "en-cs_CZ"}, "en", "cs"), is_of({}, "en", "de"), is_of({"lp": "de-en"}, "en", "de")
+    (True, True, False)
+    """
+    named = [next((str(row[name]) for name in names if name in row), "") for names in _DIRECTION]
+    named = named if all(named) else str(row.get("lp", "")).split("-")
+    return len(named) != 2 or all(map(_is_in, named, (src, tgt)))
+
+
+@lru_cache(maxsize=1024)
+def _is_in(code: str, lang: str) -> bool:
+    return lang in (code, base_language(code)) or serving(code.replace("_", "-"), [lang]) is not None
+
+
+def read_rows(
+    rows: Iterable[tuple[int, Mapping[str, Any] | DataError]], path: Path, src: str, tgt: str, codes: Sequence[str]
+) -> Iterator[RawPair | DataError]:
+    """Pairs of rows with named columns (`text_of`). Rows of another direction are passed over. codes: as columns have
+    the languages."""
+    for number, row in rows:
+        if isinstance(row, DataError):
+            yield row
+        elif is_of(row, src, tgt):
+            sides = [text_of(row, side, code) for side, code in zip(("source", "target"), codes, strict=True)]
+            if None in sides:
+                yield DataError(
+                    f"no translation from {codes[0]} into {codes[1]} in columns {', '.join(row)}", path, number
+                )
+            else:
+                yield as_pair([side or "" for side in sides], path, number)
 
 
 def as_pair(
@@ -150,7 +220,7 @@ def as_pair(
     for side, name, place in zip(sides, ("source", "target"), (path, target_path or path), strict=True):
         if isinstance(side, DataError):
             return side
-        if not side.strip():
+        if not one_form(side).strip():  # nothing visible
             return DataError(f"the {name} side is empty", place, number)
     return RawPair(str(number), *map(str, sides))
 
@@ -185,6 +255,14 @@ def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[P
         yield Pair(left.id, left.text, right.text)
 
 
+def check_lengths(source: Path, target: Path) -> None:
+    """Raises `DataError` for CoNLL-U files of different length, however few of their sentences are wanted."""
+    n, other = (len(re.findall(rb"(?m)^1\t", path.read_bytes())) for path in (source, target))
+    if n != other:
+        reason = f"{other:,} sentences for the {n:,} of {source.name}: the two files are not aligned"
+        raise DataError(reason, target)
+
+
 # ----------------------------------------------------------------------------
 # Bilingual word lists as files: MUSE's dictionaries, and any list of the same form.
 
@@ -200,9 +278,8 @@ def read_word_pairs(path: str | Path) -> Iterator[tuple[str, str]]:
     if not path.is_file():
         raise NbkitError(f"word list {path} cannot be read: no such file")
     found = 0
-    for number, line in read_lines(path):
-        if isinstance(line, DataError):
-            raise line
+    for number, read in read_lines(path):
+        line = good(read)
         if not line.strip() or line.startswith("#"):
             continue
         fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
@@ -487,6 +564,8 @@ class FileCorpus(Files, ABC):
             if absent or not isinstance(self.place, LocalPlace):
                 return absent
             problem = content_problem(self.raw_pairs(request), request.on_error, request.start, request.stop)
+            if isinstance(self, ConlluCorpus):
+                check_lengths(*(self.place.path(one) for one in fields))
         except NbkitError as error:
             return [str(error)]
         files = " and ".join(str(self.place.path(one)) for one in fields)
@@ -582,10 +661,25 @@ class MosesCorpus(RawCorpus):
 
 
 class ParquetCorpus(RawCorpus):
-    """A Parquet file with a ``translation`` column."""
+    """Rows with named columns: ``translation``, the languages', or source and target."""
+
+    rows: ClassVar[Callable[[Path], Iterable[tuple[int, Any]]]] = staticmethod(parquet_rows)
 
     def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
-        return read_parquet(paths[0], self._code(request.src), self._code(request.tgt))
+        codes = [self._code(request.src), self._code(request.tgt)]
+        return read_rows(self.rows(paths[0]), paths[0], request.src, request.tgt, codes)
+
+
+class JsonCorpus(ParquetCorpus):
+    """The same as JSON lines or a list, such as WMT's."""
+
+    rows = staticmethod(json_rows)
+
+
+class FairseqCorpus(ParquetCorpus):
+    """The sources and targets of a log of fairseq-generate."""
+
+    rows = staticmethod(fairseq_rows)
 
 
 @dataclass(frozen=True)
@@ -640,6 +734,8 @@ FORMATS: dict[str, type[FileCorpus]] = {
     "coded-tsv": CodedTsvCorpus,
     "moses": MosesCorpus,
     "parquet": ParquetCorpus,
+    "json": JsonCorpus,
+    "fairseq": FairseqCorpus,
     "conllu": ConlluCorpus,
 }
 
@@ -704,9 +800,9 @@ class SandboxCorpus:
 
 #: All corpora that have a name. Register your own: ``CORPORA.register("mine", corpus, summary="…")``.
 CORPORA: Registry[Corpus] = Registry("corpus")
-_SUFFIXES = {".tsv": "tsv", ".conllu": "conllu", ".parquet": "parquet"}
+_SUFFIXES = {".tsv": "tsv", ".conllu": "conllu", ".parquet": "parquet", ".json": "json", ".jsonl": "json"}
 #: What may stand before the colon of a path; the four columns of coded-tsv need the catalogue's codes.
-_PREFIXES = ("tsv", "moses", "conllu", "parquet")
+_PREFIXES = ("tsv", "moses", "conllu", "parquet", "json", "fairseq")
 #: What a catalogue entry says besides how its files are read.
 _NOT_READING = ("summary", "domain", "licence", "format", "files", "hub")
 
@@ -732,8 +828,9 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
     ----------
     spec : str
         A registered name, ``name:split``, ``tsv:PATH``, ``moses:PREFIX`` (``PREFIX.en``, ``PREFIX.de``),
-        ``conllu:PATH``, ``parquet:PATH``, or a path that ends in .tsv, .conllu or .parquet. In a path, ``{src}``,
-        ``{tgt}``, ``{pair}``, ``{lang}``, ``{SOURCE|TARGET}`` (by side) and environment variables are filled in.
+        ``conllu:PATH``, ``parquet:PATH``, ``json:PATH``, ``fairseq:LOG``, or a path that ends in .tsv, .conllu,
+        .parquet, .json or .jsonl. In a path, ``{src}``, ``{tgt}``, ``{pair}``, ``{lang}``, ``{SOURCE|TARGET}`` (by
+        side) and environment variables are filled in.
         Several of raw text are joined by `` + ``: ``multi30k:train + tatoeba``.
 
     Returns
@@ -775,7 +872,8 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
             return _path_corpus(spec, format_name, spec), None
     if "/" in spec:
         raise NbkitError(
-            f"corpus '{spec}' is a path without a format; write tsv:PATH, moses:PREFIX, conllu:PATH or parquet:PATH"
+            f"corpus '{spec}' is a path without a format; write tsv:PATH, moses:PREFIX, conllu:PATH, parquet:PATH, "
+            "json:PATH or fairseq:LOG"
         )
     raise UnknownNameError("corpus", head, CORPORA.names())
 

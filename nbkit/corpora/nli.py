@@ -6,15 +6,15 @@ sets by name, and `load_nli`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import metadata, resources, util
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl
 
 from nbkit.corpora import sandbox
 from nbkit.corpora.corpus import (
@@ -27,12 +27,23 @@ from nbkit.corpora.corpus import (
     place_of,
     tsv_rows,
 )
-from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError
-from nbkit.files import OnError, Skipped, keep_good, read_lines
+from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError, as_problem
+from nbkit.files import OnError, Skipped, json_rows, keep_good
 from nbkit.languages import base_language, check_language
 from nbkit.registry import Registry
 from nbkit.store import Store
-from nbkit.text.parsers import check_parser, parse_remembered, parser_identity, settings, squeeze
+from nbkit.text.form import one_form
+from nbkit.text.parsers import (
+    check_parser,
+    check_usable,
+    find_pipeline,
+    load_pipeline,
+    parse_remembered,
+    parser_identity,
+    rules_for,
+    settings,
+    squeeze,
+)
 from nbkit.text.sentences import Sentence, Text
 from nbkit.yaml_text import read_own
 
@@ -120,14 +131,17 @@ def tokenizer_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:
 
 
 def has_parts_of_speech(spec: str) -> bool:
-    """Whether *spec* tags parts of speech, which POS mini-trees need.
+    """Whether *spec* tags parts of speech, which POS mini-trees need: a pipeline that cannot be found is taken to.
 
     >>> has_parts_of_speech("en_core_web_sm"), has_parts_of_speech("jieba")
     (True, False)
     """
-    return spec not in (TOKENIZER, JIEBA)
+    with suppress(NbkitError):
+        return spec not in (TOKENIZER, JIEBA) and "parser" in find_pipeline(spec).components
+    return True
 
 
+@as_problem
 def check_tokenizer(spec: str, lang: str) -> str | None:
     """Why *spec* cannot tokenise *lang* here, or None; loads nothing.
 
@@ -138,28 +152,29 @@ def check_tokenizer(spec: str, lang: str) -> str | None:
         return f"tokenizer 'jieba' segments Chinese (zh), not '{lang}'; use 'tokenizer' or a spaCy pipeline"
     if spec == JIEBA and util.find_spec("jieba") is None:
         return "tokenizer 'jieba' needs the package jieba: pip install jieba"
-    return None if spec in (TOKENIZER, JIEBA) else check_parser(spec, lang)
+    if spec not in (TOKENIZER, JIEBA):
+        check_usable(find_pipeline(spec), spec, lang, trees=has_parts_of_speech(spec))
+    return None
 
 
 def tokenizer_identity(spec: str, lang: str) -> dict[str, Any]:
     """What the tokens depend on, for cache keys. Raises `NbkitError` with what `check_tokenizer` says."""
-    if has_parts_of_speech(spec):
-        return parser_identity(spec, lang)
+    if spec not in (TOKENIZER, JIEBA):
+        return parser_identity(spec, lang, trees=has_parts_of_speech(spec))
     problem = check_tokenizer(spec, lang)
     if problem:
         raise MissingExtraError(problem)
     packages = ["spacy", *(["jieba"] if spec == JIEBA else [])]
-    return {"tokenizer": spec, "lang": lang, **{name: metadata.version(name) for name in packages}}
+    known = {"tokenizer": spec, "lang": lang, **{name: metadata.version(name) for name in packages}}
+    return known if (rules := rules_for(lang)) == base_language(lang) else {**known, "rules": rules}
 
 
 def tokenised(texts: Sequence[str], spec: str, lang: str, store: Store | None = None) -> list[Text]:
     """The tokens of each of *texts*; parses are remembered, plain tokens are quicker made than read."""
     if has_parts_of_speech(spec):
         return parse_remembered(texts, spec, lang, store=store)
-    problem = check_tokenizer(spec, lang)
-    if problem:
-        raise MissingExtraError(problem)
-    nlp = _blank(spec, lang)
+    identity = tokenizer_identity(spec, lang)
+    nlp = _blank(spec, lang) if spec in (TOKENIZER, JIEBA) else load_pipeline(spec, identity)
     return [_tokens(nlp, squeeze(text), lang) for text in texts]
 
 
@@ -168,7 +183,7 @@ def _blank(spec: str, lang: str) -> Language:
     import spacy
 
     if spec != JIEBA:
-        return spacy.blank(lang)
+        return spacy.blank(rules_for(lang))
     import logging
 
     import jieba
@@ -285,7 +300,7 @@ class NliFiles(Files):
     ) -> RawNli | DataError:
         values: dict[str, Any] = {ours: row.get(name) for ours, name in columns.items()}
         for ours in ("premise", "hypothesis"):
-            if not isinstance(values[ours], str) or not values[ours].strip():
+            if not isinstance(values[ours], str) or not one_form(values[ours]).strip():
                 return DataError(f"the {ours} is empty or not text", path, number)
         label = self._label(values["label"])
         if label is None:
@@ -307,7 +322,8 @@ class NliFiles(Files):
 
     def _label(self, value: Any) -> str | None:
         """One of `LABELS`, None for an unlabelled row, or the value itself where it cannot be understood."""
-        text = "" if value is None else str(value).strip().lower()
+        whole = isinstance(value, float) and value.is_integer()  # integers of a column with gaps
+        text = "" if value is None else str(int(value) if whole else value).strip().lower()
         if text in catalogue()["unlabelled"]:
             return None
         if text.isdecimal() and int(text) < len(self.classes):
@@ -331,24 +347,13 @@ def _tsv_rows(path: Path) -> Iterator[Row]:
             yield number, cells
         elif header is None:
             header = cells
+            if twice := next((name for name in header if header.count(name) > 1), None):
+                raise DataError(f"two columns are called '{twice}'", path, number)
         else:
             yield number, dict(zip(header, cells, strict=True))
 
 
-def _jsonl_rows(path: Path) -> Iterator[Row]:
-    for number, line in read_lines(path):
-        if isinstance(line, DataError):
-            yield number, line
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            yield number, DataError(f"invalid JSON: {error}", path, number)
-            continue
-        yield number, row if isinstance(row, dict) else DataError("expected one JSON object per line", path, number)
-
-
-_READERS = {"tsv": _tsv_rows, "jsonl": _jsonl_rows, "parquet": parquet_rows}
+_READERS = {"tsv": _tsv_rows, "jsonl": json_rows, "parquet": parquet_rows}
 
 
 # ----------------------------------------------------------------------------
@@ -408,7 +413,7 @@ NLI_CORPORA: Registry[NliCorpus] = Registry("NLI corpus")
 CHUNK = 1000
 
 
-_SUFFIXES = {".jsonl": "jsonl", ".tsv": "tsv", ".txt": "tsv", ".parquet": "parquet"}
+_SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".txt": "tsv", ".parquet": "parquet"}
 
 
 def load_nli(
@@ -542,7 +547,7 @@ def find_nli(spec: str) -> tuple[NliCorpus, str | None]:
 
 
 def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
-    given = {name: values[-1] for name, values in parse_qs(query).items()}
+    given = dict(parse_qsl(query.replace("+", "%2B")))  # a plus is a plus in names of columns
     classes = tuple(given.pop("classes", "").split(",")) if "classes" in given else ()
     unknown = next((name for name in given if name not in catalogue()["columns"]), None)
     if unknown:

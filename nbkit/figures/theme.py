@@ -18,6 +18,8 @@ from typing import Any
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.font_manager import get_font_names
+from matplotlib.text import Text
 
 from nbkit import languages as codes
 from nbkit.measure import load_metric
@@ -40,6 +42,9 @@ LANGUAGES = ("language", "source_language", "target_language")
 PERTURBED = ("perturbation", "perturbation_a", "perturbation_b")
 #: What the label of a model behind the placeholder step ends with.
 BEHIND_RULE = model_label(f"{BY_RULE}model").removeprefix("model")
+
+#: How mathtext of figures begins.
+_SYMBOL = re.compile(r"\$(\\(alpha|beta|kappa|rho|Omega|math)|x\$|M_)")
 
 Names = Callable[[str], str] | Mapping[str, str] | None
 
@@ -67,7 +72,21 @@ def style() -> AbstractContextManager:
     ...     mpl.rcParams["svg.hashsalt"]
     'nbkit'
     """
-    return mpl.rc_context(theme_data()["settings"])
+    return mpl.rc_context({**theme_data()["settings"], "font.family": fonts()})
+
+
+@cache
+def fonts() -> list[str]:
+    """The families of ``theme.yaml`` that matplotlib finds here: CJK, Devanagari, Thai and others, where one is."""
+    installed = set(get_font_names())
+    return [family for family in theme_data()["fonts"] if family in installed]
+
+
+def as_written(figure: Figure) -> None:
+    """Draw names that hold dollar signs as they are written; mathtext is what begins with a symbol of the papers."""
+    for text in figure.findobj(Text):
+        if "$" in text.get_text() and not _SYMBOL.search(text.get_text()):  # type: ignore[attr-defined]
+            text.set_parse_math(False)  # type: ignore[attr-defined]
 
 
 def looks(column: str | None, values: Iterable[str], names: Names = None) -> dict[str, Look]:

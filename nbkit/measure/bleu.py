@@ -17,7 +17,6 @@ import math
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
@@ -31,6 +30,7 @@ import regex
 from nbkit.errors import NbkitError
 from nbkit.languages import base_language, is_unspaced
 from nbkit.measure import Kappa, check_pairs
+from nbkit.text.parsers import rules_for
 from nbkit.text.sentences import Order, Sentence
 
 if TYPE_CHECKING:
@@ -423,7 +423,7 @@ class BleuAsCoded(Kappa):
         'BLEU|nrefs:1|case:mixed|eff:no|tok:nbkit-cut.v1-char|smooth:none|order:4|sides:exchanged|as:nltk'
         """
         tokens = (
-            tokenizer_signature(lang) if is_unspaced(lang) else f"spacy-{metadata.version('spacy')}-{_rules(lang).lang}"
+            tokenizer_signature(lang) if is_unspaced(lang) else f"spacy-{metadata.version('spacy')}-{rules_for(lang)}"
         )
         return f"BLEU|nrefs:1|case:mixed|eff:no|tok:{tokens}|smooth:none|order:4|sides:exchanged|as:nltk"
 
@@ -444,17 +444,9 @@ def _spacy_tokens(text: str, lang: str) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _rules(lang: str) -> Language:
-    """spaCy's rules for *lang*, or for its base language, or those for any language (``xx``).
-
-    >>> [_rules(lang).lang for lang in ("de", "pt-BR", "cy")]
-    ['de', 'pt', 'xx']
-    """
     import spacy
 
-    for code in (lang, base_language(lang)):
-        with suppress(ImportError):  # not known to spaCy, or by a program that is missing, as Korean's
-            return spacy.blank(code)
-    return spacy.blank("xx")
+    return spacy.blank(rules_for(lang))
 
 
 def _unsmoothed(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> np.ndarray:

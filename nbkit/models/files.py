@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +168,21 @@ def check_files(reference: Reference, folder: Path) -> None:
 def has_tokenizer(folder: Path) -> bool:
     """Whether *folder* holds the files of a tokenizer."""
     return any(path.is_file() for pattern in _TOKENIZER for path in folder.glob(pattern))
+
+
+def largest_id(folder: Path) -> int:
+    """The largest id in the files of a tokenizer that are JSON; -1 if there are none."""
+    path = next((path for name in ("tokenizer.json", "vocab.json") if (path := folder / name).is_file()), None)
+    return -1 if path is None else _largest_id(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _largest_id(path: Path, modified: int) -> int:
+    known = read_json(path)
+    whole = known if path.name == "tokenizer.json" else {"model": {"vocab": known}}
+    words = whole["model"].get("vocab", {})
+    ids = words.values() if isinstance(words, dict) else range(len(words))
+    return max([-1, *ids, *(token["id"] for token in whole.get("added_tokens", ()))])
 
 
 def read_json(path: Path, *, needed: bool = True) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import ModelError
-from nbkit.models.files import RECORD, check_files, has_tokenizer, read_json
+from nbkit.models.files import RECORD, check_files, has_tokenizer, largest_id, read_json
 from nbkit.models.model import BACKENDS
 from nbkit.models.names import Family, Reference, check_languages, families, order_of
 
@@ -30,6 +30,12 @@ def check_folder(reference: Reference, folder: Path) -> None:
     CHECKS.get(reference.task.name, check_translator)(reference, folder)
     if not has_tokenizer(folder):  # transformers would make an empty one
         raise ModelError(f"{reference}: {folder} holds no tokenizer (tokenizer.json)")
+    size, largest = read_json(folder / "config.json").get("vocab_size"), largest_id(folder)
+    if isinstance(size, int) and size <= largest:
+        raise ModelError(
+            f"{reference}: the tokenizer in {folder} has {largest + 1:,} tokens, but the model's embedding {size:,} "
+            "(vocab_size in config.json): take both from one checkpoint"
+        )
 
 
 def family_of(reference: Reference, folder: Path) -> Family:

@@ -29,7 +29,7 @@ from nbkit.corpora.nli import LABELS
 from nbkit.corpora.nli import catalogue as nli_catalogue
 from nbkit.errors import ModelError, UnknownNameError
 from nbkit.files import looks_secret, public_environment
-from nbkit.languages import in_order
+from nbkit.languages import in_order, serving
 from nbkit.models.model import BACKENDS, TASKS, Decoding, Record, Task
 from nbkit.models.python import PythonModel
 from nbkit.registry import Registry, load_packages
@@ -356,15 +356,13 @@ class Family:
     converts: bool = False
 
     def code(self, lang: str) -> str | None:
-        """The family's code for a language, None if it has none.
+        """The family's code for a language or, if it has none of its own, for its language without region; None: none.
 
-        >>> families()["mbart50"].code("de"), families()["nllb"].code("zho_Hant"), families()["mbart50"].code("cy")
-        ('de_DE', 'zho_Hant', None)
+        >>> nllb = families()["nllb"]
+        >>> nllb.code("de"), nllb.code("pt-BR"), nllb.code("zh-TW"), nllb.code("zho_Hant"), nllb.code("sr-Latn")
+        ('deu_Latn', 'por_Latn', 'zho_Hant', 'zho_Hant', None)
         """
-        if lang in self.codes:
-            return self.codes[lang]
-        own = self.name == "nllb" and re.fullmatch(r"[a-z]{3}_[A-Z][a-z]{3}", lang) is not None
-        return lang if own or lang in self.codes.values() else None
+        return lang if lang in self.codes.values() else self.codes.get(serving(lang, self.codes) or "")
 
 
 @cache

@@ -615,8 +615,8 @@ class Unit:
 class Notebook:
     """A notebook of a study: its path under ``notebooks/`` without suffix, and what it is run for.
 
-    scope: once a "cell" of the grid, or once for the whole "grid". needs: a parameter without which it has nothing to
-    show, "" for none: a run that has it null omits the page.
+    scope: once a "cell" of the grid, or once for the whole "grid". needs: parameters (names, separated by
+    blanks) without which it has nothing to show: a run that has one null or empty omits the page.
     """
 
     path: str

@@ -98,6 +98,7 @@ def show(
         if why := theme.message_of(shown):
             note(why)
         else:
+            theme.as_written(shown)
             if name:
                 panels.save_figure(shown, name)
             known = {} if data is None else styles.common_filters(data)

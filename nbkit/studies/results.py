@@ -185,13 +185,16 @@ def spans_of(value: Any) -> list[dict[str, Any]]:
 # Where outcomes come from.
 
 
+#: Columns of outcomes, also of a run that has no model.
+_ALWAYS = ("table", "item", "unit", "source_language", "target_language", "model")
+
+
 def computed(params: Any, texts: bool = False) -> Outcomes:
     """The outcomes of a run; what is missing is computed first."""
     import pandas as pd
 
     parts = list(exports.parts(params, texts))
-    empty = pd.DataFrame(columns=["table", "item", "unit", "source_language", "target_language", "model"])
-    rows = pd.concat(parts, ignore_index=True) if parts else empty
+    rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
     return _of_declaration(rows, exports.declaration(params.study), params.study.name)
 
 
@@ -267,6 +270,7 @@ def _of_declaration(rows: pd.DataFrame, about: Mapping[str, Any], path: Path | s
             f"what it says of its outcomes cannot be read ({place}: {error.errors()[0]['msg']}): write it again, with "
             "`nbkit outcomes RUN`", path,
         ) from None  # fmt: skip
+    rows = rows if len(rows) else rows.reindex(columns=list(dict.fromkeys([*_ALWAYS, *rows])))
     return Outcomes(about["study"], rows, behaviour, tuple(about.get("findings", ())))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from string import whitespace
 
 from nbkit.errors import DataError
-from nbkit.files import OnError, Skipped, keep_good, read_lines
+from nbkit.files import OnError, Skipped, good, keep_good, read_lines
 from nbkit.languages import check_language
 from nbkit.text.sentences import ROOT, Sentence, Text
 
@@ -111,9 +111,8 @@ def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, numbe
     comments: dict[str, str] = {}
     words: list[_Word] = []
     ranges: list[_Range] = []
-    for line_number, line in block:
-        if isinstance(line, DataError):
-            raise line
+    for line_number, read in block:
+        line = good(read)
         if line.startswith("#"):
             key, _, value = line[1:].partition("=")
             comments[key.strip()] = value.strip()

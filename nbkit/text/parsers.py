@@ -114,6 +114,19 @@ def parser_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:
     return default
 
 
+def rules_for(lang: str) -> str:
+    """Whose tokenizer rules of spaCy serve *lang*: those of its base language, or of any language (``xx``) where spaCy
+    has none or the package that they need is missing.
+
+    >>> [rules_for(lang) for lang in ("de", "pt-BR", "cy")]
+    ['de', 'pt', 'xx']
+    """
+    base = base_language(lang)
+    package = settings()["tokenizers"].get(base)
+    known = Path(str(metadata.distribution("spacy").locate_file("spacy")), "lang", base).is_dir()
+    return base if known and (package is None or util.find_spec(package)) else _MULTILINGUAL
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """A spaCy pipeline found on disk: a folder, or an installed package.
@@ -184,33 +197,42 @@ def check_parser(spec: str, lang: str) -> str | None:
     return None
 
 
-def check_usable(pipeline: Pipeline, spec: str, lang: str) -> None:
-    """Raises `NbkitError` if *pipeline* is for another language, makes no tags or no trees, or lacks a package."""
+@as_problem
+def check_lemmas(spec: str, lang: str) -> str | None:
+    """Why texts that *spec* parses have no lemmas, or None: some tokenizers make them, too."""
+    components = find_pipeline(spec).components
+    if any("lemmatizer" in each for each in components) or base_language(lang) in settings()["tokenizers"]:
+        return None
+    return f"parser '{spec}' has no lemmatizer among its components ({', '.join(components)}), but homographs are lemmas"
+
+
+def check_usable(pipeline: Pipeline, spec: str, lang: str, trees: bool = True) -> None:
+    """Raises `NbkitError` if *pipeline* is for another language, lacks a package, or makes no tags or no *trees*."""
     speaks = pipeline.meta.get("lang")
     if speaks not in (lang, base_language(lang), _MULTILINGUAL):
         raise NbkitError(f"parser '{spec}' is a pipeline for '{speaks}', not for '{lang}'")
     components = pipeline.components
-    if "parser" not in components:
+    if trees and "parser" not in components:
         raise NbkitError(
             f"parser '{spec}' has no 'parser' among its components ({', '.join(components) or 'none'}): name a "
             "pipeline that has one, such as en_core_web_sm (docs/corpora.md)"
         )
     taggers = settings()["taggers"]
-    if not any(tagger in components for tagger in taggers):
+    if trees and not any(tagger in components for tagger in taggers):
         raise NbkitError(f"parser '{spec}' sets no universal part-of-speech tags: it has none of {', '.join(taggers)}")
     missing = [name for name, version in _requirements(pipeline).items() if version is None]
     if missing:
         raise MissingExtraError(f"parser '{spec}' needs {' and '.join(missing)}: pip install {' '.join(missing)}")
 
 
-def parser_identity(spec: str, lang: str) -> dict[str, Any]:
-    """What a parse depends on, for cache keys: pipeline and version, the digest of a folder's files, spaCy's
-    version, the versions of the tokenizers that the pipeline requires, and our own conversion.
+def parser_identity(spec: str, lang: str, trees: bool = True) -> dict[str, Any]:
+    """What a parse (its tokens, without *trees*) depends on, for cache keys: pipeline and version, the digest of a
+    folder's files, spaCy's version, the versions of the tokenizers that the pipeline requires, and our own conversion.
 
     Loads nothing. Raises as `find_pipeline` and `check_usable` do.
     """
     pipeline = find_pipeline(spec)
-    check_usable(pipeline, spec, lang)
+    check_usable(pipeline, spec, lang, trees)
     identity = {
         "parser": pipeline.name,
         "lang": lang,
@@ -323,9 +345,14 @@ def load_parser(spec: str, lang: str) -> Parser:
     installed, and `NbkitError` if it cannot parse *lang*, before spaCy is imported.
     """
     identity = parser_identity(spec, lang)
+    return Parser(load_pipeline(spec, identity), lang, identity)
+
+
+def load_pipeline(spec: str, identity: Mapping[str, Any]) -> Language:
+    """spaCy's object for the pipeline *spec*; one that was loaded under the same *identity* is reused."""
     pipeline = find_pipeline(spec)
     source = pipeline.name if pipeline.is_package else expand_path(spec, "parser")
-    return Parser(_load(source, str(sorted(identity.items()))), lang, identity)
+    return _load(source, str(sorted(identity.items())))
 
 
 @lru_cache(maxsize=16)

@@ -12,6 +12,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from nbkit.errors import DataError, NbkitError, UnknownNameError
-from nbkit.languages import LanguageDataError, base_language, check_language
+from nbkit.languages import base_language, check_language
 from nbkit.text.sentences import Sentence, Text
 from nbkit.yaml_text import read_own
 
@@ -138,16 +139,19 @@ def _forms_of(name: str) -> dict[str, tuple[str, ...]]:
 
 @cache
 def stop_words(lang: str) -> frozenset[str]:
-    """Lemmas and forms of function words in lower case (``stop_words.yaml``). Raises `LanguageDataError`.
+    """Lemmas and forms of function words in lower case: of ``stop_words.yaml``, else of spaCy; none if neither has any.
 
-    >>> "the" in stop_words("en"), "like" in stop_words("en")
-    (True, False)
+    >>> "the" in stop_words("en"), "like" in stop_words("en"), "und" in stop_words("de-AT"), stop_words("eo")
+    (True, False, True, frozenset())
     """
-    lists = read_own(files(__package__) / "stop_words.yaml")
-    lang = base_language(check_language(lang))
-    if lang not in lists:
-        raise LanguageDataError("stop words", lang, lists, "add a list to nbkit/text/stop_words.yaml")
-    return frozenset(word for group in lists[lang].values() for word in str(group).split())
+    lists, lang = read_own(files(__package__) / "stop_words.yaml"), base_language(check_language(lang))
+    if lang in lists:
+        return frozenset(word for group in lists[lang].values() for word in str(group).split())
+    with suppress(ImportError):
+        from spacy.util import get_lang_class
+
+        return frozenset(get_lang_class(lang).Defaults.stop_words)
+    return frozenset()
 
 
 # ----------------------------------------------------------------------------
@@ -749,8 +753,8 @@ class PhraseMatcher:
                 self._matchers[name].add(variation, patterns(own), greedy="LONGEST")
         around, base = row.around(entry), entry.bases.get
         words = row.texts[around]
-        lemmas = [
-            base(lemma) or base(lower) or lemma or word
+        lemmas = [  # a form that the phrase itself has counts before its lemma: *an* of "an arm and a leg" is no *a*
+            lower if base(lower) == lower else base(lemma) or base(lower) or lemma or word
             for lemma, lower, word in zip(row.lemmas[around], row.lowers[around], words, strict=True)
         ]
         offset, document = around.start, Doc(self._vocab, words=words, lemmas=lemmas)

@@ -127,7 +127,7 @@ def test_broken_json_and_bad_utf8_are_named(tmp_path):
     reasons = [reason for *_, reason in skipped.rows()]
     assert (
         reasons[0].startswith("invalid JSON")
-        and reasons[1].startswith("expected one JSON object")
+        and reasons[1].startswith("a JSON object is expected")
         and "UTF-8" in reasons[2]
     )
 

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.corpora import Skipped, corpus
-from nbkit.corpora.corpus import RawPair, read_coded_tsv, read_moses, read_parquet, read_treebanks, read_tsv
+from nbkit.corpora.corpus import (
+    RawPair,
+    parquet_rows,
+    read_coded_tsv,
+    read_moses,
+    read_rows,
+    read_treebanks,
+    read_tsv,
+)
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import keep_good
 
@@ -123,7 +131,7 @@ def test_parquet_with_a_translation_column(tmp_path):
         {"de": "Ja.", "en": "Yes."},
     ]
     pq.write_table(pa.table({"translation": rows}), path)
-    items = list(read_parquet(path, "en", "de"))
+    items = list(read_rows(parquet_rows(path), path, "en", "de", ("en", "de")))
     assert [item for item in items if isinstance(item, RawPair)] == [
         RawPair("1", "Go.", "Geh."),
         RawPair("4", "Yes.", "Ja."),
@@ -132,7 +140,7 @@ def test_parquet_with_a_translation_column(tmp_path):
         f"{path}:2: the target side is empty",
         f"{path}:3: the target side is empty",
     ]
-    (first, *_) = read_parquet(path, "en", "fr")
+    (first, *_) = read_rows(parquet_rows(path), path, "en", "fr", ("en", "fr"))
     assert isinstance(first, DataError) and "no translation from en into fr in columns translation" in first.reason
 
 
@@ -162,7 +170,7 @@ def test_a_file_that_is_no_parquet(tmp_path):
     path = tmp_path / "no.parquet"
     path.write_text("text")
     with pytest.raises(NbkitError, match=r"no\.parquet cannot be read as Parquet"):
-        list(read_parquet(path, "en", "de"))
+        list(read_rows(parquet_rows(path), path, "en", "de", ("en", "de")))
 
 
 def treebank(path: Path, *sentences: tuple[str | None, str]) -> Path:
@@ -217,3 +225,61 @@ def test_skipped_lists_what_it_left_out():
     assert skipped.summary(2) == "12 entries skipped:\n  f.tsv:1: empty\n  f.tsv:2: empty\n  … and 10 more"
     assert Skipped().summary() == "nothing skipped"
     assert [error.line for error in skipped][-1] == 12
+
+
+FAIRSEQ = """INFO | fairseq_cli.generate | loaded
+S-1\tThe ca@@ t sleeps .
+T-1\tDie Katze schläft .
+H-1\t-0.37\tDie Ka@@ tze schläft .
+D-1\t-0.37\tDie Katze schläft.
+P-1\t-0.1 -0.2
+S-0\tA dog .
+T-0\tEin Hund .
+H-0\t-0.1\tEin Hund .
+H-0\t-0.5\tHund .
+Generate test with beam=5: BLEU4 = 30
+"""
+WMT25 = (
+    '{"src_lang": "en", "tgt_lang": "de_DE", "src_text": "A dog.\\n\\nA cat.", "refs": {"refA": {"ref": "Ein Hund.'
+    '\\n\\nEine Katze."}}, "tgt_text": {"GPT": "Hund.", "A/B": "Katze."}}\n'
+    '{"src_lang": "en", "tgt_lang": "cs_CZ", "src_text": "A dog.", "refs": {"refA": {"ref": "Pes."}}}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "pairs"),
+    [
+        ("fairseq:{}/gen.log", FAIRSEQ, [("1", "A dog .", "Ein Hund ."), ("2", "The cat sleeps .", "Die Katze schläft .")]),
+        ("{}/wmt25.jsonl", WMT25, [("1", "A dog.  A cat.", "Ein Hund.  Eine Katze.")]),
+        ("{}/pp.jsonl", '{"lp": "en-de_DE", "source": "A", "target": "B"}\n\n{"lp": "en-sv_SE", "source": "A", "target": "C"}',
+         [("1", "A", "B")]),
+        ("{}/list.json", '[{"en": "A", "de": "B"}, {"translation": {"de": "D", "en": "C"}}]', [("1", "A", "B"), ("2", "C", "D")]),
+        ("json:{}/x", '{"src": "A", "ref": "B", "id": 3}', [("1", "A", "B")]),
+    ],
+)  # fmt: skip
+def test_formats_of_other_tools_are_corpora(tmp_path, name, text, pairs):
+    """Other directions of one file are passed over, empty lines are no rows, the best hypothesis is the first."""
+    (tmp_path / Path(name).name).write_text(text)
+    found, _ = corpus.find_corpus(name.format(tmp_path))
+    assert list(found.raw_pairs(corpus.Request("en", "de"))) == [RawPair(*pair) for pair in pairs]
+
+
+def test_half_a_surrogate_pair_is_named_by_its_line(tmp_path):
+    (tmp_path / "s.jsonl").write_text('{"source": "A", "target": "B"}\n{"source": "A \\ud83d", "target": "B"}\n')
+    found, _ = corpus.find_corpus(str(tmp_path / "s.jsonl"))
+    assert [str(each) for each in found.raw_pairs(corpus.Request("en", "de")) if isinstance(each, DataError)] == [
+        f"{tmp_path}/s.jsonl:2: half a surrogate pair, which cannot be stored or shown"
+    ]
+
+
+def test_files_that_end_lines_in_a_bare_carriage_return_are_named(tmp_path):
+    (tmp_path / "cr.tsv").write_bytes(b"a\tb\rc\td\r")
+    [problem] = read_tsv(tmp_path / "cr.tsv")
+    assert "cr.tsv:1: its lines end in a bare carriage return" in str(problem)
+
+
+def test_treebanks_of_different_length_are_known_before_the_shorter_ends(tmp_path):
+    treebank(tmp_path / "x.en.conllu", ("1", "Hi"), ("2", "Go"), ("3", "So"))
+    treebank(tmp_path / "x.de.conllu", ("1", "Da"), ("2", "Geh"))
+    problems = corpus.check_corpus(f"conllu:{tmp_path}/x.{{lang}}.conllu", "en", "de", n=1)
+    assert problems == [f"{tmp_path}/x.de.conllu: 2 sentences for the 3 of x.en.conllu: the two files are not aligned"]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from nbkit.errors import ModelError, UnknownNameError
-from nbkit.languages import TARGETS
+from nbkit.languages import TARGETS, check_language
 from nbkit.models import MODELS, Entry, label
 from nbkit.models.names import families
 from tests.models.by_name import check_model, model_identity, resolve
@@ -63,15 +65,34 @@ def test_own_models_are_registered_by_name(tmp_path, checkpoints):
 def test_language_codes_are_those_of_the_tokenizers():
     """Our tables against the lists in the tokenizers' own source."""
     from transformers.models.m2m_100 import tokenization_m2m_100 as m2m100
+    from transformers.models.mbart import tokenization_mbart as mbart25
     from transformers.models.mbart50 import tokenization_mbart50 as mbart50
     from transformers.models.nllb import tokenization_nllb as nllb
 
-    assert set(families()["mbart50"].codes.values()) == set(mbart50.FAIRSEQ_LANGUAGE_CODES)
+    for name, module in (("mbart25", mbart25), ("mbart50", mbart50), ("nllb", nllb)):
+        assert sorted(families()[name].codes.values()) == sorted(set(module.FAIRSEQ_LANGUAGE_CODES)), name
     assert set(families()["m2m100"].codes) == set(m2m100.FAIRSEQ_LANGUAGE_CODES["m2m100"])
-    assert set(families()["nllb"].codes.values()) <= set(nllb.FAIRSEQ_LANGUAGE_CODES)
-    assert {lang: families()["mbart50"].codes[lang] for lang in TARGETS} == {
-        "de": "de_DE", "fr": "fr_XX", "es": "es_XX", "it": "it_IT", "ru": "ru_RU", "zh": "zh_CN", "ja": "ja_XX"
-    }  # fmt: skip
+    assert [families()["mbart50"].code(lang) for lang in TARGETS] == [
+        "de_DE", "fr_XX", "es_XX", "it_IT", "ru_RU", "zh_CN", "ja_XX"
+    ]  # fmt: skip
+    assert [lang for lang in families()["nllb"].codes if check_language(lang) != lang] == []
+
+
+@pytest.mark.parametrize(
+    ("family", "lang", "code"),
+    [
+        *(("nllb", *each.split(":")) for each in ["kk:kaz_Cyrl", "be:bel_Cyrl", "ka:kat_Geor", "hy:hye_Armn", "km:khm_Khmr"]),
+        *(("nllb", *each.split(":")) for each in ["my:mya_Mymr", "gu:guj_Gujr", "zh-Hant:zho_Hant", "zh-TW:zho_Hant"]),
+        *(("nllb", *each.split(":")) for each in ["nb:nob_Latn", "fil:tgl_Latn", "pt-BR:por_Latn", "ar-EG:arb_Arab"]),
+        *(("mbart50", *each.split(":")) for each in ["fil:tl_XX", "pt-BR:pt_XX", "zh-CN:zh_CN", "en-GB:en_XX"]),
+        *(("m2m100", *each.split(":")) for each in ["nb:no", "fil:tl", "zh-CN:zh", "es-419:es"]),
+        # Not another script, nor another language that is only alike.
+        *(("nllb", lang, None) for lang in ("sr-Latn", "gsw", "tlh")),
+        *(("mbart50", lang, None) for lang in ("zh-Hant", "be", "cy", "ms")),
+    ],
+)  # fmt: skip
+def test_a_region_falls_back_to_its_language(family, lang, code):
+    assert families()[family].code(lang) == code
 
 
 def test_missing_weights_name_model_cache_and_ways_out(own_cache):
@@ -190,3 +211,15 @@ def test_checks_and_identities_import_no_torch():
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_a_tokenizer_with_more_tokens_than_the_embedding_is_a_problem(tmp_path):
+    """Its ids would end in an IndexError of torch, after minutes."""
+    from nbsandbox.trained import model_folder
+
+    folder = tmp_path / "mixed"
+    shutil.copytree(model_folder("sandbox-idioms-zero-en-fr"), folder)
+    assert check_model(str(folder), "en", "fr") is None
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "vocab_size": 982}))
+    assert "has 1,000 tokens, but the model's embedding 982" in check_model(str(folder), "en", "fr")

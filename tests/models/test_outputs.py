@@ -86,7 +86,7 @@ FAULTS = {
         r"mine.de:51: lines 51 and 52 are exchanged: each fits the other's source in .*source.en",
     ),
     "empty": (b"", "mine.de: empty, but .*source.en has 120 lines"),
-    "latin-1": ("\n".join(LINES).encode("latin-1"), "mine.de:1: not UTF-8 .*: save it as UTF-8"),
+    "latin-1": ("\n".join(LINES).encode("latin-1"), "mine.de:1: bad UTF-8 at byte 16 of the line"),
     "NUL": ("\n".join([*LINES[:9], "\x00", *LINES[10:]]).encode(), "mine.de:10: a NUL character"),
 }
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from nbkit.corpora import sandbox
 from nbkit.corpora.corpus import RawPair, as_pair
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import aligned_lines, atomic_write
+from nbkit.files import aligned_lines, atomic_write, good
 from nbkit.languages import base_language
 from nbkit.seeding import address
 from nbkit.text.phrases import PhraseMatcher, read_phrases, stop_words
@@ -144,12 +144,8 @@ def read_idiom_pairs(source: str | Path, target: str | Path, spans: str | Path) 
     source, spans = Path(source), Path(spans)
     found = []
     for number, lines in aligned_lines(source, Path(target), spans):
-        pair, line = as_pair(lines[:2], source, number, Path(target)), lines[2]
-        if isinstance(pair, DataError):
-            raise pair
-        if isinstance(line, DataError):
-            raise line
-        found.append(_annotated(pair, line, spans, number))
+        pair = good(as_pair(lines[:2], source, number, Path(target)))
+        found.append(_annotated(pair, good(lines[2]), spans, number))
     return found
 
 

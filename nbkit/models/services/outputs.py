@@ -27,8 +27,9 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from nbkit.errors import DataError, ModelError
-from nbkit.files import expand_path, file_digest
+from nbkit.errors import DataError, ModelError, NbkitError
+from nbkit.files import expand_path, file_digest, good
+from nbkit.files import read_lines as numbered_lines
 from nbkit.models.model import Input, Record, keep
 from nbkit.models.names import Reference, find
 from nbkit.models.services.service import LABEL_FILE, STRICT, Service, answer, read_options
@@ -134,7 +135,9 @@ class Outputs(Service):
     def check(self) -> None:
         try:
             self.lines()
-        except DataError as error:
+        except ModelError:
+            raise
+        except NbkitError as error:
             raise ModelError(f"model '{self.name}': {error}") from None
 
     @property
@@ -145,7 +148,7 @@ class Outputs(Service):
         """
         try:
             rounds = self.lines()
-        except (DataError, ModelError):
+        except NbkitError:
             return None
         count = {name: sum(getattr(lines, name) for lines in rounds) for name in ("lines", "empty", "ambiguous")}
         parts = [f"{count['lines']:,} lines", f"{count['empty']:,} empty"]
@@ -307,21 +310,13 @@ class Lines(NamedTuple):
 def read_lines(path: Path) -> list[str]:
     """The lines of a UTF-8 file; a byte-order mark, ``\\r\\n`` and a missing last line break are accepted.
 
-    Only line feeds end a line: other separators of Unicode are part of a text. Raises `DataError`, with the line, for a
-    file that cannot be read or is not UTF-8.
+    Only line feeds end a line: other separators of Unicode are part of a text. Raises `DataError`, with the line, for
+    what is not UTF-8, and `NbkitError` for a file that cannot be read.
     """
-    try:
-        data = path.read_bytes()
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise DataError(f"not UTF-8 ({error.reason}): save it as UTF-8", path, line) from None
-    if "\0" in text:
-        raise DataError("a NUL character", path, text.count("\n", 0, text.index("\0")) + 1)
-    lines = text.removesuffix("\n").split("\n") if text else []
-    return [line.removesuffix("\r") for line in lines]
+    lines = [good(line) for _, line in numbered_lines(path)]
+    if (number := next((n for n, line in enumerate(lines, start=1) if "\0" in line), None)) is not None:
+        raise DataError("a NUL character", path, number)
+    return lines
 
 
 def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines:

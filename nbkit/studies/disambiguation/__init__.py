@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit import corpora
-from nbkit.corpora.corpus import FileCorpus
+from nbkit.corpora.corpus import FileCorpus, RawCorpus
 from nbkit.corpora.homographs import MUCOW, check_homographs
 from nbkit.errors import NbkitError
 from nbkit.measure.aligners import check_aligner
@@ -25,7 +25,7 @@ from nbkit.studies.disambiguation import attacks, items, judge, mining, senses
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
 from nbkit.studies.disambiguation.spans import with_texts
 from nbkit.studies.study import Run, Study, Table
-from nbkit.text.parsers import check_parser, parser_for
+from nbkit.text.parsers import check_lemmas, check_parser, parser_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +70,8 @@ def _problems(params: DisambiguationParams, cell: Cell) -> Iterator[str | None]:
     for corpus, limit, n in params.read:
         yield from corpora.check_corpus(corpus, source, target, parsers, n=n, on_error=params.on_error)
         with suppress(NbkitError):  # `check_corpus` says what is wrong with it
+            if isinstance(corpora.find_corpus(corpus)[0], RawCorpus):
+                yield check_lemmas(parser_for(source, parsers), source)
             if n is None and corpora.is_endless(corpus):
                 yield f"corpus '{corpus}' is unbounded: set {limit}"
             if params.aligner == "gold" and not _has_links(params, corpus):
@@ -178,13 +180,13 @@ STUDY = Study(
     # In the order in which the report shows them; a test compares titles with the notebooks.
     notebooks=(
         Notebook("disambiguation/attractors", "Which words go with which sense?", "grid"),
-        Notebook("disambiguation/models", "How good are the models?", "grid"),
-        Notebook("disambiguation/error_prediction", "Can wrong senses be predicted?", "grid"),
-        Notebook("disambiguation/challenge_sets", "Are biased sentences harder?", "grid"),
-        Notebook("disambiguation/attack_samples", "What do the attacks look like?", "grid"),
-        Notebook("disambiguation/attack_success", "Which attacks succeed?", "grid"),
-        Notebook("disambiguation/transferability", "Do attacks carry over to other models?", "grid"),
-        Notebook("disambiguation/sample_quality", "Would a reader notice the attack?", "grid"),
+        Notebook("disambiguation/models", "How good are the models?", "grid", "models"),
+        Notebook("disambiguation/error_prediction", "Can wrong senses be predicted?", "grid", "models"),
+        Notebook("disambiguation/challenge_sets", "Are biased sentences harder?", "grid", "models"),
+        Notebook("disambiguation/attack_samples", "What do the attacks look like?", "grid", "models"),
+        Notebook("disambiguation/attack_success", "Which attacks succeed?", "grid", "models"),
+        Notebook("disambiguation/transferability", "Do attacks carry over to other models?", "grid", "models"),
+        Notebook("disambiguation/sample_quality", "Would a reader notice the attack?", "grid", "models"),
         Notebook("disambiguation/model_card", "How does this model choose between senses?", "cell"),
     ),
 )  # fmt: skip

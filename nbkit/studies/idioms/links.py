@@ -93,7 +93,7 @@ def learned_pairs(params: IdiomsParams, cell: Cell, splits: pd.DataFrame) -> lis
     return [(tokens(source, cell.source), tokens(target, cell.target)) for source, target in every]
 
 
-def _options(name: str, **options: Any) -> dict[str, Any]:
+def aligner_options(name: str, **options: Any) -> dict[str, Any]:
     """Those of *options* that an aligner takes; functions are called."""
     taken = inspect.signature(ALIGNERS.get(name.partition(":")[0])).parameters
     return {key: value() if callable(value) else value for key, value in options.items() if key in taken}
@@ -104,7 +104,7 @@ def _aligner(params: IdiomsParams, cell: Cell, name: str, splits: pd.DataFrame) 
     texts = splits[["split", "source", "reference"]].to_numpy().tolist()
     content = json.dumps([name, cell[:2], params.device, Store().url, aligners_identity(params, cell), texts])
     if content not in _ALIGNERS:
-        options = _options(
+        options = aligner_options(
             name, store=Store, device=params.device, training=lambda: learned_pairs(params, cell, splits)
         )
         for oldest in [*_ALIGNERS][:-1]:
@@ -139,7 +139,7 @@ def aligners_identity(params: IdiomsParams, cell: Cell) -> Any:
 
 
 def _identity(params: IdiomsParams, cell: Cell, name: str) -> dict[str, Any]:
-    return load_aligner(name, *cell[:2], **_options(name, device=params.device)).identity
+    return load_aligner(name, *cell[:2], **aligner_options(name, device=params.device)).identity
 
 
 # ----------------------------------------------------------------------------

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 
 from nbkit.corpora.idioms import read_idiom_pairs
 from nbkit.errors import NbkitError
+from nbkit.languages import language_name
 from nbkit.measure.aligners import check_aligner
-from nbkit.measure.literal import muse_problem, read_dictionary
+from nbkit.measure.literal import known_matchings, muse_problem, read_dictionary
 from nbkit.models.probes import has_states, probe_problem
 from nbkit.models.translators.texts import corpus_texts_problems
 from nbkit.studies.answering import Cell
 from nbkit.studies.idioms.items import files, phrases, sandbox_identity
-from nbkit.studies.idioms.links import MUSE, dictionary_files
+from nbkit.studies.idioms.judge import SETTINGS
+from nbkit.studies.idioms.links import MUSE, aligner_options, dictionary_files
 from nbkit.studies.idioms.params import IdiomsParams
 
 
@@ -27,6 +29,7 @@ def problems(params: IdiomsParams, cell: Cell) -> Iterator[str | None]:
     for name in params.aligned_corpora:
         yield from corpus_texts_problems(name, *cell[:2], params.n_aligned, "n_aligned")
     yield from _as_messages(_dictionary, params, cell)
+    yield from _as_messages(_ways, params, cell)
     for system in params.systems if params.contexts else ():
         yield probe_problem(system.name, *cell[:2]) if has_states(system.name, *cell[:2]) else None
 
@@ -62,3 +65,15 @@ def _dictionary(params: IdiomsParams, cell: Cell) -> Iterator[str]:
     elif params.dictionary != "induced":
         for path in filter(None, dictionary_files(params, cell)):
             read_dictionary(path)
+
+
+def _ways(params: IdiomsParams, cell: Cell) -> Iterator[str]:
+    """Variants that a language does not have, and statistics of nothing."""
+    for name in params.variants:
+        if (matching := SETTINGS.get(name, {}).get("matching", "exact")) not in known_matchings(cell.target):
+            left = ", ".join(each for each in params.variants if each != name)
+            yield f"variants: '{matching}' is not available in {language_name(cell.target)}; use variants: [{left}]"
+    if params.tested == "all" and not params.aligned_corpora:
+        learns = [name for name in params.aligners if "training" in aligner_options(name, training=None)]
+        for what in [*learns, *(["dictionary: induced"] if params.dictionary == "induced" else [])]:
+            yield f"'{what}' learns from idiom-train, empty with tested: all, and from aligned_corpora: name a corpus"

@@ -95,14 +95,16 @@ STUDY = Study(
         Notebook(
             "nli_permutation/permutations", "What do the permutations look like, and which pairs have them?", "grid"
         ),
-        Notebook("nli_permutation/acceptance", "Do the models accept permuted pairs?", "grid"),
-        Notebook("nli_permutation/thresholds", "How many permutations of a pair are accepted?", "grid"),
-        Notebook("nli_permutation/confidence", "How sure are the models of permuted pairs?", "grid"),
-        Notebook("nli_permutation/local_order", "Is it the word order that is left?", "grid"),
-        Notebook("nli_permutation/mini_trees", "Are accepted permutations closer to ordinary grammar?", "grid"),
+        Notebook("nli_permutation/acceptance", "Do the models accept permuted pairs?", "grid", "models"),
+        Notebook("nli_permutation/thresholds", "How many permutations of a pair are accepted?", "grid", "models"),
+        Notebook("nli_permutation/confidence", "How sure are the models of permuted pairs?", "grid", "models"),
+        Notebook("nli_permutation/local_order", "Is it the word order that is left?", "grid", "models"),
+        Notebook(
+            "nli_permutation/mini_trees", "Are accepted permutations closer to ordinary grammar?", "grid", "models"
+        ),
         Notebook("nli_permutation/length", "Does the length of a pair matter?", "grid"),
-        Notebook("nli_permutation/hypothesis_only", "Is it enough to permute the hypothesis?", "grid"),
-        Notebook("nli_permutation/max_entropy", "Can a model learn to reject permuted pairs?", "grid"),
+        Notebook("nli_permutation/hypothesis_only", "Is it enough to permute the hypothesis?", "grid", "models"),
+        Notebook("nli_permutation/max_entropy", "Can a model learn to reject permuted pairs?", "grid", "models"),
         Notebook("nli_permutation/human_evaluation", "Can people do it?", "grid"),
         Notebook("nli_permutation/model_card", "How does this model treat permuted pairs?", "cell"),
     ),

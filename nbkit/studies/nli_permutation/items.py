@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbkit.corpora.nli import NliPair, check_nli, load_nli, nli_identity, raw_nli
+from nbkit.corpora.nli import TOKENIZER, NliPair, check_nli, load_nli, nli_identity, raw_nli
+from nbkit.languages import is_unspaced, language_name
 from nbkit.measure.acceptance import MiniTrees, count_mini_trees, signature_ratios
 from nbkit.measure.bleu import permutation_bleu
 from nbkit.perturb.derangements import DerangedPair, derange_pair, in_units
@@ -22,7 +23,7 @@ from nbkit.studies.nli_permutation.params import (
     clumped,
 )
 from nbkit.studies.study import item_id
-from nbkit.text.parsers import Skipped
+from nbkit.text.parsers import Skipped, rules_for
 
 #: Pairs that are permuted, and judged, at a time.
 UNIT = 200
@@ -51,10 +52,11 @@ def problems(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
     """Problems of the sets, their tokenizers and the filled forms; parses nothing."""
     how: dict[str, Any] = {"parsers": params.parsers or None, "on_error": params.on_error}
     yield from check_nli(cell.target, params.language, n=params.n_pairs, **how)
-    if params.language == "zh" and params.unit == "word" and params.tokenizer(cell.target)[0] == "tokenizer":
+    lang, cuts = params.language, params.tokenizer(cell.target)[0]
+    if params.unit == "word" and cuts == TOKENIZER and is_unspaced(lang) and rules_for(lang) in ("zh", "xx"):
         yield (
-            "unit 'word': without a Chinese pipeline or jieba, texts are cut into characters; name one "
-            "(parsers: {zh: jieba}) or choose unit: character"
+            f"unit 'word': nothing here cuts texts in {language_name(lang)} into words; name a pipeline "
+            f"(parsers: {{{lang}: {'jieba' if lang == 'zh' else 'PIPELINE'}}}) or choose unit: character"
         )
     if all(params.tokenizer(corpus)[1] for corpus in params.corpora):  # else there are no mini-trees
         yield from check_nli(params.training_corpus, params.language, n=params.training_pairs, **how)

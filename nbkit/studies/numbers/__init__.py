@@ -109,13 +109,19 @@ STUDY = Study(
     # In the order in which the report shows them; a test compares titles with the notebooks.
     notebooks=(
         Notebook("numbers/test_cases", "Which numbers are asked for, and in which sentences?", "grid", "templates"),
-        Notebook("numbers/pass_rates", "Are numbers carried over?", "grid", "templates"),
-        Notebook("numbers/running_text", "Which quantities of running text are carried over?", "grid", "sentences"),
-        Notebook("numbers/length", "Are longer numbers harder?", "grid", "templates"),
-        Notebook("numbers/errors", "What goes wrong with the numbers?", "grid", "templates"),
-        Notebook("numbers/notation", "Is the value wrong, or only how it is written?", "grid", "templates"),
-        Notebook("numbers/smallest_failures", "What is the smallest number that goes wrong?", "grid", "templates"),
-        Notebook("numbers/placeholders", "What would it buy to carry numbers over by rule?", "grid", "templates"),
+        Notebook("numbers/pass_rates", "Are numbers carried over?", "grid", "models templates"),
+        Notebook(
+            "numbers/running_text", "Which quantities of running text are carried over?", "grid", "models sentences"
+        ),
+        Notebook("numbers/length", "Are longer numbers harder?", "grid", "models templates"),
+        Notebook("numbers/errors", "What goes wrong with the numbers?", "grid", "models templates"),
+        Notebook("numbers/notation", "Is the value wrong, or only how it is written?", "grid", "models templates"),
+        Notebook(
+            "numbers/smallest_failures", "What is the smallest number that goes wrong?", "grid", "models templates"
+        ),
+        Notebook(
+            "numbers/placeholders", "What would it buy to carry numbers over by rule?", "grid", "models templates"
+        ),
         Notebook("numbers/model_card", "How does this model treat numbers?", "cell", "templates"),
     ),
 )

@@ -18,7 +18,7 @@ from nbcheck.suite import DEMO
 from nbkit.batch.params import refuse_programs
 from nbkit.cli import aligned, allow_commands_option, offline_option, pair_option
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import aligned_lines, plain_text
+from nbkit.files import aligned_lines, good, plain_text
 from nbkit.languages import split_pair
 from nbkit.measure.forms import key_path, make_form
 from nbkit.models.services.commands import allow_commands
@@ -259,7 +259,7 @@ _Judge: TypeAlias = Callable[..., list[_Row]]
 def _texts(*names: str) -> Iterator[list[str]]:
     """The texts of each line, as the files are read."""
     for _, lines in aligned_lines(*(_STANDARD_INPUT if name == "-" else Path(name) for name in names)):
-        yield list(map(_good, lines))
+        yield list(map(good, lines))
 
 
 def _by_paper(lenient: bool) -> _Judge:
@@ -295,12 +295,6 @@ def _by_quantities(strict: bool) -> _Judge:
         ]
 
     return judge
-
-
-def _good(line: str | DataError) -> str:
-    if isinstance(line, DataError):
-        raise line
-    return line
 
 
 def _as_text(file: str, line: int, row: _Row) -> str:
@@ -347,6 +341,7 @@ def check_outputs(
     from nbcheck.health import check_outputs, unjudged
     from nbkit.models.services.outputs import read_lines
 
+    source, *outputs = (_STANDARD_INPUT if str(each) == "-" else each for each in (source, *outputs))
     sources = read_lines(source)
     if not any(map(str.strip, sources)):
         raise DataError(_NO_TEXT, source)

@@ -24,13 +24,14 @@ import yaml
 
 from nbcheck.expectations import EXPECTATIONS
 from nbkit.errors import DataError, NbkitError, closest
-from nbkit.files import atomic_write, expand_path, file_digest, read_lines, read_text
+from nbkit.files import atomic_write, expand_path, file_digest, good, json_rows, read_lines, read_text
 from nbkit.languages import split_pair
 from nbkit.numbers.formats import draw_numbers, parse_format
 from nbkit.seeding import address
 from nbkit.yaml_text import line_of, load
 
 #: Keys of a test that are no expectations.
+_NO = ("no", "false", "0")  # in a cell, as in YAML
 _OF_TEST = ("id", "source", "template", "cases", "category", "phenomenon", "quarantine", "note")
 #: Keys of a suite.
 _OF_SUITE = (
@@ -283,7 +284,7 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
         raise DataError("\n".join([first.reason, *map(str, more)]), first.path, first.line)
     quarantine = _reasons(found.get("quarantine", {}), file)
     own = {id: entry.fields.get("quarantine") for id, entry in entries.items()}
-    quarantine |= {id: str(reason) for id, reason in own.items() if reason}
+    quarantine |= {id: str(reason) for id, reason in own.items() if reason and str(reason).lower() not in _NO}
     release = frozenset(map(str, found.get("release", [])))
     for id in (*release, *quarantine):
         if id not in entries:
@@ -339,10 +340,8 @@ class _Entries:
 
     def entry(self, line: int, row: Any) -> Entry:
         """The entry of one row. Raises `DataError` with its line."""
-        if isinstance(row, DataError):
-            raise row
         try:
-            return self._entry(line, row)
+            return self._entry(line, good(row))
         except (ValueError, NbkitError) as error:
             if isinstance(error, DataError):
                 raise
@@ -464,19 +463,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _of_jsonl(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
     """A line a test; a first line without a source says what is true of all: {"pair": "en-de"}."""
 
-    def rows() -> Iterator[tuple[int, Any]]:
-        for number, line in read_lines(file, "suite"):
-            if isinstance(line, DataError):
-                yield number, line
-            elif line.strip():
-                try:
-                    yield number, json.loads(line, object_pairs_hook=_once)
-                except json.JSONDecodeError as error:
-                    yield number, DataError(f"no JSON: {error.msg} in column {error.colno}", file, number)
-                except ValueError as error:
-                    yield number, DataError(str(error), file, number)
-
-    every = rows()
+    every = json_rows(file, object_pairs_hook=_once)
     first = next(every, None)
     if first and isinstance(first[1], dict) and not first[1].keys() & {"source", "template"} and "id" not in first[1]:
         return first[1], every
