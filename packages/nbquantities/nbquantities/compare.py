@@ -324,40 +324,29 @@ def _with_month(
     month = quantities[i]
     if month.unit != "month":
         return (), i
-    before, last = _days_before(text, quantities, i, used), i
-    after = [] if before else _days_after(text, quantities, i)
-    last += len(after)
+    before = _days(text, [month, *reversed(quantities[max(used + 1, i - 5) : i])])
+    after = [] if before else _days(text, quantities[i : i + 6])
     if not before and not after:
         return (), i
-    year = None
-    following = quantities[last + 1] if last + 1 < len(quantities) else None
-    if following is not None and _is_year(following) and _is_link(text[quantities[last].span[1] : following.span[0]]):
-        year, last = following, last + 1
-    elif i - len(before) - 1 > used:
-        ahead = quantities[i - len(before) - 1]
-        begin = (before[0] if before else month).span[0]
-        if ahead.unit == "year" and _is_link(text[ahead.span[1] : begin]):
+    first, last, year = i - len(before), i + len(after), None
+    following = quantities[last + 1 : last + 2]
+    if following and _is_year(following[0]) and _is_link(text, quantities[last], following[0]):
+        year, last = following[0], last + 1
+    elif first - 1 > used:
+        ahead = quantities[first - 1]
+        if ahead.unit == "year" and _is_link(text, ahead, quantities[first]):
             year = ahead
-    return (Date(month, tuple(before or after), year),), last
+    return (Date(month, tuple(sorted(before or after, key=lambda day: day.span)), year),), last
 
 
-def _days_before(text: str, quantities: Sequence[Quantity], i: int, used: int) -> list[Quantity]:
+def _days(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
+    """The days that follow a month, the first of *quantities*, one after the other in either direction."""
     days: list[Quantity] = []
-    for k in range(i - 1, max(used, i - 6), -1):
-        day, right = quantities[k], days[0] if days else quantities[i]
-        gap = text[day.span[1] : right.span[0]]
-        joined = _DAYS.fullmatch(gap) and len(gap) < 8 if days else gap and _is_link(gap)
-        if not _is_day(day) or not joined:
-            break
-        days.insert(0, day)
-    return days
-
-
-def _days_after(text: str, quantities: Sequence[Quantity], i: int) -> list[Quantity]:
-    days: list[Quantity] = []
-    for day in quantities[i + 1 : i + 6]:
-        gap = text[(days[-1] if days else quantities[i]).span[1] : day.span[0]]
-        if not _is_day(day) or not (_DAYS.fullmatch(gap) if days else _is_link(gap) and "," not in gap):
+    for last, day in pairwise(quantities):
+        first, second = sorted((last, day), key=lambda each: each.span)
+        gap = text[first.span[1] : second.span[0]]
+        linked = _is_link(text, first, second) and ("," not in gap if first is last else gap)
+        if not _is_day(day) or not (_DAYS.fullmatch(gap) and len(gap) < 8 if days else linked):
             break
         days.append(day)
     return days
@@ -379,13 +368,11 @@ def _links() -> frozenset[str]:
     return frozenset(shared_data()["in_dates"])
 
 
-def _is_link(gap: str) -> bool:
+def _is_link(text: str, first: Quantity, second: Quantity) -> bool:
     """Whether nothing stands between two parts of a date but spaces, signs and words such as *of*."""
-    return (
-        len(gap) < 10
-        and all(word.lower() in _links() for word in re.findall(r"[^\W\d_]+", gap))
-        and not (set(gap) & set(";:()（）。!?–—"))
-    )
+    gap = text[first.span[1] : second.span[0]]
+    words = (word.lower() for word in re.findall(r"[^\W\d_]+", gap))
+    return len(gap) < 10 and _links().issuperset(words) and not re.search("[;:()（）。!?–—]", gap)
 
 
 @cache
@@ -772,64 +759,46 @@ def _unmatched(
 
     inferred: the identities of the target's months whose day is carried over.
     """
-    source, target = texts
-    said_left = {
-        (x, u) for v in verdicts if v.source for x in (v.source.value, *v.source.also) for u in ("", v.source.unit)
-    }
-    said_right = {(v.target.value, u) for v in verdicts if v.target for u in ("", v.target.unit)}
-    rest = list(right)
-    pairs = []
+    wrongs = []
     if max(len(left), len(right)) <= MOST_COMPARED:
         for i, a in enumerate(left):
-            for j, b in enumerate(rest):
-                wrong = _what_is_wrong(a, b)
-                if wrong is not None:
-                    pairs.append((wrong[0], abs(i - j), i, j, wrong[1]))
-    pairs.sort()
-    gone_left: set[int] = set()
-    gone_right: set[int] = set()
-    for _, _, i, j, what in pairs:
-        if i not in gone_left and j not in gone_right:
-            gone_left.add(i)
-            gone_right.add(j)
-            yield Verdict("wrong", what, left[i], rest[j])
-    verdicts = verdicts[:MOST_COMPARED]
-    extra = Counter(q.value for j, q in enumerate(rest) if j not in gone_right)
-    for i, quantity in enumerate(left):
-        if i not in gone_left and quantity.certainty == 1:
-            if (quantity.value, quantity.unit) in said_right and quantity.kind not in _SHARES:
-                yield Verdict("tolerable", "", quantity, None, "said less often")
-            elif quantity.kind == "measure" and any(
-                _beside(quantity, verdict.target) or _aside(quantity, verdict.source) for verdict in verdicts
-            ):
-                yield Verdict("tolerable", "", quantity, None, "said in another unit")
-            elif quantity.kind == "money" and not quantity.value:
-                yield Verdict("tolerable", "", quantity, None, "free")
-            elif _copied(quantity, target):
-                yield Verdict("tolerable", "", quantity, None, "copied")
-            elif few[1] and _low(quantity, [*left, *(v.source for v in verdicts if v.source)]):
-                yield Verdict("tolerable", "", quantity, None, "a few")
-            else:
-                yield Verdict("wrong", "missing", quantity, None)
-    for j, quantity in enumerate(rest):
-        if j not in gone_right and quantity.certainty == 1:
-            if quantity.kind == "measure" and any(
-                _beside(quantity, verdict.source) or _aside(quantity, verdict.target) for verdict in verdicts
-            ):
-                yield Verdict("tolerable", "", None, quantity, "converted beside")
-            elif (quantity.value, quantity.unit) in said_left:
-                if extra[quantity.value] > 2 or _again(quantity, verdicts, target):
-                    yield Verdict("wrong", "repeated", None, quantity)
-                else:
-                    yield Verdict("tolerable", "", None, quantity, "said more often")
+            for j, b in enumerate(right):
+                if wrong := _what_is_wrong(a, b):
+                    wrongs.append((wrong[0], abs(i - j), i, j, wrong[1]))
+    gone: tuple[set[int], set[int]] = set(), set()
+    for _, _, i, j, what in sorted(wrongs):
+        if i not in gone[0] and j not in gone[1]:
+            gone[0].add(i)
+            gone[1].add(j)
+            yield Verdict("wrong", what, left[i], right[j])
+    sides = [
+        [quantity for v in verdicts if (quantity := v.source)],
+        [quantity for v in verdicts if (quantity := v.target)],
+    ]
+    values = [{(value, u) for q in side for value in (q.value, *q.also) for u in ("", q.unit)} for side in sides]
+    extra = Counter(quantity.value for j, quantity in enumerate(right) if j not in gone[1])
+    for side, rest in enumerate((left, right)):
+        for i, quantity in enumerate(rest):
+            if i in gone[side] or quantity.certainty < 1:
+                continue
+            again = (quantity.value, quantity.unit) in values[1 - side] and (side or quantity.kind not in _SHARES)
+            note, wrong = "", ("missing", "added")[side]
+            if quantity.kind == "measure" and _in_another_unit(quantity, sides[side], sides[1 - side]):
+                note = "in another unit"
+            elif again and side and (extra[quantity.value] > 2 or _stutters(quantity, sides[1], texts[1])):
+                wrong = "repeated"
+            elif again:
+                note = f"said {'more' if side else 'less'} often"
             elif id(quantity) in inferred:
-                yield Verdict("tolerable", "", None, quantity, "month inferred")
-            elif _copied(quantity, source):
-                yield Verdict("tolerable", "", None, quantity, "copied")
-            elif few[0] and _low(quantity, [*rest, *(v.target for v in verdicts if v.target)]):
-                yield Verdict("tolerable", "", None, quantity, "a few")
-            else:
-                yield Verdict("wrong", "added", None, quantity)
+                note = "month inferred"
+            elif quantity.kind == "money" and not quantity.value:
+                note = "free"
+            elif _copied(quantity, texts[1 - side]):
+                note = "copied"
+            elif few[1 - side] and _low(quantity, [*rest, *sides[side]]):
+                note = "a few"
+            pair = (quantity, None) if side == 0 else (None, quantity)
+            yield Verdict("tolerable", "", *pair, note) if note else Verdict("wrong", wrong, *pair)
 
 
 def _low(quantity: Quantity, others: Iterable[Quantity]) -> bool:
@@ -842,15 +811,10 @@ def _low(quantity: Quantity, others: Iterable[Quantity]) -> bool:
     )
 
 
-def _again(quantity: Quantity, verdicts: Iterable[Verdict], target: str) -> bool:
+def _stutters(quantity: Quantity, matched: Iterable[Quantity], target: str) -> bool:
     """Whether it stands right beside the same quantity, with nothing but the same words between them."""
-    for verdict in verdicts:
-        twin = verdict.target
-        if twin is not None and (twin.surface, twin.kind, twin.unit) == (
-            quantity.surface,
-            quantity.kind,
-            quantity.unit,
-        ):
+    for twin in matched:
+        if (twin.surface, twin.kind, twin.unit) == (quantity.surface, quantity.kind, quantity.unit):
             first, second = sorted((twin, quantity), key=lambda q: q.span)
             between = target[first.span[1] : second.span[0]]
             if len(between) <= 30 and target.startswith(between.rstrip(" ,"), second.span[1]):
@@ -858,24 +822,17 @@ def _again(quantity: Quantity, verdicts: Iterable[Verdict], target: str) -> bool
     return False
 
 
-def _beside(quantity: Quantity, said: Quantity | None) -> bool:
-    """Whether a measure is another one that is carried over, in a second unit (*100 km (62 miles)*)."""
-    if said is None or said.kind != "measure" or said.unit == quantity.unit:
-        return False
-    return _converted(said, quantity) is not None
+def _in_another_unit(quantity: Quantity, side: Iterable[Quantity], other: Iterable[Quantity]) -> bool:
+    """Whether a measure repeats one that is carried over, in a second unit (*100 km (62 miles)*).
 
-
-def _aside(quantity: Quantity, said: Quantity | None) -> bool:
-    """Whether a measure stands right behind another of its text that is carried over, and is about as much.
-
-    What stands in brackets is often rounded twice: *six metres (18 feet)*.
+    What stands in brackets behind another of its own side is often rounded twice: *six metres (18 feet)*.
     """
-    if said is None or said.kind != "measure" or said.unit == quantity.unit or not quantity.value:
-        return False
-    if not 0 <= quantity.span[0] - said.span[1] < 12:
-        return False
-    amounts = (_in_unit(said.value, a, b) for a in _meanings(said.unit) for b in _meanings(quantity.unit))
-    return any(amount and abs(amount / quantity.value - 1) < _MOST_ROUNDED for amount in amounts)
+    if any(_converted(each, quantity) for each in other if each.kind == "measure" and each.unit != quantity.unit):
+        return True
+    measures = [each for each in side if each.kind == "measure" and each.unit != quantity.unit]
+    before = [each for each in measures if 0 <= quantity.span[0] - each.span[1] < 12]
+    amounts = (_in_unit(e.value, a, b) for e in before for a in _meanings(e.unit) for b in _meanings(quantity.unit))
+    return any(amount and abs(quantity.value / amount - 1) < _MOST_ROUNDED for amount in amounts)
 
 
 def _copied(quantity: Quantity, text: str) -> bool:

@@ -17,7 +17,8 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
-from typing import Any, Literal, NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from babel import Locale
 from babel.units import format_unit
@@ -25,6 +26,7 @@ from babel.units import format_unit
 from nbquantities.language import base_language, check_text, language_data, read_yaml
 from nbquantities.normalise import Normal, normalise
 from nbquantities.numerals import Number, find_numbers
+from nbquantities.tokenise import Remembered
 
 DATA = Path(__file__).parent / "common"
 
@@ -118,49 +120,45 @@ def _in_original(quantity: Quantity, normal: Normal, text: str) -> Quantity:
 
 def _find(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
-    plain = rules.dotted.sub(".", text) if rules.dotted is not None and "・" in text else text
-    masked, found = _claimed(plain, rules)
+    masked, found = _claimed(rules.patterns["dotted"].sub(".", text) if "・" in text else text, rules)
     numbers = find_numbers(masked, lang)
     covered = _worded(masked, numbers, found, rules)
-    for i, number in enumerate(numbers):
-        if i not in covered and not _is_power_of_unit(text, number.span[0]):
-            found.append(_quantity(text, number, rules))
+    found += [_quantity(text, number, rules) for i, number in enumerate(numbers) if i not in covered]
     found.sort(key=lambda quantity: quantity.span)
-    if len(found) > 1:
-        found = _joined(text, found, rules.before_percent is not None)
     if any(quantity.kind == "always" for quantity in found):
         found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
-    if (
-        found
-        and rules.idioms is not None
-        and not all(quantity.lexical and quantity.certainty == WEAK for quantity in found)
-    ):
-        starts, ends = [q.span[0] for q in found], [q.span[1] for q in found]
-        for match in rules.idioms.finditer(text):
-            for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
-                found[i] = replace(found[i], certainty=WEAK, lexical=True)
-    return _ranged(text, found) if len(found) > 1 else found
+    if not found:
+        return []
+    found = _joined(text, found, "before_percent" in rules.data)
+    for span, _ in rules.idioms.finditer(text):
+        for i in _within(found, *span):
+            found[i] = replace(found[i], certainty=WEAK, lexical=True)
+    return _ranged(text, found)
+
+
+_Spanned = TypeVar("_Spanned", Number, Quantity)
+
+
+def _within(items: Sequence[_Spanned], start: int, end: int) -> range:
+    """The places of the *items* of which a part stands between two characters."""
+    first = bisect_right(items, start, key=lambda item: item.span[1])
+    return range(first, bisect_left(items, end, lo=first, key=lambda item: item.span[0]))
 
 
 def _worded(text: str, numbers: Sequence[Number], found: list[Quantity], rules: Rules) -> set[int]:
     """Add the words that mean a number to *found*; the places of the *numbers* that they cover."""
-    spans = [number.span for number in numbers]
-    starts, ends = [start for start, _ in spans], [end for _, end in spans]
     covered: set[int] = set()
-    for match in rules.words.finditer(text):
-        a, b = match.span()
-        which = rules.which.match(text, a)
-        first, after = bisect_right(ends, a), bisect_left(starts, b)
-        overlapping = spans[first:after]
-        if not which or not which.lastgroup:
-            continue
-        (value, *also), unit = rules.meanings[int(which.lastgroup[1:])]
-        if all(a <= s[0] and s[1] <= b and (unit or s != (a, b)) for s in overlapping):
-            covered.update(range(first, after))
-            unit = unit or _unit_of_word(match[0], rules) or (_unit_after(text, b, rules) if 0 < value < 1 else "")
+    for (a, b), ((value, *also), unit) in rules.words.finditer(text):
+        overlapping = _within(numbers, a, b)
+        spans = [numbers[i].span for i in overlapping]
+        if all(a <= s[0] and s[1] <= b and (unit or s != (a, b)) for s in spans):
+            covered.update(overlapping)
+            unit = unit or _unit_of_word(text[a:b], rules)
+            if not unit and 0 < value < 1:
+                unit, _ = rules.unit(text, b) or ("", b)
             kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
             unit = "" if kind == "always" else unit
-            found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True, also=tuple(also)))
+            found.append(Quantity(value, kind, unit, (a, b), text[a:b], WEAK, lexical=True, also=tuple(also)))
     return covered
 
 
@@ -170,8 +168,7 @@ def says_few(text: str, lang: str) -> bool:
     >>> says_few("ein paar Leute", "de"), says_few("zwei Leute", "de")
     (True, False)
     """
-    few = _rules(base_language(lang)).few
-    return few is not None and few.search(text) is not None
+    return _rules(base_language(lang)).patterns["few"].search(text) is not None
 
 
 def with_ends(quantities: Iterable[Quantity]) -> list[Quantity]:
@@ -189,6 +186,45 @@ def with_ends(quantities: Iterable[Quantity]) -> list[Quantity]:
 _Handler: TypeAlias = "Callable[[re.Match[str], Rules], list[Quantity]]"
 
 
+class Lookup:
+    """Patterns, each with what it means: the first that matches holds. Tried are those that the letter may begin."""
+
+    def __init__(self, patterns: Sequence[tuple[Any, str]], start: str = "", flags: int = 0):
+        self.meanings = [meaning for meaning, _ in patterns]
+        known = [(_first(parser.parse(each)), i, each) for i, (_, each) in enumerate(patterns)]
+        letters: set[str] = set().union(*(first for first, *_ in known))
+        tried = {
+            letter: [(i, each) for first, i, each in known if not first or letter in first] for letter in letters | {""}
+        }
+        self._tried = {
+            letter: re.compile("|".join(f"(?P<g{i}>{each})" for i, each in some) or "(?!)", flags)
+            for letter, some in tried.items()
+        }
+        begins = {letter: re.escape(letter) if letter != "0" else r"\d" for letter in sorted(letters)}
+        ahead = f"(?=[{''.join(begins.values())}])" if letters and not tried[""] else ""
+        scanned = [f"(?={begins[letter]})(?:{'|'.join(each for _, each in tried[letter])})" for letter in begins]
+        scanned += [each for _, each in tried[""]]
+        self._scanned = re.compile(f"{ahead}{start}(?:{'|'.join(scanned) or '(?!)'})", flags)
+
+    def match(self, text: str, at: int) -> tuple[int, Any] | None:
+        """Where the pattern that matches at a place ends, and what it means."""
+        tried = self._tried.get(_LETTERS[text[at : at + 1]]) or self._tried[""]
+        found = tried.match(text, at)
+        return None if found is None else (found.end(), _meant(found, self.meanings))
+
+    def finditer(self, text: str) -> Iterator[tuple[tuple[int, int], Any]]:
+        """The spans of all matches, one after the other, and what they mean."""
+        for scanned in self._scanned.finditer(text):
+            found = self.match(text, scanned.start())
+            if found is not None:
+                yield scanned.span(), found[1]
+
+
+def _meant(match: re.Match[str], meanings: Sequence[Any]) -> Any:
+    """What the last group of *match*, which has a letter and a number, means."""
+    return meanings[int((match.lastgroup or "g0")[1:])]
+
+
 @dataclass(frozen=True)
 class Rules:
     """What surrounds and replaces numbers in one language."""
@@ -196,39 +232,23 @@ class Rules:
     lang: str
     han: bool
     data: Mapping[str, Any]
-    notations: tuple[Notation, ...]
-    without_figures: tuple[Notation, ...]
-    units: Mapping[str, re.Pattern[str]]
-    unit_names: tuple[str, ...]
+    notations: list[Notation]
+    in_words: list[Notation]
+    patterns: Mapping[str, re.Pattern[str]]
+    units: Lookup
     before: re.Pattern[str]
     before_names: tuple[str, ...]
     before_ends: frozenset[str]
-    scales: re.Pattern[str] | None
-    permille: re.Pattern[str]
-    percent: re.Pattern[str] | None
-    before_percent: re.Pattern[str] | None
-    words: re.Pattern[str]
-    which: re.Pattern[str]
-    meanings: tuple[tuple[list[Fraction], str], ...]
-    idioms: re.Pattern[str] | None
-    in_idioms: Collection[str]
-    day_parts: re.Pattern[str] | None
-    vague: re.Pattern[str] | None
-    few: re.Pattern[str] | None
-    dotted: re.Pattern[str] | None
-    of: re.Pattern[str] | None
-    in_words: re.Pattern[str] | None
-    in_words_names: tuple[str, ...]
+    words: Lookup
+    idioms: Lookup
     months: Mapping[str, int]
     month_stems: Mapping[str, int]
 
-    def unit(self, text: str, at: int) -> re.Match[str] | None:
-        """The unit that begins at a place, after a point, a space or a hyphen: its group is the place of its name."""
-        start = _BEFORE_UNIT.match(text, at)
-        assert start is not None
-        first = text[start.end() : start.end() + 2].lower()
-        pattern = self.units.get(first) or self.units.get(first[:1]) or self.units[""]
-        return pattern.match(text, at)
+    def unit(self, text: str, at: int) -> tuple[str, int] | None:
+        """The unit that begins at a place, after a point, a space or a hyphen, and where it ends."""
+        begin = _BEFORE_UNIT.match(text, at)
+        found = self.units.match(text, begin.end() if begin else at)
+        return None if found is None else (found[1], found[0])
 
 
 @cache
@@ -240,6 +260,19 @@ def shared_data() -> dict[str, Any]:
 _AFTER_SIGN = " \n\u00a0\u2009\u202f\u3000.-−"
 _SPACE = "[ \u00a0\u2009\u202f\u3000]"
 _BEFORE_UNIT = re.compile(f"\\.?{_SPACE}?-?")
+#: Lists of words of a language, and what stands before and after one of them.
+_AROUND = {
+    "scales": (f"{_SPACE}?", "END"),
+    "permille": (f"{_SPACE}?", ""),
+    "percent": (f"{_SPACE}?-?", ""),
+    "before_percent": (r"(?<!\w)", f"{_SPACE}?$"),
+    "day_parts": ("START", "END"),
+    "few": ("START", "END"),
+    "vague_before": (r"(?<!\w)", r"\s+$"),
+    "dotted": (r"(?<=^[0０])・(?=\d)|(?<=[^\d][0０])・(?=\d)|(?<=\d)・(?=\d{1,3}", ")"),
+    "in_words": ("", r"[\w\u093e-\u094d\u0bbe-\u0bcd]{0,4}$"),
+    "of": (_SPACE, ""),
+}
 
 
 @cache
@@ -248,83 +281,49 @@ def _rules(lang: str) -> Rules:
     data, han = numbers.get("quantities", {}), numbers.get("script") == "han"
     start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
     common = shared_data()
-    units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, all_ in common["symbols"].items() for each in all_]
-    units += [(name, f"(?i:{each}){end}") for name, all_ in data.get("units", {}).items() for each in all_]
-    units += [(name, f"(?i:{each}){end}") for name, each in _cldr_units(lang)]
+    units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, each in _pairs(common["symbols"])]
+    units += [(name, f"(?i:{each}){end}") for name, each in [*_pairs(data.get("units", {})), *_cldr_units(lang)]]
     units = list(dict.fromkeys(units))
     units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -_length(unit[1])))  # miles per hour before miles
-    before = [
-        (name, each.replace(" ", _SPACE))
-        for table in (data.get("before", {}), common["before"])
-        for name, all_ in table.items()
-        for each in all_
-    ]
+    before = [(name, each.replace(" ", _SPACE)) for name, each in _pairs(data.get("before", {}), common["before"])]
     before.sort(key=lambda unit: -len(unit[1]))
-    words = [(value, each) for value, all_ in data.get("words", {}).items() for each in all_]
-    words.sort(key=lambda word: -len(word[1]))
-    idioms = sorted(map(str, data.get("idioms", ())), key=len, reverse=True)
-    months = _months(lang, data)
+    words = sorted(_pairs(data.get("words", {})), key=lambda word: -len(word[1]))
+    lists = {
+        **data,
+        "permille": ["‰", *data.get("permille", ())],
+        "day_parts": [word for _, word in _pairs(data.get("clock", {}).get("day_parts", {}))],
+        "scales": list(filter(None, [_groups(data.get("scales", ()))])),
+        "in_words": list(filter(None, [_groups(data.get("in_words", {}).values())])),
+    }
     rules = Rules(
         lang=lang,
         han=han,
         data=data,
-        notations=(),
-        without_figures=(),
-        units=_by_first(units),
-        unit_names=tuple(name for name, _ in units),
-        before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
+        notations=[],
+        in_words=[],
+        patterns={
+            name: _alternatives(lists.get(name, ()), *(p.replace("START", start).replace("END", end) for p in around))
+            for name, around in _AROUND.items()
+        },
+        units=Lookup(units),
+        before=re.compile(f"(?<![A-Za-z])(?:{_groups([each for _, each in before])})[-−]?$"),
         before_names=tuple(name for name, _ in before),
         before_ends=frozenset(c for _, each in before for c in each),
-        scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])}){end}", re.IGNORECASE)
-        if "scales" in data
-        else None,
-        permille=re.compile(f"{_SPACE}?(?:‰|{'|'.join(data.get('permille', ['‰']))})", re.IGNORECASE),
-        percent=_alternatives(data.get("percent", ()), f"{_SPACE}?-?(?:", ")"),
-        before_percent=_alternatives(data.get("before_percent", ()), r"(?<!\w)(?:", rf"){_SPACE}?$"),
-        words=re.compile(f"{start}{_by_letter(w for _, w in words)}{end}", re.IGNORECASE),
-        which=re.compile(f"(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE),
-        meanings=tuple(_meaning(value) for value, _ in words),
-        idioms=re.compile(f"{start}{_by_letter(idioms)}{end}", re.IGNORECASE) if idioms else None,
-        in_idioms={part for each in idioms for part in _held(parser.parse(each, re.IGNORECASE))[1] or ("",)},
-        day_parts=_alternatives(
-            (word for words in data.get("clock", {}).get("day_parts", {}).values() for word in words),
-            f"{start}(?:",
-            f"){end}",
+        words=Lookup([(_meaning(value), each + end) for value, each in words], start, re.IGNORECASE),
+        idioms=Lookup(
+            [("", each + end) for each in sorted(data.get("idioms", ()), key=len, reverse=True)], start, re.IGNORECASE
         ),
-        few=_alternatives(data.get("few", ()), f"{start}(?:", f"){end}"),
-        vague=_alternatives(data.get("vague_before", ()), r"(?<!\w)(?:", r")\s+$"),
-        dotted=_alternatives(
-            data.get("dotted", ()), r"(?<=\d)・(?=\d{1,3}(?:", r"))|(?<=[^\d][0０])・(?=\d)|(?<=^[0０])・(?=\d)"
-        ),
-        in_words=re.compile(f"(?:{_groups('i', data['in_words'].values())}){_LETTER}{{0,4}}$")
-        if "in_words" in data
-        else None,
-        in_words_names=tuple(data.get("in_words", ())),
-        of=_alternatives(data.get("of", ()), f"{_SPACE}(?:", ")"),
-        months=months,
-        month_stems={stem: month for month, stems in data.get("month_stems", {}).items() for stem in stems},
+        months=_months(lang, data),
+        month_stems={stem: month for month, stem in _pairs(data.get("month_stems", {}))},
     )
-    notations = tuple(_notations(rules))
-    without = tuple(notation for notation in notations if not notation.figure)
-    return replace(rules, notations=notations, without_figures=without)
+    rules.notations.extend(_notations(rules))
+    rules.in_words.extend(notation for notation in rules.notations if not notation.at_digits)
+    return rules
 
 
-def _by_first(units: list[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
-    """The units by their first letter, or first two, in their order; under "" those that no letter begins.
-
-    One alternation of all of them would be tried as a whole at every number.
-    """
-    begins = [each[each.index(":") + 1 :] for _, each in units]
-    first = ["" if re.match(r".?[?*{]|[^()]*\||[(\[\\](?!\$)", each) else each[:1].lower() for each in begins]
-    first = [
-        each[:2].lower() if letter and each[:2].isalpha() and not re.match("[?*{]", each[2:]) else letter
-        for letter, each in zip(first, begins, strict=True)
-    ]
-    numbered = list(zip(first, (f"(?P<u{i}>{each})" for i, (_, each) in enumerate(units)), strict=True))
-    letters = {key[:n] for key in first if key.isalpha() for n in (1, 2)}
-    found = {key: [each for f, each in numbered if f in ("", key[0], key)] for key in letters}
-    found[""] = [each for f, each in numbered if not f.isalpha()]
-    return {key: re.compile(f"{_BEFORE_UNIT.pattern}(?:{'|'.join(each) or '(?!)'})") for key, each in found.items()}
+def _pairs(*tables: Mapping[Any, Iterable[str]]) -> list[tuple[Any, str]]:
+    """Each pattern of *tables* with its key."""
+    return [(key, each) for table in tables for key, patterns in table.items() for each in patterns]
 
 
 def _length(pattern: str) -> int:
@@ -332,39 +331,42 @@ def _length(pattern: str) -> int:
     return len(re.sub(r"\(\?[=!][^)]*\)", "", pattern))
 
 
-def _by_letter(patterns: Iterable[str]) -> str:
-    """An alternation of *patterns* in their order, of which only those that may begin with the letter at hand are
-    tried."""
-    begins = [(_first_letters(pattern), pattern) for pattern in patterns] or [(set(), "(?!)")]
-    letters = sorted({letter for first, _ in begins for letter in first})
-    tried = [
-        f"(?={letter})(?:{'|'.join(each for first, each in begins if not first or letter in first)})"
-        for letter in letters
-    ]
-    other = [each for first, each in begins if not first]
-    ahead = "" if other else f"(?=[{''.join(letters)}])"
-    return f"{ahead}(?:{'|'.join([*tried, *other])})"
+def _first(items: Iterable[tuple[Any, Any]]) -> set[str]:
+    """The letters, spelled as by `_alike`, that a match of a parsed pattern may begin with; none if any may.
+
+    >>> sorted(_first(parser.parse(r"(?<!x)(?:half|\\d) an?"))), _first(parser.parse(r"a?.")), _first(parser.parse(""))
+    (['0', 'h'], set(), set())
+    """
+    found: set[str] = set()
+    for operator, given in items:
+        first = set()
+        if operator is parser.LITERAL:
+            first = {_LETTERS[chr(given)]}
+        elif operator is parser.SUBPATTERN:
+            first = _first(given[-1])
+        elif operator is parser.MAX_REPEAT:
+            first = _first(given[2])
+        elif operator is parser.BRANCH:
+            branches = [_first(branch) for branch in given[1]]
+            first = set().union(*branches) if all(branches) else set()
+        elif operator is parser.IN:
+            first = {_member(*each)[:1] for each in given}
+        if operator not in (parser.AT, parser.ASSERT, parser.ASSERT_NOT):
+            if not first or "" in first:
+                return set()
+            found |= first
+            if operator is not parser.MAX_REPEAT or given[0]:
+                return found
+    return set()
 
 
-def _first_letters(pattern: str) -> set[str]:
-    """The letters and digits that a match of *pattern* may begin with, none if they cannot be told."""
-    found = re.match(r"(?:\(\?<[!=][^)]*\))?(?:\(\?:([^()]*)\)(\??))?(.)(?![?*{])", pattern)
-    if found is None:
-        return set()
-    choices, optional, after = found.groups()
-    first = {choice[:1].lower() for choice in (choices or "").split("|")} if choices else set()
-    if not choices or optional:
-        first.add(after.lower())
-    return first if all(letter.isalnum() for letter in first) else set()
+def _groups(patterns: Iterable[str]) -> str:
+    return "|".join(f"(?P<g{i}>{pattern})" for i, pattern in enumerate(patterns))
 
 
-def _groups(letter: str, patterns: Iterable[str]) -> str:
-    return "|".join(f"(?P<{letter}{i}>{pattern})" for i, pattern in enumerate(patterns))
-
-
-def _alternatives(patterns: Iterable[str], before: str, after: str) -> re.Pattern[str] | None:
-    ordered = sorted(map(str, patterns), key=len, reverse=True)
-    return re.compile(f"{before}{'|'.join(ordered)}{after}", re.IGNORECASE) if ordered else None
+def _alternatives(patterns: Iterable[str], before: str, after: str) -> re.Pattern[str]:
+    words = "|".join(sorted(map(str, patterns), key=len, reverse=True))
+    return re.compile(f"{before}(?:{words}){after}" if words else "(?!)", re.IGNORECASE)
 
 
 def _meaning(said: str) -> tuple[list[Fraction], str]:
@@ -405,30 +407,23 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
 # ----------------------------------------------------------------------------
 # Notation that means more than its digits. Every repeat is bounded, so that the work is linear.
 
-_FIGURES = "₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
-_FIGURE = re.compile(rf"[\d{_FIGURES}]")
-#: Letters that regular expressions take for the same whatever their case, and lower case does not make the same.
-_ALIKE = str.maketrans({"ı": "i", "ſ": "s", "ς": "σ", "µ": "μ", "\u0307": None})
-_UNLIKE = re.compile("[ıſςµ\u0307]")
-_VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
+_RUN = re.compile(r"\d+")
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_LETTER = r"[\w\u093e-\u094d\u0bbe-\u0bcd]"
 _HAN = "〇零一二两兩三四五六七八九十"
 _HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
-_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018, "H": 1988, "S": 1925, "R": 2018}
 _NOON = 720
 
 
 def _claimed(text: str, rules: Rules) -> tuple[str, list[Quantity]]:
     """*text* with what the notations take as their own hidden, and what they found in it."""
     found: list[Quantity] = []
-    alike = _alike(text)
-    for pattern, handler, _, parts, only in rules.notations if _FIGURE.search(text) else rules.without_figures:
-        if only not in alike or (parts and not only and not any(map(alike.__contains__, parts))):
+    alike, runs = _alike(text), [match.start() for match in _RUN.finditer(text)]
+    for pattern, reads, at_digits, part, others in rules.notations if runs else rules.in_words:
+        if part not in alike and not (others and any(map(alike.__contains__, others))):
             continue
         pieces, done = [], 0
-        for match in pattern.finditer(text):
-            quantities = handler(match, rules)
+        for match in filter(None, (pattern.match(text, at) for at in runs)) if at_digits else pattern.finditer(text):
+            quantities = reads(match, rules) if match.start() >= done else []
             if quantities:
                 found += quantities
                 a, b = match.span("all") if "all" in pattern.groupindex else match.span()
@@ -444,80 +439,87 @@ def _made(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "
 
 
 class Notation(NamedTuple):
-    """What reads the matches of a pattern, and what each of these holds: a figure or not, one of some strings."""
+    """What reads the matches of a pattern, whether each begins with a digit, and a string or others that it holds."""
 
     pattern: re.Pattern[str]
     reads: _Handler
-    figure: bool
-    parts: Collection[str]
-    only: str  # the string, if there is but one
-
-
-def _held(items: Iterable[tuple[Any, Any]]) -> tuple[bool, Collection[str]]:
-    """Whether each match of a parsed pattern holds a figure; strings, without case, of which each holds one (if any).
-
-    >>> _held(parser.parse(r"(?P<hour>\\d{1,2}) o.clock")), _held(parser.parse("(?<!x)(?:half|a half) past"))
-    ((True, {'clock'}), (False, {' past'}))
-    """
-    figure, run, found = False, "", [set[str]()]
-    for operator, given in items:
-        inner: tuple[bool, Collection[str]] = (False, ())
-        if operator is parser.LITERAL:
-            run += _alike(chr(given))
-            figure |= _is_figure(operator, given)
-            found.append({run})
-        elif operator in (parser.SUBPATTERN, parser.ASSERT):
-            inner = _held(given[-1])
-        elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and given[0]:
-            inner = _held(given[2])
-        elif operator is parser.BRANCH:
-            branches = [_held(branch) for branch in given[1]]
-            every = all(parts for _, parts in branches)
-            inner = all(each for each, _ in branches), set().union(*(parts for _, parts in branches)) if every else ()
-        elif operator is parser.IN:
-            few = all(kind is parser.LITERAL for kind, _ in given)
-            inner = all(_is_figure(*each) for each in given), {_alike(chr(c)) for _, c in given} if few else ()
-        figure |= inner[0]
-        found.append(set(inner[1]))
-        run = run if operator in (parser.LITERAL, parser.AT, parser.ASSERT_NOT) else ""
-    return figure, max(found, key=lambda parts: (min(map(len, parts), default=0), -len(parts)))
-
-
-def _is_figure(operator: Any, value: Any) -> bool:
-    """Whether all that a member of a class of characters stands for is a figure."""
-    if operator is parser.CATEGORY:
-        return value is parser.CATEGORY_DIGIT
-    ends = value if operator is parser.RANGE else [value]
-    return operator is not parser.NEGATE and all(_FIGURE.match(chr(end)) for end in ends)
+    at_digits: bool
+    part: str
+    others: Collection[str]
 
 
 def _alike(text: str) -> str:
-    """*text* in lower case, with one letter for those that patterns take for the same where case is none to them."""
-    lower = text.lower()
-    return lower.translate(_ALIKE) if _UNLIKE.search(lower) else lower
+    """*text* with one spelling for what patterns take for the same: letters of either case, and digits."""
+    return _DIGIT.sub("0", text.casefold().replace("ı", "i").replace("\u0307", ""))
+
+
+_DIGIT = re.compile(r"[\d⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞]")
+_LETTERS = Remembered(lambda character: _alike(character)[:1])
+
+
+def _needed(items: Iterable[tuple[Any, Any]]) -> Collection[str]:
+    """Strings, spelled as by `_alike`, of which each match of a parsed pattern holds one; none if they cannot be told.
+
+    >>> [sorted(_needed(parser.parse(each))) for each in (r"\\d{1,2} o.clock", "(?<!x)(?:half|a half) past", r"\\d?x*")]
+    [['clock'], [' past'], []]
+    """
+    run, best = "", set[str]()
+    for operator, given in items:
+        held: Collection[str] = ()
+        if operator is parser.LITERAL:
+            run += _alike(chr(given))
+            held = {run}
+        elif operator in (parser.SUBPATTERN, parser.ASSERT):
+            held = _needed(given[-1])
+        elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and given[0]:
+            held = _needed(given[2])
+        elif operator is parser.BRANCH:
+            branches = [_needed(branch) for branch in given[1]]
+            held = set().union(*branches) if all(branches) else ()
+        elif operator is parser.IN:
+            held = {_member(*each) for each in given}
+        if operator not in (parser.LITERAL, parser.AT, parser.ASSERT_NOT):
+            run = ""
+        if "" not in held:
+            held = {part for part in held if not any(other in part and other != part for other in held)}
+            best = max(best, held, key=lambda parts: (min(map(_rarity, parts), default=0), -len(parts)))
+    return best
+
+
+def _rarity(part: str) -> int:
+    return 4 if part == "0" else len(part)
+
+
+def _member(kind: Any, value: Any) -> str:
+    """What a member of a class of characters stands for: one character, a digit, or nothing that can be told."""
+    if kind is parser.LITERAL:
+        return _alike(chr(value))
+    digits = value is parser.CATEGORY_DIGIT or (kind is parser.RANGE and all(chr(end).isnumeric() for end in value))
+    return "0" if digits else ""
 
 
 def _notations(rules: Rules) -> Iterator[Notation]:
     """The rules of ``common/notations.yaml`` in one language."""
     data = read_yaml(DATA / "notations.yaml")
-    own = {**rules.data, **rules.data.get("clock", {}), "clock_words": rules.data.get("clock", {}).get("words", {})}
+    clock = rules.data.get("clock", {})
+    own = {**data["tables"], **rules.data, **clock, "clock_words": clock.get("words", {})}
     parts = {**data["parts"], **_language_parts(rules)}
     for rule in data["rules"]:
         name, pattern = next(iter(rule.items()))
-        reads, values = _READERS[name], {}
-        if "value" in rule:
-            reads = partial(reads, value=rule["value"])
-        elif table := own.get(rule.get("words")):
-            words = _values_of_words(table)
-            reads = partial(reads, values=[value for value, _ in words])
-            values = {"words": _groups("v", [word for _, word in words])}
-        filled = _filled(pattern, {**parts, **values}) if "if" not in rule or f"if {rule['if']}" in parts else None
+        given = {key: rule[key] for key in rule.keys() - {name, "if", "each", "case", "words"}}
+        words = {}
+        if table := own.get(rule.get("words")):
+            pairs = _values_of_words(table)
+            given["values"] = [value for value, _ in pairs]
+            words = {"words": _groups(word for _, word in pairs)}
+        filled = _filled(pattern, {**parts, **words}) if "if" not in rule or f"if {rule['if']}" in parts else None
         for each in own.get(rule["each"], ()) if "each" in rule else [""]:
             if filled is not None:
+                whole = filled.replace("{each}", each)
                 flags = re.IGNORECASE if rule.get("case") == "any" else 0
-                compiled = re.compile(filled.replace("{each}", each), flags)
-                figure, held = _held(parser.parse(compiled.pattern, compiled.flags))
-                yield Notation(compiled, reads, figure, held, next(iter(held)) if len(held) == 1 else "")
+                reads = partial(globals()[f"_{name}"], **given)
+                part, *others = _needed(parser.parse(whole, flags)) or [""]
+                yield Notation(re.compile(whole, flags), reads, whole.startswith(r"(?=\d)"), part, others)
 
 
 def _values_of_words(table: Mapping[Any, Any]) -> list[tuple[Any, str]]:
@@ -570,8 +572,23 @@ def _hidden(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, 0, "identifier", certainty=WEAK)] if re.search(r"\d", match[0]) else []
 
 
-def _always(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    return [_made(match, 0, "always", certainty=WEAK)]
+def _amount(
+    match: re.Match[str],
+    rules: Rules,
+    kind: Kind,
+    unit: str = "",
+    of: Mapping[str, str] = MappingProxyType({}),
+    parts: Mapping[str, str] = MappingProxyType({}),
+    values: Sequence[int] = (),
+    certainty: float = 1.0,
+) -> list[Quantity]:
+    """The value of a word, or the sum of the groups in *of*, times its factor; *parts*: groups with their units."""
+    value = Fraction(_value(match, values)) if values else Fraction(0)
+    for group, factor in of.items():
+        text = (match[group] or "0").replace(",", ".")
+        value += Fraction(factor) * (Fraction(text) if "." in text else _integer(text, rules) or 0)
+    inner = tuple(_made(match, int(match[group]), kind, name) for group, name in parts.items())
+    return [_made(match, value, kind, unit, certainty=certainty, parts=inner)]
 
 
 def _integer(text: str, rules: Rules) -> int | None:
@@ -634,8 +651,7 @@ def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
 
 @lru_cache(4)
 def _says_half_of_day(text: str, lang: str) -> bool:
-    words = _rules(lang).day_parts
-    return words is not None and words.search(text) is not None
+    return _rules(lang).patterns["day_parts"].search(text) is not None
 
 
 def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quantity]:
@@ -653,23 +669,6 @@ def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quanti
             return []
         value *= count
     return [_made(match, (hour * 60 + value) % _NOON, "clock", _half_of_day(match, False, rules))]
-
-
-def _lap(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    """*1:58.7*, minutes and seconds of a race."""
-    return [_made(match, Fraction(f"{match['s']}.{match['f']}") + 60 * int(match["m"]), "measure", "second")]
-
-
-def _height(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    """*5'10*, feet and inches of a person."""
-    feet, inches = int(match["f"]), int(match["i"])
-    parts = tuple(_made(match, value, "measure", unit) for value, unit in ((feet, "foot"), (inches, "inch")))
-    return [_made(match, feet + Fraction(inches, 12), "measure", "foot", parts=parts)]
-
-
-def _metres(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    """*1m85*, metres and centimetres of a person."""
-    return [_made(match, Fraction(int(match["m"] + match["c"]), 100), "measure", "meter")]
 
 
 def _mixed(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -696,11 +695,9 @@ def _named_day(match: re.Match[str], rules: Rules, values: Sequence[Sequence[int
 def _halves(match: re.Match[str], rules: Rules, value: str) -> list[Quantity]:
     """*a litre and a half*, *half an inch*."""
     share, unit = Fraction(value), rules.unit(match.string, match.start("unit"))
-    if unit is None or unit.end() != match.end("unit") or unit.lastgroup is None:
+    if unit is None or unit[1] != match.end("unit"):
         return []
-    return [
-        _made(match, share, "measure", rules.unit_names[int(unit.lastgroup[1:])], certainty=WEAK if share < 1 else 1.0)
-    ]
+    return [_made(match, share, "measure", unit[0], certainty=WEAK if share < 1 else 1.0)]
 
 
 @cache
@@ -715,10 +712,6 @@ def _combining(match: re.Match[str], rules: Rules) -> list[Quantity]:
     forms = "|".join(sorted(values, key=len, reverse=True))
     total = sum(values[form.lower()] for form in re.findall(forms, match["n"], re.IGNORECASE))
     return [_made(match, total, "measure", match.lastgroup or "")]
-
-
-def _clock_word(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
-    return [_made(match, _value(match, values), "clock", "24", certainty=WEAK)]
 
 
 def _date_part(match: re.Match[str], group: str, unit: str, also: tuple[Fraction, ...] = ()) -> Quantity:
@@ -782,9 +775,9 @@ def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, value, "identifier", certainty=WEAK, also=also)]
 
 
-def _era(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    year = 1 if match["y"] == "元" else _integer(match["y"], rules)
-    return [_made(match, _ERAS[match["era"]] + (year or 0), "date", "year", also=(Fraction(year or 0),))]
+def _era(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
+    year = 1 if match["y"] == "元" else _integer(match["y"], rules) or 0
+    return [_made(match, _value(match, values) + year, "date", "year", also=(Fraction(year),))]
 
 
 def _han_decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -833,10 +826,6 @@ def _about(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, Fraction(number.value), kind, certainty=WEAK) for numbers in found for number in numbers]
 
 
-def _minute(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    return [_made(match, int(match["n"]), "measure", "minute")]
-
-
 def _after_count(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """*社数4.8万社*, where 数 is no *several*."""
     found = find_numbers(match[0], rules.lang)
@@ -845,25 +834,6 @@ def _after_count(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return (
         [_measured(match.string, _made(match, Fraction(found[0].value), "cardinal"), rules)] if len(found) == 1 else []
     )
-
-
-def _tenths(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    tens, ones = _integer(match["n"], rules), _integer(match["m"], rules) if match["m"] else 0
-    return [_made(match, (tens or 0) * 10 + (ones or 0), "percent")]
-
-
-def _decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    return [_made(match, int(match["y"]), "decade")]
-
-
-def _spoken_year(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    """*nineteen eighty-four*."""
-    century, year = (_integer(match[group], rules) for group in "cy")
-    return [_made(match, 100 * (century or 0) + (year or 0), "cardinal")]
-
-
-def _decade_word(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
-    return [_made(match, _value(match, values), "decade", certainty=WEAK)]
 
 
 def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -932,47 +902,6 @@ def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list
     return [_made(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
 
 
-_READERS: Mapping[str, Callable[..., list[Quantity]]] = {
-    each.__name__.strip("_"): each
-    for each in (
-        _about,
-        _after_count,
-        _always,
-        _clock,
-        _clock_word,
-        _combining,
-        _counted_ordinal,
-        _date,
-        _decade,
-        _decade_word,
-        _era,
-        _fraction,
-        _halves,
-        _han_decade,
-        _han_fraction,
-        _han_month,
-        _height,
-        _hidden,
-        _identifier,
-        _lap,
-        _listed,
-        _metres,
-        _minute,
-        _mixed,
-        _month,
-        _named_day,
-        _power,
-        _short_date,
-        _slash,
-        _spoken_clock,
-        _spoken_year,
-        _telephone,
-        _tenths,
-        _thousands,
-        _version,
-        _vulgar,
-    )
-}
 # ----------------------------------------------------------------------------
 # Plain numbers: the unit beside them, and what they share with their neighbours.
 
@@ -1044,9 +973,9 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     if a > 0 and b - a == 1 and "a" <= text[a - 1] <= "z" and surface.isdecimal():
         certainty = WEAK  # m8
     if digits and kind == "cardinal":
-        scale = rules.scales.match(text, b) if rules.scales is not None else None
+        scale = rules.patterns["scales"].match(text, b)
         if scale is not None and number.form != "scale":
-            value *= list(rules.data["scales"].values())[int((scale.lastgroup or "s0")[1:])]
+            value *= _meant(scale, list(rules.data["scales"].values()))
             b = scale.end()
     if digits and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－" and value > 0:
         if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED and not text[a - 2].isdecimal():
@@ -1073,9 +1002,11 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
             parts = tuple(Quantity(Fraction(half), "cardinal", "", (a, b), surface) for half in halves)
         elif _SPACED.fullmatch(surface):
             parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
-    percent = rules.percent.match(text, b) if kind == "cardinal" and rules.percent is not None else None
-    if kind == "cardinal" and rules.before_percent is not None:
-        percent = percent or rules.before_percent.search(text[max(0, a - 8) : a])
+    percent = None
+    if kind == "cardinal":
+        percent = rules.patterns["percent"].match(text, b) or rules.patterns["before_percent"].search(
+            text[max(0, a - 8) : a]
+        )
     kind = "percent" if percent else kind
     if kind == "percent" and value == 100:
         certainty = WEAK  # wholly
@@ -1099,7 +1030,7 @@ def _is_weak(text: str, span: tuple[int, int], value: Decimal, number: Number, r
     if is_round and len(text[slice(*number.span)].split()) <= 2:
         return True
     tens = is_round or (value >= 10 and str(_exactly(value)).strip("0") == "1")  # tens of billions
-    return tens and rules.vague is not None and rules.vague.search(text[max(0, span[0] - 24) : span[0]]) is not None
+    return tens and rules.patterns["vague_before"].search(text[max(0, span[0] - 24) : span[0]]) is not None
 
 
 def _is_power_of_unit(text: str, start: int) -> bool:
@@ -1120,13 +1051,12 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     a, b = quantity.span
     if quantity.kind == "percent":
         return quantity
-    permille = rules.permille.match(text, b)
-    if permille:
+    if rules.patterns["permille"].match(text, b):
         return replace(quantity, kind="permille")
     ahead = text[max(0, a - 8) : a]
     before = rules.before.search(ahead) if ahead.rstrip(_AFTER_SIGN)[-1:] in rules.before_ends else None
-    if before is not None and before.lastgroup is not None:
-        name = rules.before_names[int(before.lastgroup[1:])]
+    if before is not None:
+        name = _meant(before, rules.before_names)
         if scale := {"k": 1000, "m": 10**6}.get((re.match("[mk](?![A-Za-z])", text[b : b + 2]) or " ")[0]):
             return replace(
                 quantity,
@@ -1138,52 +1068,44 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
             )
         return replace(quantity, kind="money", unit=name)
     after = rules.unit(text, b)
-    of = rules.of.match(text, b) if after is None and rules.of is not None else None
+    of = rules.patterns["of"].match(text, b) if after is None else None
     if of and (quantity.value >= 10**6 or quantity.value < 1):
         after = rules.unit(text, of.end())
     if after is None and quantity.value.denominator == 2:
         after = _unit_within(text, a, b, rules)
-    if after is None or after.lastgroup is None:
+    if after is None:
         inner = _unit_of_word(quantity.surface, rules)
         if inner == "percent":
             return replace(quantity, kind="percent")
         return replace(quantity, kind="measure", unit=inner) if inner else quantity
-    name = rules.unit_names[int(after.lastgroup[1:])]
-    if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[after.end() :][:2]):
+    name, end = after
+    if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[end : end + 2]):
         return quantity  # a second tree
-    if name == "degree" and (said := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
-        name = list(shared_data()["before_degrees"])[int((said.lastgroup or "s0")[1:])]
+    if name == "degree" and (scale_before := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
+        name = _meant(scale_before, list(shared_data()["before_degrees"]))
     kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
-    if name in ("inch", "foot") and after[0].strip() in _QUOTES and not _opens_nothing(text, a, after):
+    mark = text[b:end].strip()
+    quoted = mark in _QUOTES and name in ("inch", "foot")
+    if quoted and text.count(_QUOTES[mark], max(0, a - 300), a) % 2:
         return quantity  # a closing quotation mark
-    also = quantity.also
-    if after[0] == "m":
-        also += (quantity.value * 10**6,)
-    closing = (
-        name in ("inch", "foot")
-        and after[0].strip() in _QUOTES
-        and re.search('["“„”]', text[max(0, a - 300) : a - 1]) is not None
-    )
-    return replace(quantity, kind=kind, unit=name, also=also, lexical=False, soft=closing)
+    also = quantity.also + ((quantity.value * 10**6,) if text[b:end] == "m" else ())
+    soft = quoted and re.search('["“„”]', text[max(0, a - 300) : a - 1]) is not None
+    return replace(quantity, kind=kind, unit=name, also=also, lexical=False, soft=soft)
 
 
 #: Before the number: 摂氏90度.
-_SCALE_OF_DEGREES = re.compile(f"(?:{_groups('s', shared_data()['before_degrees'].values())}) ?$")
-_QUOTES = ('"', "'", "”", "''")
+_SCALE_OF_DEGREES = re.compile(f"(?:{_groups(shared_data()['before_degrees'].values())}) ?$")
+#: Marks of inches and feet, and the quotation mark that each may close.
+_QUOTES = {"”": "“", '"': '"', "'": "'", "''": "''"}
 
 
 def _unit_of_word(word: str, rules: Rules) -> str:
     """The unit in a word that a number begins: *dreistündig*, *пятилетний*."""
-    found = rules.in_words.search(word) if rules.in_words is not None and word.isalpha() else None
-    return rules.in_words_names[int(found.lastgroup[1:])] if found is not None and found.lastgroup else ""
+    found = rules.patterns["in_words"].search(word) if word.isalpha() else None
+    return _meant(found, list(rules.data["in_words"])) if found else ""
 
 
-def _unit_after(text: str, end: int, rules: Rules) -> str:
-    found = rules.unit(text, end)
-    return rules.unit_names[int(found.lastgroup[1:])] if found is not None and found.lastgroup else ""
-
-
-def _unit_within(text: str, start: int, end: int, rules: Rules) -> re.Match[str] | None:
+def _unit_within(text: str, start: int, end: int, rules: Rules) -> tuple[str, int] | None:
     """The unit before a half: *deux heures et demie*, 二時間半."""
     if rules.han:
         inner = re.match(rf"[\d{_HAN}百千]{{1,12}}", text[start:end])
@@ -1191,12 +1113,6 @@ def _unit_within(text: str, start: int, end: int, rules: Rules) -> re.Match[str]
         words = "|".join(language_data(rules.lang).get("half_after", ()))
         inner = re.search(f" (?=(?:{words}) )", text[start:end]) if words else None
     return rules.unit(text, start + inner.end()) if inner else None
-
-
-def _opens_nothing(text: str, start: int, mark: re.Match[str]) -> bool:
-    """Whether a quotation mark after a number closes nothing that was opened, and so is the sign of inches."""
-    opening = {"”": "“", '"': '"', "'": "'", "''": "''"}[mark[0].strip()]
-    return text.count(opening, max(0, start - 300), start) % 2 == 0
 
 
 _COMPOUND = {("foot", "inch"): 12, ("hour", "minute"): 60, ("minute", "second"): 60, ("pound", "ounce"): 16,

@@ -27,7 +27,7 @@ from nbquantities import (
 )
 from nbquantities import compare as quantities
 from nbquantities.errors import UnknownNameError
-from nbquantities.kinds import _held, _rules, with_ends
+from nbquantities.kinds import _needed, _rules, with_ends
 from nbquantities.language import language_data, read_yaml
 
 HERE = Path(__file__).parent
@@ -229,8 +229,8 @@ def test_a_key_that_is_there_twice_is_refused(tmp_path):
 @cache
 def passing_nothing_over(lang):
     rules = _rules(lang)
-    every = tuple(notation._replace(parts=(), only="") for notation in rules.notations)
-    return replace(rules, notations=every, without_figures=every, in_idioms=[""])
+    every = [notation._replace(part="", at_digits=False) for notation in rules.notations]
+    return replace(rules, notations=every, in_words=every)
 
 
 def texts_of(lang):
@@ -272,17 +272,17 @@ def test_what_is_passed_over_would_find_nothing(lang, data):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "figure", "parts"),
+    ("pattern", "parts"),
     [
-        (r"(?P<hour>\d{1,2}) (?:past|to)", True, {"past", "to"}),
-        ("four[ -]seasons?", False, {"season"}),
-        (r"(?<!\w)(?:mar|may)(?!\w)", False, {"ma"}),
-        ("(?<!x)noon", False, {"noon"}),
-        ("[½⅓]", True, {"½", "⅓"}),
-        (r"\w+|x", False, set()),
-        ("(?:ab)?c*", False, set()),
-        (r"no\.? 10", True, {" 10"}),
+        (r"(?P<hour>\d{1,2}) (?:past|to)", {"0"}),
+        ("four[ -]seasons?", {"season"}),
+        (r"(?<!\w)(?:mar|may)(?!\w)", {"ma"}),
+        ("(?<!x)noon", {"noon"}),
+        ("[½⅓]", {"0"}),
+        (r"\w+|x", set()),
+        ("(?:ab)?c*", set()),
+        (r"no\.? 10", {" 00"}),
     ],
 )
-def test_what_every_match_holds(pattern, figure, parts):
-    assert _held(parser.parse(pattern)) == (figure, parts)
+def test_what_every_match_holds(pattern, parts):
+    assert _needed(parser.parse(pattern)) == parts
