@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -92,18 +92,15 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     check_text(source)
     check_text(target)
     whole = _of_source(source, src)
-    left = with_ends(whole)
-    closed = _closed(target, {abs(quantity.value) for quantity in left})
-    right = [_opened(quantity, target, closed) for quantity in with_ends(find_quantities(closed, tgt))]
-    left, right = _without_dashes(left, target), _without_dashes(right, source)
+    left, right = with_ends(whole), with_ends(find_quantities(target, tgt))
     if not left and not right:
         return []
     verdicts: list[Verdict] = []
-    dated = _dated((source, left, src), (closed, right, tgt), verdicts)
-    months = {id(day): date.month for dates in find_dates(closed, right, tgt) for date in dates for day in date.days}
+    dated = _dated((source, left, src), (target, right, tgt), verdicts)
+    months = {id(day): date.month for dates in find_dates(target, right, tgt) for date in dates for day in date.days}
     left, right = ([quantity for quantity in side if id(quantity) not in dated] for side in (left, right))
     left, right = _matched(left, right, verdicts)
-    left, right = _by_parts(left, right, verdicts, closed)
+    left, right = _by_parts(left, right, verdicts, target)
     right, left = _by_parts(right, left, verdicts, source, swapped=True)
     if left or right:
         few = says_few(source, src), says_few(target, tgt)
@@ -131,46 +128,6 @@ def _of_source(source: str, src: str) -> tuple[Quantity, ...]:
     return tuple(find_quantities(source, src))
 
 
-#: Groups of three digits with a space behind the separator.
-_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:([.,]) \d{3}(?!\d))(?:\1 \d{3}(?!\d))*")
-
-
-def _closed(target: str, values: Collection[Fraction]) -> str:
-    """*target* with *8, 800* as *8,800* where this is one of *values*; spaces stand before the number, of one length.
-
-    >>> _closed("from 8, 800 yen or 5, 300", {Fraction(8800)})
-    'from  8,800 yen or 5, 300'
-    """
-    return _SPACED.sub(
-        lambda m: m[0].replace(" ", "").rjust(len(m[0])) if Fraction(re.sub(r"\D", "", m[0])) in values else m[0],
-        target,
-    )
-
-
-def _opened(quantity: Quantity, target: str, closed: str) -> Quantity:
-    """A quantity of *closed* as *target* writes it, which is not as the language does if they differ."""
-    start, end = quantity.span
-    while start and target[start:end] != closed[start:end] and closed[start - 1] == " " != target[start - 1]:
-        start -= 1
-    if target[start:end] == closed[start:end]:
-        return quantity
-    return replace(quantity, span=(start, end), surface=target[start:end], localised=False)
-
-
-def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
-    """Hyphens before a number that are dashes: the other text has one there, too (*- 6 kinds*, -6种)."""
-
-    def dashed(quantity: Quantity) -> bool:
-        digits = re.escape(quantity.surface[1:])
-        begins = quantity.span[0] == 0 and other[:1] in tuple("-–—")
-        return begins or re.search(rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{digits}(?!\d)", other) is not None
-
-    return [
-        replace(q, also=(*q.also, -q.value)) if q.value < 0 and q.surface[0] in "-－–" and dashed(q) else q
-        for q in quantities
-    ]
-
-
 def _by_parts(
     left: Sequence[Quantity], right: Sequence[Quantity], verdicts: list[Verdict], text: str, *, swapped: bool = False
 ) -> tuple[list[Quantity], list[Quantity]]:
@@ -178,26 +135,22 @@ def _by_parts(
 
     text: where *right* stands. The halves of a decimal are it only around its unit (*3 Euro 99*) or as a date.
     """
-    kept, rest = [], list(right)
+    unmatched, rest = [], list(right)
     for quantity in left:
-        free, found = list(rest), []
+        free, pairs = list(rest), []
         for part in quantity.parts if len(rest) <= MOST_COMPARED else ():
-            match = next(
-                (o for o in free if o.kind not in ("clock", "fraction") and _relation(part, o) is not None), None
-            )
-            if match is None:
-                break
-            free.remove(match)
-            found.append((match, part) if swapped else (part, match))
-        halves = [pair[0 if swapped else 1] for pair in found]
-        if halves and len(halves) == len(quantity.parts) and not _may_fall_apart(quantity, halves, text):
-            found = []
-        if found and len(found) == len(quantity.parts):
+            fitting = (o for o in free if o.kind not in ("clock", "fraction") and _relation(part, o) is not None)
+            if match := next(fitting, None):
+                free.remove(match)
+                pairs.append((part, match))
+        halves = [match for _, match in pairs]
+        if halves and len(halves) == len(quantity.parts) and _may_fall_apart(quantity, halves, text):
             rest = free
-            verdicts += [_verdict(a, b, _Relation("equivalent", quantity.kind)) for a, b in found]
+            relation = _Relation("equivalent", quantity.kind)
+            verdicts += [_verdict(*(pair[::-1] if swapped else pair), relation) for pair in pairs]
         else:
-            kept.append(quantity)
-    return kept, rest
+            unmatched.append(quantity)
+    return unmatched, rest
 
 
 def _may_fall_apart(quantity: Quantity, halves: Sequence[Quantity], text: str) -> bool:

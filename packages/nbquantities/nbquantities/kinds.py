@@ -410,7 +410,6 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
 _RUN = re.compile(r"\d+")
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _HAN = "〇零一二两兩三四五六七八九十"
-_HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
 _NOON = 720
 
 
@@ -595,15 +594,9 @@ def _integer(text: str, rules: Rules) -> int | None:
     """A small whole number in digits or words."""
     if text.isdecimal():
         return int(text)
-    if text and all(c in _HAN for c in text):
-        ahead, ten, behind = text.partition("十")
-        if ten:
-            return _HAN_DIGITS.get(ahead, 1) * 10 + _HAN_DIGITS.get(behind, 0)
-        return int("".join(str(_HAN_DIGITS[c]) for c in text))
     found = find_numbers(text, rules.lang)
-    if len(found) == 1 and found[0].kind == "cardinal" and found[0].value == int(found[0].value):
-        return int(found[0].value)
-    return None
+    whole = len(found) == 1 and found[0].value == int(found[0].value)
+    return int(found[0].value) if whole else None
 
 
 def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -611,34 +604,30 @@ def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
     power = int(re.sub(r"[\^{}]", "", match["power"]).translate(_SUPERSCRIPT).replace("−", "-"))
     if abs(power) > 300:
         return [_made(match, power, "identifier")]
-    made = _measured(match.string, _made(match, factor * Fraction(10) ** power, "power"), rules)
-    return [made]
+    return [_measured(match.string, _made(match, factor * Fraction(10) ** power, "power"), rules)]
 
 
 def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    got, clock = match.groupdict(), rules.data.get("clock", {})
-    said = got.get("h") or got.get("w") or ""
-    hour = rules.data.get("numerals", {}).get(said) or _integer(said, rules)
-    if hour is None or hour > 24 or (got.get("h") == clock.get("no_hour", "") and not (got.get("am") or got.get("pm"))):
-        return []
-    minute_text = got.get("m") or got.get("mm")
-    minute = _integer(minute_text, rules) if minute_text else 30 if got.get("half") else 0
-    if got.get("quarter"):
+    got, clock = {name: text for name, text in match.groupdict().items() if text}, rules.data.get("clock", {})
+    written = got.get("h", got.get("w", ""))
+    hour = rules.data.get("numerals", {}).get(written) or _integer(written, rules)
+    written = got.get("m", got.get("mm", ""))
+    minute = _integer(written, rules) if written else 30 if "half" in got else 0
+    if "quarter" in got:
         minute = 15 * (_integer(got["quarter"][0], rules) or 0)
-    if minute is None or minute > 59:
+    marked = "am" in got or "pm" in got
+    if hour is None or hour > 24 or minute is None or minute > 59 or ("dot" in got and not (marked or "oclock" in got)):
         return []
-    marked, spoken = got.get("am") or got.get("pm"), got.get("oclock")
-    if got.get("dot") and not (marked or spoken):
-        return []
-    if got.get("pm") and hour < 12 and not (hour < 6 and re.search(clock.get("night", "(?!)"), got["pm"])):
+    if "pm" in got and hour < 12 and not (hour < 6 and re.search(clock.get("night", "(?!)"), got["pm"])):
         hour += 12
-    elif got.get("am") and hour == 12:
+    elif "am" in got and hour == 12:
         hour = 0
-    exact = bool(marked) or hour > 12 or hour == 0
-    exact = exact or (clock.get("norm") == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex)
-    parts: tuple[Quantity, ...] = (Quantity(Fraction(hour), "cardinal", "", match.span(), match[0], WEAK),)
-    if minute_text:
-        parts += (Quantity(Fraction(minute), "cardinal", "", match.span(), match[0], WEAK),)
+    by_24 = clock.get("norm") == 24 and (written or "oclock" in got) and "w" not in match.re.groupindex
+    exact = marked or hour > 12 or hour == 0 or by_24
+    parts = tuple(
+        Quantity(Fraction(value), "cardinal", "", match.span(), match[0], WEAK)
+        for value in ([hour, minute] if written else [hour])
+    )
     return [_made(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
 
 
@@ -657,9 +646,7 @@ def _says_half_of_day(text: str, lang: str) -> bool:
 def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quantity]:
     """*half past three*; *value*: minutes after the hour, or 1 and -1 for minutes that are said."""
     clock = rules.data["clock"]
-    numbers = find_numbers(match["hour"], rules.lang)
-    hour = int(numbers[0].value) if len(numbers) == 1 else None
-    hour = clock.get("genitive", {}).get(match["hour"].lower(), hour)
+    hour = clock.get("genitive", {}).get(match["hour"].lower()) or _integer(match["hour"], rules)
     if hour is None or not 1 <= hour <= 24:
         return []
     if abs(value) == 1:
@@ -785,7 +772,7 @@ def _han_decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
     start = 100 * (century - 1) if century else 0
     tens = re.fullmatch(rf"([{_HAN}])([{_HAN}])十", match["y"])
     if tens:  # 六七十年代
-        return [_made(match, start + 10 * _HAN_DIGITS.get(ten, 0), "decade") for ten in tens.groups()]
+        return [_made(match, start + 10 * (_integer(ten, rules) or 0), "decade") for ten in tens.groups()]
     year = _integer(match["y"], rules)
     if year is None or year % 10:
         return []
@@ -813,7 +800,7 @@ def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 def _listed(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """三四五年级, the third, fourth and fifth years."""
-    made = [_made(match, _HAN_DIGITS[digit], "cardinal", certainty=WEAK) for digit in match["n"]]
+    made = [_made(match, _integer(digit, rules) or 0, "cardinal", certainty=WEAK) for digit in match["n"]]
     start = match.start("n")
     return [replace(q, span=(i, i + 1), surface=match.string[i]) for i, q in enumerate(made, start)]
 

@@ -7,6 +7,7 @@ what the signs and words around a number make of it.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Decimal
@@ -16,10 +17,7 @@ from itertools import takewhile
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
-from nbquantities.language import (
-    check_text,
-    language_data,
-)
+from nbquantities.language import check_text, language_data
 from nbquantities.tokenise import (
     MOST_DIGITS,
     MOST_LETTERS,
@@ -30,11 +28,10 @@ from nbquantities.tokenise import (
     Part,
     Piece,
     Reader,
-    Remembered,
     Role,
+    SpacedReader,
+    UnspacedReader,
     fold,
-    spaced_reader,
-    unspaced_reader,
 )
 
 Kind: TypeAlias = OneOf["cardinal", "ordinal", "percent"]
@@ -426,11 +423,8 @@ class Lexicon:
     prefix: str = ""
     proclitics: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        self.entries = Remembered(self.entry)
-
     def entry(self, word: str) -> Entry | None:
-        """What *word* means as a number word, or None; ``entries[word]`` remembers it."""
+        """What *word* means as a number word, or None."""
         if len(word) > MOST_LETTERS:
             return None
         key = fold(word)
@@ -716,15 +710,6 @@ def find_numbers(text: str, lang: str) -> list[Number]:
     [('3', 'ordinal'), ('20', 'percent'), ('2500000', 'cardinal')]
     """
     check_text(text)
-    return read_numbers(text, lang) if _rules(lang).reader.may_hold(text) else []
-
-
-def read_numbers(text: str, lang: str) -> list[Number]:
-    """The numbers of a text in which one may begin, as `find_numbers` finds them.
-
-    >>> [str(number.value) for number in read_numbers("five", "en")]
-    ['5']
-    """
     rules = _rules(lang)
     pieces = rules.reader.pieces(text)
     numbers: list[Number] = []
@@ -742,15 +727,6 @@ def read_numbers(text: str, lang: str) -> list[Number]:
             numbers.append(number)
         i = read.stop
     return numbers
-
-
-def may_begin_number(text: str, lang: str) -> bool:
-    """Whether *text* holds a digit, or a word or character that a number may begin with.
-
-    >>> may_begin_number("a man and his five dogs", "en"), may_begin_number("men and dogs", "en")
-    (True, False)
-    """
-    return _rules(lang).reader.begins(text)
 
 
 @dataclass(frozen=True)
@@ -797,7 +773,7 @@ class Rules:
 @cache
 def _rules(lang: str) -> Rules:
     data = language_data(lang)
-    reader: Reader = unspaced_reader(lang) if data.get("script") == "han" else spaced_reader(lang, lexicon(lang))
+    reader: Reader = UnspacedReader(lang) if data.get("script") == "han" else SpacedReader(lang, lexicon(lang).entry)
     words = "|".join(data.get("percent", ()))
     boundary = "" if data.get("script") == "han" else r"(?!\w)"
     return Rules(
@@ -910,7 +886,7 @@ def _signed(
     touching = text[at - 1] not in _SPACES
     if touching:
         left = _last_but(".", text, at) or left  # 3.-5. Mai
-    joins = left.isdigit() or left in "%)" or (touching and (left.isalnum() or left in "-–—"))
+    joins = left.isdigit() or left in "%)" or (touching and (unicodedata.category(left)[0] in "LMN" or left in "-–—"))
     return (value, start) if joins else (value.copy_negate(), at)
 
 
