@@ -192,41 +192,33 @@ def _shown(quantity: Quantity | None) -> str:
 
 #: Between the days of one month: *3.-5. August*, *August 3 and 4*.
 _DAYS = re.compile(r"\W{0,3}(?:[-–—~～〜/&,、]|[^\W\d_]{1,4})\W{0,2}")
-_SIGN = re.compile(r"[./-]")
 
 
 @dataclass(frozen=True)
 class Date:
-    """A reading of a date: a month, its days (those of a range, or a list) and, if it is said, a year.
+    """A reading of a date: a month and its days (those of a range, or a list).
 
     localised: False if the order of day and month is another language's.
     """
 
     month: Quantity
     days: tuple[Quantity, ...]
-    year: Quantity | None
     localised: bool = True
 
-    def agrees(self, other: Date) -> bool:
-        """Whether both may be the same date: the month, one of the days, and the year if both have one."""
-        same = self.month.value == other.month.value and bool(_values(self.days) & _values(other.days))
-        return same and (self.year is None or other.year is None or bool(_years(self.year) & _years(other.year)))
+    def pairs(self, other: Date) -> list[tuple[Quantity, Quantity]]:
+        """Month and days of two dates that may be the same, each with its counterpart; none if they are not."""
+        days = {day.value: day for day in reversed(other.days)}
+        same = [(day, days[day.value]) for day in self.days if day.value in days]
+        return [(self.month, other.month), *same] if same and self.month.value == other.month.value else []
 
-    def pairs(self, other: Date) -> Iterator[tuple[Quantity, Quantity]]:
-        """The parts of two dates that agree, each with its counterpart."""
-        yield self.month, other.month
-        for day in self.days:
-            yield from [(day, each) for each in other.days if each.value == day.value][:1]
-        if self.year is not None and other.year is not None:
-            yield self.year, other.year
-
-    def turned(self, other: Date) -> bool:
-        """Whether the day of one is the month of the other."""
+    def turned(self, other: Date) -> list[tuple[Quantity, Quantity]]:
+        """A day of each, if the day of one is the month of the other."""
         months = {self.month.value, other.month.value}
-        return len(months) == 2 and bool(months & (_values(self.days) | _values(other.days)))
+        days = {day.value for day in (*self.days, *other.days)}
+        return [(self.days[0], other.days[0])] if len(months) == 2 and months & days else []
 
 
-def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[tuple[Date, ...]]:
+def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[list[Date]]:
     """The dates with a month and a day among the *quantities* of *text*, each with all its readings.
 
     >>> from nbquantities.kinds import find_quantities, with_ends
@@ -240,56 +232,31 @@ def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[tup
     """
     found, used = [], -1
     for i, quantity in enumerate(quantities):
-        if i <= used or quantity.kind != "date":
-            continue
-        readings, last = _in_digits(text, quantities, i, lang) or _with_month(text, quantities, i, used, lang)
-        if readings:
-            found.append(readings)
-            used = last
+        if i > used and quantity.kind == "date":
+            readings, last = _in_digits(text, quantities[i : i + 3], lang), i + 2
+            if not readings and quantity.unit == "month":
+                before = _days(text, [quantity, *reversed(quantities[max(used + 1, i - 5) : i])])
+                days = before or _days(text, quantities[i : i + 6])
+                last = i if before else i + len(days)
+                readings = [Date(quantity, tuple(sorted(days, key=lambda day: day.span)))] if days else []
+            if readings:
+                found.append(readings)
+                used = last
     return found
 
 
-def _in_digits(text: str, quantities: Sequence[Quantity], i: int, lang: str) -> tuple[tuple[Date, ...], int] | None:
-    """The readings of *07.06.2021* or *2021-06-07*, and the place of its last number."""
-    three = quantities[i : i + 3]
-    if len(three) < 3 or any(each.kind != "date" for each in three):
-        return None
-    signs = [text[a.span[1] : b.span[0]] for a, b in pairwise(three)]
-    if signs[0] != signs[1] or not _SIGN.fullmatch(signs[0]):
-        return None
-    first, second, third = three
+def _in_digits(text: str, parts: Sequence[Quantity], lang: str) -> list[Date]:
+    """The readings of *07.06.2021* or *2021-06-07*."""
+    signs = {text[a.span[1] : b.span[0]] for a, b in pairwise(parts)}
+    if len(parts) < 3 or any(part.kind != "date" for part in parts) or not signs < {".", "/", "-"} or len(signs) > 1:
+        return []
+    first, second, third = parts
     if first.unit == "year":
-        return (Date(second, (third,), first),), i + 2
+        return [Date(second, (third,))]
     orders = _orders(lang)
-    readings = {"d": (second, first), "m": (first, second)}
-    valid = [order for order in readings if readings[order][0].value <= 12]
-    usual = [order for order in valid if order in orders]
-    return (
-        tuple(Date(readings[o][0], (readings[o][1],), third, localised=o in orders) for o in usual or valid),
-        i + 2,
-    )
-
-
-def _with_month(
-    text: str, quantities: Sequence[Quantity], i: int, used: int, lang: str
-) -> tuple[tuple[Date, ...], int]:
-    """The reading of *March 8, 2019*, and the place of its last number; none if no day stands at the month."""
-    month = quantities[i]
-    if month.unit != "month":
-        return (), i
-    before = _days(text, [month, *reversed(quantities[max(used + 1, i - 5) : i])])
-    after = [] if before else _days(text, quantities[i : i + 6])
-    if not before and not after:
-        return (), i
-    first, last, year = i - len(before), i + len(after), None
-    following = quantities[last + 1 : last + 2]
-    if following and _is_year(following[0]) and _is_link(text, quantities[last], following[0]):
-        year, last = following[0], last + 1
-    elif first - 1 > used:
-        ahead = quantities[first - 1]
-        if ahead.unit == "year" and _is_link(text, ahead, quantities[first]):
-            year = ahead
-    return (Date(month, tuple(sorted(before or after, key=lambda day: day.span)), year),), last
+    readings = {"d": Date(second, (first,), "d" in orders), "m": Date(first, (second,), "m" in orders)}
+    valid = [date for date in readings.values() if date.month.value <= 12]
+    return [date for date in valid if date.localised] or valid
 
 
 def _days(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
@@ -309,11 +276,6 @@ def _is_day(quantity: Quantity) -> bool:
     """Whether it can be the day of a month: a whole number up to 31 that counts nothing but what a neighbour does."""
     plain = quantity.kind in ("cardinal", "ordinal", "date") and quantity.unit in ("", "day")
     return (plain or quantity.soft) and quantity.value.denominator == 1 and 1 <= quantity.value <= 31
-
-
-def _is_year(quantity: Quantity) -> bool:
-    plain = quantity.kind == "cardinal" and not quantity.unit and quantity.value.denominator == 1
-    return (plain and 1000 <= quantity.value < 2200) or (quantity.unit == "year" and quantity.kind == "date")
 
 
 @cache
@@ -336,14 +298,6 @@ def _orders(lang: str) -> frozenset[str]:
     return frozenset("dm") if first[0] == "y" else frozenset(first) - {"y"}
 
 
-def _values(days: Sequence[Quantity]) -> set[object]:
-    return {day.value for day in days}
-
-
-def _years(year: Quantity) -> set[object]:
-    return {year.value, *year.also}
-
-
 _Side: TypeAlias = tuple[str, Sequence[Quantity], str]
 
 
@@ -357,17 +311,17 @@ def _dated(left: _Side, right: _Side, verdicts: list[Verdict]) -> set[int]:
     for wrong in (False, True):
         for readings in list(sources):
             pairs = ((a, b, other) for other in targets for a in readings for b in other)
-            found = next(((a, b, other) for a, b, other in pairs if (a.turned(b) if wrong else a.agrees(b))), None)
-            if found is None:
+            matches = ((a.turned(b) if wrong else a.pairs(b), a, b, other) for a, b, other in pairs)
+            parts, a, b, other = next((match for match in matches if match[0]), ([], None, None, None))
+            if a is None or b is None or other is None:
                 continue
-            a, b, other = found
             sources.remove(readings)
             targets.remove(other)
             if wrong:
-                verdicts.append(Verdict("wrong", "date changed", a.days[0], b.days[0]))
+                verdicts += [Verdict("wrong", "date changed", *pair) for pair in parts]
                 judged |= {id(part) for date in (a, b) for part in (date.month, *date.days)}
                 continue
-            for part, counterpart in a.pairs(b):
+            for part, counterpart in parts:
                 relation = _relation(part, counterpart) or _Relation("equivalent", "date")
                 if not b.localised:
                     relation = _Relation("tolerable", "order of day and month not localised")

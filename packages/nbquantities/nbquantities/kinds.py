@@ -920,60 +920,41 @@ _SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
 #: What a notation may fall into: *5.11*, *40 000*, *747B*.
 _HAN_PAIR = re.compile("[二三四五六七八九][〇零一二三四五六七八九]")
 _COMMA_GROUP = re.compile(r"\d{1,3},\d{3}")
-_TWO_PARTS, _SPACED, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}", r"\d{1,3}(?: \d{3})+", r"\d{1,6}[A-Zk]"))
+#: What a hyphen before a number joins it to.
+_TOUCHED = re.compile(r"\d|[^\W\d_\u3040-\U0010ffff]")
+#: A number that begins a text as the mark of a list: *(2)*, *3.*
+_MARK = re.compile(r"[ (（]*\d{1,2}[.)）、](?!\d)(?=.?$)")
+_IN_PARTS, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}|\d{1,3}(?: \d{3})+", r"\d{1,6}[A-Zk]"))
 
 
 def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     a, b = number.span
-    said, value = number.value, _exactly(number.value)
-    surface = text[a:b]
-    kind: Kind = number.kind
+    value, surface = _exactly(number.value), text[a:b]
+    kind: Kind = "roman" if number.kind == "ordinal" and number.form == "roman" else number.kind
+    digits = any(map(str.isdecimal, surface))
+    if surface[0] in _MINUS and value < 0 and _TOUCHED.match(text[a - 1 : a]):
+        value, a = -value, a + 1  # VP−730, 7−20
+    counted = (text[b : b + 2].strip()[:1] or " ") in rules.data.get("counters", "")
+    part_of_word = rules.han and not digits and b - a == 1 and kind != "percent" and not counted
+    weak = part_of_word or (
+        _need_no_digits(text, (a, b), value, kind, rules, counted)
+        if digits
+        else kind != "percent" and _is_weak(text, (a, b), value, number, rules)
+    )
     also: tuple[Fraction, ...] = ()
-    digits = surface.isdecimal() or (not surface.isalpha() and any(map(str.isdecimal, surface)))
-    certainty, part_of_word = 1.0, False
-    if kind == "ordinal" and number.form == "roman":
-        kind = "roman"
-    if (
-        surface[0] in _MINUS
-        and said < 0
-        and (text[a - 1 : a].isdecimal() or (text[a - 1 : a].isalpha() and text[a - 1] < "\u3040"))
-    ):
-        said, value, a = -said, -value, a + 1  # VP−730, 7−20
-    if digits:
-        if rules.han and not a and b < 3 and text[b : b + 1] == " ":
-            counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
-            certainty = 1.0 if counted else WEAK
-        if b - a < 3 and text[b : b + 1] in ".)）、" and b < len(text):
-            if a < 8 and not text[:a].strip(" (（") and not text[b + 1 : b + 2].isdecimal():
-                certainty = WEAK  # the mark of a list
-            elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
-                certainty = WEAK
-    elif kind != "percent":
-        if _is_weak(text, (a, b), said, number, rules):
-            certainty = WEAK
-        if rules.han and b - a == 1 and (text[b : b + 2].strip()[:1] or " ") not in rules.data.get("counters", ""):
-            certainty, part_of_word = WEAK, True
-    if kind == "ordinal" and digits and (value < (3 if rules.han else 2) or _is_name(text, b, rules)):
-        certainty = WEAK
-    if surface in ("1", "１") and rules.han and text[b : b + 1] >= "\u3040":
-        certainty = WEAK  # 1枚ずつ
-    if a > 0 and b - a == 1 and "a" <= text[a - 1] <= "z" and surface.isdecimal():
-        certainty = WEAK  # m8
-    if digits and kind == "cardinal":
-        scale = rules.patterns["scales"].match(text, b)
-        if scale is not None and number.form != "scale":
-            value *= _meant(scale, list(rules.data["scales"].values()))
-            b = scale.end()
+    if digits and kind == "cardinal" and number.form != "scale" and (scale := rules.patterns["scales"].match(text, b)):
+        value *= _meant(scale, list(rules.data["scales"].values()))
+        b = scale.end()
     if digits and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－" and value > 0:
         if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED and not text[a - 2].isdecimal():
             a, value = a - 1, -value  # 距离-5米
         elif text[a - 2].isalpha():
             also += (-value,)  # iodine-131, 碘-131
-    if digits and rules.data.get("minus_behind") and text[b : b + 1] == "-" and (text[b + 1 : b + 2] or " ").isspace():
+    if digits and rules.data.get("minus_behind") and re.match(r"-(?:\s|$)", text[b : b + 2]):
         b, value = b + 1, -value
     if rules.data.get("comma_groups") and _COMMA_GROUP.fullmatch(surface):
         also += (value * 1000,)
-    if digits and surface[-1].isalpha() and _LETTERED.fullmatch(surface):
+    if digits and _LETTERED.fullmatch(surface):
         also += (Fraction(int(surface[:-1])),)
     following = text[b : b + 1] or " "
     if len(surface) == 2 and surface.isdecimal() and ((text[a - 1 : a] or " ") in "'’‘" or following in "年后後"):
@@ -981,27 +962,39 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     elif rules.han and _HAN_PAIR.fullmatch(surface):
         also += (1900 + value,)  # 九二共识
     elif following in "年년" and 1000 <= value < 2200 and value.denominator == 1:
-        return Quantity(value, "date", "year", (a, b), text[a:b], certainty, number.localised)
-    parts: tuple[Quantity, ...] = ()
-    if digits and not surface.isdecimal():
-        if _TWO_PARTS.fullmatch(surface):
-            halves = [int(half) for half in re.split("[.,]", surface)]
-            parts = tuple(Quantity(Fraction(half), "cardinal", "", (a, b), surface) for half in halves)
-        elif _SPACED.fullmatch(surface):
-            parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
-    percent = None
-    if kind == "cardinal":
-        percent = rules.patterns["percent"].match(text, b) or rules.patterns["before_percent"].search(
-            text[max(0, a - 8) : a]
-        )
-    kind = "percent" if percent else kind
-    if kind == "percent" and value == 100:
-        certainty = WEAK  # wholly
-    article = number.form == "article" or part_of_word or (not digits and value == 0)
-    made = Quantity(
-        value, kind, "", (a, b), text[a:b], certainty, number.localised, also=also, parts=parts, lexical=article
-    )  # fmt: skip
-    return _measured(text, made, rules) if kind in ("cardinal", "percent") else made
+        return Quantity(value, "date", "year", (a, b), text[a:b], WEAK if weak else 1.0, number.localised)
+    runs = re.split("[., ]", surface) if _IN_PARTS.fullmatch(surface) else []
+    if kind == "cardinal" and (
+        rules.patterns["percent"].match(text, b) or rules.patterns["before_percent"].search(text[max(0, a - 8) : a])
+    ):
+        kind = "percent"
+    quantity = Quantity(
+        value,
+        kind,
+        "",
+        (a, b),
+        text[a:b],
+        WEAK if weak or (kind == "percent" and value == 100) else 1.0,  # wholly
+        number.localised,
+        also=also,
+        parts=tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in runs),
+        lexical=number.form == "article" or part_of_word or (not digits and value == 0),
+    )
+    return _measured(text, quantity, rules) if kind == "cardinal" else quantity
+
+
+def _need_no_digits(text: str, span: tuple[int, int], value: Fraction, kind: Kind, rules: Rules, counted: bool) -> bool:
+    """Whether a number in digits may be left unsaid: the mark of a list, a low ordinal, the 8 of *m8*."""
+    a, b = span
+    before, after = text[a - 1 : a], text[b : b + 1]
+    return (
+        (rules.han and not a and b < 3 and after == " " and not counted)
+        or (b - a < 3 and a < 8 and after in (".", ")", "）", "、") and _MARK.match(text[: b + 2]) is not None)
+        or (b - a < 3 and after in (")", "）") and before in "(（ ")
+        or (kind == "ordinal" and (value < (3 if rules.han else 2) or _is_name(text, b, rules)))
+        or (rules.han and text[a:b] in ("1", "１") and after >= "\u3040")  # 1枚ずつ
+        or (b - a == 1 and "a" <= before <= "z")
+    )
 
 
 @lru_cache(4096)
@@ -1009,22 +1002,15 @@ def _exactly(value: Decimal) -> Fraction:
     return Fraction(value)
 
 
-def _is_weak(text: str, span: tuple[int, int], value: Decimal, number: Number, rules: Rules) -> bool:
+def _is_weak(text: str, span: tuple[int, int], value: Fraction, number: Number, rules: Rules) -> bool:
     """Whether a number in words may be left unsaid: a small one, an ordinal, a round one that is vague."""
     if number.kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2):
         return True
     is_round = value in _ROUND
     if is_round and len(text[slice(*number.span)].split()) <= 2:
         return True
-    tens = is_round or (value >= 10 and str(_exactly(value)).strip("0") == "1")  # tens of billions
+    tens = is_round or (value >= 10 and str(value).strip("0") == "1")  # tens of billions
     return tens and rules.patterns["vague_before"].search(text[max(0, span[0] - 24) : span[0]]) is not None
-
-
-def _is_power_of_unit(text: str, start: int) -> bool:
-    """The 2 of *135 m2*."""
-    if not text[max(0, start - 3) : start].rstrip().endswith(("m", "м")):
-        return False
-    return re.search(r"(?:\d ?|[/.] ?)[ckdкс]?[mм]$|/[ck]?m $", text[max(0, start - 5) : start]) is not None
 
 
 def _is_name(text: str, end: int, rules: Rules) -> bool:
@@ -1036,24 +1022,17 @@ def _is_name(text: str, end: int, rules: Rules) -> bool:
 def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     """*quantity* with the unit that stands beside it."""
     a, b = quantity.span
-    if quantity.kind == "percent":
-        return quantity
     if rules.patterns["permille"].match(text, b):
         return replace(quantity, kind="permille")
     ahead = text[max(0, a - 8) : a]
     before = rules.before.search(ahead) if ahead.rstrip(_AFTER_SIGN)[-1:] in rules.before_ends else None
     if before is not None:
-        name = _meant(before, rules.before_names)
-        if scale := {"k": 1000, "m": 10**6}.get((re.match("[mk](?![A-Za-z])", text[b : b + 2]) or " ")[0]):
-            return replace(
-                quantity,
-                value=quantity.value * scale,
-                kind="money",
-                unit=name,
-                span=(a, b + 1),
-                surface=text[a : b + 1],
-            )
-        return replace(quantity, kind="money", unit=name)
+        money = replace(quantity, kind="money", unit=_meant(before, rules.before_names))
+        scale = re.match("[mk](?![A-Za-z])", text[b : b + 2])
+        if scale is None:
+            return money
+        thousands = 1000 if scale[0] == "k" else 10**6
+        return replace(money, value=quantity.value * thousands, span=(a, b + 1), surface=text[a : b + 1])
     after = rules.unit(text, b)
     of = rules.patterns["of"].match(text, b) if after is None else None
     if of and (quantity.value >= 10**6 or quantity.value < 1):
@@ -1116,16 +1095,12 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
             continue
         gap = text[quantity.span[1] : after.span[0]]
         factor = _COMPOUND.get((quantity.unit, after.unit)) if quantity.kind == after.kind == "measure" else None
-        if factor and after.value < factor and len(gap) < 14 and not _APART.search(gap):
-            whole = (quantity.span[0], after.span[1])
-            result[-1] = Quantity(
-                quantity.value + after.value / factor, "measure", quantity.unit, whole, text[slice(*whole)],
-                parts=(quantity, after),
-            )  # fmt: skip
-            continue
-        if quantity.unit == "meter" and not after.unit and re.fullmatch(r" \w{1,8} ", gap) and after.value < 100:
-            whole = (quantity.span[0], after.span[1])
-            result[-1] = Quantity(quantity.value + after.value / 100, "measure", "meter", whole, text[slice(*whole)])
+        both = factor and after.value < factor and len(gap) < 14 and not _APART.search(gap)
+        metres = quantity.unit == "meter" and not after.unit and after.value < 100 and re.fullmatch(r" \w{1,8} ", gap)
+        if both or metres:
+            value, span = quantity.value + after.value / (factor or 100), (quantity.span[0], after.span[1])
+            parts = (quantity, after) if both else ()
+            result[-1] = Quantity(value, "measure", quantity.unit, span, text[slice(*span)], parts=parts)
             continue
         if _is_year(quantity) and gap.strip() in ("-", "–", "—", "/") and re.fullmatch(r"\d\d", after.surface):
             full = quantity.value // 100 * 100 + after.value  # 1981-87
@@ -1144,21 +1119,19 @@ def _ranged(text: str, found: list[Quantity]) -> list[Quantity]:
     """*found* with what stands between the ends of a range as one quantity. *4-1* is a score."""
     result: list[Quantity] = []
     for quantity in found:
-        low = result[-1] if result else None
-        if low is None or low.kind != quantity.kind or low.kind not in _RANGED or low.lexical or quantity.lexical:
-            result.append(quantity)
-            continue
+        low = result[-1] if result else quantity
         start, end = low.span[1], quantity.span[0]
-        between = _BETWEEN.search(text[max(0, low.span[0] - 16) : low.span[0]])
-        upwards = low.value < quantity.value or (between and low.value != quantity.value)
-        if 0 < end - start < 12 and upwards and (_AND if between else _TO).fullmatch(text, start, end):
-            span = (low.span[0], quantity.span[1])
-            certainty = max(low.certainty, quantity.certainty)
-            result[-1] = Quantity(
-                low.value, "range", quantity.unit, span, text[slice(*span)], certainty, parts=(low, quantity)
-            )
-        else:
-            result.append(quantity)
+        alike = low.kind == quantity.kind and low.kind in _RANGED and not low.lexical and not quantity.lexical
+        if alike and 0 < end - start < 12:
+            between = _BETWEEN.search(text[max(0, low.span[0] - 16) : low.span[0]])
+            upwards = low.value < quantity.value or (between and low.value != quantity.value)
+            if upwards and (_AND if between else _TO).fullmatch(text, start, end):
+                span, certainty = (low.span[0], quantity.span[1]), max(low.certainty, quantity.certainty)
+                result[-1] = Quantity(
+                    low.value, "range", quantity.unit, span, text[slice(*span)], certainty, parts=(low, quantity)
+                )
+                continue
+        result.append(quantity)
     return result
 
 
@@ -1173,9 +1146,8 @@ def _shared(quantity: Quantity, after: Quantity, gap: str) -> Quantity:
         return replace(quantity, kind="clock", value=quantity.value * 60, unit="", parts=(quantity,))
     also = quantity.also
     if after.value > quantity.value:
-        scaled = any(c.isalpha() for c in after.surface) and not any(c.isalpha() for c in quantity.surface)
-        thousands = "-" in gap and after.value % 1000 == 0
-        steps = _SCALES if scaled else _SCALES[:1] if thousands else ()
+        scaled = any(map(str.isalpha, after.surface)) and not any(map(str.isalpha, quantity.surface))
+        steps = _SCALES if scaled else _SCALES[:1] if "-" in gap and after.value % 1000 == 0 else ()
         most = 10**4 if re.search("[万億亿萬千]", after.surface) else 10**3  # before the scale word
         also += tuple(quantity.value * step for step in steps if after.value / most <= step <= after.value)
     if after.kind in ("percent", "permille", "money", "measure") and not quantity.unit and not _is_year(quantity):
