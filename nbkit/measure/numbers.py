@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
 from itertools import groupby, islice
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 from rapidfuzz.distance import LCSseq, Levenshtein
@@ -29,6 +30,8 @@ from nbkit.yaml_text import read_own
 MOST_EXPLAINED = 50
 #: Systems that may get a quantity wrong before it is everyone's.
 MOST_OWN = 2
+#: Lines with errors above the median that do not make a system a broken one.
+FEW_ERRORS = 5
 #: The minutes of 8:00, which no language has to express.
 _FULL_HOUR = "00"
 _TWO = Decimal(2)
@@ -556,11 +559,14 @@ def _runs(digits: str) -> list[str]:
 # Quantities that several systems get wrong.
 
 
-def own_flags(found: Mapping[str, Sequence[Carried]]) -> dict[str, list[Carried]]:
+def own_flags(
+    found: Mapping[str, Sequence[Carried]], voters: Collection[str] | None = None
+) -> dict[str, list[Carried]]:
     """The quantities that each system gets wrong and at most one other does: all else is everyone's.
 
     Where several systems are flagged at the same quantity, its source is often unclear, or misread by nbkit.
-    found: the verdicts of `compare_quantities` on each system's translation of one source.
+    found: the verdicts of `compare_quantities` on each system's translation of one source. voters: the systems that
+    excuse others (`voting`); by default all.
 
     >>> from nbkit.numbers import compare_quantities
     >>> source = "It closes at 5 and 6."
@@ -570,8 +576,25 @@ def own_flags(found: Mapping[str, Sequence[Carried]]) -> dict[str, list[Carried]
     {'b': ['5 ≠ 4 (value)']}
     """
     flags = {name: wrong_quantities(verdicts) for name, verdicts in found.items()}
-    having = Counter(place for own in flags.values() for place in set(map(quantity_of, own)))
-    return {name: [each for each in own if having[quantity_of(each)] <= MOST_OWN] for name, own in flags.items()}
+    voting = {name: own for name, own in flags.items() if voters is None or name in voters}
+    having = Counter(place for own in voting.values() for place in set(map(quantity_of, own)))
+    most = {name: MOST_OWN if name in voting else MOST_OWN - 1 for name in flags}
+    return {name: [each for each in own if having[quantity_of(each)] <= most[name]] for name, own in flags.items()}
+
+
+def voting(texts: Mapping[str, Sequence[str]], wrong: Mapping[str, int]) -> set[str]:
+    """The systems whose errors excuse the same errors of others: one of those whose texts are alike, and no broken one.
+
+    texts: of each system. wrong: lines of each that have an error; broken is a system with more than twice the median,
+    and more than `FEW_ERRORS` above it.
+
+    >>> texts = {"a": ["x"], "b": ["y"], "again b": ["y"], "c": ["z"], "broken": [""]}
+    >>> sorted(voting(texts, {"a": 4, "b": 5, "again b": 5, "c": 3, "broken": 60}))
+    ['a', 'b', 'c']
+    """
+    distinct = {tuple(lines): name for name, lines in reversed(texts.items())}
+    usual = median(wrong[name] for name in distinct.values())
+    return {name for name in distinct.values() if wrong[name] <= max(2 * usual, usual + FEW_ERRORS)}
 
 
 def wrong_quantities(verdicts: Iterable[Carried]) -> list[Carried]:

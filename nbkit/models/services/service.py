@@ -210,7 +210,9 @@ def read_options(kind: type[Options], what: str, written: str | Mapping[str, Any
     try:
         given: Any = written
         if isinstance(written, str):
-            pairs = parse_qsl(written.replace("+", "%2B"), keep_blank_values=True, strict_parsing=True) if written else []
+            pairs = (
+                parse_qsl(written.replace("+", "%2B"), keep_blank_values=True, strict_parsing=True) if written else []
+            )
             given = {name: None if value == "none" else value for name, value in pairs}
         return kind.model_validate(given)
     except ValidationError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -207,7 +207,8 @@ _COLUMNS = {
 @click.option("--strict", is_flag=True, help="Require the target's notation and the source's unit (quantities).")
 @click.option("--lenient", is_flag=True, help="Accept notation that is not localised but unambiguous (paper).")
 @click.option("--beside", multiple=True, metavar="FILE", help="Another system's translations of SOURCE (repeatable): "
-              "an error that two of them share is shown as [everyone] and does not count (quantities).")  # fmt: skip
+              "an error that two of them share is shown as [everyone] and does not count, unless they are far worse "
+              "than the others, or copies (quantities).")  # fmt: skip
 @click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
               help="Text, a table, or one JSON object per line.")  # fmt: skip
 @click.pass_context
@@ -235,13 +236,16 @@ def check_numbers(
             raise NbkitError(f"{option} belongs to --rules {other}")
     show = _STYLES[style]
     if style == "tsv":
-        click.echo("\t".join(_COLUMNS[rules]))
-    judge = _by_paper(lenient) if rules == "paper" else _by_quantities(strict)
+        click.echo("\t".join((*_COLUMNS[rules], *(["everyone"] if beside else []))))
+    texts = _texts(source, hypothesis, *beside)
+    if rules == "paper":
+        judged = _by_paper(texts, pair, lenient)
+    else:
+        judged = (_beside_others if beside else _by_quantities)(texts, pair, strict)
     lines = wrong = 0
     has_text = False
-    for lines, texts in enumerate(_texts(source, hypothesis, *beside), start=1):
-        has_text |= bool(texts[0].strip())
-        rows = judge(texts[0], texts[1], *pair, *texts[2:])
+    for lines, (text, rows) in enumerate(judged, start=1):
+        has_text |= bool(text.strip())
         wrong += any(not row.get("everyone") for row in rows)
         for row in rows:
             click.echo(show(hypothesis, lines, row))
@@ -252,8 +256,8 @@ def check_numbers(
 
 
 _Row: TypeAlias = dict[str, Any]
-#: Source, hypothesis, their languages, and other systems' translations.
-_Judge: TypeAlias = Callable[..., list[_Row]]
+#: The source of each line, and what is found in it.
+_Judged: TypeAlias = Iterator[tuple[str, list[_Row]]]
 
 
 def _texts(*names: str) -> Iterator[list[str]]:
@@ -262,39 +266,50 @@ def _texts(*names: str) -> Iterator[list[str]]:
         yield list(map(good, lines))
 
 
-def _by_paper(lenient: bool) -> _Judge:
+def _by_paper(texts: Iterable[list[str]], pair: tuple[str, str], lenient: bool) -> _Judged:
     from nbkit.measure.numbers import compare_numbers
 
-    def judge(source: str, hypothesis: str, src: str, tgt: str) -> list[_Row]:
-        found = compare_numbers(source, hypothesis, src, tgt)
-        return [asdict(finding) for finding in found if not (lenient and finding.tolerable)]
-
-    return judge
+    for source, hypothesis in texts:
+        found = compare_numbers(source, hypothesis, *pair)
+        yield source, [asdict(finding) for finding in found if not (lenient and finding.tolerable)]
 
 
-def _by_quantities(strict: bool) -> _Judge:
-    from nbkit.measure.numbers import own_flags
+def _by_quantities(texts: Iterable[list[str]], pair: tuple[str, str], strict: bool) -> _Judged:
     from nbkit.numbers import compare_quantities
 
-    def judge(source: str, hypothesis: str, src: str, tgt: str, *beside: str) -> list[_Row]:
-        found = compare_quantities(source, hypothesis, src, tgt)
-        others = {str(n): compare_quantities(source, other, src, tgt) for n, other in enumerate(beside)}
-        own = own_flags({"": found, **others})[""]
-        return [
-            ({"everyone": verdict not in own} if beside and verdict.grade == "wrong" else {})
-            | {
-                "error": verdict.wrong or verdict.note or verdict.grade,
-                "expected": verdict.source.surface if verdict.source else "",
-                "found": verdict.target.surface if verdict.target else "",
-                "tolerable": verdict.grade != "wrong",
-                "grade": verdict.grade,
-                "explanation": str(verdict),
-            }
-            for verdict in found
-            if verdict.grade == "wrong" or (strict and verdict.grade != "same")
-        ]
+    for source, hypothesis in texts:
+        yield source, [_row(each) for each in compare_quantities(source, hypothesis, *pair) if _is_shown(each, strict)]
 
-    return judge
+
+def _beside_others(texts: Iterable[list[str]], pair: tuple[str, str], strict: bool) -> _Judged:
+    """As `_by_quantities`, with what is everyone's; all files are read first, to see whose errors excuse others."""
+    from nbkit.measure.numbers import own_flags, voting, wrong_quantities
+    from nbkit.numbers import compare_quantities
+
+    every = list(texts)
+    found = [[compare_quantities(line[0], text, *pair) for text in line[1:]] for line in every]
+    wrong = [sum(map(bool, map(wrong_quantities, of_one))) for of_one in zip(*found, strict=True)]
+    outputs = dict(enumerate(list(zip(*every, strict=True))[1:]))
+    voters = voting(outputs, dict(enumerate(wrong)))
+    for (source, *_), verdicts in zip(every, found, strict=True):
+        own = own_flags(dict(enumerate(verdicts)), voters)[0]
+        rows = ((_row(each), each) for each in verdicts[0] if _is_shown(each, strict))
+        yield source, [row | {"everyone": each not in own} if each.grade == "wrong" else row for row, each in rows]
+
+
+def _is_shown(verdict: Any, strict: bool) -> bool:
+    return verdict.grade == "wrong" or (strict and verdict.grade != "same")
+
+
+def _row(verdict: Any) -> _Row:
+    return {
+        "error": verdict.wrong or verdict.note or verdict.grade,
+        "expected": verdict.source.surface if verdict.source else "",
+        "found": verdict.target.surface if verdict.target else "",
+        "tolerable": verdict.grade != "wrong",
+        "grade": verdict.grade,
+        "explanation": str(verdict),
+    }
 
 
 def _as_text(file: str, line: int, row: _Row) -> str:
@@ -307,7 +322,8 @@ def _as_text(file: str, line: int, row: _Row) -> str:
 
 def _as_tsv(file: str, line: int, row: _Row) -> str:
     # Numbers contain spaces of many kinds, but never a tab.
-    cells = (str(line), *(row[name] for name in _COLUMNS["quantities" if "grade" in row else "paper"][1:]))
+    cells = [str(line), *(row[name] for name in _COLUMNS["quantities" if "grade" in row else "paper"][1:])]
+    cells += ["yes" if row["everyone"] else "no"] if "everyone" in row else []
     return "\t".join(plain_text(" ".join(cell.split("\t"))) for cell in cells)
 
 

@@ -97,6 +97,24 @@ def test_what_two_other_systems_get_wrong_too_is_everyones(files, tmp_path):
     assert check([*arguments, *beside]).exit_code == 0
     assert "--beside belongs to --rules quantities" in check([*arguments, *beside, "--rules", "paper"]).stderr
     assert check([arguments[0], "-", "--beside", "-", "--pair", "en-de"]).exit_code == 2
+    table = check([*arguments, *beside, "--format", "tsv"]).stdout.splitlines()
+    assert table[0].split("\t")[-1] == "everyone" and table[1].split("\t")[-1] == "yes"
+
+
+def test_copies_and_broken_systems_excuse_nobody(files, tmp_path):
+    """A broken system, handed in three times in two spellings, has every error that there is."""
+    source = [f"It costs {n} dollars and weighs {n + 500} kg." for n in range(101, 121)]
+    right = [f"Es kostet {n} Dollar und wiegt {n + 500} kg." for n in range(101, 121)]
+    mine = ["Es kostet 9 Dollar und wiegt 601 kg.", *right[1:]]
+    arguments, broken = files(source, mine), ["Es kostet und wiegt etwas."] * 20
+    others = {"good": right, "fair": [*right[:-1], "Es kostet 120 Dollar."], "bad": broken, "bad again": broken}
+    others["bad in another spelling"] = [f"{line} " for line in broken]
+    beside = []
+    for name, lines in others.items():
+        (tmp_path / f"{name}.de").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        beside += ["--beside", str(tmp_path / f"{name}.de")]
+    shown = check([*arguments, *beside])
+    assert shown.exit_code == 1 and "[everyone]" not in shown.stdout
 
 
 @pytest.mark.parametrize(("option", "rules"), [("--strict", "paper"), ("--lenient", "quantities")])
