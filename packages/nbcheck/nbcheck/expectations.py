@@ -622,7 +622,9 @@ def _sureness(text: str, lang: str) -> float | None:
 
 
 _MARKUP = re.compile(
-    r"</?[A-Za-z][^<>]*>|\$?\{\{?[\w.:-]*\}?\}|%(?:\(\w+\))?[sdif]\b|%\d\$[sd]|`[^`]+`"
+    r"</?[A-Za-z][^<>]*>|\{\{[^{}]*\}\}|[$%#]?\{\s*[\w.:-]*\s*\}"
+    r"|\{\s*\w+\s*,\s*(?:plural|select|selectordinal|number|date|time|ordinal|spellout|duration)\b"
+    r"|%(?:\(\w+\))?[sdif]\b|%\d\$[sd]|`[^`]+`"
     r"|https?://[^\s<>\"”“»«]+[^\s<>\"”“»«.,;:!?)]|[\w.+-]+@[\w-]+\.[\w.-]*\w|\[\[[^\]]*\]\]|&\w+;"
     "|[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f\U0001f3fb-\U0001f3ff]*"
 )
@@ -635,25 +637,6 @@ def markup(wanted: str, case: Case) -> Judged:
     faults = [f"lost: {' '.join(lost)}"] * bool(lost) + [f"added: {' '.join(added)}"] * bool(added)
     spans = tuple(found.span() for found in _MARKUP.finditer(case.output) if not faults or found[0] in added)
     return Judged("fail", "; ".join(faults), spans) if faults else Judged("pass", "", spans)
-
-
-@cache
-def _registers(lang: str) -> dict[str, Any] | None:
-    patterns = _data()["register"].get(base_language(lang))
-    return patterns and {name: re.compile("|".join(each)) for name, each in patterns.items()}
-
-
-def register(wanted: str, case: Case) -> Judged:
-    """formal or informal: how the reader is addressed; undecided where nobody is, and in languages without rules."""
-    patterns = _registers(case.tgt)
-    if patterns is None:
-        return Judged("undecided", f"no rules of address for {language_name(case.tgt)}")
-    spans = {name: tuple(each.span() for each in found.finditer(case.output)) for name, found in patterns.items()}
-    there = [name for name, found in spans.items() if found]
-    if len(there) != 1:
-        return Judged("undecided", "both forms of address" if there else "nobody is addressed")
-    first = there[0]
-    return Judged("pass", "", spans[first]) if first == wanted else Judged("fail", first, spans[first])
 
 
 for _each in (
@@ -670,6 +653,5 @@ for _each in (
     Expectation("length", length, _ratios),
     Expectation("language", language, _language, check=_other_language),
     Expectation("markup", markup, _one_of("kept")),
-    Expectation("register", register, _one_of("formal", "informal")),
 ):
     EXPECTATIONS.register(_each.name, _each, summary=(_each.judge.__doc__ or "").partition("\n")[0])

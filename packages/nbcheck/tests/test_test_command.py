@@ -179,10 +179,10 @@ def test_what_people_judge_comes_back():
 
 def test_a_form_says_what_is_tested():
     rows = [
-        {"id": "a", "source": "Sit.", "phenomenon": "address", "register": "formal", "right": ["Setzen Sie sich."]},
+        {"id": "a", "source": "Sit.", "phenomenon": "address", "markup": "kept", "right": ["Setzen Sie sich."]},
         {"id": "b", "source": "x", "must": ["Hund", "/Katze/"]},
     ]
-    assert list(map(_tested, rows)) == ["address; register: formal", "must: Hund, /Katze/"]
+    assert list(map(_tested, rows)) == ["address; markup: kept", "must: Hund, /Katze/"]
 
 
 def test_what_failed_becomes_a_suite():
