@@ -256,14 +256,9 @@ def perturb_text(
 
 
 def perturb_all(
-    text: Text,
-    names: Iterable[str] | None = None,
-    *,
-    seed: int = 0,
-    draw: int = 0,
-    unit: Unit = "phrase",
+    text: Text, names: Iterable[str] | None = None, *, seed: int = 0, draw: int = 0, unit: Unit = "phrase",
     min_tokens: int = 4,
-) -> dict[str, tuple[Order | None, ...] | None]:
+) -> dict[str, tuple[Order | None, ...] | None]:  # fmt: skip
     """Reorder each sentence of *text* by several perturbations, analysing each sentence once.
 
     Parameters

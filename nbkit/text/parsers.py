@@ -423,13 +423,8 @@ def _space_follows(token: Token) -> bool:
 
 
 def parse_remembered(
-    texts: Sequence[str],
-    spec: str,
-    lang: str,
-    *,
-    store: Store | None = None,
-    n_process: int = 1,
-) -> list[Text]:
+    texts: Sequence[str], spec: str, lang: str, *, store: Store | None = None, n_process: int = 1,
+) -> list[Text]:  # fmt: skip
     """The parse of each of *texts*: stored, or made and stored now. A text is parsed once per parser.
 
     store: where parses are stored (default: `Store()`). The pipeline is loaded only if a parse is missing.
