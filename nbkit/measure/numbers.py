@@ -556,11 +556,11 @@ def _runs(digits: str) -> list[str]:
 # Quantities that several systems get wrong.
 
 
-def own_flags(found: Mapping[str, Sequence[Carried]]) -> dict[str, list[Carried]]:
+def own_flags(verdicts: Mapping[str, Sequence[Carried]]) -> dict[str, list[Carried]]:
     """The quantities that each system gets wrong and at most one other does: all else is everyone's.
 
     Where several systems are flagged at the same quantity, its source is often unclear, or misread by nbkit.
-    found: the verdicts of `compare_quantities` on each system's translation of one source.
+    verdicts: of `compare_quantities` on each system's translation of one source.
 
     >>> from nbkit.numbers import compare_quantities
     >>> source = "It closes at 5 and 6."
@@ -569,7 +569,7 @@ def own_flags(found: Mapping[str, Sequence[Carried]]) -> dict[str, list[Carried]
     >>> {name: [str(each) for each in flags] for name, flags in own.items() if flags}
     {'b': ['5 ≠ 4 (value)']}
     """
-    flags = {name: wrong_quantities(verdicts) for name, verdicts in found.items()}
+    flags = {name: wrong_quantities(own) for name, own in verdicts.items()}
     having = Counter(place for own in flags.values() for place in set(map(quantity_of, own)))
     return {name: [each for each in own if having[quantity_of(each)] <= MOST_OWN] for name, own in flags.items()}
 

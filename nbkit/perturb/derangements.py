@@ -124,13 +124,13 @@ def _drawn_by_insertion(forms: tuple[int, ...], random: np.random.BitGenerator) 
         at_home, steps = 0, []
         for k in reversed(range(len(groups))):
             options, weights = _last_steps(tables[k], sum(copies[:k]), copies[k], at_home)
-            before, broken, made = options[_weighted(weights, random)]
-            steps.append((broken, made))
+            before, broken, placed = options[_weighted(weights, random)]
+            steps.append((broken, placed))
             at_home = before
         holds: dict[int, int] = {}
         home: list[int] = []
-        for group, (broken, made) in zip(groups, reversed(steps), strict=True):
-            _insert(group, holds, home, broken, made, random)
+        for group, (broken, placed) in zip(groups, reversed(steps), strict=True):
+            _insert(group, holds, home, broken, placed, random)
         yield np.array([holds[place] for place in range(len(forms))])
 
 
@@ -152,30 +152,30 @@ def _last_steps(ways: list[int], m: int, c: int, after: int) -> tuple[list[tuple
 
     ways: the number of permutations by how many tokens were at home before.
     """
-    steps = ((before, before + made - after, made) for before in range(len(ways)) for made in range(c + 1))
-    options = [(before, broken, made) for before, broken, made in steps if 0 <= broken <= c - made]
-    return options, [ways[before] * _insertions(m, c, before, broken, made) for before, broken, made in options]
+    steps = ((before, before + placed - after, placed) for before in range(len(ways)) for placed in range(c + 1))
+    options = [(before, broken, placed) for before, broken, placed in steps if 0 <= broken <= c - placed]
+    return options, [ways[before] * _insertions(m, c, before, broken, placed) for before, broken, placed in options]
 
 
-def _insertions(m: int, c: int, at_home: int, broken: int, made: int) -> int:
-    """The ways to put c new tokens of one form into a permutation of m, *made* of them at home, *broken* driven out.
+def _insertions(m: int, c: int, at_home: int, broken: int, placed: int) -> int:
+    """The ways to put c new tokens of one form into a permutation of m, *placed* of them at home, *broken* driven out.
 
     C(c, t)² t! ways to have t arrows among the new ones leave b = c − t chains, which go into b arrows of the old,
     s of them among the h at home: b! C(h, s) C(m − h, b − s).
     """
-    chains = c - made
+    chains = c - placed
     into = comb(at_home, broken) * comb(m - at_home, chains - broken)
-    return comb(c, made) ** 2 * factorial(made) * factorial(chains) * into
+    return comb(c, placed) ** 2 * factorial(placed) * factorial(chains) * into
 
 
 def _insert(
-    group: list[int], holds: dict[int, int], home: list[int], broken: int, made: int, random: np.random.BitGenerator
+    group: list[int], holds: dict[int, int], home: list[int], broken: int, placed: int, random: np.random.BitGenerator
 ) -> None:
     """Put the copies of a form into the permutation *holds*; *home* are the places that hold a token of their form."""
     away = sorted(holds.keys() - set(home))
     home_drawn = _choose(home, len(home), random)
-    opened = home_drawn[:broken] + _choose(away, len(group) - made - broken, random)
-    sources, targets = _choose(group, made, random), _choose(group, made, random)
+    opened = home_drawn[:broken] + _choose(away, len(group) - placed - broken, random)
+    sources, targets = _choose(group, placed, random), _choose(group, placed, random)
     arrows = dict(zip(sources, targets, strict=True))
     firsts = [token for token in group if token not in set(targets)]
     for place, first in zip(_choose(opened, len(opened), random), firsts, strict=True):

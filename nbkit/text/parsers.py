@@ -222,12 +222,12 @@ def parser_identity(spec: str, lang: str) -> dict[str, Any]:
     }
     if not pipeline.is_package:
         digest = folder_digest(pipeline.folder)
-        _check_seen(pipeline.folder, digest, spec)
+        _check_unchanged(pipeline.folder, digest, spec)
         identity["digest"] = digest
     return identity
 
 
-def _check_seen(folder: Path, digest: str, spec: str) -> None:
+def _check_unchanged(folder: Path, digest: str, spec: str) -> None:
     """Raises `ModelError` for a damaged pipeline: its bytes differ from the first time, but no file was written.
 
     The first size, time and inode of each file, and the digest, are stored in the cache under the folder's path.
