@@ -70,10 +70,11 @@ def main() -> None:
     sources, targets, links = linked(texts, rows, folder, options.body, options.wmt)
     places = [place_of(row, source, text) for row, source, (text, _) in zip(rows, sources, texts, strict=True)]
     for name, settings in VARIANTS.items():
-        finders = {each: SenseFinder(lexicon_of(each, folder), **settings) for each in ("published", "own")}
+        reach, others = settings.get("reach", "links"), {key: settings[key] for key in settings if key != "reach"}
+        finders = {each: SenseFinder(lexicon_of(each, folder), **others) for each in ("published", "own")}
         found: list[Sense | None] = []
         for row, source, target, each, place in zip(rows, sources, targets, links, places, strict=True):
-            senses = finders[row["lexicon"]].senses(source, target, each)
+            senses = finders[row["lexicon"]].senses(source, target, each, reach)
             found.append(next((s for s in senses if s.token == place and s.homograph == row["homograph"]), None))
         is_rule = not settings
         add_rates(report, name, rows, found, is_rule)

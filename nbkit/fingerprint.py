@@ -184,11 +184,11 @@ def _is_loose(package: str, beside: set[Path]) -> bool:
 
 def _places(package: str) -> tuple[Path, ...]:
     """The folders of a top-level package (or the file of a top-level module), found without importing it."""
-    return _found(package, tuple(sys.path))
+    return _searched(package, tuple(sys.path))
 
 
 @cache
-def _found(package: str, path: tuple[str, ...]) -> tuple[Path, ...]:
+def _searched(package: str, path: tuple[str, ...]) -> tuple[Path, ...]:
     with suppress(ImportError, ValueError):
         if spec := importlib.util.find_spec(package):
             file = [spec.origin] if spec.origin and spec.origin.endswith(".py") else []

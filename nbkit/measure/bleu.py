@@ -520,12 +520,9 @@ def percent_of_matches(matches: np.ndarray, lengths: np.ndarray, reference_lengt
 
 
 def permutation_bleu(
-    sentence: Sentence,
-    orders: Sequence[Order] | np.ndarray,
-    max_orders: Sequence[int] = (2, 3, 4),
-    *,
+    sentence: Sentence, orders: Sequence[Order] | np.ndarray, max_orders: Sequence[int] = (2, 3, 4), *,
     smoothing: Literal["exp", "none"] = "exp",
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """BLEU up to n-grams of each of *max_orders* words: orders × max_orders, in [0, 1].
 
     Equal to `nbkit.measure.bleu.Bleu`, but over the sentence's tokens, which are not cut again (case-sensitive).

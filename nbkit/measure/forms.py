@@ -69,15 +69,9 @@ def key_path(form: str | Path) -> Path:
 
 
 def make_form(
-    table: pd.DataFrame,
-    path: str | Path,
-    *,
-    labels: Sequence[str],
-    instructions: str,
-    texts: Sequence[str] = ("premise", "hypothesis"),
-    seed: int = 0,
-    provenance: Mapping[str, Any] | None = None,
-) -> tuple[Path, Path]:
+    table: pd.DataFrame, path: str | Path, *, labels: Sequence[str], instructions: str,
+    texts: Sequence[str] = ("premise", "hypothesis"), seed: int = 0, provenance: Mapping[str, Any] | None = None,
+) -> tuple[Path, Path]:  # fmt: skip
     """Write the form of *table* at *path* (.csv), its key and its instructions beside it; return form and key.
 
     table: one row per judgement: the columns *texts*, which are shown, ``label``, the answer, and any others (stratum,
@@ -99,17 +93,19 @@ def make_form(
     key = {"kind": _KIND, "version": 1, "form": path.name, "labels": list(labels), "texts": list(texts), "seed": seed}
     key |= {"provenance": dict(provenance or {}), "items": items}
     path.parent.mkdir(parents=True, exist_ok=True)
-    # The key first: a form without a key is useless, a key without a form can be made again.
-    with atomic_write(key_path(path)) as unfinished:
-        unfinished.write_text(json.dumps(key, ensure_ascii=False, indent=1), encoding="utf-8")
-    with atomic_write(guide) as unfinished:
-        unfinished.write_text(f"{instructions.rstrip()}\n\nLabels: {', '.join(labels)}\n", encoding="utf-8")
+    rows = [[item[ITEM], *(plain_text(_one_line(item[column])) for column in texts), "", ""] for item in items]
+    form = StringIO(newline="")
     # The byte order mark tells spreadsheet programs that the file is UTF-8.
-    with atomic_write(path) as unfinished, unfinished.open("w", encoding="utf-8-sig", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow([ITEM, *texts, ANSWER, REMARK])
-        for item in items:
-            rows.writerow([item[ITEM], *(plain_text(_one_line(item[column])) for column in texts), "", ""])
+    form.write("\ufeff")
+    csv.writer(form).writerows([[ITEM, *texts, ANSWER, REMARK], *rows])
+    # The key first: a form without a key is useless, a key without a form can be made again.
+    for target, text in (
+        (key_path(path), json.dumps(key, ensure_ascii=False, indent=1)),
+        (guide, f"{instructions.rstrip()}\n\nLabels: {', '.join(labels)}\n"),
+        (path, form.getvalue()),
+    ):
+        with atomic_write(target) as unfinished:
+            unfinished.write_text(text, encoding="utf-8", newline="")
     return path, key_path(path)
 
 
@@ -359,7 +355,7 @@ def accuracy_table(
     half_width (Wald's, z·√(p(1 − p)/n), printed after ± in Table 6), macro_f1 (the mean over all *labels* of F1; a
     label that is neither in the key nor given counts 0). Raises `NbkitError` if a column is missing.
 
-    Source: §8, Table 6; Wilson 1927 (interval), by statsmodels; F1 by scikit-learn.
+    Source: §8, Table 6; Wilson 1927 (interval); F1 by scikit-learn.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"annotator": "X", "judgement": ["e", "n", "n"], "label": ["e", "n", "c"]})
@@ -385,14 +381,11 @@ def accuracy_table(
 def _accuracy(group: pd.DataFrame, labels: Sequence[str]) -> tuple[float, ...]:
     """n, accuracy, low, high, half_width and macro_f1 of a group of judgements."""
     from sklearn.metrics import f1_score
-    from statsmodels.stats.proportion import proportion_confint
 
-    n, correct = len(group), int((group["judgement"] == group["label"]).sum())
-    accuracy = correct / n
-    low, high = proportion_confint(correct, n, alpha=0.05, method="wilson")
+    accuracy, low, high, n = share_interval((group["judgement"] == group["label"]).to_numpy())
     half = NORMAL * (accuracy * (1 - accuracy) / n) ** 0.5
     f1 = f1_score(group["label"], group["judgement"], labels=list(labels), average="macro", zero_division=0)
-    return n, accuracy, float(low), float(high), float(half), float(f1)
+    return n, accuracy, low, high, half, float(f1)
 
 
 # ----------------------------------------------------------------------------
@@ -429,15 +422,11 @@ def make_sense_form(
         first = address(seed, "sense first", row["sentence"], row["homograph"]) % 2 == 0
         one, two = (row["correct"], row["other"]) if first else (row["other"], row["correct"])
         rows.append({**row, "SENSE 1": one, "SENSE 2": two, "label": SENSE_ANSWERS[0 if first else 1]})
+    texts = ("sentence", "homograph", "SENSE 1", "SENSE 2")
     return make_form(
-        pd.DataFrame(rows, columns=[*table.columns, "SENSE 1", "SENSE 2", "label"]),
-        path,
-        labels=SENSE_ANSWERS,
-        instructions=_instructions("sense"),
-        texts=("sentence", "homograph", "SENSE 1", "SENSE 2"),
-        seed=seed,
-        provenance=provenance,
-    )
+        pd.DataFrame(rows, columns=[*table.columns, *texts[2:], "label"]), path, labels=SENSE_ANSWERS,
+        instructions=_instructions("sense"), texts=texts, seed=seed, provenance=provenance,
+    )  # fmt: skip
 
 
 def make_naturalness_form(
@@ -450,14 +439,9 @@ def make_naturalness_form(
     """
     _check_columns(table, ("sentence", "homograph", "set"))
     return make_form(
-        table.assign(label=_NO_ANSWER),
-        path,
-        labels=NATURALNESS,
-        instructions=_instructions("naturalness"),
-        texts=("sentence", "homograph"),
-        seed=seed,
-        provenance=provenance,
-    )
+        table.assign(label=_NO_ANSWER), path, labels=NATURALNESS, instructions=_instructions("naturalness"),
+        texts=("sentence", "homograph"), seed=seed, provenance=provenance,
+    )  # fmt: skip
 
 
 def error_rates(judgements: pd.DataFrame) -> pd.DataFrame:

@@ -458,16 +458,9 @@ class EmbeddingAligner:
     """
 
     def __init__(
-        self,
-        src: str,
-        tgt: str,
-        argument: str | None = None,
-        *,
-        layer: int = 8,
-        method: str = "itermax",
-        device: str = "auto",
-        store: Store | None = None,
-    ):
+        self, src: str, tgt: str, argument: str | None = None, *, layer: int = 8, method: str = "itermax",
+        device: str = "auto", store: Store | None = None,
+    ):  # fmt: skip
         self.model = an_argument("embeddings", argument, "MODEL")
         if method not in METHODS:
             raise UnknownNameError("method of alignment", method, METHODS)

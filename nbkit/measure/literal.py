@@ -296,13 +296,9 @@ def _ask_for_muse(src: str, tgt: str, path: Path, method: str, timeout: float) -
 
 
 def induced_dictionary(
-    pairs: Iterable[tuple[Sequence[str], Sequence[str]]],
-    alignments: Iterable[Iterable[tuple[int, int]]],
-    name: str,
-    *,
-    min_count: int = 3,
-    min_share: float = 0.1,
-) -> WordDictionary:
+    pairs: Iterable[tuple[Sequence[str], Sequence[str]]], alignments: Iterable[Iterable[tuple[int, int]]], name: str,
+    *, min_count: int = 3, min_share: float = 0.1,
+) -> WordDictionary:  # fmt: skip
     """The dictionary of a word-aligned corpus: t translates s if c(s, t) ≥ min_count and c(s, t) / c(s) ≥ min_share.
 
     c(s, t): number of links between the two; c(s): number of links of s. The most frequent translations come first.

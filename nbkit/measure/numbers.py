@@ -560,12 +560,12 @@ def _runs(digits: str) -> list[str]:
 
 
 def own_flags(
-    found: Mapping[str, Sequence[Carried]], voters: Collection[str] | None = None
+    verdicts: Mapping[str, Sequence[Carried]], voters: Collection[str] | None = None
 ) -> dict[str, list[Carried]]:
     """The quantities that each system gets wrong and at most one other does: all else is everyone's.
 
     Where several systems are flagged at the same quantity, its source is often unclear, or misread by nbkit.
-    found: the verdicts of `compare_quantities` on each system's translation of one source. voters: the systems that
+    verdicts: of `compare_quantities` on each system's translation of one source. voters: the systems that
     excuse others (`voting`); by default all.
 
     >>> from nbkit.numbers import compare_quantities
@@ -575,7 +575,7 @@ def own_flags(
     >>> {name: [str(each) for each in flags] for name, flags in own.items() if flags}
     {'b': ['5 ≠ 4 (value)']}
     """
-    flags = {name: wrong_quantities(verdicts) for name, verdicts in found.items()}
+    flags = {name: wrong_quantities(own) for name, own in verdicts.items()}
     voting = {name: own for name, own in flags.items() if voters is None or name in voters}
     having = Counter(place for own in voting.values() for place in set(map(quantity_of, own)))
     most = {name: MOST_OWN if name in voting else MOST_OWN - 1 for name in flags}

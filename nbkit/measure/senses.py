@@ -23,7 +23,7 @@ from math import log2
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from nbkit.corpora.homographs import Homograph, HomographLexicon, MucowItem, translation_key
-from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.errors import NbkitError
 from nbkit.measure.literal import WordMatcher, known_matchings
 from nbkit.text.sentences import Sentence, Text
 from nbkit.yaml_text import read_own
@@ -190,8 +190,6 @@ class SenseLookup:
     """
 
     def __init__(self, lexicon: HomographLexicon, matching: SenseMatching):
-        if matching not in get_args(SenseMatching):
-            raise UnknownNameError("matching of senses", matching, get_args(SenseMatching))
         self.lexicon, self.matching = lexicon, matching
         self.nouns = nouns_of(lexicon.tgt)
         self._found, self._forms = cache(self._look_up), cache(self._forms_of)
@@ -394,13 +392,6 @@ class SenseFinder:
         and 13 ff.).
     nouns : {"tagged", "tagged_or_capital", "any"}
         Which target words count (`TargetNouns`).
-    reach : {"links", "window", "translation"}
-        Where they are searched (`Reach`).
-
-    Raises
-    ------
-    UnknownNameError
-        A setting is unknown.
 
     References
     ----------
@@ -419,22 +410,14 @@ class SenseFinder:
     [Sense(homograph='spring', token=2, cluster='water', reason=None, targets=(2,), indicating=(2,), ...)]
     >>> SenseFinder(load_homographs("own"), "exact").senses(source, target, [(2, 2)])[0].reason
     'translation not in the lexicon'
-    >>> SenseFinder(load_homographs("own"), reach="window").senses(source, target, [(2, 0)])[0].cluster
+    >>> finder.senses(source, target, [(2, 0)], "window")[0].cluster
     'water'
     """
 
     def __init__(
-        self,
-        lexicon: HomographLexicon,
-        matching: SenseMatching = "compounds",
-        *,
-        nouns: TargetNouns = "tagged",
-        reach: Reach = "links",
+        self, lexicon: HomographLexicon, matching: SenseMatching = "compounds", *, nouns: TargetNouns = "tagged"
     ):
-        for what, name, known in [("kind of target words", nouns, TargetNouns), ("reach", reach, Reach)]:
-            if name not in get_args(known):
-                raise UnknownNameError(what, name, get_args(known))
-        self.lexicon, self.matching, self.nouns, self.reach = lexicon, matching, nouns, reach
+        self.lexicon, self.matching, self.nouns = lexicon, matching, nouns
         self._lookup = SenseLookup(lexicon, matching)
         known_nouns = nouns_of(lexicon.tgt)
         self._capitals = known_nouns is not None and known_nouns.capitals
@@ -442,7 +425,6 @@ class SenseFinder:
         self._words = {
             spelling: word for word in lexicon.homographs for spelling in (word, word.capitalize(), word.upper())
         }
-        self._spellings = frozenset(self._words)
 
     def occurrences(self, text: Text) -> list[tuple[str, int]]:
         """Find the homographs of a text: nouns whose lemma is in the lexicon.
@@ -470,17 +452,17 @@ class SenseFinder:
                 raise NbkitError(
                     f"{sentence.joined!r} has no lemmas or no parts of speech; parse it to find homographs"
                 )
-            if not self._spellings.isdisjoint(lemmas):
+            if not self._words.keys().isdisjoint(lemmas):
                 found += [
                     (self._words[lemma], start + place)
                     for place, lemma in enumerate(lemmas)
-                    if lemma in self._spellings and sentence.upos[place] == "NOUN"
+                    if lemma in self._words and sentence.upos[place] == "NOUN"
                 ]
             start += len(lemmas)
         return found
 
     def senses(
-        self, source: Text, target: Text, links: Iterable[tuple[int, int]], reach: Reach | None = None
+        self, source: Text, target: Text, links: Iterable[tuple[int, int]], reach: Reach = "links"
     ) -> list[Sense]:
         """Find the sense of each occurrence, independently of the others.
 
@@ -490,8 +472,8 @@ class SenseFinder:
             A parsed source and its translation.
         links : iterable of (int, int)
             Positions of linked source and target tokens, counted over the texts.
-        reach : {"links", "window", "translation"} or None
-            Overrides the finder's.
+        reach : {"links", "window", "translation"}
+            Where translations are searched (`Reach`).
 
         Returns
         -------
@@ -502,25 +484,20 @@ class SenseFinder:
         Raises
         ------
         NbkitError
-            A link is outside the target, or the target's nouns cannot be identified.
+            The target's nouns cannot be identified.
         """
         occurrences = self.occurrences(source)
         if not occurrences:
             return []
         words = self._target_words(target)
-        targets: dict[int, list[int]] = {token: [] for _, token in occurrences}
+        targets: dict[int, set[int]] = {token: set() for _, token in occurrences}
         for here, there in links:
             if here in targets:
-                if not 0 <= there < len(words.tokens):
-                    raise NbkitError(
-                        f"link {here}-{there} points outside {target.joined!r}, of {len(words.tokens)} tokens"
-                    )
-                targets[here].append(there)
-        reach = reach or self.reach
-        return [self._sense(word, token, sorted(set(targets[token])), words, reach) for word, token in occurrences]
+                targets[here].add(there)
+        return [self._sense(word, token, sorted(targets[token]), words, reach) for word, token in occurrences]
 
     def pair_senses(
-        self, source: Text, target: Text, links: Iterable[tuple[int, int]], reach: Reach | None = None
+        self, source: Text, target: Text, links: Iterable[tuple[int, int]], reach: Reach = "links"
     ) -> list[Sense]:
         """`senses` for pairs used to count biases or to test models: a homograph that is translated in several senses
         within the pair is undecided (§2.1: no error could be detected).
@@ -532,17 +509,13 @@ class SenseFinder:
             for sense in senses
         ]
 
-    def cluster_of(
-        self, word: str, lemma: str, form: str | None = None, *, noun: bool | None = None,
-        genders: frozenset[str] = frozenset(),
-    ) -> str | None:  # fmt: skip
+    def cluster_of(self, word: str, lemma: str, form: str | None = None) -> str | None:
         """The sense of the homograph *word* that a target word indicates; None if it is not a translation, `AMBIGUOUS`
-        if it indicates no single sense. lemma, form: of the target word (parsers' lemmas are sometimes wrong). noun:
-        whether it is a noun; None: by its capital letter, in German. genders: those compatible with its article.
+        if it indicates no single sense. lemma, form: of the target word (parsers' lemmas are sometimes wrong), a noun
+        by its capital letter in German.
         """
-        if noun is None:
-            noun = not self._capitals or self.nouns == "any" or (form or lemma)[:1].isupper()
-        return self._lookup.sense(word, lemma, form, genders) if noun else None
+        is_noun = not self._capitals or self.nouns == "any" or (form or lemma)[:1].isupper()
+        return self._lookup.sense(word, lemma, form) if is_noun else None
 
     def _sense(self, word: str, token: int, targets: list[int], words: _TargetWords, reach: Reach) -> Sense:
         linked = [place for place in targets if words.noun[place]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -520,7 +520,6 @@ def _compared(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
 
 #: Thresholds of Cohen's d for small, medium and large effects (Cohen 1988, 2013).
 COHEN = {"small": 0.2, "medium": 0.5, "large": 0.8}
-Strength = Literal["none", "small", "medium", "large"]
 
 
 class RankBiserial(NamedTuple):
@@ -549,15 +548,6 @@ class Thresholds(NamedTuple):
     small: float
     medium: float
     large: float
-
-    def strength(self, correlation: float) -> Strength:
-        """The name of a correlation's strength, by its absolute value.
-
-        >>> adjusted_thresholds(0.08).strength(-0.53), adjusted_thresholds(0.08).strength(0.02)
-        ('large', 'none')
-        """
-        reached = [name for name, threshold in self._asdict().items() if abs(correlation) >= threshold]
-        return cast(Strength, reached[-1] if reached else "none")
 
 
 def rank_biserial(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> RankBiserial:
@@ -589,28 +579,14 @@ def rank_biserial(first: Sequence[float] | np.ndarray, second: Sequence[float] |
     return RankBiserial(float((u1 - u2) / (n1 * n2)), float(min(u1, u2)), 1.0 if is_constant else float(p), n1, n2)
 
 
-def adjusted_threshold(d: float, base_rate: float) -> float:
-    """The correlation equivalent to a standardised difference *d* between groups with shares p1 and p2 = 1 − p1.
-
-    r = d / sqrt(d² + 1 / (p1 p2)). (8)
-
-    d: Cohen's d. base_rate: p1, in (0, 1). Raises `NbkitError` outside.
-    Source: McGrath & Meyer 2006; disambiguation paper, appendix A.5.
-
-    >>> round(adjusted_threshold(0.8, 0.5), 4)
-    0.3714
-    """
-    if not 0 < base_rate < 1:
-        raise NbkitError(f"base rate {base_rate}: a share between 0 and 1 expected (both groups have members)")
-    return float(d / np.sqrt(d * d + 1 / (base_rate * (1 - base_rate))))
-
-
 def adjusted_thresholds(base_rate: float) -> Thresholds:
-    """Cohen's small, medium and large effect as correlations, for groups with shares *base_rate* and the rest.
+    """Cohen's small, medium and large effect d as correlations, for groups with shares p1 = *base_rate* and the rest.
 
-    Source: disambiguation paper, appendix A.5, Tables 7 and 8.
+    r = d / sqrt(d² + 1 / (p1 p2)), with p1 and p2 = 1 − p1 in (0, 1). (8)
+
+    Source: McGrath & Meyer 2006; disambiguation paper, appendix A.5, Tables 7 and 8.
 
     >>> [round(threshold, 4) for threshold in adjusted_thresholds(0.08)]
     [0.0542, 0.1344, 0.2121]
     """
-    return Thresholds(*(adjusted_threshold(d, base_rate) for d in COHEN.values()))
+    return Thresholds(*(d / (d * d + 1 / (base_rate * (1 - base_rate))) ** 0.5 for d in COHEN.values()))

@@ -256,14 +256,9 @@ def perturb_text(
 
 
 def perturb_all(
-    text: Text,
-    names: Iterable[str] | None = None,
-    *,
-    seed: int = 0,
-    draw: int = 0,
-    unit: Unit = "phrase",
+    text: Text, names: Iterable[str] | None = None, *, seed: int = 0, draw: int = 0, unit: Unit = "phrase",
     min_tokens: int = 4,
-) -> dict[str, tuple[Order | None, ...] | None]:
+) -> dict[str, tuple[Order | None, ...] | None]:  # fmt: skip
     """Reorder each sentence of *text* by several perturbations, analysing each sentence once.
 
     Parameters
@@ -320,13 +315,13 @@ def is_drawn(text: Text, name: str, *, seed: int = 0, unit: Unit = "phrase") -> 
     for sentence in text.sentences if perturbation.random else ():
         draws = Draws(seed, perturbation.name, 0, sentence.digest)
         perturbation.function(View(sentence, unit), draws)
-        if draws.asked:
+        if draws.used:
             return True
     return False
 
 
-def _shown(found: object) -> str:
-    return f"the {type(found).__name__} {found!r:.40}"
+def _shown(value: object) -> str:
+    return f"the {type(value).__name__} {value!r:.40}"
 
 
 def _order(view: View, perturbation: Perturbation, seed: int, draw: int) -> Order | None:

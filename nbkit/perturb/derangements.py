@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import regex
 
-from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.errors import NbkitError
 from nbkit.languages import is_unspaced
 from nbkit.perturb.reorderings import is_punctuation
 from nbkit.seeding import generator
@@ -124,13 +124,13 @@ def _drawn_by_insertion(forms: tuple[int, ...], random: np.random.BitGenerator) 
         at_home, steps = 0, []
         for k in reversed(range(len(groups))):
             options, weights = _last_steps(tables[k], sum(copies[:k]), copies[k], at_home)
-            before, broken, made = options[_weighted(weights, random)]
-            steps.append((broken, made))
+            before, broken, placed = options[_weighted(weights, random)]
+            steps.append((broken, placed))
             at_home = before
         holds: dict[int, int] = {}
         home: list[int] = []
-        for group, (broken, made) in zip(groups, reversed(steps), strict=True):
-            _insert(group, holds, home, broken, made, random)
+        for group, (broken, placed) in zip(groups, reversed(steps), strict=True):
+            _insert(group, holds, home, broken, placed, random)
         yield np.array([holds[place] for place in range(len(forms))])
 
 
@@ -152,30 +152,30 @@ def _last_steps(ways: list[int], m: int, c: int, after: int) -> tuple[list[tuple
 
     ways: the number of permutations by how many tokens were at home before.
     """
-    steps = ((before, before + made - after, made) for before in range(len(ways)) for made in range(c + 1))
-    options = [(before, broken, made) for before, broken, made in steps if 0 <= broken <= c - made]
-    return options, [ways[before] * _insertions(m, c, before, broken, made) for before, broken, made in options]
+    steps = ((before, before + placed - after, placed) for before in range(len(ways)) for placed in range(c + 1))
+    options = [(before, broken, placed) for before, broken, placed in steps if 0 <= broken <= c - placed]
+    return options, [ways[before] * _insertions(m, c, before, broken, placed) for before, broken, placed in options]
 
 
-def _insertions(m: int, c: int, at_home: int, broken: int, made: int) -> int:
-    """The ways to put c new tokens of one form into a permutation of m, *made* of them at home, *broken* driven out.
+def _insertions(m: int, c: int, at_home: int, broken: int, placed: int) -> int:
+    """The ways to put c new tokens of one form into a permutation of m, *placed* of them at home, *broken* driven out.
 
     C(c, t)² t! ways to have t arrows among the new ones leave b = c − t chains, which go into b arrows of the old,
     s of them among the h at home: b! C(h, s) C(m − h, b − s).
     """
-    chains = c - made
+    chains = c - placed
     into = comb(at_home, broken) * comb(m - at_home, chains - broken)
-    return comb(c, made) ** 2 * factorial(made) * factorial(chains) * into
+    return comb(c, placed) ** 2 * factorial(placed) * factorial(chains) * into
 
 
 def _insert(
-    group: list[int], holds: dict[int, int], home: list[int], broken: int, made: int, random: np.random.BitGenerator
+    group: list[int], holds: dict[int, int], home: list[int], broken: int, placed: int, random: np.random.BitGenerator
 ) -> None:
     """Put the copies of a form into the permutation *holds*; *home* are the places that hold a token of their form."""
     away = sorted(holds.keys() - set(home))
     home_drawn = _choose(home, len(home), random)
-    opened = home_drawn[:broken] + _choose(away, len(group) - made - broken, random)
-    sources, targets = _choose(group, made, random), _choose(group, made, random)
+    opened = home_drawn[:broken] + _choose(away, len(group) - placed - broken, random)
+    sources, targets = _choose(group, placed, random), _choose(group, placed, random)
     arrows = dict(zip(sources, targets, strict=True))
     firsts = [token for token in group if token not in set(targets)]
     for place, first in zip(_choose(opened, len(opened), random), firsts, strict=True):
@@ -286,14 +286,13 @@ def in_units(text: Text, unit: PermutedUnit = "word") -> Sentence:
     """The sentences of *text* as one `Sentence` (without trees) of words or, in Chinese and Japanese, of characters.
 
     A run of other letters and digits (*DVD*, *2019*) stays whole. A character has the tag of its word; a text that
-    was never cut into words (one token) will do. Raises `UnknownNameError` for an unknown unit, `NbkitError` for
-    characters of a language written with spaces.
+    was never cut into words (one token) will do. Raises `NbkitError` for characters of a language written with
+    spaces.
 
     >>> text = Text((Sentence(("他", "喜欢", "DVD", "。"), "zh", upos=("PRON", "VERB", "NOUN", "PUNCT")),))
     >>> in_units(text).tokens, in_units(text, "character").tokens
     (('他', '喜欢', 'DVD', '。'), ('他', '喜', '欢', 'DVD', '。'))
     """
-    _check("unit", unit, PermutedUnit)
     tags = _chained(text, "upos")
     if unit == "word":
         return Sentence(text.tokens, text.lang, spaces=_chained(text, "spaces"), upos=tags)
@@ -312,14 +311,9 @@ def in_units(text: Text, unit: PermutedUnit = "word") -> Sentence:
 
 
 def derangements(
-    sentence: Sentence,
-    n: int,
-    *,
-    share: float | None = None,
-    seed: int = 0,
-    side: Side = "premise",
+    sentence: Sentence, n: int, *, share: float | None = None, seed: int = 0, side: Side = "premise",
     punctuation: Punctuation = "keep",
-) -> list[Order] | None:
+) -> list[Order] | None:  # fmt: skip
     """*n* orders of *sentence* in which no word form keeps its position, no two with the same row of forms.
 
     None if there are not n. Each is drawn uniformly from all derangements (exactly, also if words repeat: see
@@ -332,9 +326,8 @@ def derangements(
     position. None if there are not n that read differently; with more than 6 units (the block is one), if n · 1000
     tries did not find them.
 
-    Raises `NbkitError` for n below 1 and a share that is not between 0 and 1, `UnknownNameError` for an unknown side or
-    treatment of punctuation. Source: §4 and §5 (examples without all n unique permutations are dropped), Appendix D
-    (25, 50 and 75 % moved together).
+    n is at least 1; a share lies between 0 and 1. Source: §4 and §5 (examples without all n unique permutations are
+    dropped), Appendix D (25, 50 and 75 % moved together).
 
     >>> boats = Sentence(tuple("There are boats close to bars and restaurants .".split()), "en")
     >>> [boats.reorder(order) for order in derangements(boats, 2, side="hypothesis")]
@@ -344,11 +337,6 @@ def derangements(
     >>> print(derangements(Sentence(("A", "dog", "runs", "."), "en"), 100))  # three words have 2 derangements
     None
     """
-    _check("side", side, Side)
-    if n < 1:
-        raise NbkitError(f"derangements: n is {n}, but must be at least 1")
-    if share is not None and not 0 < share < 1:
-        raise NbkitError(f"clumped derangements: share is {share}, but must lie between 0 and 1 (such as 0.5)")
     moving = _moving(sentence, punctuation)
     forms = _forms(sentence, moving)
     scheme = ("derangement",) if share is None else ("clumped", share)
@@ -404,16 +392,9 @@ class DerangedPair:
 
 
 def derange_pair(
-    premise: Text,
-    hypothesis: Text,
-    n: int = 100,
-    *,
-    share: float | None = None,
-    hypothesis_only: bool = False,
-    seed: int = 0,
-    unit: PermutedUnit = "word",
-    punctuation: Punctuation = "keep",
-) -> DerangedPair | None:
+    premise: Text, hypothesis: Text, n: int = 100, *, share: float | None = None, hypothesis_only: bool = False,
+    seed: int = 0, unit: PermutedUnit = "word", punctuation: Punctuation = "keep",
+) -> DerangedPair | None:  # fmt: skip
     """Permute premise and hypothesis *n* times so that no word stays in a position of its form.
 
     Parameters
@@ -443,8 +424,8 @@ def derange_pair(
 
     Raises
     ------
-    UnknownNameError, NbkitError
-        As `derangements` and `in_units` do.
+    NbkitError
+        As `in_units` does.
 
     References
     ----------
@@ -482,7 +463,6 @@ def _reordered(sentence: Sentence, order: Order | None) -> str:
 
 def _moving(sentence: Sentence, punctuation: Punctuation) -> np.ndarray:
     """The positions of the words that are reordered."""
-    _check("punctuation", punctuation, Punctuation)
     if punctuation == "move":
         return np.arange(len(sentence))
     tags = sentence.upos or (None,) * len(sentence)
@@ -517,9 +497,3 @@ def _chained(text: Text, field: Literal["upos", "spaces"]) -> tuple | None:
     """A field of all sentences in one tuple, or None if a sentence lacks it."""
     values = [getattr(sentence, field) for sentence in text.sentences]
     return None if any(value is None for value in values) else tuple(chain.from_iterable(values))
-
-
-def _check(kind: str, value: str, allowed: object) -> None:
-    names = get_args(allowed)
-    if value not in names:
-        raise UnknownNameError(kind, value, names)

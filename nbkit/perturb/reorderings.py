@@ -66,7 +66,7 @@ class Draws:
         self._unused: tuple[int, ...] = ()
 
     @property
-    def asked(self) -> bool:
+    def used(self) -> bool:
         """Whether anything has been drawn: if not, the outcome does not depend on chance."""
         return self._blocks > 0
 

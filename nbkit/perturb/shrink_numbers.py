@@ -28,14 +28,14 @@ class Shrunk:
     """The outcome of `shrink_number`.
 
     number: the smallest failing number found. pattern: its format now, with ``d`` for each digit.
-    asked: how many numbers were asked for, in *calls* calls.
+    tried: how many numbers were tried, in *calls* calls.
     smallest: whether every simpler number of the kind was asked and passed, so that no failing one is simpler;
     otherwise only none of its neighbours is.
     """
 
     number: DrawnNumber
     pattern: str
-    asked: int
+    tried: int
     calls: int
     smallest: bool
 
@@ -77,17 +77,17 @@ def shrink_number(
     """
     kind = parse_format(pattern)
     current = _start(number, kind, lang)
-    asked: dict[_Digits, bool] = {}
+    tried: dict[_Digits, bool] = {}
     calls = 0
 
     def simplest_failing(candidates: Sequence[_Digits]) -> _Digits | None:
         nonlocal calls
-        new = [each for each in candidates if each not in asked]
+        new = [each for each in candidates if each not in tried]
         if new and calls < max_calls:
             calls += 1
             texts = [_write(each, kind, lang).written for each in new]
-            asked.update(zip(new, map(bool, fails(texts)), strict=True))
-        return min((each for each in candidates if asked.get(each)), default=None)
+            tried.update(zip(new, map(bool, fails(texts)), strict=True))
+        return min((each for each in candidates if tried.get(each)), default=None)
 
     if simplest_failing([current]) is None:
         raise NbkitError(f"'{number.written}' passes: only a number that fails can be shrunk")
@@ -96,8 +96,8 @@ def shrink_number(
     simpler = list(islice(_simpler(current, kind, lang), exhaustive + 1))
     if len(simpler) <= exhaustive:
         current = simplest_failing(simpler) or current
-    smallest = len(simpler) <= exhaustive and all(each in asked for each in simpler if each < current)
-    return Shrunk(_write(current, kind, lang), _pattern(current, kind), len(asked), calls, smallest)
+    smallest = len(simpler) <= exhaustive and all(each in tried for each in simpler if each < current)
+    return Shrunk(_write(current, kind, lang), _pattern(current, kind), len(tried), calls, smallest)
 
 
 def is_simplest(number: DrawnNumber, pattern: str, lang: str) -> bool:

@@ -402,15 +402,9 @@ def broken(candidate: Candidate) -> list[str]:
 
 
 def candidates(
-    seed: Sentence,
-    homograph: int,
-    attractors: Iterable[Attractor],
-    modifiers: Mapping[str, Iterable[str]],
-    own: Iterable[str],
-    *,
-    kinds: Iterable[str] = tuple(PERTURBATIONS),
-    excluded: Iterable[int] = (),
-) -> Iterator[Candidate]:
+    seed: Sentence, homograph: int, attractors: Iterable[Attractor], modifiers: Mapping[str, Iterable[str]],
+    own: Iterable[str], *, kinds: Iterable[str] = tuple(PERTURBATIONS), excluded: Iterable[int] = (),
+) -> Iterator[Candidate]:  # fmt: skip
     """All candidates of a seed that keep every constraint, in the order of the kinds, of the places and of
     *attractors*.
 

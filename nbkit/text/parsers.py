@@ -246,12 +246,12 @@ def parser_identity(spec: str, lang: str, trees: bool = True) -> dict[str, Any]:
     }
     if not pipeline.is_package:
         digest = folder_digest(pipeline.folder)
-        _check_seen(pipeline.folder, digest, spec)
+        _check_unchanged(pipeline.folder, digest, spec)
         identity["digest"] = digest
     return identity
 
 
-def _check_seen(folder: Path, digest: str, spec: str) -> None:
+def _check_unchanged(folder: Path, digest: str, spec: str) -> None:
     """Raises `ModelError` for a damaged pipeline: its bytes differ from the first time, but no file was written.
 
     The first size, time and inode of each file, and the digest, are stored in the cache under the folder's path.
@@ -452,13 +452,8 @@ def _space_follows(token: Token) -> bool:
 
 
 def parse_remembered(
-    texts: Sequence[str],
-    spec: str,
-    lang: str,
-    *,
-    store: Store | None = None,
-    n_process: int = 1,
-) -> list[Text]:
+    texts: Sequence[str], spec: str, lang: str, *, store: Store | None = None, n_process: int = 1,
+) -> list[Text]:  # fmt: skip
     """The parse of each of *texts*: stored, or made and stored now. A text is parsed once per parser.
 
     store: where parses are stored (default: `Store()`). The pipeline is loaded only if a parse is missing.

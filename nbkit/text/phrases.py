@@ -1,7 +1,7 @@
-"""Phrases of a list (idioms, terms, names of things) in parsed text, in all their variations; English inflection.
+"""Phrases of a list (idioms, terms, names of things) in parsed text, in all their forms; English inflection.
 
-In the order of the file: English inflection; stop words; phrases of a list as rules for spaCy's `Matcher`; passives
-and modifiers, which no list has; an index of the phrases that a text could hold; the matcher.
+In the order of the file: English inflection; stop words; phrases of a list as rules for spaCy's `Matcher`; an index of
+the phrases that a text could hold; the matcher.
 
 Source: idioms paper, §3.1, appendix A and Figure 9.
 """
@@ -11,16 +11,16 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import accumulate, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from nbkit.errors import DataError, NbkitError, UnknownNameError
+from nbkit.errors import DataError, NbkitError
 from nbkit.languages import base_language, check_language
 from nbkit.text.sentences import Sentence, Text
 from nbkit.yaml_text import read_own
@@ -115,16 +115,6 @@ def english_comparisons(word: str) -> frozenset[str]:
     return frozenset({stem + "er", stem + "est"})
 
 
-def english_participles(word: str) -> frozenset[str]:
-    """The forms of a verb that a passive could have; of an irregular verb also its past forms.
-
-    >>> sorted(english_participles("spill")), "let" in english_participles("let")
-    (['spilled', 'spilt'], True)
-    """
-    irregular = _forms_of("irregular_forms.tsv").get(word.lower(), ())
-    return frozenset(form for form in english_forms(word) if form.endswith("ed") or form in irregular)
-
-
 @cache
 def _forms_of(name: str) -> dict[str, tuple[str, ...]]:
     """The forms in the second column of a file, by the word in its first."""
@@ -200,14 +190,13 @@ class Part:
 
     words: the alternatives as they are listed, lower-cased; empty for a gap. forms: every form of theirs that is
     recognised, with the alternative it stands for. optional: whether the part may be missing. longest: of a gap, in
-    words. exact: whether the word has to have one of the *forms* as it is, whatever its lemma.
+    words.
     """
 
     words: tuple[str, ...]
     forms: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     optional: bool = False
     longest: int = 0
-    exact: bool = False
 
     @property
     def recognised(self) -> frozenset[str]:
@@ -217,23 +206,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Phrase:
-    """One entry of a phrase list. name: as it is listed, and reported. wordings: at least one. varied: wordings that
-    the list does not have, each with the name of its variation (`nbkit.text.phrases`).
-    """
+    """One entry of a phrase list. name: as it is listed, and reported. wordings: at least one."""
 
     name: str
     wordings: tuple[Wording, ...]
-    varied: tuple[tuple[str, Wording], ...] = ()
-
-    @property
-    def all_wordings(self) -> tuple[Wording, ...]:
-        """Those of the list, then the varied ones."""
-        return (*self.wordings, *(wording for _, wording in self.varied))
 
     @property
     def bases(self) -> dict[str, str]:
         """Of every form of the phrase's words, the one by which the patterns know it."""
-        parts = [part for wording in self.all_wordings for part in wording if not part.exact]
+        parts = [part for wording in self.wordings for part in wording]
         return {form: base for part in parts for form, base in part.forms} | {w: w for p in parts for w in p.words}
 
 
@@ -428,103 +409,10 @@ def _clings(part: Part) -> bool:
 
 
 def _token_pattern(part: Part) -> TokenPattern:
-    if not part.words and not part.optional:  # one word that the phrase does not have
-        return {"ORTH": {"REGEX": _EDGE_GAP}, "LOWER": {"NOT_IN": sorted(stop_words("en"))}}
     if not part.words:
         return {"ORTH": {"REGEX": _GAP if part.longest > 1 else _EDGE_GAP}, "OP": f"{{0,{part.longest}}}"}
-    if part.exact:
-        least = 0 if part.optional else 1
-        return {"LOWER": {"IN": sorted(part.recognised)}, "OP": f"{{{least},{part.longest}}}"}
     pattern: TokenPattern = {"LEMMA": part.words[0] if len(part.words) == 1 else {"IN": list(part.words)}}
     return pattern | {"OP": "?"} if part.optional else pattern
-
-
-# ----------------------------------------------------------------------------
-# Wordings of English phrases that a phrase list does not have: found on request, and reported as what they are.
-#
-#     passive     the beans were spilled              for "spill the beans"
-#     modifier    kick the proverbial bucket          for "kick the bucket"
-#
-# The paper's rules have neither. Both are guesses from the form of a phrase: no parser identifies its verb and
-# object.
-
-#: "passive": the object of a phrase that begins with a verb, a form of *be* or *get*, the verb's participle, and the
-#: rest. "modifier": one content word more between two words of the phrase.
-Variation: TypeAlias = Literal["passive", "modifier"]
-
-
-def with_variations(phrase: Phrase, variations: Collection[Variation]) -> Phrase:
-    """*phrase* with its wordings by *variations*. Raises `UnknownNameError` for an unknown one.
-
-    >>> from nbkit.text.phrases import read_phrase
-    >>> varied = with_variations(read_phrase("let the cat out of the bag"), ["passive"]).varied
-    >>> [(name, [part.words[0] for part in wording if not part.exact]) for name, wording in varied]
-    [('passive', ['the', 'cat', 'out', 'of', 'the', 'bag'])]
-    """
-    for name in variations:
-        if name not in get_args(Variation):
-            raise UnknownNameError("variation of phrases", name, get_args(Variation))
-    makers = {"passive": _passive, "modifier": _modified}
-    found = [(name, made) for name in variations for wording in phrase.wordings for made in makers[name](wording)]
-    return replace(phrase, varied=tuple(dict.fromkeys(found)))
-
-
-def _passive(wording: Wording) -> Iterator[Wording]:
-    """At most one: none for a phrase that does not look like a verb with an object of words."""
-    words = phrase_words()
-    rest = list(wording)
-    while rest and rest[0].optional:
-        rest.pop(0)
-    participles = _participles(rest[0]) if rest else ()
-    if not participles:
-        return
-    verb = Part(tuple(dict.fromkeys(form for form, _ in participles)), participles, longest=1, exact=True)
-    rest.pop(0)
-    particles = []
-    while rest and _within(rest[0], words["after_objects"]):
-        particles.append(rest.pop(0))
-    last = next((place for place, part in enumerate(rest) if _within(part, words["after_objects"])), len(rest))
-    noun_phrase, rest = rest[:last], rest[last:]
-    if all(part.optional for part in noun_phrase):
-        return  # "get over something": what stands in the gap is found before the verb as well
-    if noun_phrase and not noun_phrase[0].words:
-        noun_phrase[0] = Part((), optional=True, longest=1)
-    auxiliaries = _exact(words["auxiliaries"], longest=3, optional=True)
-    yield (*noun_phrase, auxiliaries, _exact(words["passive"], longest=2), verb, *particles, *rest)
-
-
-def _exact(forms: frozenset[str], *, longest: int, optional: bool = False) -> Part:
-    """So many of these words, as they are."""
-    listed = tuple(sorted(forms))
-    return Part(listed, tuple((form, form) for form in listed), optional, longest, exact=True)
-
-
-def _participles(part: Part) -> tuple[tuple[str, str], ...]:
-    """The forms of a verb that a passive has, each with its alternative; none for a function word or a sign."""
-    found = {
-        form: option
-        for option in part.words
-        if option.isalpha() and option not in stop_words("en")
-        for base in english_bases(option)
-        for form in english_participles(base)
-    }
-    return tuple(sorted(found.items()))
-
-
-def _modified(wording: Wording) -> Iterator[Wording]:
-    """One for each place between two words, if two content words have to be there and no gap takes other words."""
-    content = [part for part in wording if not part.optional and not _within(part, stop_words("en"))]
-    if len(content) < 2 or any(part.longest > 1 for part in wording):
-        return
-    extra = Part((), longest=1)
-    for place in range(1, len(wording)):
-        before, after = wording[place - 1], wording[place]
-        if before.words and after.words and after.words[0][0].isalnum():
-            yield (*wording[:place], extra, *wording[place:])
-
-
-def _within(part: Part, words: frozenset[str]) -> bool:
-    return bool(part.words) and set(part.words) <= words
 
 
 # ----------------------------------------------------------------------------
@@ -551,16 +439,16 @@ class Entry:
 def phrase_index(phrases: Iterable[Phrase]) -> dict[str, list[Entry]]:
     """Forms to the phrases that cannot be there without one of them: of each wording, the word the fewest share."""
     listed = list(phrases)
-    wordings = [wording for phrase in listed for wording in phrase.all_wordings]
+    wordings = [wording for phrase in listed for wording in phrase.wordings]
     shared = Counter(form for wording in wordings for form in frozenset().union(*_needed(wording)))
     index: dict[str, list[Entry]] = {}
     for number, phrase in enumerate(listed):
-        places = [_rarest(wording, shared) for wording in phrase.all_wordings]
-        anchored = list(zip(phrase.all_wordings, places, strict=True))
+        places = [_rarest(wording, shared) for wording in phrase.wordings]
+        anchored = list(zip(phrase.wordings, places, strict=True))
         entry = Entry(
             phrase,
             number,
-            needed=tuple(map(_needed, phrase.all_wordings)),
+            needed=tuple(map(_needed, phrase.wordings)),
             bases=phrase.bases,
             anchors=frozenset().union(*(wording[place].recognised for wording, place in anchored)),
             before=max(_most_pieces(wording[:place]) for wording, place in anchored),
@@ -589,13 +477,9 @@ def _most_pieces(parts: Wording) -> int:
 
 
 # ----------------------------------------------------------------------------
-# Find the phrases of a list (idioms, terms, names of things) in parsed text, in all their variations.
+# Find the phrases of a list (idioms, terms, names of things) in parsed text.
 #
 # Source: idioms paper, §3.1 and appendix A: rules of spaCy's `Matcher`, made from a phrase list.
-
-# What spaCy's `Matcher` calls the wordings of the list.
-_LISTED = "listed"
-
 
 # Words that are two pieces though nothing stands between them (`pieces`).
 _JOINED = frozenset({"cannot", "Cannot", "CANNOT"})
@@ -606,8 +490,7 @@ class PhraseMatch:
     """A phrase found in a text.
 
     phrase: as it is listed. start, end: half-open range over `Text.tokens`. span: half-open range of characters in
-    `Text.text`. overlapping: matches of other phrases that share a token with this one and are not longer. variation:
-    "" of the listed wording, else the `Variation` that found it.
+    `Text.text`. overlapping: matches of other phrases that share a token with this one and are not longer.
     """
 
     phrase: str
@@ -615,7 +498,6 @@ class PhraseMatch:
     end: int
     span: tuple[int, int]
     overlapping: tuple[PhraseMatch, ...] = ()
-    variation: str = ""
 
     def shares_token(self, other: PhraseMatch) -> bool:
         """Whether both have a token in common."""
@@ -632,10 +514,8 @@ class PhraseMatcher:
 
     *cannot* is also *can't*, an adjective also its comparative (``comparisons.tsv``); *someone* is never a number.
 
-    phrases: lines of a phrase list. variations: other wordings to find (`nbkit.text.phrases.Variation`);
-    such a match says so.
-    Raises `NbkitError` for a phrase that cannot be read, is listed twice, for an empty list, and for an
-    unknown variation.
+    phrases: lines of a phrase list.
+    Raises `NbkitError` for a phrase that cannot be read, is listed twice, and for an empty list.
 
     >>> tokens = "He was pulling the wool over the voters ' eyes .".split()
     >>> lemmas = "he be pull the wool over the voter ' eye .".split()
@@ -645,10 +525,10 @@ class PhraseMatcher:
     "pulling the wool over the voters ' eyes"
     """
 
-    def __init__(self, phrases: Iterable[str], *, variations: Collection[Variation] = ()):
+    def __init__(self, phrases: Iterable[str]):
         self.phrases: dict[str, Phrase] = {}
         for line in phrases:
-            phrase = with_variations(read_phrase(line), variations)
+            phrase = read_phrase(line)
             if phrase.name in self.phrases:
                 raise NbkitError(f'phrase list: "{phrase.name}" is listed twice')
             self.phrases[phrase.name] = phrase
@@ -658,7 +538,6 @@ class PhraseMatcher:
         self._keys = frozenset(self._index)
         self._matchers: dict[str, Matcher] = {}
         self._vocab: Vocab | None = None
-        self._listed = 0
 
     def rules(self, phrase: str) -> list[list[TokenPattern]]:
         """The patterns for spaCy's `Matcher` that *phrase* became, one per wording (Figure 9).
@@ -708,10 +587,10 @@ class PhraseMatcher:
         row = _Row(whole)
         matches = []
         for entry in candidates:
-            for start, end, variation in self._match(entry, row):
+            for start, end in self._match(entry, row):
                 span = row.starts[start], row.starts[end - 1] + len(row.texts[end - 1])
                 tokens = row.tokens[start], row.tokens[end - 1] + 1
-                matches.append(PhraseMatch(entry.phrase.name, *tokens, span, variation=variation))
+                matches.append(PhraseMatch(entry.phrase.name, *tokens, span))
         return matches
 
     def _candidates(self, sentences: Sequence[Sentence]) -> list[Entry]:
@@ -730,27 +609,18 @@ class PhraseMatcher:
         ]
         return sorted(able, key=lambda entry: entry.number)
 
-    def _match(self, entry: Entry, row: _Row) -> list[tuple[int, int, str]]:
-        """Ranges of pieces that spaCy's `Matcher` finds, with their variation; each word is known by the base form that
-        the phrase has. What a variation finds is beside listed wordings, never in their place.
-        """
+    def _match(self, entry: Entry, row: _Row) -> list[tuple[int, int]]:
+        """Ranges of pieces that spaCy's `Matcher` finds; each word is known by the base form that the phrase has."""
+        from spacy.lang.lex_attrs import LEX_ATTRS
+        from spacy.matcher import Matcher
         from spacy.tokens import Doc
+        from spacy.vocab import Vocab
 
-        if self._vocab is None:
-            from spacy.lang.lex_attrs import LEX_ATTRS
-            from spacy.vocab import Vocab
-
-            self._vocab = Vocab(lex_attr_getters=LEX_ATTRS)
-            self._listed = self._vocab.strings.add(_LISTED)
+        self._vocab = self._vocab or Vocab(lex_attr_getters=LEX_ATTRS)
         name = entry.phrase.name
         if name not in self._matchers:
-            from spacy.matcher import Matcher
-
             self._matchers[name] = Matcher(self._vocab, validate=False)
-            self._matchers[name].add(_LISTED, patterns(entry.phrase.wordings), greedy="LONGEST")
-            for variation in dict.fromkeys(variation for variation, _ in entry.phrase.varied):
-                own = [wording for each, wording in entry.phrase.varied if each == variation]
-                self._matchers[name].add(variation, patterns(own), greedy="LONGEST")
+            self._matchers[name].add(name, patterns(entry.phrase.wordings), greedy="LONGEST")
         around, base = row.around(entry), entry.bases.get
         words = row.texts[around]
         lemmas = [  # a form that the phrase itself has counts before its lemma: *an* of "an arm and a leg" is no *a*
@@ -758,14 +628,8 @@ class PhraseMatcher:
             for lemma, lower, word in zip(row.lemmas[around], row.lowers[around], words, strict=True)
         ]
         offset, document = around.start, Doc(self._vocab, words=words, lemmas=lemmas)
-        found: dict[tuple[int, int], str] = {}
-        for key, start, end in sorted(self._matchers[name](document), key=lambda match: match[0] != self._listed):
-            place = row.trimmed(offset + start, offset + end)
-            is_listed = key == self._listed
-            overlaps = any(place[0] < end and start < place[1] for start, end in found)
-            if not row.is_amount(place[1]) and (is_listed or not overlaps):
-                found.setdefault(place, "" if is_listed else self._vocab.strings[key])
-        return [(*place, found[place]) for place in sorted(found)]
+        places = (row.trimmed(offset + start, offset + end) for _, start, end in self._matchers[name](document))
+        return sorted({place for place in places if not row.is_amount(place[1])})
 
 
 def read_phrases(path: str | Path) -> list[str]:

@@ -388,12 +388,9 @@ _OF_DEPENDENT = _OF_NOUN[0] | {"of_modifier"}, _OF_NOUN[1] | {"of_modifier"}
 
 
 def _block(
-    branch: Branch,
-    groups: Sequence[str | None],
-    starts: list[int],
-    ends: list[int],
+    branch: Branch, groups: Sequence[str | None], starts: list[int], ends: list[int],
     taken: tuple[frozenset[str], frozenset[str]],
-) -> Span:
+) -> Span:  # fmt: skip
     """The span of a word and its dependents' blocks, as far as they touch one another."""
     token, left, right = branch
     before, after = taken

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.errors import NbkitError
 from nbkit.perturb import derangements as derangement_sampling
 from nbkit.perturb.derangements import (
     derange_pair,
@@ -296,19 +296,6 @@ def test_the_same_in_every_process_and_succession() -> None:
         assert [[tuple(pair) for pair in pairs] for pairs in json.loads(run.stdout)] == there
 
 
-@pytest.mark.parametrize(
-    ("problem", "arguments"),
-    [
-        ("must be at least 1", {"n": 0}),
-        ("unknown side 'premiss'; did you mean 'premise'", {"n": 1, "side": "premiss"}),
-        ("unknown punctuation 'drop'", {"n": 1, "punctuation": "drop"}),
-    ],
-)
-def test_wrong_arguments_are_named(problem, arguments) -> None:
-    with pytest.raises(NbkitError, match=problem):
-        derangements(words("a b c"), **arguments)
-
-
 def blocks(m: int, size: int) -> list[tuple[int, ...]]:
     """All successions of m words with *size* of them kept together, one a (block, succession)."""
     results = []
@@ -366,9 +353,6 @@ def test_clumped_words_stay_together_and_none_where_it_stood(sentence, share, k)
 def test_a_clump_of_all_words_cannot_move_and_a_hopeless_search_ends() -> None:
     assert derangements(words("a b"), 1, share=0.75) is None
     assert derangements(words("ha " * 20 + "a"), 1, share=0.25) is None
-    for share in (0, 1, -0.5):
-        with pytest.raises(NbkitError, match="must lie between 0 and 1"):
-            derangements(words("a b c"), 1, share=share)
 
 
 def test_pairs_go_together_and_a_short_side_drops_them() -> None:
@@ -421,8 +405,6 @@ def test_characters_are_those_of_chinese_and_japanese_script() -> None:
     assert in_units(line, "character").text == "他在2019年买了iPhone6，ＡＢ，㐀か\u3099ー。"
     with pytest.raises(NbkitError, match=r"for languages written without spaces.*'en' is not: choose unit 'word'"):
         in_units(text("a b"), "character")
-    with pytest.raises(UnknownNameError, match="did you mean 'character'"):
-        in_units(line, "characters")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh", "ja"])

@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from nbkit.corpora.idioms import english_idioms, read_idiom_pairs
-from nbkit.errors import DataError, NbkitError, UnknownNameError
+from nbkit.errors import DataError, NbkitError
 from nbkit.text.parsers import load_parser, tokens_in
 from nbkit.text.phrases import (
     PhraseMatcher,
@@ -51,52 +51,6 @@ def test_rules(case):
 def test_lemmas_are_not_needed_in_english(case):
     text = Sentence(tuple(case["tokens"].split()), "en")
     assert matched(PhraseMatcher([case["phrase"]]), text) == ([case["matched"]] if case["matched"] else [])
-
-
-@pytest.mark.parametrize(
-    ("variation", "phrase", "tokens", "found"),
-    [
-        ("passive", "spill the beans", "the beans were spilled", "the beans were spilled"),
-        ("passive", "spill the beans", "The beans have not been spilt yet", "The beans have not been spilt"),
-        ("passive", "spill the beans", "the beans spilled", ""),
-        ("passive", "spill the beans", "the beans were spilling", ""),
-        ("passive", "let the cat out of the bag", "the cat was let out of the bag", "the cat was let out of the bag"),
-        ("passive", "let the cat out of the bag", "the cat was let out", ""),
-        ("passive", "pull someone's leg", "His leg is being pulled", "His leg is being pulled"),
-        ("passive", "throw in the towel", "the towel was thrown in", "the towel was thrown in"),
-        ("passive", "open a can of worms", "a can of worms got opened", "a can of worms got opened"),
-        ("passive", "swan song", "the song was swan", ""),
-        ("modifier", "kick the bucket", "He kicked the proverbial bucket", "kicked the proverbial bucket"),
-        ("modifier", "kick the bucket", "He kicked the big proverbial bucket", ""),
-        ("modifier", "kick the bucket", "He kicked the , bucket", ""),
-        ("modifier", "kick the bucket", "He kicked the of bucket", ""),
-        ("modifier", "swan song", "a swan 's long song", ""),
-        ("modifier", "to the letter", "to the long letter", ""),
-    ],
-)
-def test_variations_are_asked_for_and_named(variation, phrase, tokens, found):
-    text = Sentence(tuple(tokens.split()), "en")
-    assert matched(PhraseMatcher([phrase]), text) == []
-    matches = PhraseMatcher([phrase], variations=[variation]).find(text)
-    expected = [(found, variation)] if found else []
-    assert [(text.text[slice(*match.span)], match.variation) for match in matches] == expected
-
-
-def test_a_variation_never_stands_in_the_place_of_the_list():
-    matcher = PhraseMatcher(["spill the beans", "cold feet"], variations=["passive", "modifier"])
-    text = sentence("spill the beans , the beans were spilled , and cold wet feet")
-    found = [(text.text[slice(*match.span)], match.variation) for match in matcher.find_all(text)]
-    assert found == [
-        ("spill the beans", ""), ("the beans were spilled", "passive"), ("cold wet feet", "modifier"),
-    ]  # fmt: skip
-    with pytest.raises(UnknownNameError, match="unknown variation of phrases 'passiv'; did you mean 'passive'"):
-        PhraseMatcher(["cold feet"], variations=["passiv"])
-
-
-@pytest.mark.parametrize("words", [["cold", "hard", "nut"], ["the", "beans", "were", "spilled"]])
-def test_without_variations_nothing_is_said_of_them(words):
-    matcher = PhraseMatcher(["hard nut", "beans were"])
-    assert {match.variation for match in matcher.find_all(Sentence(tuple(words), "en"))} == {""}
 
 
 def test_spans_are_characters_of_the_running_text():

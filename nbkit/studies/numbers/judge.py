@@ -99,7 +99,7 @@ def smallest(
         ((source, output, verdict),) = judged([shrunk.number.written])
         rows.append((*(case[name] for name in SMALLEST[:5]), shrunk.number.written, shrunk.pattern,
                      float(_value(shrunk.number.written, cell.source)), source, output, verdict.error or "",
-                     verdict.found, "fail", shrunk.asked, shrunk.smallest))  # fmt: skip
+                     verdict.found, "fail", shrunk.tried, shrunk.smallest))  # fmt: skip
     return pd.DataFrame(rows, columns=list(SMALLEST)).assign(**params.names(cell))
 
 

@@ -127,14 +127,14 @@ def _findings(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], src:
     return pd.DataFrame(check_outputs(sources, outputs, src, tgt), columns=list(Finding._fields))
 
 
-def _record(found: pd.DataFrame, names: Iterable[str]) -> dict[str, Any]:
-    """What `check_outputs` *found*, of each system: counts by kind, lines with any, and some that are quoted.
+def _record(findings: pd.DataFrame, names: Iterable[str]) -> dict[str, Any]:
+    """The *findings* of `check_outputs` by system: counts by kind, lines with any, and some that are quoted.
 
     kinds: what a finding of each kind that was found says, in the order of tables.
     """
     systems = []
     for name in names:
-        own = found[found["system"] == name]
+        own = findings[findings["system"] == name]
         counts = own["kind"].value_counts()
         quoted = own.groupby("kind", sort=False).head(_QUOTED)
         systems.append(
@@ -145,7 +145,7 @@ def _record(found: pd.DataFrame, names: Iterable[str]) -> dict[str, Any]:
                 "quoted": quoted[["kind", "line", "evidence"]].to_dict("records"),
             }
         )
-    there = set(found["kind"])
+    there = set(findings["kind"])
     return {"systems": systems, "kinds": {kind: text for kind, text in kinds().items() if kind in there}}
 
 
