@@ -213,6 +213,31 @@ def read_rows(
                 yield as_pair([side or "" for side in sides], path, number)
 
 
+def lines_of(path: Path, src: str, tgt: str) -> dict[str, list[str]]:
+    """The lines of a log or of JSON, by names of files: ``source.en``, ``reference.de`` and each system's.
+
+    Raises `DataError` for a row without a source, and for a reference or a system that some rows lack.
+    """
+    found: dict[str, list[str]] = {}
+    rows = json_rows(path) if path.suffix in (".json", ".jsonl") else fairseq_rows(path)
+    of_pair = ((number, good(row)) for number, row in rows)
+    for n, (number, row) in enumerate((number, row) for number, row in of_pair if is_of(row, src, tgt)):
+        systems = row["tgt_text"] if isinstance(row.get("tgt_text"), dict) else None
+        systems = systems or {path.stem: text_of(row, "hypothesis", tgt)}
+        texts = {f"source.{src}": text_of(row, "source", src), f"reference.{tgt}": text_of(row, "target", tgt)}
+        texts |= {f"{name.replace('/', '_')}.{tgt}": text and text.replace("\n", " ") for name, text in systems.items()}
+        known = {name: text for name, text in texts.items() if text is not None}
+        if f"source.{src}" not in known or (n and known.keys() != found.keys()):
+            raise DataError(
+                f"texts for {', '.join(known)}; expected {', '.join(found) or f'source.{src}'}", path, number
+            )
+        for name, text in known.items():
+            found.setdefault(name, []).append(text)
+    if not found:
+        raise DataError(f"it contains no row for {src}-{tgt}", path)
+    return found
+
+
 def as_pair(
     sides: Sequence[str | DataError], path: Path, number: int, target_path: Path | None = None
 ) -> RawPair | DataError:

@@ -203,7 +203,9 @@ def check_lemmas(spec: str, lang: str) -> str | None:
     components = find_pipeline(spec).components
     if any("lemmatizer" in each for each in components) or base_language(lang) in settings()["tokenizers"]:
         return None
-    return f"parser '{spec}' has no lemmatizer among its components ({', '.join(components)}), but homographs are lemmas"
+    return (
+        f"parser '{spec}' has no lemmatizer among its components ({', '.join(components)}), but homographs are lemmas"
+    )
 
 
 def check_usable(pipeline: Pipeline, spec: str, lang: str, trees: bool = True) -> None:
