@@ -578,8 +578,8 @@ def _named(rows: Callable[[Path], Iterable[tuple[int, Any]]]) -> Callable[..., I
     return read
 
 
-def _treebanks(corpus: FileCorpus, request: Request, *paths: Path) -> Iterator[Pair | DataError]:
-    return read_treebanks(*paths, request.src, request.tgt)
+def _treebanks(corpus: FileCorpus, request: Request, source: Path, target: Path) -> Iterator[Pair | DataError]:
+    return read_treebanks(source, target, request.src, request.tgt)
 
 
 #: The formats by the name that a catalogue or a corpus ``format:path`` gives them.

@@ -150,15 +150,15 @@ CLUSTER = {"[POS]": "NOUN", "[SENSES]": ["Schloss"], "[SOURCE GLOSSES]": [["shut
     ("text", "line", "reason"),
     [
         ('{"lock": {"0": \n', 2, "invalid JSON"),
-        ("[]", None, "expected homographs with their clusters"),
-        (published(lock=[]), None, "lock: expected numbered clusters"),
-        (published(lock={"0": {"[SENSE]": []}}), None, "lock, cluster 0: expected [SENSES], found [SENSE]"),
-        (published(lock={"0": {"[SENSES]": "Schloss"}}), None, "[SENSES] is not a list of translations"),
-        (published(lock={"0": {"[SENSES]": [7]}}), None, "[SENSES] is not a list of translations"),
-        (published(lock={"0": []}), None, "expected an object with [SENSES]"),
-        (published(lock={"0": CLUSTER}), None, "has 1 sense clusters"),
-        (published(lock={"0": CLUSTER, "4": CLUSTER}), None, "'Schloss' translates 'lock' in the clusters '0' and '4'"),
-        ('{"lock": {"0": {"[SENSES]": ["X"]}},\n "lock": {}}', None, "'lock' is listed twice"),
+        ("[]", 1, "expected homographs with their clusters"),
+        (published(lock=[]), 2, "lock: expected numbered clusters"),
+        (published(lock={"0": {"[SENSE]": []}}), 3, "lock, cluster 0: expected [SENSES], found [SENSE]"),
+        (published(lock={"0": {"[SENSES]": "Schloss"}}), 3, "[SENSES] is not a list of translations"),
+        (published(lock={"0": {"[SENSES]": [7]}}), 3, "[SENSES] is not a list of translations"),
+        (published(lock={"0": []}), 3, "expected an object with [SENSES]"),
+        (published(lock={"0": CLUSTER}), 2, "has 1 sense clusters"),
+        (published(lock={"0": CLUSTER, "4": CLUSTER}), 15, "'Schloss' translates 'lock' in the clusters '0' and '4'"),
+        ('{"lock": {"0": {"[SENSES]": ["X"]}},\n "lock": {}}', 2, "homograph 'lock' is listed twice"),
     ],
 )
 def test_bad_published_file_is_named_with_its_line(tmp_path: Path, text, line, reason):
@@ -174,7 +174,7 @@ def test_conflicts_can_be_dropped_and_are_counted(tmp_path: Path):
         load_homographs(path)
     lexicon = load_homographs(path, on_conflict="drop")
     (conflict,) = lexicon.dropped
-    assert conflict[:3] == ("lock", "Schloss", ("0", "1")) and conflict.place == "l.json"
+    assert conflict[:3] == ("lock", "Schloss", ("0", "1")) and conflict.place.startswith("l.json:")
     # The first sense has no translation left, and goes.
     assert [cluster.name for cluster in lexicon.homographs["lock"].clusters] == ["1", "2"]
     assert lexicon.cluster_of("lock", "Schloss") is None and "Schloss" in lexicon.homographs["lock"].ambiguous

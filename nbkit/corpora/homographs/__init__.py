@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -253,17 +252,17 @@ _SENSE_KEYS = ("sense", "gloss", "translations", "ambiguous")
 @dataclass
 class _Cluster:
     name: str
-    line: int | None
-    translations: dict[str, int | None] = field(default_factory=dict)  # each with its line
+    line: int
+    translations: dict[str, int] = field(default_factory=dict)  # each with its line
     gloss: str = ""
 
 
 @dataclass
 class _Entry:
     word: str
-    line: int | None = None  # JSON has no lines
+    line: int
     clusters: list[_Cluster] = field(default_factory=list)
-    ambiguous: dict[str, int | None] = field(default_factory=dict)
+    ambiguous: dict[str, int] = field(default_factory=dict)
     shared: dict[str, set[str]] = field(default_factory=dict)  # the clusters of each, where they are known
 
     def share(self, translation: str, cluster: str) -> None:
@@ -310,30 +309,49 @@ def read_published(path: Path, name: str, src: str, tgt: str, *, on_conflict: On
     stripped; repeats within a cluster count once. The published file has no language codes: pass them as *src* and
     *tgt*.
     """
+    text = read_text(path, _THING)
     try:
-        content = json.loads(read_text(path, _THING), object_pairs_hook=_once)
+        content = json.loads(text, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
         raise DataError(f"invalid JSON: {error.msg}", path, error.lineno) from None
-    except ValueError as error:
-        raise DataError(str(error), path) from None
-    if not isinstance(content, dict):
-        raise DataError("expected homographs with their clusters", path)
-    entries = [_Entry(word) for word in content]
-    for entry, clusters in zip(entries, content.values(), strict=True):
-        if not isinstance(clusters, dict):
-            raise DataError(f"{entry.word}: expected numbered clusters", path)
-        for number, values in clusters.items():
-            _published_cluster(entry, number, values, path)
+    if not isinstance(content, _Pairs):
+        raise DataError("expected homographs with their clusters", path, 1)
+    entries: list[_Entry] = []
+    seen: set[str] = set()
+    place = _Place(text)
+    for word, clusters in content.items:
+        line = place.line_of(word)
+        if word in seen:
+            raise DataError(f"homograph '{word}' is listed twice", path, line)
+        seen.add(word)
+        if not isinstance(clusters, _Pairs):
+            raise DataError(f"{word}: expected numbered clusters", path, line)
+        entry = _Entry(word, line)
+        for number, values in clusters.items:
+            _published_cluster(entry, number, values, place.line_of(number), path)
+        entries.append(entry)
     return _lexicon(entries, path, name, src, tgt, on_conflict)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError(
-            f"'{next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)}' is listed twice"
-        )
-    return found
+@dataclass
+class _Pairs:
+    """A JSON object with its repeated keys, of which a dict would keep the last alone."""
+
+    items: list[tuple[str, Any]]
+
+
+class _Place:
+    """The lines of the keys of a JSON text, requested in their order: the JSON parser does not report them."""
+
+    def __init__(self, text: str):
+        self._text, self._end, self._line = text, 0, 1
+
+    def line_of(self, key: str) -> int:
+        match = re.compile(rf"{re.escape(json.dumps(key, ensure_ascii=False))}\s*:").search(self._text, self._end)
+        if match is not None:  # None: written with escapes
+            self._line += self._text.count("\n", self._end, match.start())
+            self._end = match.start()
+        return self._line
 
 
 class MucowItem(NamedTuple):
@@ -380,27 +398,29 @@ def mucow_homographs(
     return _lexicon(entries.values(), path, name, src, tgt, on_conflict)
 
 
-def _published_cluster(entry: _Entry, number: str, fields: Any, path: Path) -> None:
-    place = f"{entry.word}, cluster {number}"
-    if not isinstance(fields, dict):
-        raise DataError(f"{place}: expected an object with [SENSES]", path)
+def _published_cluster(entry: _Entry, number: str, values: Any, line: int, path: Path) -> None:
+    if not isinstance(values, _Pairs):
+        raise DataError(f"{entry.word}, cluster {number}: expected an object with [SENSES]", path, line)
+    fields = dict(values.items)
     if "[SENSES]" not in fields:
-        raise DataError(f"{place}: expected [SENSES], found {', '.join(fields) or 'nothing'}", path)
-    lists: dict[str, dict[str, int | None]] = {}
+        raise DataError(
+            f"{entry.word}, cluster {number}: expected [SENSES], found {', '.join(fields) or 'nothing'}", path, line
+        )
+    lists = {}
     for key in ("[SENSES]", "[AMBIGUOUS SENSES]", "[BLACKLISTED SENSES]"):
         words = fields.get(key, [])
         if not isinstance(words, list) or not all(isinstance(word, str) and translation_key(word) for word in words):
-            raise DataError(f"{place}: {key} is not a list of translations", path)
-        lists[key] = {word.strip(" \t\u00a0,;"): None for word in words}
-    ambiguous = lists["[AMBIGUOUS SENSES]"] | lists["[BLACKLISTED SENSES]"]
-    entry.ambiguous |= ambiguous
+            raise DataError(f"{entry.word}, cluster {number}: {key} is not a list of translations", path, line)
+        lists[key] = {word.strip(" \t\u00a0,;"): line for word in words}
     if lists["[SENSES]"]:
         glosses = fields.get("[SOURCE GLOSSES]", [])
         first = glosses[0] if isinstance(glosses, list) and glosses else ""
         gloss = first[0] if isinstance(first, list) and first and isinstance(first[0], str) else ""
-        entry.clusters.append(_Cluster(number, None, lists["[SENSES]"], gloss.strip()))
-        for word in ambiguous:
-            entry.share(word, number)
+        entry.clusters.append(_Cluster(number, line, lists["[SENSES]"], gloss.strip()))
+    ambiguous = lists["[AMBIGUOUS SENSES]"] | lists["[BLACKLISTED SENSES]"]
+    entry.ambiguous |= ambiguous
+    for word in ambiguous if lists["[SENSES]"] else ():
+        entry.share(word, number)
 
 
 def _lexicon(
@@ -415,9 +435,7 @@ def _lexicon(
         if conflicts and on_conflict == "raise":
             raise DataError(str(conflicts[0]), path, _place(conflicts[0], entry))
         for conflict in conflicts:
-            dropped.append(
-                conflict._replace(place=":".join(map(str, filter(None, (path.name, _place(conflict, entry))))))
-            )
+            dropped.append(conflict._replace(place=f"{path.name}:{_place(conflict, entry)}"))
             key = translation_key(conflict.translation)
             for cluster in entry.clusters:
                 cluster.translations = {
@@ -440,12 +458,12 @@ def _lexicon(
         raise DataError(str(error), path) from None
 
 
-def _place(conflict: Conflict, entry: _Entry) -> int | None:
+def _place(conflict: Conflict, entry: _Entry) -> int:
     """The line of the last cluster that holds the translation."""
     key = translation_key(conflict.translation)
     listed = [*(cluster.translations for cluster in entry.clusters), entry.ambiguous]
     lines = [line for each in listed for translation, line in each.items() if translation_key(translation) == key]
-    return max((line for line in (entry.line, *lines) if line is not None), default=None)
+    return max([entry.line, *lines])
 
 
 def _mapping(node: yaml.Node | None, path: Path, what: str, keys: tuple[str, ...] | None) -> dict[str, yaml.Node]:
