@@ -148,6 +148,7 @@ _GROUPS = {
     },
     "Make": {
         "init": "nbkit.cli.grids:init",
+        "import": "nbkit.cli.commands:import_file",
         "train": "nbtrain",
         "split-idioms": "nbkit.cli.commands:split_idioms",
         "annotate": "nbkit.cli.commands:annotate",

@@ -169,6 +169,24 @@ def _lines(file: str) -> list[str]:
     return [good(line).strip() for _, line in lines]
 
 
+@click.command("import")
+@click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path))
+@pair_option
+def import_file(file: Path, folder: Path, pair: tuple[str, str]) -> None:
+    """Write the source, the reference and the systems of FILE to FOLDER, a file of lines each.
+
+    FILE is a log of fairseq-generate, or JSON: lines or a list, such as WMT's.
+    """
+    from nbkit.corpora.corpus import lines_of
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lines in lines_of(file, *pair).items():
+        with atomic_write(folder / name) as unfinished:
+            unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        click.echo(folder / name)
+
+
 # ----------------------------------------------------------------------------
 # Commands about one study of a run file: `nbkit annotate …` (human judgements) and `nbkit split-idioms`.
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from nbkit.corpora import sandbox
 from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem
@@ -211,6 +210,31 @@ def read_rows(
                 )
             else:
                 yield as_pair([side or "" for side in sides], path, number)
+
+
+def lines_of(path: Path, src: str, tgt: str) -> dict[str, list[str]]:
+    """The lines of a log or of JSON, by names of files: ``source.en``, ``reference.de`` and each system's.
+
+    Raises `DataError` for a row without a source, and for a reference or a system that some rows lack.
+    """
+    found: dict[str, list[str]] = {}
+    rows = json_rows(path) if path.suffix in (".json", ".jsonl") else fairseq_rows(path)
+    of_pair = ((number, good(row)) for number, row in rows)
+    for n, (number, row) in enumerate((number, row) for number, row in of_pair if is_of(row, src, tgt)):
+        systems = row["tgt_text"] if isinstance(row.get("tgt_text"), dict) else None
+        systems = systems or {path.stem: text_of(row, "hypothesis", tgt)}
+        texts = {f"source.{src}": text_of(row, "source", src), f"reference.{tgt}": text_of(row, "target", tgt)}
+        texts |= {f"{name.replace('/', '_')}.{tgt}": text and text.replace("\n", " ") for name, text in systems.items()}
+        known = {name: text for name, text in texts.items() if text is not None}
+        if f"source.{src}" not in known or (n and known.keys() != found.keys()):
+            raise DataError(
+                f"texts for {', '.join(known)}; expected {', '.join(found) or f'source.{src}'}", path, number
+            )
+        for name, text in known.items():
+            found.setdefault(name, []).append(text)
+    if not found:
+        raise DataError(f"it contains no row for {src}-{tgt}", path)
+    return found
 
 
 def as_pair(
@@ -461,7 +485,10 @@ READING = 1
 
 @dataclass(frozen=True)
 class Request:
-    """The requested pairs of a corpus, and how they are read (see `nbkit.corpora.load_pairs`)."""
+    """The requested pairs of a corpus, and how they are read (see `nbkit.corpora.load_pairs`).
+
+    parsed: whether raw text is parsed, so that parsers are part of its identity and of its problems.
+    """
 
     src: str
     tgt: str
@@ -472,6 +499,14 @@ class Request:
     skipped: Skipped | None = None
     store: Store | None = None
     start: int = 0
+    parsed: bool = True
+
+    def check(self, corpus: str) -> None:
+        """Raises `NbkitError` for numbers that no pair has."""
+        if self.n is not None and self.n < 1:
+            raise NbkitError(f"n is {self.n}; it must be at least 1 (unset, it means all of {corpus})")
+        if self.start < 0:
+            raise NbkitError(f"start is {self.start}; pairs are counted from 0")
 
     @property
     def stop(self) -> int | None:
@@ -510,40 +545,107 @@ class Corpus(Protocol):
         """The problems that would stop `pairs`; reads local files as far as `pairs` would, without parsing."""
 
 
+class Format(NamedTuple):
+    """How files are read.
+
+    name: in keys. read: yields all pairs of a corpus, given the request and the paths, with a `DataError` in place of
+    each malformed one. by_side: whether each side has a file of its own. has_trees: whether pairs are parsed.
+    """
+
+    name: str
+    read: Callable[..., Iterator[Any]]
+    by_side: bool = False
+    has_trees: bool = False
+
+
+def _tsv(corpus: FileCorpus, request: Request, path: Path) -> Iterator[RawPair | DataError]:
+    """Two tab-separated columns: source and target, or the languages that ``columns`` names."""
+    columns = corpus.columns or (request.src, request.tgt)
+    source, target = columns.index(request.src), len(columns) - 1 - columns[::-1].index(request.tgt)
+    return read_tsv(path, source, target, corpus.header)
+
+
+def _coded(corpus: FileCorpus, request: Request, path: Path) -> Iterator[RawPair | DataError]:
+    sides = (corpus.varieties.get(lang) or (corpus.code(lang),) for lang in (request.src, request.tgt))
+    return read_coded_tsv(path, *sides)
+
+
+def _named(rows: Callable[[Path], Iterable[tuple[int, Any]]]) -> Callable[..., Iterator[RawPair | DataError]]:
+    def read(corpus: FileCorpus, request: Request, path: Path) -> Iterator[RawPair | DataError]:
+        codes = [corpus.code(request.src), corpus.code(request.tgt)]
+        return read_rows(rows(path), path, request.src, request.tgt, codes)
+
+    return read
+
+
+def _treebanks(corpus: FileCorpus, request: Request, source: Path, target: Path) -> Iterator[Pair | DataError]:
+    return read_treebanks(source, target, request.src, request.tgt)
+
+
+#: The formats by the name that a catalogue or a corpus ``format:path`` gives them.
+FORMATS: dict[str, Format] = {
+    "tsv": Format("TsvCorpus", _tsv),
+    "coded-tsv": Format("CodedTsvCorpus", _coded),
+    "moses": Format("MosesCorpus", lambda corpus, request, *paths: read_moses(*paths), by_side=True),
+    "parquet": Format("ParquetCorpus", _named(parquet_rows)),
+    "json": Format("JsonCorpus", _named(json_rows)),
+    "fairseq": Format("FairseqCorpus", _named(fairseq_rows)),
+    "conllu": Format("ConlluCorpus", _treebanks, by_side=True, has_trees=True),
+}
+
+
 @dataclass(frozen=True)
-class FileCorpus(Files, ABC):
+class FileCorpus(Files):
     """A corpus in files. The fields are those of ``catalogue.yaml``."""
 
+    format: Format = FORMATS["tsv"]
     columns: tuple[str, ...] = ()
     header: int = 0
     pivot: str | None = None
     codes: Mapping[str, str] = field(default_factory=dict)
     varieties: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    #: Whether each side has a file of its own.
-    is_split_by_side: ClassVar[bool] = False
-
-    @abstractmethod
-    def pairs(self, request: Request) -> Iterator[Pair]:
-        """The good pairs ``request.start`` to ``request.stop``."""
-
-    @abstractmethod
-    def read(self, request: Request, *paths: Path) -> Iterator[Any]:
-        """All pairs of the files, with a `DataError` in place of each malformed one."""
 
     def raw_pairs(self, request: Request) -> Iterator[Any]:
         """All pairs of the files, unparsed, with a `DataError` in place of each malformed one."""
         self.check(request)
-        return self.read(request, *[self.place.path(fields) for fields in self._files(request)])
+        return self.format.read(self, request, *[self.place.path(fields) for fields in self._files(request)])
+
+    def pairs(self, request: Request) -> Iterator[Pair]:
+        """The good pairs ``request.start`` to ``request.stop``; raw text is parsed, `CHUNK` pairs at a time.
+
+        Raises at once, before anything is read, if a file or a parser is missing.
+        """
+        raw = self.raw_pairs(request)
+        specs = self._parsers(request)
+        for lang, spec in specs.items():
+            check_usable(find_pipeline(spec), spec, lang)
+        good_ones = islice(keep_good(raw, request.on_error, request.skipped), request.start, request.stop)
+        return self._parsed(good_ones, request, specs) if specs else good_ones
+
+    @staticmethod
+    def _parsed(raw: Iterator[RawPair], request: Request, parsers: Mapping[str, str]) -> Iterator[Pair]:
+        store = request.store or Store()
+        while chunk := list(islice(raw, CHUNK)):
+            sides = ((request.src, [pair.source for pair in chunk]), (request.tgt, [pair.target for pair in chunk]))
+            parses = [parse_remembered(texts, parsers[lang], lang, store=store) for lang, texts in sides]
+            for pair, source, target in zip(chunk, *parses, strict=True):
+                yield Pair(pair.id, source, target)
+
+    def _parsers(self, request: Request) -> dict[str, str]:
+        """The parser of each language of raw text that is parsed."""
+        languages = (request.src, request.tgt) if request.parsed and not self.format.has_trees else ()
+        return {lang: parser_for(lang, request.parsers) for lang in languages}
 
     def identity(self, request: Request) -> dict[str, Any]:
-        """Everything the pairs depend on: here what `files_identity` holds."""
-        return self.files_identity(request)
+        """How the files are read, the digest or revision of each, whatever their names or paths, and the parsers."""
+        parsers = self._parsers(request)
+        known = [parser_identity(parsers[lang], lang) for lang in (request.src, request.tgt)] if parsers else []
+        return self._files_identity(request) | ({"parsers": known} if parsers else {})
 
-    def files_identity(self, request: Request) -> dict[str, Any]:
-        """How the files are read, and the digest or revision of each, whatever their names or paths."""
+    def _files_identity(self, request: Request) -> dict[str, Any]:
         self.check(request)
         return {
-            "reader": type(self).__name__,
+            "reader": self.format.name,
             "version": READING,
             "columns": list(self.columns),
             "header": self.header,
@@ -552,11 +654,17 @@ class FileCorpus(Files, ABC):
         }
 
     def problems(self, request: Request) -> list[str]:
-        """The problems that would stop `pairs`: here what `files_problems` finds."""
-        return self.files_problems(request)
+        """Problems of languages, split, files and parsers; in local files, the first malformed one of the pairs."""
+        problems = self._files_problems(request)
+        for lang in dict.fromkeys((request.src, request.tgt)) if request.parsed and not self.format.has_trees else ():
+            try:
+                problem = check_parser(parser_for(lang, request.parsers), lang)
+            except NbkitError as error:  # an unknown language is named by the check of the files already
+                problem = str(error) if str(error) not in problems else None
+            problems += [problem] if problem else []
+        return problems
 
-    def files_problems(self, request: Request) -> list[str]:
-        """Problems of languages, split and files; in local files, the first malformed one of the requested pairs."""
+    def _files_problems(self, request: Request) -> list[str]:
         try:
             self.check(request)
             fields = self._files(request)
@@ -564,12 +672,12 @@ class FileCorpus(Files, ABC):
             if absent or not isinstance(self.place, LocalPlace):
                 return absent
             problem = content_problem(self.raw_pairs(request), request.on_error, request.start, request.stop)
-            if isinstance(self, ConlluCorpus):
-                check_lengths(*(self.place.path(one) for one in fields))
+            paths = [self.place.path(one) for one in fields]
+            if self.format.has_trees:
+                check_lengths(*paths)
         except NbkitError as error:
             return [str(error)]
-        files = " and ".join(str(self.place.path(one)) for one in fields)
-        return [f"{files}: {problem}"] if problem else []
+        return [f"{' and '.join(map(str, paths))}: {problem}"] if problem else []
 
     def check(self, request: Request) -> None:
         """Raises `NbkitError` if the corpus does not have the requested split or languages."""
@@ -584,109 +692,26 @@ class FileCorpus(Files, ABC):
     def _files(self, request: Request) -> list[dict[str, str]]:
         """The template fields of each file that the corpus consists of."""
         sides = request.src, request.tgt
-        fields = {"src": request.src, "tgt": request.tgt, "pair": "-".join(sorted(map(self._code, sides)))}
+        fields = {"src": request.src, "tgt": request.tgt, "pair": "-".join(sorted(map(self.code, sides)))}
         if split := self.chosen_split(request.split):
             fields["split"] = split
-        return [{**fields, "lang": lang} for lang in sides] if self.is_split_by_side else [fields]
+        return [{**fields, "lang": lang} for lang in sides] if self.format.by_side else [fields]
 
-    def _code(self, lang: str) -> str:
+    def code(self, lang: str) -> str:
+        """The corpus's own code of a language."""
         return self.codes.get(lang, lang)
 
 
-class RawCorpus(FileCorpus):
-    """Raw text on both sides, which a parser of each language turns into `Text`s."""
-
-    def pairs(self, request: Request) -> Iterator[Pair]:
-        """The good pairs ``request.start`` to ``request.stop``, parsed `CHUNK` at a time.
-
-        Raises at once, before anything is read, if a file or a parser is missing.
-        """
-        raw = self.raw_pairs(request)
-        specs = [parser_for(lang, request.parsers) for lang in (request.src, request.tgt)]
-        for spec, lang in zip(specs, (request.src, request.tgt), strict=True):
-            check_usable(find_pipeline(spec), spec, lang)
-        good = islice(keep_good(raw, request.on_error, request.skipped), request.start, request.stop)
-        return self._parsed(good, request, *specs)
-
-    @staticmethod
-    def _parsed(raw: Iterator[RawPair], request: Request, source_parser: str, target_parser: str) -> Iterator[Pair]:
-        store = request.store or Store()
-        while chunk := list(islice(raw, CHUNK)):
-            sources = parse_remembered([pair.source for pair in chunk], source_parser, request.src, store=store)
-            targets = parse_remembered([pair.target for pair in chunk], target_parser, request.tgt, store=store)
-            for pair, source, target in zip(chunk, sources, targets, strict=True):
-                yield Pair(pair.id, source, target)
-
-    def identity(self, request: Request) -> dict[str, Any]:
-        """As for any files, and both parsers."""
-        parsers = [parser_identity(parser_for(lang, request.parsers), lang) for lang in (request.src, request.tgt)]
-        return super().identity(request) | {"parsers": parsers}
-
-    def problems(self, request: Request) -> list[str]:
-        """As for any files, and whether both parsers are installed."""
-        problems = super().problems(request)
-        for lang in dict.fromkeys((request.src, request.tgt)):
-            try:
-                problem = check_parser(parser_for(lang, request.parsers), lang)
-            except NbkitError as error:  # an unknown language is named by the check of the files already
-                problem = str(error) if str(error) not in problems else None
-            problems += [problem] if problem else []
-        return problems
-
-
-class TsvCorpus(RawCorpus):
-    """Two tab-separated columns: source and target, or the languages that ``columns`` names."""
-
-    def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
-        columns = self.columns or (request.src, request.tgt)
-        source, target = columns.index(request.src), len(columns) - 1 - columns[::-1].index(request.tgt)
-        return read_tsv(paths[0], source, target, self.header)
-
-
-class CodedTsvCorpus(RawCorpus):
-    """The Tatoeba Challenge's four columns: two language codes, two texts."""
-
-    def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
-        source, target = (self.varieties.get(lang) or (self._code(lang),) for lang in (request.src, request.tgt))
-        return read_coded_tsv(paths[0], source, target)
-
-
-class MosesCorpus(RawCorpus):
-    """Two line-aligned files, one per language."""
-
-    is_split_by_side = True
-
-    def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
-        return read_moses(paths[0], paths[1])
-
-
-class ParquetCorpus(RawCorpus):
-    """Rows with named columns: ``translation``, the languages', or source and target."""
-
-    rows: ClassVar[Callable[[Path], Iterable[tuple[int, Any]]]] = staticmethod(parquet_rows)
-
-    def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
-        codes = [self._code(request.src), self._code(request.tgt)]
-        return read_rows(self.rows(paths[0]), paths[0], request.src, request.tgt, codes)
-
-
-class JsonCorpus(ParquetCorpus):
-    """The same as JSON lines or a list, such as WMT's."""
-
-    rows = staticmethod(json_rows)
-
-
-class FairseqCorpus(ParquetCorpus):
-    """The sources and targets of a log of fairseq-generate."""
-
-    rows = staticmethod(fairseq_rows)
+def is_raw(corpus: Corpus) -> TypeGuard[FileCorpus]:
+    """Whether a corpus is of files of raw text, whose `FileCorpus.raw_pairs` need no parser."""
+    return isinstance(corpus, FileCorpus) and not corpus.format.has_trees
 
 
 @dataclass(frozen=True)
-class JoinedCorpus(RawCorpus):
+class JoinedCorpus(FileCorpus):
     """Several corpora of raw text, one after the other. parts: each with the split that was named."""
 
-    parts: tuple[tuple[RawCorpus, str | None], ...] = ()
+    parts: tuple[tuple[FileCorpus, str | None], ...] = ()
 
     def raw_pairs(self, request: Request) -> Iterator[Any]:
         """All pairs of all parts; ids are preceded by the number of the part."""
@@ -698,46 +723,14 @@ class JoinedCorpus(RawCorpus):
             for pair in stream
         )
 
-    def read(self, request: Request, *paths: Path) -> Iterator[Any]:
-        """As `raw_pairs`: every part knows its own files."""
-        return self.raw_pairs(request)
+    def _files_identity(self, request: Request) -> dict[str, Any]:
+        return {"joined": [part._files_identity(asked) for part, asked in self._asked(request)]}
 
-    def files_identity(self, request: Request) -> dict[str, Any]:
-        """Those of the parts, in their order."""
-        return {"joined": [part.files_identity(asked) for part, asked in self._asked(request)]}
+    def _files_problems(self, request: Request) -> list[str]:
+        return list(dict.fromkeys(each for part, asked in self._asked(request) for each in part._files_problems(asked)))
 
-    def files_problems(self, request: Request) -> list[str]:
-        """Those of the parts, each once."""
-        return list(dict.fromkeys(each for part, asked in self._asked(request) for each in part.files_problems(asked)))
-
-    def _asked(self, request: Request) -> Iterator[tuple[RawCorpus, Request]]:
+    def _asked(self, request: Request) -> Iterator[tuple[FileCorpus, Request]]:
         return ((part, replace(request, split=split)) for part, split in self.parts)
-
-
-class ConlluCorpus(FileCorpus):
-    """Two CoNLL-U files with the same sentences: gold trees, no parser."""
-
-    is_split_by_side = True
-
-    def read(self, request: Request, *paths: Path) -> Iterator[Pair | DataError]:
-        return read_treebanks(paths[0], paths[1], request.src, request.tgt)
-
-    def pairs(self, request: Request) -> Iterator[Pair]:
-        """The good pairs ``request.start`` to ``request.stop``."""
-        pairs = self.raw_pairs(request)
-        return islice(keep_good(pairs, request.on_error, request.skipped), request.start, request.stop)
-
-
-#: The formats by the name that a catalogue or a corpus ``format:path`` gives them.
-FORMATS: dict[str, type[FileCorpus]] = {
-    "tsv": TsvCorpus,
-    "coded-tsv": CodedTsvCorpus,
-    "moses": MosesCorpus,
-    "parquet": ParquetCorpus,
-    "json": JsonCorpus,
-    "fairseq": FairseqCorpus,
-    "conllu": ConlluCorpus,
-}
 
 
 # ----------------------------------------------------------------------------
@@ -818,7 +811,7 @@ def file_corpus(name: str, entry: dict[str, Any]) -> FileCorpus:
         raise UnknownNameError(f"format of corpus {name}", entry["format"], FORMATS)
     how = {key: value for key, value in entry.items() if key not in _NOT_READING}
     lists = {key: tuple(value) for key, value in how.items() if isinstance(value, list)}
-    return FORMATS[entry["format"]](name, place_of(name, entry, entry["files"]), **{**how, **lists})
+    return FileCorpus(name, place_of(name, entry, entry["files"]), format=FORMATS[entry["format"]], **{**how, **lists})
 
 
 def find_corpus(spec: str) -> tuple[Corpus, str | None]:
@@ -900,7 +893,7 @@ def _joined(spec: str) -> JoinedCorpus:
     parts = []
     for name in spec.split(" + "):
         corpus, split = find_corpus(name.strip())
-        if not isinstance(corpus, RawCorpus):
+        if not is_raw(corpus):
             raise NbkitError(f"corpus '{spec}': only corpora of raw text can be joined, not {name}")
         parts.append((corpus, split))
     return JoinedCorpus(spec, parts[0][0].place, parts=tuple(parts))
@@ -986,11 +979,9 @@ def load_pairs(
         For files, environment variables or a repository of the hub that cannot be read.
     """
     found, split = find_corpus(corpus)
-    if n is not None and n < 1:
-        raise NbkitError(f"n is {n}; it must be at least 1 (unset, it means all of corpus {corpus})")
-    if start < 0:
-        raise NbkitError(f"start is {start}; pairs are counted from 0")
-    return found.pairs(Request(src, tgt, split, n, parsers, on_error, skipped, store, start))
+    request = Request(src, tgt, split, n, parsers, on_error, skipped, store, start)
+    request.check(f"corpus {corpus}")
+    return found.pairs(request)
 
 
 def is_endless(corpus: str) -> bool:

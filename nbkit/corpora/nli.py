@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib import metadata, resources, util
 from itertools import islice
@@ -22,6 +22,7 @@ from nbkit.corpora.corpus import (
     SANDBOX_SPLITS,
     Files,
     LocalPlace,
+    Request,
     content_problem,
     parquet_rows,
     place_of,
@@ -234,38 +235,49 @@ class NliFiles(Files):
     kind = "NLI corpus"
     endless = False
 
-    def raw(self, lang: str, split: str | None) -> Iterator[RawNli | DataError]:
-        """The pairs of *split*, and the malformed and unlabelled rows in their places.
+    def raw(self, request: Request) -> Iterator[RawNli]:
+        """The requested pairs of a split as running text. Raises at once if the language, split or file does not exist.
 
-        Raises at once if the language, split or file does not exist.
+        Malformed rows raise or are skipped, unlabelled ones are always skipped; neither counts.
         """
-        path = self.place.path(self._fields(lang, split))
-        return self._examples(path)
+        rows = _labelled(self._examples(self.place.path(self._fields(request))), request.skipped)
+        return islice(keep_good(rows, request.on_error, request.skipped), request.start, request.stop)
 
-    def identity(self, lang: str, split: str | None) -> dict[str, Any]:
-        """Digest or revision of the file and how it is read."""
+    def pairs(self, request: Request) -> Iterator[NliPair]:
+        """The requested pairs of a split, tokenised."""
+        spec = tokenizer_for(request.src, request.parsers)
+        if problem := check_tokenizer(spec, request.src):
+            raise NbkitError(problem)
+        return _tokenised(self.raw(request), spec, request.src, request.store or Store())
+
+    def identity(self, request: Request) -> dict[str, Any]:
+        """Digest or revision of the file, how it is read, and the tokenizer."""
+        spec = tokenizer_for(request.src, request.parsers)
         return {
             "reader": self.format,
             "version": READING,
             "columns": dict(self.columns),
             "classes": list(self.classes),
-            "file": self.place.identity(self._fields(lang, split)),
+            "file": self.place.identity(self._fields(request)),
+            **({"tokens": tokenizer_identity(spec, request.src)} if request.parsed else {}),
         }
 
-    def problems(self, lang: str, split: str | None, n: int | None, on_error: OnError) -> list[str]:
-        """The problems that would stop `raw`; a local file is read as far as its first *n* pairs."""
+    def problems(self, request: Request) -> list[str]:
+        """The problems that would stop `pairs`; a local file is read as far as its first *n* pairs."""
         try:
-            problem = self.place.problem(self._fields(lang, split))
+            problem = self.place.problem(self._fields(request))
             if not problem and isinstance(self.place, LocalPlace):
-                problem = content_problem(_labelled(self.raw(lang, split), None), on_error, 0, n)
+                rows = _labelled(self._examples(self.place.path(self._fields(request))), None)
+                problem = content_problem(rows, request.on_error, 0, request.n)
                 problem = problem and f"NLI corpus {self.name}: {problem}"
         except NbkitError as error:
             problem = str(error)
-        return [problem] if problem else []
+        spec = tokenizer_for(request.src, request.parsers)
+        return [each for each in (problem, check_tokenizer(spec, request.src)) if each]
 
-    def _fields(self, lang: str, split: str | None) -> dict[str, str]:
-        self.check_language(lang)
-        chosen = self.chosen_split(split) or ""
+    def _fields(self, request: Request) -> dict[str, str]:
+        self.check_language(request.src)
+        chosen = self.chosen_split(request.split) or ""
         return {"split": chosen, "file": self.files.get(chosen, "")}
 
     def _examples(self, path: Path) -> Iterator[RawNli | DataError]:
@@ -368,27 +380,32 @@ class NliSandbox:
     languages = sandbox.LANGUAGES
     endless = True
 
-    def pairs(self, lang: str, split: str | None, start: int, n: int | None) -> Iterator[NliPair]:
-        """The pairs ``start … start + n - 1`` of the split; there must be an *n*."""
-        self.identity(lang, split)
-        if n is None:
+    def pairs(self, request: Request) -> Iterator[NliPair]:
+        """The requested pairs of a split; there must be an *n*."""
+        self.identity(request)  # an unknown language or split is an error first
+        if request.n is None:
             raise NbkitError("NLI corpus sandbox is unbounded: set n")
-        drawn = sandbox.entailment(lang, n=n, split=split or DEFAULT_SPLIT, start=start)
+        drawn = sandbox.entailment(request.src, n=request.n, split=request.split or DEFAULT_SPLIT, start=request.start)
         return (NliPair(id_, premise, hypothesis, label, rule) for id_, premise, hypothesis, label, rule in drawn)
 
-    def identity(self, lang: str, split: str | None) -> dict[str, Any]:
-        """The version of the sandbox's entailment rules, and the split. Raises `UnknownNameError`."""
-        if lang not in self.languages:
-            raise UnknownNameError("sandbox language", lang, self.languages)
-        if split is not None and split not in self.splits:
-            raise UnknownNameError("split of NLI corpus sandbox", split, self.splits)
-        return dict(sandbox.entailment_identity(lang, split=split or DEFAULT_SPLIT))
+    def raw(self, request: Request) -> Iterator[RawNli]:
+        """The same as running text."""
+        return (RawNli(each.id, each.premise.text, each.hypothesis.text, each.label) for each in self.pairs(request))
 
-    def problems(self, lang: str, split: str | None, n: int | None, on_error: OnError) -> list[str]:
+    def identity(self, request: Request) -> dict[str, Any]:
+        """The version of the sandbox's entailment rules, and the split. Raises `UnknownNameError`."""
+        if request.src not in self.languages:
+            raise UnknownNameError("sandbox language", request.src, self.languages)
+        if request.split is not None and request.split not in self.splits:
+            raise UnknownNameError("split of NLI corpus sandbox", request.split, self.splits)
+        known = sandbox.entailment_identity(request.src, split=request.split or DEFAULT_SPLIT)
+        return {**known, **({"tokens": {}} if request.parsed else {})}
+
+    def problems(self, request: Request) -> list[str]:
         """A language or a split that the sandbox does not have, and a missing *n*."""
-        problems = [] if n else ["NLI corpus sandbox is unbounded: set n"]
+        problems = [] if request.n else ["NLI corpus sandbox is unbounded: set n"]
         try:
-            self.identity(lang, split)
+            self.identity(request)
         except NbkitError as error:
             problems.insert(0, str(error))
         return problems
@@ -439,15 +456,8 @@ def load_nli(
     Raises `UnknownNameError` (corpus, split), `MissingExtraError` (parser), `DataError` (file and line), `NbkitError`
     (language, files, hub).
     """
-    found, split = _found(corpus, lang, split, n, start)
-    if isinstance(found, NliSandbox):
-        return found.pairs(lang, split, start, n)
-    spec = tokenizer_for(lang, parsers)
-    problem = check_tokenizer(spec, lang)
-    if problem:
-        raise NbkitError(problem)
-    raw = _wanted(found.raw(lang, split), start, n, on_error, skipped)
-    return _tokenised(raw, spec, lang, store or Store())
+    found, request = _found(corpus, Request(lang, lang, split, n, parsers, on_error, skipped, store, start))
+    return found.pairs(request)
 
 
 def raw_nli(
@@ -461,12 +471,8 @@ def raw_nli(
     skipped: Skipped | None = None,
 ) -> Iterator[tuple[str, str, str]]:
     """Premise, hypothesis and label as running text, for training: no tokenizer, no parser. Otherwise as `load_nli`."""
-    found, split = _found(corpus, lang, split, n, start)
-    if isinstance(found, NliSandbox):
-        drawn = found.pairs(lang, split, start, n)
-        return ((pair.premise.text, pair.hypothesis.text, pair.label) for pair in drawn)
-    raw = _wanted(found.raw(lang, split), start, n, on_error, skipped)
-    return ((pair.premise, pair.hypothesis, pair.label) for pair in raw)
+    found, request = _found(corpus, Request(lang, lang, split, n, None, on_error, skipped, start=start))
+    return ((pair.premise, pair.hypothesis, pair.label) for pair in found.raw(request))
 
 
 def nli_identity(
@@ -480,9 +486,8 @@ def nli_identity(
     """What identifies the pairs of `load_nli` in cache keys: the file's digest or pinned revision, how it is read, the
     tokenizer's identity, language and *n*. Reads files but parses nothing.
     """
-    found, split = _found(corpus, lang, split, n, 0)
-    tokens = {} if isinstance(found, NliSandbox) else tokenizer_identity(tokenizer_for(lang, parsers), lang)
-    return {**found.identity(lang, split), "tokens": tokens, "lang": lang, "n": n}
+    found, request = _found(corpus, Request(lang, lang, split, n, parsers))
+    return {**found.identity(request), "lang": lang, "n": n}
 
 
 def nli_tokenizer(corpus: str, lang: str, parsers: Mapping[str, str] | None = None) -> tuple[str, bool]:
@@ -512,14 +517,10 @@ def check_nli(
     ["unknown NLI corpus 'sik'; did you mean 'sick'? There are: ..."]
     """
     try:
-        found, split = _found(corpus, lang, split, n, 0)
+        found, request = _found(corpus, Request(lang, lang, split, n, parsers, on_error))
     except NbkitError as error:
         return [str(error)]
-    problems = found.problems(lang, split, n, on_error)
-    if isinstance(found, NliSandbox):
-        return problems
-    problem = check_tokenizer(tokenizer_for(lang, parsers), lang)
-    return [*problems, problem] if problem else problems
+    return found.problems(request)
 
 
 def find_nli(spec: str) -> tuple[NliCorpus, str | None]:
@@ -559,26 +560,16 @@ def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
     return NliFiles(path, LocalPlace(path, path), format=format_name, columns=given, classes=classes)
 
 
-def _found(corpus: str, lang: str, split: str | None, n: int | None, start: int) -> tuple[NliCorpus, str | None]:
-    """The corpus and its split, with the numbers checked."""
+def _found(corpus: str, request: Request) -> tuple[NliCorpus, Request]:
+    """The corpus and what is asked of it, with the split that its name has, checked."""
     found, named = find_nli(corpus)
-    check_language(lang)
-    if split and named and split != named:
+    check_language(request.src)
+    if request.split and named and request.split != named:
         raise NbkitError(
-            f"NLI corpus '{corpus}' names the split '{named}', but split is '{split}'; give only one of them"
+            f"NLI corpus '{corpus}' names the split '{named}', but split is '{request.split}'; give only one of them"
         )
-    if n is not None and n < 1:
-        raise NbkitError(f"n is {n}; it must be at least 1 (unset, it means all of NLI corpus {corpus})")
-    if start < 0:
-        raise NbkitError(f"start is {start}; pairs are counted from 0")
-    return found, split or named
-
-
-def _wanted(
-    rows: Iterator[RawNli | DataError], start: int, n: int | None, on_error: OnError, skipped: Skipped | None
-) -> Iterator[RawNli]:
-    good = keep_good(_labelled(rows, skipped), on_error, skipped)
-    return islice(good, start, None if n is None else start + n)
+    request.check(f"NLI corpus {corpus}")
+    return found, replace(request, split=request.split or named)
 
 
 def _labelled(rows: Iterator[RawNli | DataError], skipped: Skipped | None) -> Iterator[RawNli | DataError]:

@@ -85,8 +85,8 @@ def fonts() -> list[str]:
 def as_written(figure: Figure) -> None:
     """Draw names that hold dollar signs as they are written; mathtext is what begins with a symbol of the papers."""
     for text in figure.findobj(Text):
-        if "$" in text.get_text() and not _SYMBOL.search(text.get_text()):  # type: ignore[attr-defined]
-            text.set_parse_math(False)  # type: ignore[attr-defined]
+        if "$" in text.get_text() and not _SYMBOL.search(text.get_text()):
+            text.set_parse_math(False)
 
 
 def looks(column: str | None, values: Iterable[str], names: Names = None) -> dict[str, Look]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nbkit.cli import main
 from nbkit.corpora import Skipped, corpus
 from nbkit.corpora.corpus import (
     RawPair,
@@ -20,11 +22,12 @@ from nbkit.corpora.corpus import (
 )
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import keep_good
+from nbkit.text.form import one_form
 
 # Anything a line of text may hold, other Unicode line ends (U+2028, U+0085, form feed) among it.
 side = st.text(
     st.characters(exclude_characters="\t\n\r\ufeff", exclude_categories=("Cs",)), min_size=1, max_size=20
-).filter(lambda text: text.strip())
+).filter(lambda text: one_form(text).strip())
 
 
 @given(st.lists(st.tuples(side, side), max_size=8), st.sampled_from(["\n", "\r\n"]))
@@ -283,3 +286,24 @@ def test_treebanks_of_different_length_are_known_before_the_shorter_ends(tmp_pat
     treebank(tmp_path / "x.de.conllu", ("1", "Da"), ("2", "Geh"))
     problems = corpus.check_corpus(f"conllu:{tmp_path}/x.{{lang}}.conllu", "en", "de", n=1)
     assert problems == [f"{tmp_path}/x.de.conllu: 2 sentences for the 3 of x.en.conllu: the two files are not aligned"]
+
+
+def test_logs_and_json_become_files_of_lines(tmp_path):
+    """A file for each system; `outputs:` and `moses:` read them. A row that lacks one is named."""
+    (tmp_path / "gen.log").write_text(FAIRSEQ)
+    (tmp_path / "wmt.jsonl").write_text(WMT25)
+    assert corpus.lines_of(tmp_path / "gen.log", "en", "de") == {
+        "source.en": ["A dog .", "The cat sleeps ."],
+        "reference.de": ["Ein Hund .", "Die Katze schläft ."],
+        "gen.de": ["Ein Hund .", "Die Katze schläft."],
+    }
+    imported = CliRunner().invoke(
+        main, ["import", str(tmp_path / "wmt.jsonl"), str(tmp_path / "out"), "--pair", "en-de"]
+    )
+    assert imported.exit_code == 0, imported.output
+    assert {path.name: path.read_text() for path in (tmp_path / "out").iterdir()} == {
+        "source.en": "A dog.  A cat.\n", "reference.de": "Ein Hund.  Eine Katze.\n", "GPT.de": "Hund.\n", "A_B.de": "Katze.\n",
+    }  # fmt: skip
+    (tmp_path / "gap.jsonl").write_text('{"source": "A", "hypothesis": "B"}\n{"source": "A"}\n')
+    with pytest.raises(DataError, match=r"gap.jsonl:2: texts for source.en; expected source.en, gap.de"):
+        corpus.lines_of(tmp_path / "gap.jsonl", "en", "de")

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from nbkit.corpora import OnError, Request, find_corpus, is_endless
-from nbkit.corpora.corpus import RawCorpus
+from nbkit.corpora.corpus import is_raw
 from nbkit.errors import NbkitError
 from nbkit.files import keep_good
 from nbkit.languages import base_language, is_unspaced
@@ -32,7 +32,7 @@ def text_pairs(
     """The first *n* good pairs of a corpus as text. Raises as `nbkit.corpora.load_pairs` does, parsers aside."""
     found, split = find_corpus(corpus)
     request = Request(src, tgt, split, n, on_error=on_error)
-    if isinstance(found, RawCorpus):
+    if is_raw(found):
         for raw in islice(keep_good(found.raw_pairs(request), on_error, None), n):
             yield TextPair(raw.id, raw.source, raw.target, raw.source)
     else:
@@ -43,9 +43,7 @@ def text_pairs(
 def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int | None) -> dict[str, Any]:
     """What the texts of the first *n* pairs (None: all) depend on, for store keys; no parser."""
     found, split = find_corpus(corpus)
-    request = Request(src, tgt, split, n)
-    identity = found.files_identity(request) if isinstance(found, RawCorpus) else found.identity(request)
-    return {"n": n, **identity}
+    return {"n": n, **found.identity(Request(src, tgt, split, n, parsed=False))}
 
 
 def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parameter: str = "n") -> list[str]:
@@ -59,8 +57,7 @@ def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parame
             return [f"corpus '{corpus}' is unbounded: set {parameter}"]
     except NbkitError as error:
         return [str(error)]
-    request = Request(src, tgt, split, n)
-    return found.files_problems(request) if isinstance(found, RawCorpus) else found.problems(request)
+    return found.problems(Request(src, tgt, split, n, parsed=False))
 
 
 # ----------------------------------------------------------------------------

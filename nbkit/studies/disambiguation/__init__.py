@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit import corpora
-from nbkit.corpora.corpus import FileCorpus, RawCorpus
+from nbkit.corpora.corpus import FileCorpus, is_raw
 from nbkit.corpora.homographs import MUCOW, check_homographs
 from nbkit.errors import NbkitError
 from nbkit.measure.aligners import check_aligner
@@ -70,7 +70,7 @@ def _problems(params: DisambiguationParams, cell: Cell) -> Iterator[str | None]:
     for corpus, limit, n in params.read:
         yield from corpora.check_corpus(corpus, source, target, parsers, n=n, on_error=params.on_error)
         with suppress(NbkitError):  # `check_corpus` says what is wrong with it
-            if isinstance(corpora.find_corpus(corpus)[0], RawCorpus):
+            if is_raw(corpora.find_corpus(corpus)[0]):
                 yield check_lemmas(parser_for(source, parsers), source)
             if n is None and corpora.is_endless(corpus):
                 yield f"corpus '{corpus}' is unbounded: set {limit}"

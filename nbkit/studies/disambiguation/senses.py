@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from nbkit.corpora import find_corpus
-from nbkit.corpora.corpus import RawCorpus
+from nbkit.corpora.corpus import is_raw
 from nbkit.errors import NbkitError
 from nbkit.languages import base_language
 from nbkit.measure.bleu import cut
@@ -228,7 +228,7 @@ def _sources(
 
     Of raw text only these are parsed.
     """
-    if not isinstance(find_corpus(corpus)[0], RawCorpus):
+    if not is_raw(find_corpus(corpus)[0]):
         pairs = enumerate(islice(pairs_of(params, cell, corpus, n, start), n), start=start)
         yield from ((unit, pair.id, pair.source) for unit, pair in pairs)
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbkit import corpora
-from nbkit.corpora.corpus import RawCorpus
+from nbkit.corpora.corpus import is_raw
 from nbkit.errors import DataError, NbkitError
 from nbkit.measure import check_metric
 from nbkit.perturb import CONTROL, PERTURBATIONS, is_drawn, moved_spans, perturb_all
@@ -40,10 +40,10 @@ def size(params: WordOrderParams, cell: Cell) -> int | None:
         return wanted
     try:
         found, split = corpora.find_corpus(params.corpus)
-        if not isinstance(found, RawCorpus):
+        if not is_raw(found):
             return None
-        request = corpora.Request(cell.source, cell.target, split)
-        return _counted(params.corpus, cell.source, cell.target, json.dumps(found.files_identity(request))) or None
+        request = corpora.Request(cell.source, cell.target, split, parsed=False)
+        return _counted(params.corpus, cell.source, cell.target, json.dumps(found.identity(request))) or None
     except NbkitError:  # the part that reads it reports the problem, with file and line
         return None
 
@@ -52,7 +52,7 @@ def size(params: WordOrderParams, cell: Cell) -> int | None:
 def _counted(corpus: str, source: str, target: str, files: str) -> int:
     """The good pairs of a corpus of raw text. files: the identity of what is read."""
     found, split = corpora.find_corpus(corpus)
-    assert isinstance(found, RawCorpus)
+    assert is_raw(found)
     return sum(not isinstance(pair, DataError) for pair in found.raw_pairs(corpora.Request(source, target, split)))
 
 

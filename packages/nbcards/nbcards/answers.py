@@ -56,6 +56,7 @@ class Value:
         if measure.floor and low <= measure.floor.value + 1e-9:
             return f"{'at' if high >= measure.floor.value else 'below'} the floor ({measure.floor.label})"
         if measure.zero:
+            low, high = (round(end, 3 if measure.share else 2) for end in (low, high))  # as they are written
             side = "above" if low > measure.zero.value else "below" if high < measure.zero.value else "on both sides of"
             return f"{side} {measure.written(measure.zero.value)} ({measure.zero.label})"
         if measure.floor and measure.ceiling:

@@ -213,3 +213,17 @@ def test_it_loads_no_heavy_library(files):
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
+
+
+def test_outputs_may_be_packed_or_standard_input(tmp_path):
+    import gzip
+
+    (tmp_path / "a.en").write_text("The dog sleeps in the garden.\n")
+    with gzip.open(tmp_path / "a.de.gz", "wt") as file:
+        file.write("None\n")
+    command = [sys.executable, "-m", "nbkit", "check-outputs", "a.en", "a.de.gz", "--pair", "en-de"]
+    packed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert packed.returncode == 1 and "a.de.gz:1: codes" in packed.stdout
+    command[-3] = "-"
+    piped = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, input="None\n")
+    assert piped.returncode == 1 and "stdin:1: codes" in piped.stdout

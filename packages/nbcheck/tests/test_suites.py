@@ -302,7 +302,9 @@ def test_tests_are_released_and_quarantined_by_the_file_and_another_file_is_not_
 
 def test_lines_of_json_that_cannot_be_read_are_all_named(tmp_path):
     lines = ['{"pair": "en-de"}', '{"source": "x", "must": "y", "must": "z"}', '{"source": "x",}', '{"source": 1}']
-    message = r"(?s)s.jsonl:2: invalid JSON: key 'must' stands twice.*s.jsonl:3: invalid JSON: .* column 16.*s.jsonl:4: source: a text"
+    message = (
+        r"(?s)s.jsonl:2: .*key 'must' stands twice.*s.jsonl:3: invalid JSON: .* column 16.*s.jsonl:4: source: a text"
+    )
     with pytest.raises(DataError, match=message):
         read_suite(written(tmp_path, "\n".join(lines), "s.jsonl"))
 
@@ -438,3 +440,10 @@ def test_the_suite_of_dfki_is_read_and_linted():
     assert len(tests) == 2324 and len({test.category for test in tests}) == 13
     found = Counter(fault.kind for fault in lint(suite))
     assert found == {"no expectation": 110, "a known translation is judged otherwise": 16}
+
+
+def test_a_cell_that_says_no_sets_no_test_aside(tmp_path):
+    """As in YAML; any other text is the reason."""
+    rows = [f"{n},The dog sleeps.,Hund,{cell}" for n, cell in enumerate(["no", "False", "0", "", "wrong gold"])]
+    (tmp_path / "s.csv").write_text("\n".join(["pair,id,source,must,quarantine", *(f"en-de,{row}" for row in rows)]))
+    assert read_suite(tmp_path / "s.csv").quarantine == {"4": "wrong gold"}

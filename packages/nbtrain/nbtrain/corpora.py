@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from nbkit.corpora import Corpus, Request, find_corpus
-from nbkit.corpora.corpus import FileCorpus, RawCorpus
 from nbkit.corpora.nli import check_nli, find_nli
 from nbkit.errors import NbkitError, as_problem
 from nbkit.files import expand_path, file_digest
@@ -21,9 +20,9 @@ def corpus_digest(corpus: str, lang: str) -> dict[str, Any]:
         return {"lines": file_digest(line_file(corpus))}
     if corpus.startswith(PAIRS):
         nli, split = find_nli(corpus.removeprefix(PAIRS))
-        return nli.identity(lang, split)
+        return nli.identity(Request(lang, lang, split, parsed=False))
     found, request = _request(corpus, lang)
-    return FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
+    return found.identity(request)
 
 
 @as_problem
@@ -36,14 +35,13 @@ def corpus_problem(corpus: str, lang: str) -> str | None:
         problems = check_nli(corpus.removeprefix(PAIRS), lang, n=1)
     else:
         found, request = _request(corpus, lang, 1)
-        # A parser that is missing does not matter here.
-        problems = FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
+        problems = found.problems(request)
     return next(iter(problems), None)
 
 
 def _request(corpus: str, lang: str, n: int | None = None) -> tuple[Corpus, Request]:
     found, split = find_corpus(corpus)
-    return found, Request(lang, other_language(found, lang), split, n)
+    return found, Request(lang, other_language(found, lang), split, n, parsed=False)
 
 
 def other_language(corpus: Any, lang: str) -> str:

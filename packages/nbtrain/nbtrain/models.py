@@ -14,7 +14,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, ClassVar
 
-from nbkit.corpora import corpus_identity, sandbox
+from nbkit.corpora import Request, corpus_identity, sandbox
 from nbkit.corpora.nli import check_nli, find_nli
 from nbkit.errors import ModelError
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS, Entry, check, files
@@ -257,7 +257,7 @@ class TrainedClassifier(TrainedModel):
 def classifier_digest(recipe: ClassifierRecipe) -> str:
     """The digest that identifies a classifier: its recipe, the data of training and dev, and a start."""
     found = map(find_nli, (recipe.train, recipe.dev))
-    more = [corpus.identity(recipe.lang, split) for corpus, split in found]
+    more = [each.identity(Request(recipe.lang, recipe.lang, split, parsed=False)) for each, split in found]
     if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
         more.append(start_identity(find(recipe.start, "likelihood", recipe.lang)))
     elif recipe.start is not None:
