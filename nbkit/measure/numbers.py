@@ -592,7 +592,7 @@ def voting(texts: Mapping[str, Sequence[str]], wrong: Mapping[str, int]) -> set[
     >>> sorted(voting(texts, {"a": 4, "b": 5, "again b": 5, "c": 3, "broken": 60}))
     ['a', 'b', 'c']
     """
-    distinct = {tuple(lines): name for name, lines in reversed(texts.items())}
+    distinct = {tuple(lines): name for name, lines in reversed(list(texts.items()))}
     usual = median(wrong[name] for name in distinct.values())
     return {name for name in distinct.values() if wrong[name] <= max(2 * usual, usual + FEW_ERRORS)}
 

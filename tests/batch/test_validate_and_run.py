@@ -37,7 +37,9 @@ AWKWARD: dict[str, Callable[[list[str]], bytes]] = {
     "a NUL": lambda lines: joined(lines).replace(b"bucket", b"buck\0et").replace(b"Eimer", b"Ei\0mer"),
     "marks alone": lambda lines: joined([*lines[:-1], "… ! ? »"]),
     "a very long line": lambda lines: joined([*lines[:-1], " ".join([lines[-1]] * 120)]),
-    "other scripts": lambda lines: joined([*lines[:-1], "\u202eשלום\u202c 你好 नमस्ते e\u0301 🙂\U0001f1e9\U0001f1ea ١٢ $x_1$"]),
+    "other scripts": lambda lines: joined(
+        [*lines[:-1], "\u202eשלום\u202c 你好 नमस्ते e\u0301 🙂\U0001f1e9\U0001f1ea ١٢ $x_1$"]
+    ),
 }  # fmt: skip
 
 ONE_SIDE = {"too few lines", "a line without text"}

@@ -286,14 +286,16 @@ def _beside_others(texts: Iterable[list[str]], pair: tuple[str, str], strict: bo
     from nbkit.measure.numbers import own_flags, voting, wrong_quantities
     from nbkit.numbers import compare_quantities
 
-    every = list(texts)
-    found = [[compare_quantities(line[0], text, *pair) for text in line[1:]] for line in every]
-    wrong = [sum(map(bool, map(wrong_quantities, of_one))) for of_one in zip(*found, strict=True)]
-    outputs = dict(enumerate(list(zip(*every, strict=True))[1:]))
-    voters = voting(outputs, dict(enumerate(wrong)))
-    for (source, *_), verdicts in zip(every, found, strict=True):
-        own = own_flags(dict(enumerate(verdicts)), voters)[0]
-        rows = ((_row(each), each) for each in verdicts[0] if _is_shown(each, strict))
+    sources, *outputs = map(list, zip(*texts, strict=True))
+    by_name = {str(n): lines for n, lines in enumerate(outputs)}
+    found = {
+        name: [compare_quantities(*both, *pair) for both in zip(sources, lines, strict=True)]
+        for name, lines in by_name.items()
+    }
+    voters = voting(by_name, {name: sum(map(bool, map(wrong_quantities, each))) for name, each in found.items()})
+    for number, source in enumerate(sources):
+        own = own_flags({name: each[number] for name, each in found.items()}, voters)["0"]
+        rows = ((_row(each), each) for each in found["0"][number] if _is_shown(each, strict))
         yield source, [row | {"everyone": each not in own} if each.grade == "wrong" else row for row, each in rows]
 
 
