@@ -286,7 +286,10 @@ def _beside_others(texts: Iterable[list[str]], pair: tuple[str, str], strict: bo
     from nbkit.measure.numbers import own_flags, voting, wrong_quantities
     from nbkit.numbers import compare_quantities
 
-    sources, *outputs = map(list, zip(*texts, strict=True))
+    every = list(texts)
+    if not every:
+        return
+    sources, *outputs = map(list, zip(*every, strict=True))
     by_name = {str(n): lines for n, lines in enumerate(outputs)}
     found = {
         name: [compare_quantities(*both, *pair) for both in zip(sources, lines, strict=True)]
@@ -359,11 +362,11 @@ def check_outputs(
     from nbcheck.health import check_outputs, unjudged
     from nbkit.models.services.outputs import read_lines
 
-    source, *outputs = (_STANDARD_INPUT if str(each) == "-" else each for each in (source, *outputs))
+    source, *paths = (_STANDARD_INPUT if str(each) == "-" else each for each in (source, *outputs))
     sources = read_lines(source)
     if not any(map(str.strip, sources)):
         raise DataError(_NO_TEXT, source)
-    found = check_outputs(sources, {str(each): read_lines(each) for each in outputs}, *pair)
+    found = check_outputs(sources, {str(each): read_lines(each) for each in paths}, *pair)
     if style == "tsv":
         click.echo("file\tline\tkind\tevidence")
     for each in found:
