@@ -228,7 +228,7 @@ def _probe(params: IdiomsParams, cell: Cell) -> Model:
 
 def probed_by(params: IdiomsParams, cell: Cell) -> Any:
     """The system, how it is probed, and the code of that, which is not part of the studies' own."""
-    code = digest("nbkit.models.probing", but=("nbkit/models/probes.py", "nbkit/models/probing.py"))
+    code = digest("nbkit.models.probing", "nbkit.models.probes")
     return {"system": whose(params, cell), "probe": _probe(params, cell).key(), "code": code}
 
 
