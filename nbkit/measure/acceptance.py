@@ -20,6 +20,7 @@ Source: Sinha et al. 2021, "Unnatural Language Inference", §4.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -82,7 +83,7 @@ def floors(
     import pandas as pd
     from scipy.stats import binom
 
-    share = np.unique(gold, return_counts=True)[1].max() / len(gold) if len(gold) else np.nan
+    share = max(Counter(gold).values()) / len(gold) if len(gold) else np.nan
     answered = np.asarray(correct, dtype=np.float64)[~np.isnan(correct)]
     accuracy = float(answered.mean()) if len(answered) else np.nan
     # More than none, and more than a third, of the permutations get the label.
