@@ -341,11 +341,11 @@ def check_outputs(
     from nbkit.measure.health import check_outputs, unjudged
     from nbkit.models.services.outputs import read_lines
 
-    source, *outputs = (_STANDARD_INPUT if str(each) == "-" else each for each in (source, *outputs))
+    source, *rest = [_STANDARD_INPUT if str(each) == "-" else each for each in (source, *outputs)]
     sources = read_lines(source)
     if not any(map(str.strip, sources)):
         raise DataError(_NO_TEXT, source)
-    found = check_outputs(sources, {str(each): read_lines(each) for each in outputs}, *pair)
+    found = check_outputs(sources, {str(each): read_lines(each) for each in rest}, *pair)
     if style == "tsv":
         click.echo("file\tline\tkind\tevidence")
     for each in found:
