@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
@@ -395,49 +396,45 @@ class HubPlace:
     def path(self, fields: Mapping[str, str]) -> Path:
         """The file on this machine, fetched if need be. Raises `NbkitError` with the way out."""
         from huggingface_hub import hf_hub_download
-        from huggingface_hub.utils import httpx
 
         # Asked first because it fails at once where there is no network; a download tries again for half a minute.
         if problem := self.problem(fields):
             raise NbkitError(problem)
-        name = self._name(fields)
-        try:
+        with self._reaching(name := self._name(fields)):
             return Path(hf_hub_download(self.repository, name, repo_type="dataset", revision=self.revision))
-        except (httpx.HTTPError, OSError) as error:
-            raise NbkitError(self._unreachable(name, error)) from error
 
     def identity(self, fields: Mapping[str, str]) -> dict[str, Any]:
         """What identifies the file's content in cache keys; fetches nothing."""
         return {"repository": self.repository, "revision": self.revision, "file": self._name(fields)}
 
+    @as_problem
     def problem(self, fields: Mapping[str, str]) -> str | None:
         """Why the file cannot be fetched, or None. Fetches nothing."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
-        from huggingface_hub.utils import httpx
 
-        name = self._name(fields)
-        cached = try_to_load_from_cache(self.repository, name, repo_type="dataset", revision=self.revision)
-        if isinstance(cached, str):
-            return None
-        url = hf_hub_url(self.repository, name, repo_type="dataset", revision=self.revision)
-        try:
-            get_hf_file_metadata(url, timeout=10)
-        except (httpx.HTTPError, OSError) as error:
-            return self._unreachable(name, error)
+        name, where = self._name(fields), {"repo_type": "dataset", "revision": self.revision}
+        if not isinstance(try_to_load_from_cache(self.repository, name, **where), str):
+            with self._reaching(name):
+                get_hf_file_metadata(hf_hub_url(self.repository, name, **where), timeout=10)
         return None
 
     def _name(self, fields: Mapping[str, str]) -> str:
         return fill(self.template, fields, f"corpus {self.corpus}")
 
-    def _unreachable(self, name: str, error: Exception) -> str:
+    @contextmanager
+    def _reaching(self, name: str) -> Iterator[None]:
         from huggingface_hub.constants import HF_HUB_CACHE
+        from huggingface_hub.utils import httpx
 
-        reason = str(error).strip().partition("\n")[0] or type(error).__name__
-        return (
-            f"corpus {self.corpus}: {name} of the data set {self.repository} (revision {self.revision[:12]}) is "
-            f"not in the cache {HF_HUB_CACHE}, and fetching it failed ({type(error).__name__}: {reason}). Set "
-            f"HF_HOME to a folder that has it, or give local files as the corpus ({self.local})"
-        )
+        try:
+            yield
+        except (httpx.HTTPError, OSError) as error:
+            reason = str(error).strip().partition("\n")[0] or type(error).__name__
+            raise NbkitError(
+                f"corpus {self.corpus}: {name} of the data set {self.repository} (revision {self.revision[:12]}) is "
+                f"not in the cache {HF_HUB_CACHE}, and fetching it failed ({type(error).__name__}: {reason}). Set "
+                f"HF_HOME to a folder that has it, or give local files as the corpus ({self.local})"
+            ) from error
 
 
 Place: TypeAlias = LocalPlace | HubPlace

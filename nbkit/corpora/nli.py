@@ -51,18 +51,6 @@ from nbkit.yaml_text import read_own
 if TYPE_CHECKING:
     from spacy.language import Language
 
-__all__ = [
-    "LABELS",
-    "NLI_CORPORA",
-    "NliPair",
-    "check_nli",
-    "find_nli",
-    "load_nli",
-    "nli_identity",
-    "nli_tokenizer",
-    "raw_nli",
-]
-
 # ----------------------------------------------------------------------------
 # `NliPair`: a premise and a hypothesis with their label, and the labels in the order of every matrix.
 

@@ -14,24 +14,12 @@ from typing import Any, ParamSpec, TypeVar
 import nbsandbox
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.text.sentences import Pair, Sentence, Text
-from nbsandbox import IDIOM_SPLITS, LANGUAGES, SPLITS, VERSION, mixtures, training_splits
-
-__all__ = [
-    "IDIOM_SPLITS",
-    "LANGUAGES",
-    "SPLITS",
-    "VERSION",
-    "entailment",
-    "entailment_identity",
-    "gold_idiom",
-    "gold_senses",
-    "homograph_lexicon",
-    "identity",
-    "idiom_dictionary",
-    "mixtures",
-    "pairs",
-    "training_splits",
-]
+from nbsandbox import IDIOM_SPLITS as IDIOM_SPLITS
+from nbsandbox import LANGUAGES as LANGUAGES
+from nbsandbox import SPLITS as SPLITS
+from nbsandbox import VERSION as VERSION
+from nbsandbox import mixtures as mixtures
+from nbsandbox import training_splits as training_splits
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

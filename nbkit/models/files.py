@@ -179,7 +179,7 @@ def largest_id(folder: Path) -> int:
 @lru_cache(maxsize=64)
 def _largest_id(path: Path, modified: int) -> int:
     known = read_json(path)
-    whole = known if path.name == "tokenizer.json" else {"model": {"vocab": known}}
+    whole: dict[str, Any] = known if path.name == "tokenizer.json" else {"model": {"vocab": known}}
     words = whole["model"].get("vocab", {})
     ids = words.values() if isinstance(words, dict) else range(len(words))
     return max([-1, *ids, *(token["id"] for token in whole.get("added_tokens", ()))])

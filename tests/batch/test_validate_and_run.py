@@ -24,6 +24,7 @@ def joined(lines: list[str], end: str = "\n") -> bytes:
     return "".join(line + end for line in lines).encode()
 
 
+OTHER_SCRIPTS = "\u202eשלום\u202c 你好 नमस्ते e\u0301 🙂\U0001f1e9\U0001f1ea ١٢ $x_1$"
 #: What becomes of the lines of a source and of its target.
 AWKWARD: dict[str, Callable[[list[str]], bytes]] = {
     "as it should be": joined,
@@ -37,9 +38,7 @@ AWKWARD: dict[str, Callable[[list[str]], bytes]] = {
     "a NUL": lambda lines: joined(lines).replace(b"bucket", b"buck\0et").replace(b"Eimer", b"Ei\0mer"),
     "marks alone": lambda lines: joined([*lines[:-1], "… ! ? »"]),
     "a very long line": lambda lines: joined([*lines[:-1], " ".join([lines[-1]] * 120)]),
-    "other scripts": lambda lines: joined(
-        [*lines[:-1], "\u202eשלום\u202c 你好 नमस्ते e\u0301 🙂\U0001f1e9\U0001f1ea ١٢ $x_1$"]
-    ),
+    "other scripts": lambda lines: joined([*lines[:-1], OTHER_SCRIPTS]),
 }  # fmt: skip
 
 ONE_SIDE = {"too few lines", "a line without text"}
@@ -216,5 +215,6 @@ def test_without_models_the_pages_that_need_none_are_run(study, cheap, pipelines
     )
     [entry] = run_files.entries(run_file)
     pages = {Path(each.path).name for each in entry.notebooks if each.scope == "grid"}
-    assert pages == {"word_order": {"perturbations", "similarity", "length"}, "disambiguation": {"attractors"},
-                     "nli_permutation": {"permutations", "length", "human_evaluation"}, "numbers": set()}[study]  # fmt: skip
+    known = {"word_order": {"perturbations", "similarity", "length"}, "disambiguation": {"attractors"},
+             "nli_permutation": {"permutations", "length", "human_evaluation"}, "numbers": set()}  # fmt: skip
+    assert pages == known[study]

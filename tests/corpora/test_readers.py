@@ -252,11 +252,14 @@ WMT25 = (
 @pytest.mark.parametrize(
     ("name", "text", "pairs"),
     [
-        ("fairseq:{}/gen.log", FAIRSEQ, [("1", "A dog .", "Ein Hund ."), ("2", "The cat sleeps .", "Die Katze schläft .")]),
+        ("fairseq:{}/gen.log", FAIRSEQ,
+         [("1", "A dog .", "Ein Hund ."), ("2", "The cat sleeps .", "Die Katze schläft .")]),
         ("{}/wmt25.jsonl", WMT25, [("1", "A dog.  A cat.", "Ein Hund.  Eine Katze.")]),
-        ("{}/pp.jsonl", '{"lp": "en-de_DE", "source": "A", "target": "B"}\n\n{"lp": "en-sv_SE", "source": "A", "target": "C"}',
+        ("{}/pp.jsonl",
+         '{"lp": "en-de_DE", "source": "A", "target": "B"}\n\n{"lp": "en-sv_SE", "source": "A", "target": "C"}',
          [("1", "A", "B")]),
-        ("{}/list.json", '[{"en": "A", "de": "B"}, {"translation": {"de": "D", "en": "C"}}]', [("1", "A", "B"), ("2", "C", "D")]),
+        ("{}/list.json", '[{"en": "A", "de": "B"}, {"translation": {"de": "D", "en": "C"}}]',
+         [("1", "A", "B"), ("2", "C", "D")]),
         ("json:{}/x", '{"src": "A", "ref": "B", "id": 3}', [("1", "A", "B")]),
     ],
 )  # fmt: skip
@@ -302,7 +305,8 @@ def test_logs_and_json_become_files_of_lines(tmp_path):
     )
     assert imported.exit_code == 0, imported.output
     assert {path.name: path.read_text() for path in (tmp_path / "out").iterdir()} == {
-        "source.en": "A dog.  A cat.\n", "reference.de": "Ein Hund.  Eine Katze.\n", "GPT.de": "Hund.\n", "A_B.de": "Katze.\n",
+        "source.en": "A dog.  A cat.\n", "reference.de": "Ein Hund.  Eine Katze.\n", "GPT.de": "Hund.\n",
+        "A_B.de": "Katze.\n",
     }  # fmt: skip
     (tmp_path / "gap.jsonl").write_text('{"source": "A", "hypothesis": "B"}\n{"source": "A"}\n')
     with pytest.raises(DataError, match=r"gap.jsonl:2: texts for source.en; expected source.en, gap.de"):

@@ -269,3 +269,12 @@ def test_signs_of_terms_have_to_be_there_and_punctuation_may_be_missing(phrase, 
 def test_a_line_that_is_no_phrase_alone_is_refused(line):
     with pytest.raises(NbkitError, match=r"one phrase per line|on a separate line"):
         PhraseMatcher([line])
+
+
+@pytest.mark.parametrize("phrase", ["an arm and a leg", "cost an arm and a leg", "an apple a day"])
+def test_a_form_that_the_phrase_has_counts_before_its_lemma(phrase):
+    """UD pipelines give *an* the lemma *a*, which a phrase with both lists as another word."""
+    words = f"It may {phrase} .".split()
+    lemmas = ["a" if word == "an" else word.lower() for word in words]
+    for sentence in (Sentence(tuple(words), "en", lemmas=tuple(lemmas)), Sentence(tuple(words), "en")):
+        assert [match.phrase for match in PhraseMatcher([phrase]).find(sentence)] == [phrase]

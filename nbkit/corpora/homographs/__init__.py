@@ -28,20 +28,6 @@ from nbkit.languages import LanguageDataError, check_language
 from nbkit.registry import Registry
 from nbkit.yaml_text import line_of
 
-__all__ = [
-    "Conflict",
-    "HOMOGRAPHS",
-    "Homograph",
-    "HomographLexicon",
-    "OnConflict",
-    "SenseCluster",
-    "check_homographs",
-    "load_homographs",
-    "own_homographs",
-    "translation_key",
-]
-
-
 # ----------------------------------------------------------------------------
 # What a homograph lexicon is: words, their senses, and the translations that distinguish the senses.
 

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -265,3 +266,12 @@ def test_settings_name_models_as_pages_do_and_leave_out_what_is_empty(tmp_path: 
     html = report.build(tmp_path).read_text()
     assert "<dd>random: sandbox-idioms-…</dd>" in html and "Corpora" not in html
     assert "<dd>Transformer (sandbox-wsd-marian)</dd>" in html
+
+
+def test_what_is_written_as_nothing_is_not_below_it():
+    """As `answer` has it: an interval that pages write as [-0.00, 0.00] is on both sides of zero."""
+    measure = SimpleNamespace(ceiling=None, floor=None, zero=SimpleNamespace(value=0.0, label="neither"), share=False,
+                              written="{:.2f}".format)  # fmt: skip
+    places = {(low, high): answers.Value.place.fget(SimpleNamespace(row={"low": low, "high": high}, measure=measure))
+              for low, high in ((-0.004, -0.001), (-0.4, -0.1))}  # fmt: skip
+    assert places == {(-0.004, -0.001): "on both sides of 0.00 (neither)", (-0.4, -0.1): "below 0.00 (neither)"}
