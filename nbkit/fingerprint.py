@@ -77,10 +77,11 @@ def fingerprint(
         if package not in followed and not _is_loose(package, beside):
             versions |= {package: found} if (found := _version(package)) else {}
         elif package in BELOW:
-            sources |= {_shown(file, package): _file_digest(file) for file in _all_files(package)}
+            sources |= {_shown(file, package): _read(file).digest for file in _all_files(package)}
         elif (path := _locate(name)) and (name in counted or not _shown(path, package).startswith(without)):
             source = _read(path, name)
-            sources |= {_shown(file, package): _file_digest(file) for file in (path, *source.data)}
+            sources[_shown(path, package)] = source.digest
+            sources |= {_shown(file, package): _read(file).digest for file in source.data}
             waiting += source.imports
     return Fingerprint(dict(sorted(sources.items())), dict(sorted(versions.items())))
 
@@ -109,7 +110,7 @@ def digest(*roots: str, without: tuple[str, ...] = KEYED) -> str:
 
 
 class _Source(NamedTuple):
-    """A source file: the digest of its syntax tree, what it imports, its strings, and the data files that it reads."""
+    """A file: its digest (of source code, of its syntax tree), its imports and strings, and the data that it reads."""
 
     digest: str
     imports: list[str]
@@ -117,14 +118,19 @@ class _Source(NamedTuple):
     data: list[Path]
 
 
-def _read(path: Path, name: str) -> _Source:
+def _read(path: Path, name: str = "") -> _Source:
     state = path.stat()
     return _read_once(path, name, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=4096)
 def _read_once(path: Path, name: str, changed: int, size: int) -> _Source:
-    """Read a source once, as long as it stays as it is (*changed*, *size*)."""
+    """Read a file once, as long as it stays as it is (*changed*, *size*); of YAML, comments do not count."""
+    if path.suffix != ".py":
+        content = path.read_bytes()
+        if path.suffix in (".yaml", ".yml") and not _BLOCK_SCALAR.search(content):
+            content = _COMMENT.sub(b"", content)
+        return _Source(_digest(content), [], [], [])
     try:
         text = path.read_text(encoding="utf-8")
         found = _parsed(text, name if path.stem == "__init__" else name.rpartition(".")[0])
@@ -219,16 +225,6 @@ def _version(library: str) -> str | None:
         return version(library)
     except PackageNotFoundError:  # not installed, or distributed under another name than it is imported by
         return None
-
-
-def _file_digest(path: Path) -> str:
-    """Of a source file its syntax tree without docstrings; of a data file its bytes, of YAML without comments."""
-    if path.suffix == ".py":
-        return _read(path, path.stem).digest
-    content = path.read_bytes()
-    if path.suffix in (".yaml", ".yml") and not _BLOCK_SCALAR.search(content):
-        content = _COMMENT.sub(b"", content)
-    return _digest(content)
 
 
 def _digest(content: bytes, size: int = 16) -> str:
