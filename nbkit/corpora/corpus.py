@@ -147,7 +147,7 @@ COLUMNS = {
 _MISSING = object()
 _DIRECTION = (("src_lang", "source_lang"), ("tgt_lang", "target_lang"))
 #: A line of a log of fairseq-generate: what it is of which sentence; scores stand before hypotheses.
-_FAIRSEQ = re.compile(r"(?P<kind>[ST])-(?P<n>\d+)\t(?P<text>.*)|(?P<kind2>[HD])-(?P<n2>\d+)\t[^\t]*\t(?P<text2>.*)")
+_FAIRSEQ = re.compile(r"([STHD])-(\d+)\t(.*)")
 
 
 def fairseq_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
@@ -157,7 +157,8 @@ def fairseq_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]
         if isinstance(line, DataError):
             yield number, line
         elif match := _FAIRSEQ.fullmatch(line):
-            kind, n, text = (one or other for one, other in zip(match.groups()[:3], match.groups()[3:], strict=True))
+            kind, n, text = match.groups()
+            text = text.partition("\t")[2] if kind in "HD" else text
             found.setdefault(int(n), {}).setdefault(kind, text.replace("@@ ", ""))
     for n in sorted(found):
         named = zip(COLUMNS, (found[n].get("S"), found[n].get("T"), found[n].get("D", found[n].get("H"))), strict=True)
