@@ -662,6 +662,7 @@ def _unmatched(
         [quantity for v in verdicts if (quantity := v.target)],
     ]
     values = [{(value, u) for q in side for value in (q.value, *q.also) for u in ("", q.unit)} for side in sides]
+    sides = [side[:MOST_COMPARED] for side in sides]
     extra = Counter(quantity.value for j, quantity in enumerate(right) if j not in paired[1])
     for side, rest in enumerate((left, right)):
         for i, quantity in enumerate(rest):

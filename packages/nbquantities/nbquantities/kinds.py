@@ -373,19 +373,19 @@ def _cldr_units(lang: str) -> Iterator[tuple[str, str]]:
 
 def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
     """Names of months, full and short, in lower case. Source: Unicode CLDR by way of Babel."""
-    names: dict[str, int] = {}
+    by_name: dict[str, int] = {}
     if language_data(lang).get("script") == "han":
-        return names
+        return by_name
     months = Locale.parse(lang).months
     for width in ("wide", "abbreviated"):
         for form in ("format", "stand-alone"):
             for month, name in months[form][width].items():
-                names.setdefault(name.rstrip(".").lower(), month)
+                by_name.setdefault(name.rstrip(".").lower(), month)
     for month, names in data.get("months_more", {}).items():
-        names.update(dict.fromkeys(names, month))
+        by_name.update(dict.fromkeys(names, month))
     for name in data.get("no_months", ()):
-        names.pop(name, None)
-    return {name: month for name, month in names.items() if len(name) > (2 if name.isascii() else 1)}
+        by_name.pop(name, None)
+    return {name: month for name, month in by_name.items() if len(name) > (2 if name.isascii() else 1)}
 
 
 # ----------------------------------------------------------------------------
