@@ -547,7 +547,7 @@ class Format(NamedTuple):
     """How files are read.
 
     name: in keys. read: yields all pairs of a corpus, given the request and the paths, with a `DataError` in place of
-    each malformed one. by_side: whether each side has a file of its own. has_trees: whether pairs are parsed.
+    each malformed one. by_side: whether each side has a separate file. has_trees: whether pairs are parsed.
     """
 
     name: str

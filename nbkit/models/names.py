@@ -356,7 +356,7 @@ class Family:
     converts: bool = False
 
     def code(self, lang: str) -> str | None:
-        """The family's code for a language or, if it has none of its own, for its language without region; None: none.
+        """The family's code for a language or, if there is none, for the language without its region; None: none.
 
         >>> nllb = families()["nllb"]
         >>> nllb.code("de"), nllb.code("pt-BR"), nllb.code("zh-TW"), nllb.code("zho_Hant"), nllb.code("sr-Latn")
