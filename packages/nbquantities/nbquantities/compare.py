@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from babel import Locale
 
-from nbquantities.kinds import Quantity, find_quantities, says_few, shared_data, with_ends
+from nbquantities.kinds import ALWAYS, Quantity, find_quantities, says_few, shared_data, with_ends
 from nbquantities.language import check_text, language_data
 
 Span: TypeAlias = tuple[int, int]
@@ -191,6 +191,7 @@ def _shown(quantity: Quantity | None) -> str:
 # Dates: day, month and year are one thing. Compared one by one, *March 8* would be *3. August*.
 
 #: Between the days of one month: *3.-5. August*, *August 3 and 4*.
+_DAY_NUMBERS = frozenset(range(1, 32))
 _DAYS = re.compile(r"\W{0,3}(?:[-–—~～〜/&,、]|[^\W\d_]{1,4})\W{0,2}")
 
 
@@ -274,8 +275,7 @@ def _days(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
 
 def _is_day(quantity: Quantity) -> bool:
     """Whether it can be the day of a month: a whole number up to 31 that counts nothing but what a neighbour does."""
-    plain = quantity.kind in ("cardinal", "ordinal", "date") and quantity.unit in ("", "day")
-    return (plain or quantity.soft) and quantity.value.denominator == 1 and 1 <= quantity.value <= 31
+    return (quantity.soft or quantity.unit in ("", "day")) and quantity.value in _DAY_NUMBERS
 
 
 @cache
@@ -411,64 +411,47 @@ _COUNTABLE = frozenset(
 
 def _relation(a: Quantity, b: Quantity) -> _Relation | None:
     """How *b* carries over *a*, or None if it does not."""
-    if a.kind == "always" or b.kind == "always":
-        said = {(24, "hour"), (7, "day"), (24, ""), (365, "day")}
+    kinds = {a.kind, b.kind}
+    if "always" in kinds:
         other = b if a.kind == "always" else a
-        return _Relation("equivalent", "idiom") if a.kind == b.kind or (other.value, other.unit) in said else None
-    if a.kind == "clock" or b.kind == "clock":
+        return _Relation("equivalent", "idiom") if len(kinds) == 1 or (other.value, other.unit) in ALWAYS else None
+    if "clock" in kinds:
         return _clock_relation(a, b)
     if a.value == b.value == 1 and a.lexical != b.lexical:
         other = b if a.lexical else a
         if other.kind in _ORDINAL or re.search(r"\d[.,]", other.surface):
             return None  # the article is neither *first* nor *1.000*
-    if a.kind == "decade" and b.kind == "decade":
-        short = min(a.value, b.value) < 100
-        alike = a.value == b.value or (short and max(a.value, b.value) < 2200 and a.value % 100 == b.value % 100)
+    if kinds == {"decade"}:
+        low, high = sorted((a.value, b.value))
+        alike = low == high or (low < 100 and high < 2200 and low == high % 100)
         return _Relation("equivalent", "decade") if alike else None
-    if "decade" in (a.kind, b.kind):
+    if "decade" in kinds:
         decade, other = (a, b) if a.kind == "decade" else (b, a)
         if decade.value == 100 * (other.value - 1) and (other.kind in _ORDINAL or other.unit == "century"):
             return _Relation("equivalent", "century")
-    if a.kind == b.kind == "identifier" and _letters(a) and _letters(b) and a.value == b.value:
+    if kinds == {"identifier"} and a.value == b.value and all(re.search(r"[^\W\d_]", q.surface) for q in (a, b)):
         return _Relation("equivalent", "identifier")
-    if a.kind in _SHARES or b.kind in _SHARES:
+    if kinds & _SHARES.keys():
         return _share_relation(a, b)
-    if "fraction" in (a.kind, b.kind) and a.kind != b.kind:
+    if "fraction" in kinds and a.kind != b.kind:
         fraction, other = (a, b) if a.kind == "fraction" else (b, a)
-        signs = "/" in fraction.surface
-        if (
-            fraction.value.numerator == 1
-            and other.value == fraction.value.denominator > 2
-            and not (other.unit or signs)
-        ):
+        one = fraction.value.numerator == 1 and "/" not in fraction.surface
+        if one and other.value == fraction.value.denominator > 2 and not other.unit:
             return _Relation("equivalent", "one of so many")
-    if a.kind == b.kind == "date" and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
+    if kinds == {"date"} and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
         return None
-    equal = _equal(a, b)
-    if equal and a.kind == b.kind == "cardinal" and _name_in(a) != _name_in(b) and (a.surface + b.surface).isascii():
+    equal, units = _equal(a, b), _unit_relation(a, b)
+    if equal and kinds == {"cardinal"} and _name_in(a) != _name_in(b) and (a.surface + b.surface).isascii():
         equal = _Relation("tolerable", "not the same digits")
-    units = _unit_relation(a, b)
-    if equal and units is not None:
-        if a.kind == b.kind and not equal.note and not units.note:
-            return _Relation("same", "") if a.unit == b.unit or a.soft or b.soft else units
+    if equal and units:
         if equal.note or units.note:
             return max(equal, units, key=lambda relation: _RANKS[relation.grade])
-        return _Relation("equivalent", _crossing(a, b))
-    if a.unit and b.unit and a.kind in ("measure", "money") and b.kind == a.kind:
-        return _converted(a, b)
-    return None
+        crossing = (kind for kind in _CROSSING if kind in kinds)
+        return equal if a.kind == b.kind else _Relation("equivalent", next(crossing, "notation"))
+    return _converted(a, b) if a.unit and b.unit and kinds == {"measure"} else None
 
 
-def _crossing(a: Quantity, b: Quantity) -> str:
-    kinds = {a.kind, b.kind}
-    return next(
-        (kind for kind in ("ordinal", "roman", "date", "decade", "fraction", "identifier", "power") if kind in kinds),
-        "notation",
-    )
-
-
-def _letters(quantity: Quantity) -> bool:
-    return any(character.isalpha() for character in quantity.surface)
+_CROSSING = ("ordinal", "roman", "date", "decade", "fraction", "identifier", "power")
 
 
 def _equal(a: Quantity, b: Quantity) -> _Relation | None:
@@ -563,8 +546,6 @@ def _pint() -> Any:
 
 def _converted(a: Quantity, b: Quantity) -> _Relation | None:
     """Whether two measures in different units are the same amount, within rounding to the precision written."""
-    if a.kind == "money":
-        return None
     for one in _meanings(a.unit):
         for other in _meanings(b.unit):
             counted = _counted(a.value, one, b.value, other)

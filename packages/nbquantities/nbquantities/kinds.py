@@ -126,7 +126,7 @@ def _find(text: str, lang: str) -> list[Quantity]:
     found += [_quantity(text, number, rules) for i, number in enumerate(numbers) if i not in covered]
     found.sort(key=lambda quantity: quantity.span)
     if any(quantity.kind == "always" for quantity in found):
-        found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
+        found = [replace(q, certainty=WEAK) if (q.value, q.unit) in ALWAYS else q for q in found]
     if not found:
         return []
     found = _joined(text, found, "before_percent" in rules.data)
@@ -191,7 +191,7 @@ class Lookup:
 
     def __init__(self, patterns: Sequence[tuple[Any, str]], start: str = "", flags: int = 0):
         self.meanings = [meaning for meaning, _ in patterns]
-        known = [(_first(parser.parse(each)), i, each) for i, (_, each) in enumerate(patterns)]
+        known = [(_held(parser.parse(each))[0], i, each) for i, (_, each) in enumerate(patterns)]
         letters: set[str] = set().union(*(first for first, *_ in known))
         tried = {
             letter: [(i, each) for first, i, each in known if not first or letter in first] for letter in letters | {""}
@@ -225,32 +225,6 @@ def _meant(match: re.Match[str], meanings: Sequence[Any]) -> Any:
     return meanings[int((match.lastgroup or "g0")[1:])]
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What surrounds and replaces numbers in one language."""
-
-    lang: str
-    han: bool
-    data: Mapping[str, Any]
-    notations: list[Notation]
-    in_words: list[Notation]
-    patterns: Mapping[str, re.Pattern[str]]
-    units: Lookup
-    before: re.Pattern[str]
-    before_names: tuple[str, ...]
-    before_ends: frozenset[str]
-    words: Lookup
-    idioms: Lookup
-    months: Mapping[str, int]
-    month_stems: Mapping[str, int]
-
-    def unit(self, text: str, at: int) -> tuple[str, int] | None:
-        """The unit that begins at a place, after a point, a space or a hyphen, and where it ends."""
-        begin = _BEFORE_UNIT.match(text, at)
-        found = self.units.match(text, begin.end() if begin else at)
-        return None if found is None else (found[1], found[0])
-
-
 @cache
 def shared_data() -> dict[str, Any]:
     return read_yaml(DATA / "units.yaml")
@@ -275,50 +249,54 @@ _AROUND = {
 }
 
 
-@cache
-def _rules(lang: str) -> Rules:
-    numbers = language_data(lang)
-    data, han = numbers.get("quantities", {}), numbers.get("script") == "han"
-    start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
-    common = shared_data()
-    units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, each in _pairs(common["symbols"])]
-    units += [(name, f"(?i:{each}){end}") for name, each in [*_pairs(data.get("units", {})), *_cldr_units(lang)]]
-    units = list(dict.fromkeys(units))
-    units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -_length(unit[1])))  # miles per hour before miles
-    before = [(name, each.replace(" ", _SPACE)) for name, each in _pairs(data.get("before", {}), common["before"])]
-    before.sort(key=lambda unit: -len(unit[1]))
-    words = sorted(_pairs(data.get("words", {})), key=lambda word: -len(word[1]))
-    lists = {
-        **data,
-        "permille": ["‰", *data.get("permille", ())],
-        "day_parts": [word for _, word in _pairs(data.get("clock", {}).get("day_parts", {}))],
-        "scales": list(filter(None, [_groups(data.get("scales", ()))])),
-        "in_words": list(filter(None, [_groups(data.get("in_words", {}).values())])),
-    }
-    rules = Rules(
-        lang=lang,
-        han=han,
-        data=data,
-        notations=[],
-        in_words=[],
-        patterns={
+class Rules:
+    """What surrounds and replaces numbers in one language."""
+
+    def __init__(self, lang: str):
+        numbers, common = language_data(lang), shared_data()
+        self.lang, self.han = lang, numbers.get("script") == "han"
+        self.data: dict[str, Any] = numbers.get("quantities", {})
+        data, clock = self.data, self.data.get("clock", {})
+        start, end = ("", "") if self.han else (r"(?<!\w)", r"(?!\w)")
+        units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, each in _pairs(common["symbols"])]
+        units += [(name, f"(?i:{each}){end}") for name, each in [*_pairs(data.get("units", {})), *_cldr_units(lang)]]
+        units = list(dict.fromkeys(units))
+        units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -_length(unit[1])))  # miles per hour first
+        self.units = Lookup(units)
+        before = [(name, each.replace(" ", _SPACE)) for name, each in _pairs(data.get("before", {}), common["before"])]
+        before.sort(key=lambda unit: -len(unit[1]))
+        self.before = re.compile(f"(?<![A-Za-z])(?:{_groups(each for _, each in before)})[-−]?$")
+        self.before_names = [name for name, _ in before]
+        self.before_ends = frozenset(c for _, each in before for c in each)
+        words = [(_meaning(value), each + end) for value, each in _pairs(data.get("words", {}))]
+        idioms = [("", each + end) for each in data.get("idioms", ())]
+        self.words, self.idioms = (
+            Lookup(sorted(each, key=lambda word: -len(word[1])), start, re.IGNORECASE) for each in (words, idioms)
+        )
+        lists = {
+            **data,
+            "permille": ["‰", *data.get("permille", ())],
+            "day_parts": [word for _, word in _pairs(clock.get("day_parts", {}))],
+            "scales": [_groups(data["scales"])] if "scales" in data else (),
+            "in_words": [_groups(data["in_words"].values())] if "in_words" in data else (),
+        }
+        self.patterns = {
             name: _alternatives(lists.get(name, ()), *(p.replace("START", start).replace("END", end) for p in around))
             for name, around in _AROUND.items()
-        },
-        units=Lookup(units),
-        before=re.compile(f"(?<![A-Za-z])(?:{_groups([each for _, each in before])})[-−]?$"),
-        before_names=tuple(name for name, _ in before),
-        before_ends=frozenset(c for _, each in before for c in each),
-        words=Lookup([(_meaning(value), each + end) for value, each in words], start, re.IGNORECASE),
-        idioms=Lookup(
-            [("", each + end) for each in sorted(data.get("idioms", ()), key=len, reverse=True)], start, re.IGNORECASE
-        ),
-        months=_months(lang, data),
-        month_stems={stem: month for month, stem in _pairs(data.get("month_stems", {}))},
-    )
-    rules.notations.extend(_notations(rules))
-    rules.in_words.extend(notation for notation in rules.notations if not notation.at_digits)
-    return rules
+        }
+        self.months = _months(lang, data)
+        self.month_stems = {stem: month for month, stem in _pairs(data.get("month_stems", {}))}
+        self.notations = list(_notations(self))
+        self.in_words = [notation for notation in self.notations if not notation.at_digits]
+
+    def unit(self, text: str, at: int) -> tuple[str, int] | None:
+        """The unit that begins at a place, after a point, a space or a hyphen, and where it ends."""
+        begin = _BEFORE_UNIT.match(text, at)
+        found = self.units.match(text, begin.end() if begin else at)
+        return None if found is None else (found[1], found[0])
+
+
+_rules = cache(Rules)
 
 
 def _pairs(*tables: Mapping[Any, Iterable[str]]) -> list[tuple[Any, str]]:
@@ -329,35 +307,6 @@ def _pairs(*tables: Mapping[Any, Iterable[str]]) -> list[tuple[Any, str]]:
 def _length(pattern: str) -> int:
     """The length of a pattern without what it looks ahead for."""
     return len(re.sub(r"\(\?[=!][^)]*\)", "", pattern))
-
-
-def _first(items: Iterable[tuple[Any, Any]]) -> set[str]:
-    """The letters, spelled as by `_alike`, that a match of a parsed pattern may begin with; none if any may.
-
-    >>> sorted(_first(parser.parse(r"(?<!x)(?:half|\\d) an?"))), _first(parser.parse(r"a?.")), _first(parser.parse(""))
-    (['0', 'h'], set(), set())
-    """
-    found: set[str] = set()
-    for operator, given in items:
-        first = set()
-        if operator is parser.LITERAL:
-            first = {_LETTERS[chr(given)]}
-        elif operator is parser.SUBPATTERN:
-            first = _first(given[-1])
-        elif operator is parser.MAX_REPEAT:
-            first = _first(given[2])
-        elif operator is parser.BRANCH:
-            branches = [_first(branch) for branch in given[1]]
-            first = set().union(*branches) if all(branches) else set()
-        elif operator is parser.IN:
-            first = {_member(*each)[:1] for each in given}
-        if operator not in (parser.AT, parser.ASSERT, parser.ASSERT_NOT):
-            if not first or "" in first:
-                return set()
-            found |= first
-            if operator is not parser.MAX_REPEAT or given[0]:
-                return found
-    return set()
 
 
 def _groups(patterns: Iterable[str]) -> str:
@@ -456,33 +405,41 @@ _DIGIT = re.compile(r"[\d⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞]")
 _LETTERS = Remembered(lambda character: _alike(character)[:1])
 
 
-def _needed(items: Iterable[tuple[Any, Any]]) -> Collection[str]:
-    """Strings, spelled as by `_alike`, of which each match of a parsed pattern holds one; none if they cannot be told.
+def _held(items: Iterable[tuple[Any, Any]]) -> tuple[set[str], set[str]]:
+    """What a parsed pattern tells of its matches, spelled as by `_alike`; nothing if it cannot be told.
 
-    >>> [sorted(_needed(parser.parse(each))) for each in (r"\\d{1,2} o.clock", "(?<!x)(?:half|a half) past", r"\\d?x*")]
-    [['clock'], [' past'], []]
+    The letters that one may begin with, and strings of which each match holds one.
+
+    >>> def held(pattern): return [sorted(each) for each in _held(parser.parse(pattern))]
+    >>> held(r"\\d{1,2} o.clock"), held("(?<!x)(?:half|a half) past"), held(r"\\d?x*")
+    ([['0'], ['clock']], [['a', 'h'], [' past']], [[], []])
     """
-    run, best = "", set[str]()
+    run, begins, at_start, best = "", set[str](), True, set[str]()
     for operator, given in items:
-        held: Collection[str] = ()
+        first: set[str] = set()
+        held: set[str] = set()
         if operator is parser.LITERAL:
             run += _alike(chr(given))
-            held = {run}
+            first, held = {_alike(chr(given))[:1]}, {run}
         elif operator in (parser.SUBPATTERN, parser.ASSERT):
-            held = _needed(given[-1])
-        elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and given[0]:
-            held = _needed(given[2])
+            first, held = _held(given[-1])
+        elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT):
+            first, held = _held(given[2])
         elif operator is parser.BRANCH:
-            branches = [_needed(branch) for branch in given[1]]
-            held = set().union(*branches) if all(branches) else ()
+            branches = zip(*map(_held, given[1]), strict=True)
+            first, held = (set().union(*each) if all(each) else set() for each in branches)
         elif operator is parser.IN:
-            held = {_member(*each) for each in given}
+            first = held = {_member(*each) for each in given}
+        optional = operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and not given[0]
         if operator not in (parser.LITERAL, parser.AT, parser.ASSERT_NOT):
             run = ""
-        if "" not in held:
+        if at_start and operator not in (parser.AT, parser.ASSERT, parser.ASSERT_NOT):
+            begins = begins | first if first and "" not in first else {""}
+            at_start = optional and "" not in begins
+        if held and "" not in held and not optional:
             held = {part for part in held if not any(other in part and other != part for other in held)}
             best = max(best, held, key=lambda parts: (min(map(_rarity, parts), default=0), -len(parts)))
-    return best
+    return begins if not at_start and "" not in begins else set(), best
 
 
 def _rarity(part: str) -> int:
@@ -517,7 +474,7 @@ def _notations(rules: Rules) -> Iterator[Notation]:
                 whole = filled.replace("{each}", each)
                 flags = re.IGNORECASE if rule.get("case") == "any" else 0
                 reads = partial(globals()[f"_{name}"], **given)
-                part, *others = _needed(parser.parse(whole, flags)) or [""]
+                part, *others = _held(parser.parse(whole, flags))[1] or [""]
                 yield Notation(re.compile(whole, flags), reads, whole.startswith(r"(?=\d)"), part, others)
 
 
@@ -546,25 +503,22 @@ def _filled(pattern: str, parts: Mapping[str, str]) -> str | None:
 
 def _language_parts(rules: Rules) -> dict[str, str]:
     """Words of the language in the patterns of all, without those that it lacks; its conditions, too."""
-    data = rules.data
-    clock, combining = data.get("clock", {}), data.get("combining")
-    written = sorted({form for name in rules.months for form in (name, name.title(), name.upper())})
-    stems = [rf"(?i:{re.escape(stem)})\w{{0,6}}" for stem in rules.month_stems]
-    parts = {name: "|".join(clock.get(name, ())) for name in ("oclock", "before_am", "before_pm")}
-    parts["months"] = "|".join([*sorted(map(re.escape, written), key=len, reverse=True), *stems])
-    if combining:
+    data, clock = rules.data, rules.data.get("clock", {})
+    parts = {name: "|".join(words) for name, words in {**data, **clock}.items() if words and isinstance(words, list)}
+    parts["any_oclock"] = parts.get("oclock", "(?!)")
+    parts["numerals"] = "".join(f"|{each}" for each in sorted(data.get("numerals", ()), key=len, reverse=True))
+    parts |= {"if han": "", "boundary": ""} if rules.han else {"if spaced": ""}
+    if clock.get("norm") == 24:
+        parts["if hours_24"] = ""
+    if months := sorted({form for name in rules.months for form in (name, name.title(), name.upper())}):
+        stems = [rf"(?i:{re.escape(stem)})\w{{0,6}}" for stem in rules.month_stems]
+        parts["months"] = "|".join([*sorted(map(re.escape, months), key=len, reverse=True), *stems])
+    if "month_tails" in parts:
+        parts["month_tails"] = f"|(?={parts['month_tails']})"
+    if combining := data.get("combining"):
         parts["combining_numerals"] = "|".join(sorted(_combining_values(rules.lang), key=len, reverse=True))
         parts["combining_units"] = "|".join(f"(?P<{name}>{stem})" for name, stem in combining["units"].items())
-    parts["if hours_24"] = "24" * (clock.get("norm") == 24)
-    return {name: part for name, part in parts.items() if part} | {
-        "if han" if rules.han else "if spaced": "",
-        **{name: "|".join(clock.get(name) or ["(?!)"]) for name in ("am", "pm")},
-        "any_oclock": parts["oclock"] or "(?!)",
-        "numerals": "".join(f"|{each}" for each in sorted(data.get("numerals", ()), key=len, reverse=True)),
-        "boundary": "" if rules.han else r"\b",
-        "no_identifiers": "|".join(["(?!)", *data.get("no_identifiers", ())]),
-        "month_tails": f"|(?={'|'.join(data['month_tails'])})" if "month_tails" in data else "",
-    }
+    return parts
 
 
 def _hidden(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -893,7 +847,7 @@ def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list
 # Plain numbers: the unit beside them, and what they share with their neighbours.
 
 #: Said beside *24/7*, or in its place.
-_ALWAYS = frozenset({(Fraction(24), "hour"), (Fraction(7), "day"), (Fraction(365), "day")})
+ALWAYS = frozenset({(24, "hour"), (7, "day"), (365, "day"), (24, "")})
 #: After these a hyphen joins two dates or times, or two numbers.
 _DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
 _MINUS = "-−－–"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Decimal
 from decimal import Context as Precision
@@ -694,44 +694,28 @@ class Context:
         return self.anywhere or bool(self.after.fullmatch(previous) or self.before.fullmatch(following))
 
 
-@dataclass(frozen=True)
 class Rules:
     """What surrounds a number in one language."""
 
-    reader: Reader
-    grammar: Grammar
-    percent: re.Pattern[str]
-    ordinal_suffix: re.Pattern[str]
-    ordinal_dot: frozenset[str] | None  # words that begin a sentence, where "3." is an ordinal otherwise
-    ordinal_prefix: str
-    article_before: re.Pattern[str]
-    not_minus_after: frozenset[str]
-    minus_after: frozenset[str]
-    fraction_of: frozenset[str] | None  # None: ordinals do not serve as denominators
-    contexts: dict[str, Context]
-    neighbours: Callable[[str, int, int], tuple[str, str]]
+    def __init__(self, lang: str):
+        data = language_data(lang)
+        han, minus = data.get("script") == "han", data.get("minus", {})
+        self.reader: Reader = UnspacedReader(lang) if han else SpacedReader(lang, Lexicon(lang).entry)
+        self.grammar = Grammar(**dict.fromkeys(data.get("grammar", ()), True))
+        words = f"(?:{'|'.join(data.get('percent', ()))})" + ("" if han else r"(?!\w)")
+        self.percent = re.compile(f"{_PERCENT_SIGN}|[{_SPACES}-]*{words}", re.IGNORECASE)
+        self.ordinal_suffix = re.compile(data.get("ordinal_suffix", "(?!)"))
+        self.sentence_starts: Sequence[str] | None = data.get("sentence_starts")  # before them, "3." is no ordinal
+        self.ordinal_prefix: str = data.get("ordinal_prefix", "")
+        self.article_before = re.compile(data.get("article_before", "(?!)"))
+        self.not_minus_after: Sequence[str] = minus.get("not_after", ())
+        self.minus_after = frozenset(data.get("minus_after", ""))
+        self.fraction_of: Sequence[str] | None = data.get("fraction_of")  # None: ordinals are no denominators
+        self.contexts = {fold(word): Context(spec) for word, spec in data.get("contexts", {}).items()}
+        self.neighbours = _characters_beside if han else _words_beside
 
 
-@cache
-def _rules(lang: str) -> Rules:
-    data = language_data(lang)
-    reader: Reader = UnspacedReader(lang) if data.get("script") == "han" else SpacedReader(lang, Lexicon(lang).entry)
-    words = "|".join(data.get("percent", ()))
-    boundary = "" if data.get("script") == "han" else r"(?!\w)"
-    return Rules(
-        reader=reader,
-        grammar=Grammar(**dict.fromkeys(data.get("grammar", ()), True)),
-        percent=re.compile(f"{_PERCENT_SIGN}|[{_SPACES}-]*(?:{words}){boundary}", re.IGNORECASE),
-        ordinal_suffix=re.compile(data.get("ordinal_suffix", "(?!)")),
-        ordinal_dot=frozenset(data["sentence_starts"]) if "sentence_starts" in data else None,
-        article_before=re.compile(data.get("article_before", "(?!)")),
-        ordinal_prefix=data.get("ordinal_prefix", ""),
-        not_minus_after=frozenset(data.get("minus", {}).get("not_after", ())),
-        minus_after=frozenset(data.get("minus_after", "")),
-        fraction_of=frozenset(data["fraction_of"]) if "fraction_of" in data else None,
-        contexts={fold(word): Context(spec) for word, spec in data.get("contexts", {}).items()},
-        neighbours=_characters_beside if data.get("script") == "han" else _words_beside,
-    )
+_rules = cache(Rules)
 
 
 def _number(
@@ -838,13 +822,13 @@ def _ordinal_end(text: str, used: Sequence[Piece], rules: Rules) -> int | None:
     match = rules.ordinal_suffix.match(text, used[-1].end)
     if match and (literal is not None or rules.ordinal_prefix):
         return match.end()
-    if literal is None or len(used) > 1 or rules.ordinal_dot is None or not literal.digits.isdecimal():
+    if literal is None or len(used) > 1 or rules.sentence_starts is None or not literal.digits.isdecimal():
         return None
     if len(literal.digits) > 3 or literal.grouped or text[literal.end : literal.end + 1] != ".":
         return None
     after = text[literal.end + 1 : literal.end + 2]
     following = _next_word(text, literal.end + 1)
-    if not after or after not in _SPACES or not following or following in rules.ordinal_dot:
+    if not after or after not in _SPACES or not following or following in rules.sentence_starts:
         return None
     return literal.end + 1
 
