@@ -25,7 +25,6 @@ from nbquantities.tokenise import (
     WORDS,
     Atom,
     Entry,
-    Part,
     Piece,
     Reader,
     Role,
@@ -275,20 +274,14 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
     i = start
     while i < len(pieces):
         piece, atom = pieces[i], pieces[i].atom
-        if i > start and not piece.joined:
+        if i > start and (
+            not piece.joined
+            or (not grammar.digit_multiplier and _counts_anew(pieces, start, i))  # 1.7 million four years ago
+        ):
             break
         following = pieces[i + 1] if i + 1 < len(pieces) and pieces[i + 1].joined else None
         before = so_far.total
-        opens = so_far.open is None and before is not None
-        if i > start and atom.article and piece.key in ("a", "an"):
-            break  # 150 billion a year
-        if atom.ordinal and atom.role == "add" and pieces[start].atom.role == "literal" and i > start:
-            break  # 40 million second-level
-        if i > start and not grammar.digit_multiplier and _counts_anew(pieces, start, i):
-            break  # 1.7 million four years ago
         if atom.role in ("add", "literal"):
-            if opens and before is not None and pieces[i - 1].atom.role not in ("glue", "comma"):
-                safe = Composed(before, i, False)
             if atom.role == "add":
                 taken = so_far.add(atom.value)
             else:
@@ -448,41 +441,45 @@ class Lexicon:
         if key.startswith(self.prefix):
             phrases += self.phrases.get(key.removeprefix(self.prefix), ())
         if not parts and (match := self.roman.fullmatch(word)):
-            parts = (Part(Atom("add", roman_value(match[1]), ordinal=True), 0, len(word)),)
+            parts = (Piece(0, len(word), Atom("add", roman_value(match[1]), ordinal=True), "", True),)
         return Entry(key, parts, tuple(phrases)) if parts or phrases else None
 
-    def _after_particle(self, key: str) -> tuple[Part, ...]:
+    def _after_particle(self, key: str) -> tuple[Piece, ...]:
         """The numeral after a particle or article that is written at it (بأربعة)."""
         for particle in self.proclitics:
             atom = self.atoms.get(key[len(particle) :])
             if atom is not None and key.startswith(particle) and len(key) > len(particle) + 2:
-                return (Part(atom, 0, len(key)),) if atom.role == "add" else ()  # بالمئة is no hundred
+                return (Piece(0, len(key), atom, "", True),) if atom.role == "add" else ()  # بالمئة is no hundred
         return ()
 
-    def _parts(self, key: str) -> tuple[Part, ...]:
+    def _parts(self, key: str) -> tuple[Piece, ...]:
         parts, tail = self._solid(key), self.tails.search(key)
         if not parts and tail:
             parts = self._solid(key[: tail.start()])
             return parts if parts and parts[-1].atom.role in SOLID else ()
         return parts
 
-    def _solid(self, key: str) -> tuple[Part, ...]:
+    def _solid(self, key: str) -> tuple[Piece, ...]:
         """The parts of a number word, or of a word that is put together of them, all of it (*zwölfhundert*)."""
         if key in self.atoms:
-            return (Part(self.atoms[key], 0, len(key)),)
+            return (Piece(0, len(key), self.atoms[key], "", True),)
         for ending, restored, word in self.joints:
             parts = self._solid(key[: -len(ending)] + restored) if key.endswith(ending) and key != ending else ()
             if parts and word:
-                return self._checked([*parts, Part(self.atoms[word], len(key) - 1, len(key))])
+                return self._checked([*parts, Piece(len(key) - 1, len(key), self.atoms[word], "", True)])
             if parts:
-                return (*parts[:-1], Part(replace(parts[-1].atom, ordinal=True), parts[-1].start, len(key)))
+                ordinal = replace(parts[-1].atom, ordinal=True)
+                return (*parts[:-1], replace(parts[-1], end=len(key), atom=ordinal))
         found = list(self.compound.finditer(key))
         complete = found and sum(match.end() - match.start() for match in found) == len(key)
-        return self._checked([Part(self.atoms[match[1]], *match.span(1)) for match in found]) if complete else ()
+        return (
+            self._checked([Piece(*match.span(1), self.atoms[match[1]], "", True) for match in found])
+            if complete
+            else ()
+        )
 
-    def _checked(self, parts: list[Part]) -> tuple[Part, ...]:
-        pieces = [Piece(part.start, part.end, part.atom, "", joined=True) for part in parts]
-        read = compose(pieces, 0, self.grammar)
+    def _checked(self, parts: list[Piece]) -> tuple[Piece, ...]:
+        read = compose(parts, 0, self.grammar)
         return tuple(parts) if read is not None and read.stop == len(parts) else ()
 
 
@@ -599,13 +596,13 @@ def _pattern(lang: str) -> re.Pattern[str]:
 _SPACES = " \u00a0\u2009\u202f"
 
 
-_MINUS_SIGNS = frozenset("-\u2212\u2013\u2012\uff0d\ufe63")
+#: A sign before a number, and between them a sign of money.
+_SIGN = re.compile("[-\u2212\u2013\u2012\uff0d\ufe63][$€£¥₹₽￥]{0,3}$")
+#: What stands before the minutes of *7:00*, which *7 Uhr* and *7 a.m.* leave unsaid.
+_FULL_HOUR = re.compile(r"\d[:.hH]")
 
 
 _TRUE_MINUS = "\u2212"
-
-
-_CURRENCY_SIGN = "$€£¥₹₽￥"
 
 
 _PERCENT_SIGN = f"[{_SPACES}]*[%％٪﹪]"
@@ -724,14 +721,14 @@ def _number(
     """The number of the pieces from *first* to ``read.stop``, and where the reading goes on."""
     used = pieces[first : read.stop]
     start, end = used[0].start, used[-1].end
-    signed = first > 0 and pieces[first - 1].atom.role == "minus" and used[0].joined
-    lone = len(used) == 1 and used[0].literal is None and not signed
+    ahead = pieces[first - 1].atom.role if first and used[0].joined else None
+    lone = len(used) == 1 and used[0].literal is None and ahead != "minus"
     context = rules.contexts.get(used[0].key) if lone else None
-    if context is not None and not context.holds(*rules.neighbours(text, start, end)):
-        return None, end
-    if read.ordinal and before and _is_denominator(text, start, end, before[-1], rules):
-        return None, end
-    if _is_full_hour(text, used):
+    if (
+        (context is not None and not context.holds(*rules.neighbours(text, start, end)))
+        or (read.ordinal and before and _is_denominator(text, start, end, before[-1], rules))
+        or (used[0].key == "00" and _FULL_HOUR.match(text[max(0, start - 2) : start]))
+    ):
         return None, end
     value, sign_start = _signed(text, pieces, first, read.value, before, rules)
     kind: Kind = "ordinal" if read.ordinal else "cardinal"
@@ -743,7 +740,7 @@ def _number(
             kind, end, done = "ordinal", suffix, suffix
         elif percent is not None:
             kind, done = "percent", percent.end()
-        elif first and pieces[first - 1].atom.role == "percent" and used[0].joined:
+        elif ahead == "percent":
             kind = "percent"
         elif rules.ordinal_prefix and text.startswith(rules.ordinal_prefix, sign_start - len(rules.ordinal_prefix)):
             kind, sign_start = "ordinal", sign_start - len(rules.ordinal_prefix)
@@ -755,9 +752,6 @@ def _number(
 
 
 def _form(text: str, used: Sequence[Piece], value: Decimal, kind: Kind) -> str:
-    literal = used[0].literal
-    if len(used) == 1 and literal is not None:  # most numbers
-        return "native" if literal.native else "grouped" if literal.grouped else "digits"
     literals = [piece.literal for piece in used if piece.literal is not None]
     if any(piece.atom.financial for piece in used):
         return "financial"
@@ -780,40 +774,28 @@ def _signed(
     A sign stands at a beginning: not between two numbers (3-5, 3 − 5) nor after a letter (COVID-19).
     """
     start = pieces[first].start
-    previous_end = before[-1].span[1] if before else -1
     if first and pieces[first - 1].atom.role == "minus" and pieces[first].joined:
-        minus = pieces[first - 1]
-        subtracts = previous_end >= 0 and not text[previous_end : minus.start].strip(_SPACES)
-        if not subtracts and _previous_word(text, minus.start).lower() not in rules.not_minus_after:
-            return value.copy_negate(), minus.start
-    if pieces[first].literal is None:
+        minus = pieces[first - 1].start
+        subtracts = before and not text[before[-1].span[1] : minus].strip(_SPACES)
+        if not subtracts and _previous_word(text, minus).lower() not in rules.not_minus_after:
+            return value.copy_negate(), minus
+    sign = _SIGN.search(text[max(0, start - 4) : start]) if pieces[first].literal is not None else None
+    if sign is None:
         return value, start
-    at = start - 1
-    while at > 0 and text[at] in _CURRENCY_SIGN:
-        at -= 1
-    if at < 0 or text[at] not in _MINUS_SIGNS:
-        return value, start
-    left = _last_but(_SPACES, text, at)
-    if text[at] == _TRUE_MINUS:
-        return (value, start) if left[:1].isdigit() or left == ")" else (value.copy_negate(), at)
-    if not left or left in rules.minus_after:
-        return value.copy_negate(), at
-    touching = text[at - 1] not in _SPACES
-    if touching:
-        left = _last_but(".", text, at) or left  # 3.-5. Mai
-    joins = left.isdigit() or left in "%)" or (touching and (unicodedata.category(left)[0] in "LMN" or left in "-–—"))
+    at = start - len(sign[0])
+    beside = text[max(0, at - 40) : at]
+    left = beside.rstrip(_SPACES)[-1:]
+    if sign[0][0] == _TRUE_MINUS:
+        joins = left.isdigit() or left == ")"
+    elif not left or left in rules.minus_after:
+        joins = False
+    else:
+        touching = beside[-1] not in _SPACES
+        left = beside.rstrip(".")[-1:] or left if touching else left  # 3.-5. Mai
+        joins = (
+            left.isdigit() or left in "%)" or (touching and (unicodedata.category(left)[0] in "LMN" or left in "-–—"))
+        )
     return (value, start) if joins else (value.copy_negate(), at)
-
-
-def _last_but(characters: str, text: str, end: int) -> str:
-    """The last character before *end* that is none of these, empty if there is none.
-
-    >>> _last_but(" ", "ab  -5", 4), _last_but(" ", "  -5", 2)
-    ('b', '')
-    """
-    while end and text[end - 1] in characters:
-        end -= 1
-    return text[end - 1 : end]
 
 
 def _ordinal_end(text: str, used: Sequence[Piece], rules: Rules) -> int | None:
@@ -822,23 +804,12 @@ def _ordinal_end(text: str, used: Sequence[Piece], rules: Rules) -> int | None:
     match = rules.ordinal_suffix.match(text, used[-1].end)
     if match and (literal is not None or rules.ordinal_prefix):
         return match.end()
-    if literal is None or len(used) > 1 or rules.sentence_starts is None or not literal.digits.isdecimal():
+    if literal is None or len(used) > 1 or rules.sentence_starts is None or literal.grouped:
         return None
-    if len(literal.digits) > 3 or literal.grouped or text[literal.end : literal.end + 1] != ".":
-        return None
-    after = text[literal.end + 1 : literal.end + 2]
     following = _next_word(text, literal.end + 1)
-    if not after or after not in _SPACES or not following or following in rules.sentence_starts:
-        return None
-    return literal.end + 1
-
-
-def _is_full_hour(text: str, used: Sequence[Piece]) -> bool:
-    """Whether a number is the minutes of *7:00*, which *7 Uhr* and *7 a.m.* leave unsaid."""
-    start, literal = used[0].start, used[0].literal
-    if literal is None or literal.digits != "00" or start < 2:
-        return False
-    return text[start - 1] in ":.hH" and text[start - 2].isdecimal()
+    dotted = len(literal.digits) < 4 and literal.digits.isdecimal() and text[literal.end : literal.end + 1] == "."
+    spaced = text[literal.end + 1 : literal.end + 2] in tuple(_SPACES)
+    return literal.end + 1 if dotted and spaced and following and following not in rules.sentence_starts else None
 
 
 def _is_denominator(text: str, start: int, end: int, before: Number, rules: Rules) -> bool:

@@ -308,20 +308,11 @@ def fold(word: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """An atom at characters *start* to *end* of its word."""
-
-    atom: Atom
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Entry:
     """What a word may be: a number by itself (its parts), or the first word of phrases (longest first)."""
 
     key: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Piece, ...] = ()
     phrases: tuple[tuple[tuple[str, ...], Atom], ...] = ()
 
 
