@@ -103,11 +103,10 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     left, right = _by_parts(left, right, verdicts, target)
     right, left = _by_parts(right, left, verdicts, source, swapped=True)
     if left or right:
-        few = says_few(source, src), says_few(target, tgt)
         inferred = {id(months[id(verdict.target)]) for verdict in verdicts if id(verdict.target) in months}
         if any((quantity.kind, quantity.unit) == ("date", "month") for quantity in left):
             inferred = set()  # a month of the source is not carried over: the target's stands in its place
-        verdicts += _unmatched(left, right, verdicts, (source, target), few, inferred)
+        verdicts += _unmatched(left, right, verdicts, ((source, src), (target, tgt)), inferred)
     ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
     verdicts += _exchanged(source, target, [v for v in verdicts if id(v.source) not in dated], ranges)
     return sorted(verdicts, key=_place)
@@ -639,8 +638,7 @@ def _unmatched(
     left: Sequence[Quantity],
     right: Sequence[Quantity],
     verdicts: Sequence[Verdict],
-    texts: tuple[str, str],
-    few: tuple[bool, bool],
+    texts: Sequence[tuple[str, str]],
     inferred: Collection[int],
 ) -> Iterator[Verdict]:
     """A verdict on each that has to be carried over and is not, and each that is not in the source.
@@ -673,7 +671,7 @@ def _unmatched(
             note, wrong = "", ("missing", "added")[side]
             if quantity.kind == "measure" and _in_another_unit(quantity, sides[side], sides[1 - side]):
                 note = "in another unit"
-            elif again and side and (extra[quantity.value] > 2 or _stutters(quantity, sides[1], texts[1])):
+            elif again and side and (extra[quantity.value] > 2 or _stutters(quantity, sides[1], texts[1][0])):
                 wrong = "repeated"
             elif again:
                 note = f"said {'more' if side else 'less'} often"
@@ -681,9 +679,9 @@ def _unmatched(
                 note = "month inferred"
             elif quantity.kind == "money" and not quantity.value:
                 note = "free"
-            elif _copied(quantity, texts[1 - side]):
+            elif _copied(quantity, texts[1 - side][0]):
                 note = "copied"
-            elif few[1 - side] and _low(quantity, [*rest, *sides[side]]):
+            elif _low(quantity, [*rest, *sides[side]]) and says_few(*texts[1 - side]):
                 note = "a few"
             pair = (quantity, None) if side == 0 else (None, quantity)
             yield Verdict("tolerable", "", *pair, note) if note else Verdict("wrong", wrong, *pair)

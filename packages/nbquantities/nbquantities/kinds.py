@@ -120,9 +120,11 @@ def _in_original(quantity: Quantity, normal: Normal, text: str) -> Quantity:
 
 def _find(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
-    masked, found = _claimed(rules.patterns["dotted"].sub(".", text) if "・" in text else text, rules)
+    tried, words, idioms = rules.tried(text), len(rules.notations), len(rules.notations) + 1
+    notations = tried - {words, idioms}
+    masked, found = _claimed(rules.patterns["dotted"].sub(".", text) if "・" in text else text, notations, rules)
     numbers = find_numbers(masked, lang)
-    covered = _worded(masked, numbers, found, rules)
+    covered = _worded(masked, numbers, found, rules) if words in tried else set()
     found += [_quantity(text, number, rules) for i, number in enumerate(numbers) if i not in covered]
     found.sort(key=lambda quantity: quantity.span)
     if any(quantity.kind == "always" for quantity in found):
@@ -130,7 +132,7 @@ def _find(text: str, lang: str) -> list[Quantity]:
     if not found:
         return []
     found = _joined(text, found, "before_percent" in rules.data)
-    for span, _ in rules.idioms.finditer(text):
+    for span, _ in rules.idioms.finditer(text) if idioms in tried else ():
         for i in _within(found, *span):
             found[i] = replace(found[i], certainty=WEAK, lexical=True)
     return _ranged(text, found)
@@ -191,7 +193,9 @@ class Lookup:
 
     def __init__(self, patterns: Sequence[tuple[Any, str]], start: str = "", flags: int = 0):
         self.meanings = [meaning for meaning, _ in patterns]
-        known = [(_held(parser.parse(each))[0], i, each) for i, (_, each) in enumerate(patterns)]
+        held = [_held(parser.parse(each)) for _, each in patterns]
+        self.needed = {string for _, strings in held for string in strings or [""]} or {"\0"}
+        known = [(held[i][0], i, each) for i, (_, each) in enumerate(patterns)]
         letters: set[str] = set().union(*(first for first, *_ in known))
         tried = {
             letter: [(i, each) for first, i, each in known if not first or letter in first] for letter in letters | {""}
@@ -249,6 +253,10 @@ _AROUND = {
 }
 
 
+_WORD = re.compile(r"\w+|[^\w\s]")
+_MARKS = re.compile(r"\W")
+
+
 class Rules:
     """What surrounds and replaces numbers in one language."""
 
@@ -287,7 +295,25 @@ class Rules:
         self.months = _months(lang, data)
         self.month_stems = {stem: month for month, stem in _pairs(data.get("month_stems", {}))}
         self.notations = list(_notations(self))
-        self.in_words = [notation for notation in self.notations if not notation.at_digits]
+        # A word that each match has to hold, and the places of the patterns that need it; the last two: words, idioms.
+        self._needing: dict[str, set[int]] = {}
+        needed = [*(notation.needed for notation in self.notations), self.words.needed, self.idioms.needed]
+        for i, strings in enumerate(needed):
+            for string in strings or [""]:
+                needle = max(self._words_of(string), key=len, default="")
+                whole = f" {needle} " in _MARKS.sub(" ", string)
+                self._needing.setdefault(f" {needle} " if whole else needle, set()).add(i)
+        self._tried = Remembered(
+            lambda word: frozenset().union(*(places for e, places in self._needing.items() if e in f" {word} "))
+        )
+
+    def _words_of(self, alike: str) -> set[str]:
+        return set(alike) if self.han else set(_WORD.findall(alike))
+
+    def tried(self, text: str) -> set[int]:
+        """The places of the notations that a word of *text* may belong to; the last two: words and idioms."""
+        words = self._words_of(_alike(text))
+        return set(self._needing.get("", ())).union(*map(self._tried.__getitem__, words))
 
     def unit(self, text: str, at: int) -> tuple[str, int] | None:
         """The unit that begins at a place, after a point, a space or a hyphen, and where it ends."""
@@ -362,13 +388,12 @@ _HAN = "〇零一二两兩三四五六七八九十"
 _NOON = 720
 
 
-def _claimed(text: str, rules: Rules) -> tuple[str, list[Quantity]]:
-    """*text* with what the notations take as their own hidden, and what they found in it."""
+def _claimed(text: str, tried: Collection[int], rules: Rules) -> tuple[str, list[Quantity]]:
+    """*text* with what the notations *tried* take as their own hidden, and what they found in it."""
     found: list[Quantity] = []
-    alike, runs = _alike(text), [match.start() for match in _RUN.finditer(text)]
-    for pattern, reads, at_digits, part, others in rules.notations if runs else rules.in_words:
-        if part not in alike and not (others and any(map(alike.__contains__, others))):
-            continue
+    runs = [match.start() for match in _RUN.finditer(text)]
+    for i in sorted(tried):
+        pattern, reads, at_digits, _ = rules.notations[i]
         pieces, done = [], 0
         for match in filter(None, (pattern.match(text, at) for at in runs)) if at_digits else pattern.finditer(text):
             quantities = reads(match, rules) if match.start() >= done else []
@@ -387,13 +412,12 @@ def _made(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "
 
 
 class Notation(NamedTuple):
-    """What reads the matches of a pattern, whether each begins with a digit, and a string or others that it holds."""
+    """What reads the matches of a pattern, whether each begins with a digit, and strings of which each holds one."""
 
     pattern: re.Pattern[str]
     reads: _Handler
     at_digits: bool
-    part: str
-    others: Collection[str]
+    needed: Collection[str]
 
 
 def _alike(text: str) -> str:
@@ -401,7 +425,7 @@ def _alike(text: str) -> str:
     return _DIGIT.sub("0", text.casefold().replace("ı", "i").replace("\u0307", ""))
 
 
-_DIGIT = re.compile(r"[\d⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞]")
+_DIGIT = re.compile(r"[\d⁰¹²³⁴-⁹₀-₉]")
 _LETTERS = Remembered(lambda character: _alike(character)[:1])
 
 
@@ -450,7 +474,7 @@ def _member(kind: Any, value: Any) -> str:
     """What a member of a class of characters stands for: one character, a digit, or nothing that can be told."""
     if kind is parser.LITERAL:
         return _alike(chr(value))
-    digits = value is parser.CATEGORY_DIGIT or (kind is parser.RANGE and all(chr(end).isnumeric() for end in value))
+    digits = value is parser.CATEGORY_DIGIT or (kind is parser.RANGE and all(chr(end).isdigit() for end in value))
     return "0" if digits else ""
 
 
@@ -474,8 +498,8 @@ def _notations(rules: Rules) -> Iterator[Notation]:
                 whole = filled.replace("{each}", each)
                 flags = re.IGNORECASE if rule.get("case") == "any" else 0
                 reads = partial(globals()[f"_{name}"], **given)
-                part, *others = _held(parser.parse(whole, flags))[1] or [""]
-                yield Notation(re.compile(whole, flags), reads, whole.startswith(r"(?=\d)"), part, others)
+                begins, needed = _held(parser.parse(whole, flags))
+                yield Notation(re.compile(whole, flags), reads, begins == {"0"}, needed)
 
 
 def _values_of_words(table: Mapping[Any, Any]) -> list[tuple[Any, str]]:
