@@ -25,7 +25,7 @@ from babel.units import format_unit
 
 from nbquantities.language import base_language, check_text, language_data, read_yaml
 from nbquantities.normalise import Normal, normalise
-from nbquantities.numerals import Number, find_numbers
+from nbquantities.numerals import Number, begins_number, find_numbers
 from nbquantities.tokenise import Remembered
 
 DATA = Path(__file__).parent / "common"
@@ -120,10 +120,10 @@ def _in_original(quantity: Quantity, normal: Normal, text: str) -> Quantity:
 
 def _find(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
-    tried, words, idioms = rules.tried(text), len(rules.notations), len(rules.notations) + 1
-    notations = tried - {words, idioms}
+    tried, (words, idioms, plain) = rules.tried(text), rules.others
+    notations = sorted(tried.difference(rules.others))
     masked, found = _claimed(rules.patterns["dotted"].sub(".", text) if "・" in text else text, notations, rules)
-    numbers = find_numbers(masked, lang)
+    numbers = find_numbers(masked, lang) if plain in tried else []
     covered = _worded(masked, numbers, found, rules) if words in tried else set()
     found += [_quantity(text, number, rules) for i, number in enumerate(numbers) if i not in covered]
     found.sort(key=lambda quantity: quantity.span)
@@ -295,7 +295,7 @@ class Rules:
         self.months = _months(lang, data)
         self.month_stems = {stem: month for month, stem in _pairs(data.get("month_stems", {}))}
         self.notations = list(_notations(self))
-        # A word that each match has to hold, and the places of the patterns that need it; the last two: words, idioms.
+        # A word that each match has to hold, and the places of the patterns that need it; then words, idioms, numbers.
         self._needing: dict[str, set[int]] = {}
         needed = [*(notation.needed for notation in self.notations), self.words.needed, self.idioms.needed]
         for i, strings in enumerate(needed):
@@ -303,17 +303,20 @@ class Rules:
                 needle = max(self._words_of(string), key=len, default="")
                 whole = f" {needle} " in _MARKS.sub(" ", string)
                 self._needing.setdefault(f" {needle} " if whole else needle, set()).add(i)
-        self._tried = Remembered(
-            lambda word: frozenset().union(*(places for e, places in self._needing.items() if e in f" {word} "))
-        )
+        self.others = range(len(self.notations), len(self.notations) + 3)
+        self._tried = Remembered(self._places)
 
-    def _words_of(self, alike: str) -> set[str]:
-        return set(alike) if self.han else set(_WORD.findall(alike))
+    def _words_of(self, text: str) -> set[str]:
+        return set(text) if self.han else set(_WORD.findall(text))
+
+    def _places(self, word: str) -> set[int]:
+        alike = f" {_alike(word)} "
+        found = [places for needle, places in self._needing.items() if needle in alike]
+        return set().union(*found, self.others[2:] if begins_number(word, self.lang) else ())
 
     def tried(self, text: str) -> set[int]:
-        """The places of the notations that a word of *text* may belong to; the last two: words and idioms."""
-        words = self._words_of(_alike(text))
-        return set(self._needing.get("", ())).union(*map(self._tried.__getitem__, words))
+        """The places of the notations that a word of *text* may belong to, and of *others*: words, idioms, numbers."""
+        return set(self._needing.get("", ())).union(*map(self._tried.__getitem__, self._words_of(text)))
 
     def unit(self, text: str, at: int) -> tuple[str, int] | None:
         """The unit that begins at a place, after a point, a space or a hyphen, and where it ends."""
@@ -388,11 +391,11 @@ _HAN = "〇零一二两兩三四五六七八九十"
 _NOON = 720
 
 
-def _claimed(text: str, tried: Collection[int], rules: Rules) -> tuple[str, list[Quantity]]:
+def _claimed(text: str, tried: Sequence[int], rules: Rules) -> tuple[str, list[Quantity]]:
     """*text* with what the notations *tried* take as their own hidden, and what they found in it."""
     found: list[Quantity] = []
     runs = [match.start() for match in _RUN.finditer(text)]
-    for i in sorted(tried):
+    for i in tried:
         pattern, reads, at_digits, _ = rules.notations[i]
         pieces, done = [], 0
         for match in filter(None, (pattern.match(text, at) for at in runs)) if at_digits else pattern.finditer(text):

@@ -672,6 +672,15 @@ def find_numbers(text: str, lang: str) -> list[Number]:
     return numbers
 
 
+def begins_number(word: str, lang: str) -> bool:
+    """Whether a number may begin within a word.
+
+    >>> begins_number("five", "en"), begins_number("dogs", "en")
+    (True, False)
+    """
+    return _rules(lang).reader.begins(word)
+
+
 class Context:
     """When a word that is also another word (*sei*, *neuf*, छ) is a number; patterns for its neighbours."""
 

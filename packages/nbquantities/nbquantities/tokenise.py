@@ -317,6 +317,9 @@ class Entry:
 
 
 class Reader(Protocol):
+    def begins(self, word: str) -> bool:
+        """Whether a number may begin within *word*."""
+
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*, left to right."""
 
@@ -378,6 +381,14 @@ class SpacedReader:
         """What is known of a token: as a number word, True for one that `_other` reads, False for any other word."""
         other = not token[0].isalpha() or token.lower() in self.after_digits
         return self.entry(token) or other
+
+    def begins(self, word: str) -> bool:
+        """Whether a number may begin within *word*; *and*, *and a half* and *point* stand only within one."""
+        known = [self._known[token[0]] for token in _TOKEN.finditer(word)]
+        entries = [each for each in known if isinstance(each, Entry)]
+        first = [atom for entry in entries for _, atom in entry.phrases]
+        first += [piece.atom for entry in entries for piece in entry.parts[:1]]
+        return True in known or any(atom.role in SOLID for atom in first)
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*, left to right."""
@@ -529,6 +540,12 @@ class UnspacedReader:
         }
         self.syllables = re.compile(_longest_first(self.spelled))
         self.token = _token(data, atoms, self.scales)
+        first = {word[0] for word, atom in {**self.spelled, **atoms}.items() if atom.role != "point"}
+        self._first = re.compile(rf"[\d{''.join(first)}]")
+
+    def begins(self, word: str) -> bool:
+        """Whether a number may begin within *word*."""
+        return self._first.search(word) is not None
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of numbers in *text*, left to right."""
