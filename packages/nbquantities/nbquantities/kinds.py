@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache, partial
+from itertools import zip_longest
 from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
 from types import MappingProxyType
@@ -121,6 +122,8 @@ def _in_original(quantity: Quantity, normal: Normal, text: str) -> Quantity:
 def _find(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
     tried, (words, idioms, plain) = rules.tried(text), rules.others
+    if not tried:
+        return []
     notations = sorted(tried.difference(rules.others))
     masked, found = _claimed(rules.patterns["dotted"].sub(".", text) if "・" in text else text, notations, rules)
     numbers = find_numbers(masked, lang) if plain in tried else []
@@ -206,7 +209,10 @@ class Lookup:
         }
         begins = {letter: re.escape(letter) if letter != "0" else r"\d" for letter in sorted(letters)}
         ahead = f"(?=[{''.join(begins.values())}])" if letters and not tried[""] else ""
-        scanned = [f"(?={begins[letter]})(?:{'|'.join(each for _, each in tried[letter])})" for letter in begins]
+        scanned = []
+        for chunk in zip_longest(*[iter(begins)] * 5, fillvalue=""):  # five letters at once, then one by one
+            some = [f"(?={begins[letter]})(?:{'|'.join(e for _, e in tried[letter])})" for letter in chunk if letter]
+            scanned.append(f"(?=[{''.join(begins.get(letter, '') for letter in chunk)}])(?:{'|'.join(some)})")
         scanned += [each for _, each in tried[""]]
         self._scanned = re.compile(f"{ahead}{start}(?:{'|'.join(scanned) or '(?!)'})", flags)
 
@@ -428,7 +434,7 @@ def _alike(text: str) -> str:
     return _DIGIT.sub("0", text.casefold().replace("ı", "i").replace("\u0307", ""))
 
 
-_DIGIT = re.compile(r"[\d⁰¹²³⁴-⁹₀-₉]")
+_DIGIT = re.compile(r"\d")
 _LETTERS = Remembered(lambda character: _alike(character)[:1])
 
 
@@ -477,7 +483,7 @@ def _member(kind: Any, value: Any) -> str:
     """What a member of a class of characters stands for: one character, a digit, or nothing that can be told."""
     if kind is parser.LITERAL:
         return _alike(chr(value))
-    digits = value is parser.CATEGORY_DIGIT or (kind is parser.RANGE and all(chr(end).isdigit() for end in value))
+    digits = value is parser.CATEGORY_DIGIT or (kind is parser.RANGE and all(chr(end).isdecimal() for end in value))
     return "0" if digits else ""
 
 

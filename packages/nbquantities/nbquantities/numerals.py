@@ -608,6 +608,9 @@ _TRUE_MINUS = "\u2212"
 _PERCENT_SIGN = f"[{_SPACES}]*[%％٪﹪]"
 
 
+_DOTTED = re.compile(rf"\.[{_SPACES}]")
+
+
 _ROMAN = re.compile(r"[IVX]+\w*")
 
 
@@ -815,10 +818,10 @@ def _ordinal_end(text: str, used: Sequence[Piece], rules: Rules) -> int | None:
         return match.end()
     if literal is None or len(used) > 1 or rules.sentence_starts is None or literal.grouped:
         return None
+    if len(literal.digits) > 3 or not literal.digits.isdecimal() or not _DOTTED.match(text, literal.end):
+        return None
     following = _next_word(text, literal.end + 1)
-    dotted = len(literal.digits) < 4 and literal.digits.isdecimal() and text[literal.end : literal.end + 1] == "."
-    spaced = text[literal.end + 1 : literal.end + 2] in tuple(_SPACES)
-    return literal.end + 1 if dotted and spaced and following and following not in rules.sentence_starts else None
+    return literal.end + 1 if following and following not in rules.sentence_starts else None
 
 
 def _is_denominator(text: str, start: int, end: int, before: Number, rules: Rules) -> bool:
