@@ -65,9 +65,9 @@ class Verdict:
         if not left or not right:
             return f"{left or right} ({self.wrong or self.note})"
         sign = "≠" if self.grade == "wrong" else "≈" if self.note.startswith("≈") else "="
-        said = self.wrong or self.note.removeprefix("≈ ")
+        reason = self.wrong or self.note.removeprefix("≈ ")
         certainty = f", certainty {self.certainty:g}" if self.certainty < 1 else ""
-        return f"{left} {sign} {right}" + (f" ({said}{certainty})" if said else "")
+        return f"{left} {sign} {right}" + (f" ({reason}{certainty})" if reason else "")
 
 
 def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Verdict]:
@@ -223,14 +223,14 @@ def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[lis
 
     >>> from nbquantities.kinds import find_quantities, with_ends
     >>> def shown(text, lang):
-    ...     dates = find_dates(text, with_ends(find_quantities(text, lang)), lang)
-    ...     return [[(str(d.month.value), str(d.days[0].value)) for d in readings] for readings in dates]
+    ...     every = find_dates(text, with_ends(find_quantities(text, lang)), lang)
+    ...     return [[(str(d.month.value), str(d.days[0].value)) for d in readings] for readings in every]
     >>> shown("on March 8, or 2021-06-07", "en"), shown("am 3. August, oder 07.06.2021", "de")
     ([[('3', '8')], [('6', '7')]], [[('8', '3')], [('6', '7')]])
     >>> shown("on 07/06/2021", "en")
     [[('6', '7'), ('7', '6')]]
     """
-    found, used = [], -1
+    dates, used = [], -1
     for i, quantity in enumerate(quantities):
         if i > used and quantity.kind == "date":
             readings, last = _in_digits(text, quantities[i : i + 3], lang), i + 2
@@ -240,9 +240,9 @@ def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[lis
                 last = i if before else i + len(days)
                 readings = [Date(quantity, tuple(sorted(days, key=lambda day: day.span)))] if days else []
             if readings:
-                found.append(readings)
+                dates.append(readings)
                 used = last
-    return found
+    return dates
 
 
 def _in_digits(text: str, parts: Sequence[Quantity], lang: str) -> list[Date]:
@@ -387,8 +387,8 @@ def _name_in(quantity: Quantity) -> str:
         return quantity.surface
     if quantity.kind != "cardinal" or quantity.unit:
         return ""
-    found = re.fullmatch(r"0\d+|(\d+)[.,](\d*0)", quantity.surface)
-    return "" if found is None else found[0] if found[1] is None else f"{found[1]}.{found[2]}"
+    match = re.fullmatch(r"0\d+|(\d+)[.,](\d*0)", quantity.surface)
+    return "" if match is None else match[0] if match[1] is None else f"{match[1]}.{match[2]}"
 
 
 def _digits(quantity: Quantity) -> str:
@@ -589,12 +589,12 @@ def _counted(value: Fraction, unit: str, other_value: Fraction, other_unit: str)
 
 def _steps(value: Fraction, unit: str) -> dict[str, Fraction]:
     """The amount in its unit and in all that its unit is counted in (*decade*: years, months)."""
-    found = {unit: value}
+    amounts = {unit: value}
     while unit in shared_data()["counted"]:
         factor, unit = shared_data()["counted"][unit]
         value *= factor
-        found[unit] = value
-    return found
+        amounts[unit] = value
+    return amounts
 
 
 def _in_unit(value: Fraction, unit: str, other: str) -> Fraction | None:
@@ -651,28 +651,29 @@ def _unmatched(
             for j, b in enumerate(right):
                 if wrong := _what_is_wrong(a, b):
                     wrongs.append((wrong[0], abs(i - j), i, j, wrong[1]))
-    gone: tuple[set[int], set[int]] = set(), set()
+    paired: tuple[set[int], set[int]] = set(), set()
     for _, _, i, j, what in sorted(wrongs):
-        if i not in gone[0] and j not in gone[1]:
-            gone[0].add(i)
-            gone[1].add(j)
+        if i not in paired[0] and j not in paired[1]:
+            paired[0].add(i)
+            paired[1].add(j)
             yield Verdict("wrong", what, left[i], right[j])
     sides = [
         [quantity for v in verdicts if (quantity := v.source)],
         [quantity for v in verdicts if (quantity := v.target)],
     ]
     values = [{(value, u) for q in side for value in (q.value, *q.also) for u in ("", q.unit)} for side in sides]
-    extra = Counter(quantity.value for j, quantity in enumerate(right) if j not in gone[1])
+    sides = [side[:MOST_COMPARED] for side in sides]
+    extra = Counter(quantity.value for j, quantity in enumerate(right) if j not in paired[1])
     for side, rest in enumerate((left, right)):
         for i, quantity in enumerate(rest):
-            if i in gone[side] or quantity.certainty < 1:
+            if i in paired[side] or quantity.certainty < 1:
                 continue
             again = (quantity.value, quantity.unit) in values[1 - side] and (side or quantity.kind not in _SHARES)
-            note, wrong = "", ("missing", "added")[side]
+            note, problem = "", ("missing", "added")[side]
             if quantity.kind == "measure" and _in_another_unit(quantity, sides[side], sides[1 - side]):
                 note = "in another unit"
             elif again and side and (extra[quantity.value] > 2 or _stutters(quantity, sides[1], texts[1][0])):
-                wrong = "repeated"
+                problem = "repeated"
             elif again:
                 note = f"said {'more' if side else 'less'} often"
             elif id(quantity) in inferred:
@@ -683,8 +684,9 @@ def _unmatched(
                 note = "copied"
             elif _low(quantity, [*rest, *sides[side]]) and says_few(*texts[1 - side]):
                 note = "a few"
-            pair = (quantity, None) if side == 0 else (None, quantity)
-            yield Verdict("tolerable", "", *pair, note) if note else Verdict("wrong", wrong, *pair)
+            grade: Grade = "tolerable" if note else "wrong"
+            left_or_none, right_or_none = (None, quantity) if side else (quantity, None)
+            yield Verdict(grade, "" if note else problem, left_or_none, right_or_none, note)
 
 
 def _low(quantity: Quantity, others: Iterable[Quantity]) -> bool:
@@ -723,10 +725,14 @@ def _in_another_unit(quantity: Quantity, side: Iterable[Quantity], other: Iterab
 
 def _copied(quantity: Quantity, text: str) -> bool:
     """Whether the other text has the very same letters, in a name (*Nine News*) or a notation (*1pm*, *EF4-5*)."""
-    said = quantity.surface
-    if not (said.isupper() or said.istitle()) if said.isalpha() else not (re.search(r"\d", said) and len(said) > 2):
+    surface = quantity.surface
+    if (
+        not (surface.isupper() or surface.istitle())
+        if surface.isalpha()
+        else not (re.search(r"\d", surface) and len(surface) > 2)
+    ):
         return False
-    return re.search(rf"(?<![A-Za-z0-9]){re.escape(said)}(?![A-Za-z0-9])", text) is not None
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(surface)}(?![A-Za-z0-9])", text) is not None
 
 
 def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
@@ -833,9 +839,9 @@ def _crossed(source: str, target: str, a: Quantity, b: Quantity, c: Quantity, d:
 def _neighbours(text: str, quantity: Quantity) -> set[str]:
     """The names and words beside a quantity."""
     start, end = quantity.span
-    found = {
+    words = {
         m[1].lower()
         for m in (_BESIDE.match(text[end : end + 60]), _BEFORE.search(text[max(0, start - 60) : start]))
         if m
     }
-    return {word for word in found if len(word) > 2}
+    return {word for word in words if len(word) > 2}

@@ -100,16 +100,16 @@ def find_quantities(text: str, lang: str) -> list[Quantity]:
 
     Examples
     --------
-    >>> def found(text, lang): return [(str(q.value), q.kind, q.unit) for q in find_quantities(text, lang)]
-    >>> found("⅔ der 12,5 km langen Strecke", "de")
+    >>> def shown(text, lang): return [(str(q.value), q.kind, q.unit) for q in find_quantities(text, lang)]
+    >>> shown("⅔ der 12,5 km langen Strecke", "de")
     [('2/3', 'fraction', ''), ('25/2', 'measure', 'kilometer')]
-    >>> found("20世纪80年代下午5点半", "zh")
+    >>> shown("20世纪80年代下午5点半", "zh")
     [('1980', 'decade', ''), ('1050', 'clock', '24')]
     """
     check_text(text)
     normal = normalise(text)
-    found = _find(normal.text, lang)
-    return found if normal.text is text else [_in_original(quantity, normal, text) for quantity in found]
+    quantities = _find(normal.text, lang)
+    return quantities if normal.text is text else [_in_original(quantity, normal, text) for quantity in quantities]
 
 
 def _in_original(quantity: Quantity, normal: Normal, text: str) -> Quantity:
@@ -125,20 +125,20 @@ def _find(text: str, lang: str) -> list[Quantity]:
     if not tried:
         return []
     notations = sorted(tried.difference(rules.others))
-    masked, found = _claimed(rules.patterns["dotted"].sub(".", text) if "・" in text else text, notations, rules)
+    masked, quantities = _claimed(rules.patterns["dotted"].sub(".", text) if "・" in text else text, notations, rules)
     numbers = find_numbers(masked, lang) if plain in tried else []
-    covered = _worded(masked, numbers, found, rules) if words in tried else set()
-    found += [_quantity(text, number, rules) for i, number in enumerate(numbers) if i not in covered]
-    found.sort(key=lambda quantity: quantity.span)
-    if any(quantity.kind == "always" for quantity in found):
-        found = [replace(q, certainty=WEAK) if (q.value, q.unit) in ALWAYS else q for q in found]
-    if not found:
+    covered = _worded(masked, numbers, quantities, rules) if words in tried else set()
+    quantities += [_quantity(text, number, rules) for i, number in enumerate(numbers) if i not in covered]
+    quantities.sort(key=lambda quantity: quantity.span)
+    if any(quantity.kind == "always" for quantity in quantities):
+        quantities = [replace(q, certainty=WEAK) if (q.value, q.unit) in ALWAYS else q for q in quantities]
+    if not quantities:
         return []
-    found = _joined(text, found, "before_percent" in rules.data)
+    quantities = _joined(text, quantities, "before_percent" in rules.data)
     for span, _ in rules.idioms.finditer(text) if idioms in tried else ():
-        for i in _within(found, *span):
-            found[i] = replace(found[i], certainty=WEAK, lexical=True)
-    return _ranged(text, found)
+        for i in _within(quantities, *span):
+            quantities[i] = replace(quantities[i], certainty=WEAK, lexical=True)
+    return _ranged(text, quantities)
 
 
 _Spanned = TypeVar("_Spanned", Number, Quantity)
@@ -150,8 +150,8 @@ def _within(items: Sequence[_Spanned], start: int, end: int) -> range:
     return range(first, bisect_left(items, end, lo=first, key=lambda item: item.span[0]))
 
 
-def _worded(text: str, numbers: Sequence[Number], found: list[Quantity], rules: Rules) -> set[int]:
-    """Add the words that mean a number to *found*; the places of the *numbers* that they cover."""
+def _worded(text: str, numbers: Sequence[Number], quantities: list[Quantity], rules: Rules) -> set[int]:
+    """Add the words that mean a number to *quantities*; the places of the *numbers* that they cover."""
     covered: set[int] = set()
     for (a, b), ((value, *also), unit) in rules.words.finditer(text):
         overlapping = _within(numbers, a, b)
@@ -163,7 +163,7 @@ def _worded(text: str, numbers: Sequence[Number], found: list[Quantity], rules: 
                 unit, _ = rules.unit(text, b) or ("", b)
             kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
             unit = "" if kind == "always" else unit
-            found.append(Quantity(value, kind, unit, (a, b), text[a:b], WEAK, lexical=True, also=tuple(also)))
+            quantities.append(Quantity(value, kind, unit, (a, b), text[a:b], WEAK, lexical=True, also=tuple(also)))
     return covered
 
 
@@ -196,9 +196,9 @@ class Lookup:
 
     def __init__(self, patterns: Sequence[tuple[Any, str]], start: str = "", flags: int = 0):
         self.meanings = [meaning for meaning, _ in patterns]
-        held = [_held(parser.parse(each)) for _, each in patterns]
-        self.needed = {string for _, strings in held for string in strings or [""]} or {"\0"}
-        known = [(held[i][0], i, each) for i, (_, each) in enumerate(patterns)]
+        known_parts = [_begins_and_needs(parser.parse(each)) for _, each in patterns]
+        self.needed = {string for _, strings in known_parts for string in strings or [""]} or {"\0"}
+        known = [(known_parts[i][0], i, each) for i, (_, each) in enumerate(patterns)]
         letters: set[str] = set().union(*(first for first, *_ in known))
         tried = {
             letter: [(i, each) for first, i, each in known if not first or letter in first] for letter in letters | {""}
@@ -219,18 +219,18 @@ class Lookup:
     def match(self, text: str, at: int) -> tuple[int, Any] | None:
         """Where the pattern that matches at a place ends, and what it means."""
         tried = self._tried.get(_LETTERS[text[at : at + 1]]) or self._tried[""]
-        found = tried.match(text, at)
-        return None if found is None else (found.end(), _meant(found, self.meanings))
+        result = tried.match(text, at)
+        return None if result is None else (result.end(), _meaning_of(result, self.meanings))
 
     def finditer(self, text: str) -> Iterator[tuple[tuple[int, int], Any]]:
         """The spans of all matches, one after the other, and what they mean."""
         for scanned in self._scanned.finditer(text):
-            found = self.match(text, scanned.start())
-            if found is not None:
-                yield scanned.span(), found[1]
+            result = self.match(text, scanned.start())
+            if result is not None:
+                yield scanned.span(), result[1]
 
 
-def _meant(match: re.Match[str], meanings: Sequence[Any]) -> Any:
+def _meaning_of(match: re.Match[str], meanings: Sequence[Any]) -> Any:
     """What the last group of *match*, which has a letter and a number, means."""
     return meanings[int((match.lastgroup or "g0")[1:])]
 
@@ -317,8 +317,8 @@ class Rules:
 
     def _places(self, word: str) -> set[int]:
         alike = f" {_alike(word)} "
-        found = [places for needle, places in self._needing.items() if needle in alike]
-        return set().union(*found, self.others[2:] if begins_number(word, self.lang) else ())
+        places_of = [places for needle, places in self._needing.items() if needle in alike]
+        return set().union(*places_of, self.others[2:] if begins_number(word, self.lang) else ())
 
     def tried(self, text: str) -> set[int]:
         """The places of the notations that a word of *text* may belong to, and of *others*: words, idioms, numbers."""
@@ -327,8 +327,8 @@ class Rules:
     def unit(self, text: str, at: int) -> tuple[str, int] | None:
         """The unit that begins at a place, after a point, a space or a hyphen, and where it ends."""
         begin = _BEFORE_UNIT.match(text, at)
-        found = self.units.match(text, begin.end() if begin else at)
-        return None if found is None else (found[1], found[0])
+        unit = self.units.match(text, begin.end() if begin else at)
+        return None if unit is None else (unit[1], unit[0])
 
 
 _rules = cache(Rules)
@@ -353,11 +353,11 @@ def _alternatives(patterns: Iterable[str], before: str, after: str) -> re.Patter
     return re.compile(f"{before}(?:{words}){after}" if words else "(?!)", re.IGNORECASE)
 
 
-def _meaning(said: str) -> tuple[list[Fraction], str]:
+def _meaning(text: str) -> tuple[list[Fraction], str]:
     """The values that a word can have, likeliest first, and the unit: 14|15 day for *quinze jours*."""
-    if said == "always":
+    if text == "always":
         return [Fraction(0)], "always"
-    values, _, unit = str(said).partition(" ")
+    values, _, unit = str(text).partition(" ")
     return [Fraction(value) for value in values.split("|")], unit
 
 
@@ -365,27 +365,27 @@ def _cldr_units(lang: str) -> Iterator[tuple[str, str]]:
     """The names that CLDR has for units after a number, as regular expressions, by way of Babel."""
     for name, cldr in shared_data()["cldr"].items():
         for count in (1, 2, 5, 1.5):
-            said = format_unit(count, cldr, length="long", locale=lang)
-            word = re.sub(r"^\d(?:[.,]\d)?\s?", "", said)
-            if word != said and cldr not in word:  # which Babel writes where it knows no name
+            written = format_unit(count, cldr, length="long", locale=lang)
+            word = re.sub(r"^\d(?:[.,]\d)?\s?", "", written)
+            if word != written and cldr not in word:  # which Babel writes where it knows no name
                 yield name, re.escape(word)
 
 
 def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
     """Names of months, full and short, in lower case. Source: Unicode CLDR by way of Babel."""
-    found: dict[str, int] = {}
+    by_name: dict[str, int] = {}
     if language_data(lang).get("script") == "han":
-        return found
+        return by_name
     months = Locale.parse(lang).months
     for width in ("wide", "abbreviated"):
         for form in ("format", "stand-alone"):
             for month, name in months[form][width].items():
-                found.setdefault(name.rstrip(".").lower(), month)
+                by_name.setdefault(name.rstrip(".").lower(), month)
     for month, names in data.get("months_more", {}).items():
-        found.update(dict.fromkeys(names, month))
+        by_name.update(dict.fromkeys(names, month))
     for name in data.get("no_months", ()):
-        found.pop(name, None)
-    return {name: month for name, month in found.items() if len(name) > (2 if name.isascii() else 1)}
+        by_name.pop(name, None)
+    return {name: month for name, month in by_name.items() if len(name) > (2 if name.isascii() else 1)}
 
 
 # ----------------------------------------------------------------------------
@@ -398,25 +398,27 @@ _NOON = 720
 
 
 def _claimed(text: str, tried: Sequence[int], rules: Rules) -> tuple[str, list[Quantity]]:
-    """*text* with what the notations *tried* take as their own hidden, and what they found in it."""
-    found: list[Quantity] = []
+    """*text* with what the notations *tried* take as their own hidden, and what they quantities in it."""
+    quantities: list[Quantity] = []
     runs = [match.start() for match in _RUN.finditer(text)]
     for i in tried:
         pattern, reads, at_digits, _ = rules.notations[i]
         pieces, done = [], 0
         for match in filter(None, (pattern.match(text, at) for at in runs)) if at_digits else pattern.finditer(text):
-            quantities = reads(match, rules) if match.start() >= done else []
-            if quantities:
-                found += quantities
+            new = reads(match, rules) if match.start() >= done else []
+            if new:
+                quantities += new
                 a, b = match.span("all") if "all" in pattern.groupindex else match.span()
                 pieces += [text[done:a], "\x01" * (b - a)]
                 done = b
         if pieces:
             text = "".join([*pieces, text[done:]])
-    return text, found
+    return text, quantities
 
 
-def _made(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "", group: str | int = 0, **more: Any):
+def _quantity_at(
+    match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "", group: str | int = 0, **more: Any
+):
     return Quantity(Fraction(value), kind, unit, match.span(group), match[group], **more)
 
 
@@ -438,40 +440,40 @@ _DIGIT = re.compile(r"\d")
 _LETTERS = Remembered(lambda character: _alike(character)[:1])
 
 
-def _held(items: Iterable[tuple[Any, Any]]) -> tuple[set[str], set[str]]:
+def _begins_and_needs(items: Iterable[tuple[Any, Any]]) -> tuple[set[str], set[str]]:
     """What a parsed pattern tells of its matches, spelled as by `_alike`; nothing if it cannot be told.
 
     The letters that one may begin with, and strings of which each match holds one.
 
-    >>> def held(pattern): return [sorted(each) for each in _held(parser.parse(pattern))]
-    >>> held(r"\\d{1,2} o.clock"), held("(?<!x)(?:half|a half) past"), held(r"\\d?x*")
+    >>> def needed(pattern): return [sorted(each) for each in _begins_and_needs(parser.parse(pattern))]
+    >>> needed(r"\\d{1,2} o.clock"), needed("(?<!x)(?:half|a half) past"), needed(r"\\d?x*")
     ([['0'], ['clock']], [['a', 'h'], [' past']], [[], []])
     """
     run, begins, at_start, best = "", set[str](), True, set[str]()
-    for operator, given in items:
+    for operator, argument in items:
         first: set[str] = set()
-        held: set[str] = set()
+        needed: set[str] = set()
         if operator is parser.LITERAL:
-            run += _alike(chr(given))
-            first, held = {_alike(chr(given))[:1]}, {run}
+            run += _alike(chr(argument))
+            first, needed = {_alike(chr(argument))[:1]}, {run}
         elif operator in (parser.SUBPATTERN, parser.ASSERT):
-            first, held = _held(given[-1])
+            first, needed = _begins_and_needs(argument[-1])
         elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT):
-            first, held = _held(given[2])
+            first, needed = _begins_and_needs(argument[2])
         elif operator is parser.BRANCH:
-            branches = zip(*map(_held, given[1]), strict=True)
-            first, held = (set().union(*each) if all(each) else set() for each in branches)
+            branches = zip(*map(_begins_and_needs, argument[1]), strict=True)
+            first, needed = (set().union(*each) if all(each) else set() for each in branches)
         elif operator is parser.IN:
-            first = held = {_member(*each) for each in given}
-        optional = operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and not given[0]
+            first = needed = {_member(*each) for each in argument}
+        optional = operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and not argument[0]
         if operator not in (parser.LITERAL, parser.AT, parser.ASSERT_NOT):
             run = ""
         if at_start and operator not in (parser.AT, parser.ASSERT, parser.ASSERT_NOT):
             begins = begins | first if first and "" not in first else {""}
             at_start = optional and "" not in begins
-        if held and "" not in held and not optional:
-            held = {part for part in held if not any(other in part and other != part for other in held)}
-            best = max(best, held, key=lambda parts: (min(map(_rarity, parts), default=0), -len(parts)))
+        if needed and "" not in needed and not optional:
+            needed = {part for part in needed if not any(other in part and other != part for other in needed)}
+            best = max(best, needed, key=lambda parts: (min(map(_rarity, parts), default=0), -len(parts)))
     return begins if not at_start and "" not in begins else set(), best
 
 
@@ -495,19 +497,19 @@ def _notations(rules: Rules) -> Iterator[Notation]:
     parts = {**data["parts"], **_language_parts(rules)}
     for rule in data["rules"]:
         name, pattern = next(iter(rule.items()))
-        given = {key: rule[key] for key in rule.keys() - {name, "if", "each", "case", "words"}}
+        options = {key: rule[key] for key in rule.keys() - {name, "if", "each", "case", "words"}}
         words = {}
         if table := own.get(rule.get("words")):
             pairs = _values_of_words(table)
-            given["values"] = [value for value, _ in pairs]
+            options["values"] = [value for value, _ in pairs]
             words = {"words": _groups(word for _, word in pairs)}
         filled = _filled(pattern, {**parts, **words}) if "if" not in rule or f"if {rule['if']}" in parts else None
         for each in own.get(rule["each"], ()) if "each" in rule else [""]:
             if filled is not None:
                 whole = filled.replace("{each}", each)
                 flags = re.IGNORECASE if rule.get("case") == "any" else 0
-                reads = partial(globals()[f"_{name}"], **given)
-                begins, needed = _held(parser.parse(whole, flags))
+                reads = partial(globals()[f"_{name}"], **options)
+                begins, needed = _begins_and_needs(parser.parse(whole, flags))
                 yield Notation(re.compile(whole, flags), reads, begins == {"0"}, needed)
 
 
@@ -555,7 +557,7 @@ def _language_parts(rules: Rules) -> dict[str, str]:
 
 
 def _hidden(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    return [_made(match, 0, "identifier", certainty=WEAK)] if re.search(r"\d", match[0]) else []
+    return [_quantity_at(match, 0, "identifier", certainty=WEAK)] if re.search(r"\d", match[0]) else []
 
 
 def _amount(
@@ -573,25 +575,25 @@ def _amount(
     for group, factor in of.items():
         text = (match[group] or "0").replace(",", ".")
         value += Fraction(factor) * (Fraction(text) if "." in text else _integer(text, rules) or 0)
-    inner = tuple(_made(match, int(match[group]), kind, name) for group, name in parts.items())
-    return [_made(match, value, kind, unit, certainty=certainty, parts=inner)]
+    inner = tuple(_quantity_at(match, int(match[group]), kind, name) for group, name in parts.items())
+    return [_quantity_at(match, value, kind, unit, certainty=certainty, parts=inner)]
 
 
 def _integer(text: str, rules: Rules) -> int | None:
     """A small whole number in digits or words."""
     if text.isdecimal():
         return int(text)
-    found = find_numbers(text, rules.lang)
-    whole = len(found) == 1 and found[0].value == int(found[0].value)
-    return int(found[0].value) if whole else None
+    numbers = find_numbers(text, rules.lang)
+    whole = len(numbers) == 1 and numbers[0].value == int(numbers[0].value)
+    return int(numbers[0].value) if whole else None
 
 
 def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
     factor = Fraction((match["factor"] or "1").replace(",", "."))
     power = int(re.sub(r"[\^{}]", "", match["power"]).translate(_SUPERSCRIPT).replace("−", "-"))
     if abs(power) > 300:
-        return [_made(match, power, "identifier")]
-    return [_measured(match.string, _made(match, factor * Fraction(10) ** power, "power"), rules)]
+        return [_quantity_at(match, power, "identifier")]
+    return [_measured(match.string, _quantity_at(match, factor * Fraction(10) ** power, "power"), rules)]
 
 
 def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -615,7 +617,7 @@ def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
         Quantity(Fraction(value), "cardinal", "", match.span(), match[0], WEAK)
         for value in ([hour, minute] if written else [hour])
     )
-    return [_made(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
+    return [_quantity_at(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
 
 
 def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
@@ -631,37 +633,37 @@ def _says_half_of_day(text: str, lang: str) -> bool:
 
 
 def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quantity]:
-    """*half past three*; *value*: minutes after the hour, or 1 and -1 for minutes that are said."""
+    """*half past three*; *value*: minutes after the hour, or 1 and -1 for minutes that are minutes."""
     clock = rules.data["clock"]
     hour = clock.get("genitive", {}).get(match["hour"].lower()) or _integer(match["hour"], rules)
     if hour is None or not 1 <= hour <= 24:
         return []
     if abs(value) == 1:
-        said = match["minutes"].lower()
-        count = 15 if clock.get("quarter", "\0") in said else _integer(said, rules)
+        minutes = match["minutes"].lower()
+        count = 15 if clock.get("quarter", "\0") in minutes else _integer(minutes, rules)
         if count is None or not 0 < count < 60:
             return []
         value *= count
-    return [_made(match, (hour * 60 + value) % _NOON, "clock", _half_of_day(match, False, rules))]
+    return [_quantity_at(match, (hour * 60 + value) % _NOON, "clock", _half_of_day(match, False, rules))]
 
 
 def _mixed(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """*3 1/2*."""
     whole, above, below = (int(match[group]) for group in "nab")
     value = whole + Fraction(above, below)
-    return [_measured(match.string, _made(match, value, "fraction"), rules)] if above < below else []
+    return [_measured(match.string, _quantity_at(match, value, "fraction"), rules)] if above < below else []
 
 
 def _counted_ordinal(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """２本目, the second one; one and two are said in other words too often to be demanded."""
     value = rules.data.get("numerals", {}).get(match["n"]) or _integer(match["n"], rules)
-    return [_made(match, value, "ordinal", certainty=WEAK if value < 3 else 1.0)] if value else []
+    return [_quantity_at(match, value, "ordinal", certainty=WEAK if value < 3 else 1.0)] if value else []
 
 
 def _named_day(match: re.Match[str], rules: Rules, values: Sequence[Sequence[int]]) -> list[Quantity]:
     """六四, a day that is named by its digits."""
     return [
-        _made(match, number, "date", unit, certainty=WEAK, lexical=True)
+        _quantity_at(match, number, "date", unit, certainty=WEAK, lexical=True)
         for number, unit in zip(_value(match, values), ("month", "day"), strict=True)
     ]
 
@@ -671,7 +673,7 @@ def _halves(match: re.Match[str], rules: Rules, value: str) -> list[Quantity]:
     share, unit = Fraction(value), rules.unit(match.string, match.start("unit"))
     if unit is None or unit[1] != match.end("unit"):
         return []
-    return [_made(match, share, "measure", unit[0], certainty=WEAK if share < 1 else 1.0)]
+    return [_quantity_at(match, share, "measure", unit[0], certainty=WEAK if share < 1 else 1.0)]
 
 
 @cache
@@ -685,11 +687,11 @@ def _combining(match: re.Match[str], rules: Rules) -> list[Quantity]:
     values = _combining_values(rules.lang)
     forms = "|".join(sorted(values, key=len, reverse=True))
     total = sum(values[form.lower()] for form in re.findall(forms, match["n"], re.IGNORECASE))
-    return [_made(match, total, "measure", match.lastgroup or "")]
+    return [_quantity_at(match, total, "measure", match.lastgroup or "")]
 
 
 def _date_part(match: re.Match[str], group: str, unit: str, also: tuple[Fraction, ...] = ()) -> Quantity:
-    return _made(match, int(match[group]), "date", unit, group, also=also)
+    return _quantity_at(match, int(match[group]), "date", unit, group, also=also)
 
 
 def _date(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -724,7 +726,7 @@ def _version(match: re.Match[str], rules: Rules) -> list[Quantity]:
         and not (len(runs) == 4 and max(map(int, runs)) < 256)
     ):
         return []  # groups of three
-    return [_made(match, int("".join(runs)), "identifier")]
+    return [_quantity_at(match, int("".join(runs)), "identifier")]
 
 
 def _telephone(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -733,8 +735,8 @@ def _telephone(match: re.Match[str], rules: Rules) -> list[Quantity]:
         return []
     if re.fullmatch(r"\(?\d{4} ?- ?\d{4}", match[0]):
         return []  # years
-    parts = tuple(_made(match, int(run), "cardinal") for run in re.findall(r"\d+", match[0]))
-    return [_made(match, int(digits), "identifier", parts=parts)]
+    parts = tuple(_quantity_at(match, int(run), "cardinal") for run in re.findall(r"\d+", match[0]))
+    return [_quantity_at(match, int(digits), "identifier", parts=parts)]
 
 
 def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -746,12 +748,12 @@ def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
         return []
     value = Fraction(digits[0])
     also = (2000 + value,) if len(digits[0]) == 2 else (Fraction(int(value)),) if value.denominator > 1 else ()
-    return [_made(match, value, "identifier", certainty=WEAK, also=also)]
+    return [_quantity_at(match, value, "identifier", certainty=WEAK, also=also)]
 
 
 def _era(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
     year = 1 if match["y"] == "元" else _integer(match["y"], rules) or 0
-    return [_made(match, _value(match, values) + year, "date", "year", also=(Fraction(year),))]
+    return [_quantity_at(match, _value(match, values) + year, "date", "year", also=(Fraction(year),))]
 
 
 def _han_decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -759,54 +761,58 @@ def _han_decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
     start = 100 * (century - 1) if century else 0
     tens = re.fullmatch(rf"([{_HAN}])([{_HAN}])十", match["y"])
     if tens:  # 六七十年代
-        return [_made(match, start + 10 * (_integer(ten, rules) or 0), "decade") for ten in tens.groups()]
+        return [_quantity_at(match, start + 10 * (_integer(ten, rules) or 0), "decade") for ten in tens.groups()]
     year = _integer(match["y"], rules)
     if year is None or year % 10:
         return []
     young = year == 10 and not century
-    return [_made(match, start + year, "decade", certainty=WEAK if young else 1.0)]
+    return [_quantity_at(match, start + year, "decade", certainty=WEAK if young else 1.0)]
 
 
 def _han_month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     month = _integer(match["m"], rules)
-    return [_made(match, month, "date", "month", "all")] if month else []
+    return [_quantity_at(match, month, "date", "month", "all")] if month else []
 
 
 def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
     if match["d"] in ("百", "千"):
         if match["d"] == "千":
             value = find_numbers(match["n"], rules.lang)
-            return [_made(match, Fraction(value[0].value), "permille")] if value else []
+            return [_quantity_at(match, Fraction(value[0].value), "permille")] if value else []
         return []
     pair = [find_numbers(match[group], rules.lang) for group in "nd"]
-    if not all(len(found) == 1 and found[0].value for found in pair):
+    if not all(len(numbers) == 1 and numbers[0].value for numbers in pair):
         return []
-    parts = tuple(_made(match, Fraction(found[0].value), "cardinal") for found in pair)
-    return [_made(match, Fraction(pair[0][0].value) / Fraction(pair[1][0].value), "fraction", parts=parts)]
+    parts = tuple(_quantity_at(match, Fraction(numbers[0].value), "cardinal") for numbers in pair)
+    return [_quantity_at(match, Fraction(pair[0][0].value) / Fraction(pair[1][0].value), "fraction", parts=parts)]
 
 
 def _listed(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """三四五年级, the third, fourth and fifth years."""
-    made = [_made(match, _integer(digit, rules) or 0, "cardinal", certainty=WEAK) for digit in match["n"]]
+    digits = [_quantity_at(match, _integer(digit, rules) or 0, "cardinal", certainty=WEAK) for digit in match["n"]]
     start = match.start("n")
-    return [replace(q, span=(i, i + 1), surface=match.string[i]) for i, q in enumerate(made, start)]
+    return [replace(q, span=(i, i + 1), surface=match.string[i]) for i, q in enumerate(digits, start)]
 
 
 def _about(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """七八十, seventy or eighty."""
     got = match.groupdict()
-    found = [find_numbers(f"{got.get('whole') or ''}{digit}{match['u']}", rules.lang) for digit in match["n"]]
+    readings = [find_numbers(f"{got.get('whole') or ''}{digit}{match['u']}", rules.lang) for digit in match["n"]]
     kind: Kind = "percent" if got.get("p") else "approximate"
-    return [_made(match, Fraction(number.value), kind, certainty=WEAK) for numbers in found for number in numbers]
+    return [
+        _quantity_at(match, Fraction(number.value), kind, certainty=WEAK) for numbers in readings for number in numbers
+    ]
 
 
 def _after_count(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """*社数4.8万社*, where 数 is no *several*."""
-    found = find_numbers(match[0], rules.lang)
+    numbers = find_numbers(match[0], rules.lang)
     if match["n"].strip("0") == "1":
         return []  # 数10億
     return (
-        [_measured(match.string, _made(match, Fraction(found[0].value), "cardinal"), rules)] if len(found) == 1 else []
+        [_measured(match.string, _quantity_at(match, Fraction(numbers[0].value), "cardinal"), rules)]
+        if len(numbers) == 1
+        else []
     )
 
 
@@ -823,8 +829,8 @@ def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
     if doubtful and not near:
         if find_numbers(match["all"], rules.lang):
             return []  # sept
-        return [_made(match, month, "date", "month", "all", certainty=WEAK, lexical=True)]
-    return [_made(match, month, "date", "month", "all")]
+        return [_quantity_at(match, month, "date", "month", "all", certainty=WEAK, lexical=True)]
+    return [_quantity_at(match, month, "date", "month", "all")]
 
 
 @cache
@@ -836,22 +842,22 @@ def _full_months(lang: str) -> tuple[bool, frozenset[str]]:
 
 def _thousands(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """*2 000*, which is no list of numbers in any language."""
-    return [_measured(match.string, _made(match, int(match[0].replace(" ", "")), "cardinal"), rules)]
+    return [_measured(match.string, _quantity_at(match, int(match[0].replace(" ", "")), "cardinal"), rules)]
 
 
 def _vulgar(match: re.Match[str], rules: Rules) -> list[Quantity]:
     value = Fraction(unicodedata.numeric(match["sign"])).limit_denominator(20)
     if match["whole"]:
         value += int(match["whole"])
-    return [_measured(match.string, _made(match, value, "fraction"), rules)]
+    return [_measured(match.string, _quantity_at(match, value, "fraction"), rules)]
 
 
 def _slash(match: re.Match[str], rules: Rules) -> list[Quantity]:
     a, b = int(match["a"]), int(match["b"])
     if not b or (a > 31 and b > 31):
         return []
-    parts = tuple(_made(match, int(match[group]), "cardinal", "", group) for group in "ab")
-    return list(parts) if a >= b else [_made(match, Fraction(a, b), "fraction", parts=parts)]
+    parts = tuple(_quantity_at(match, int(match[group]), "cardinal", "", group) for group in "ab")
+    return list(parts) if a >= b else [_quantity_at(match, Fraction(a, b), "fraction", parts=parts)]
 
 
 def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
@@ -872,8 +878,8 @@ def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list
         if following is None or following[1] not in language_data(rules.lang)["fraction_of"]:
             return []  # an ordinal: une neuvième place
     weak = numerator == 1 or share >= 1
-    quarters = (_made(match, numerator, "cardinal"),) if share.denominator in (1, 2, 4) else ()  # of a year
-    return [_made(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
+    quarters = (_quantity_at(match, numerator, "cardinal"),) if share.denominator in (1, 2, 4) else ()  # of a year
+    return [_quantity_at(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
 
 
 # ----------------------------------------------------------------------------
@@ -930,7 +936,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     )
     also: tuple[Fraction, ...] = ()
     if digits and kind == "cardinal" and number.form != "scale" and (scale := rules.patterns["scales"].match(text, b)):
-        value *= _meant(scale, list(rules.data["scales"].values()))
+        value *= _meaning_of(scale, list(rules.data["scales"].values()))
         b = scale.end()
     if digits and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－" and value > 0:
         if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED and not text[a - 2].isdecimal():
@@ -1014,7 +1020,7 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     ahead = text[max(0, a - 8) : a]
     before = rules.before.search(ahead) if ahead.rstrip(_AFTER_SIGN)[-1:] in rules.before_ends else None
     if before is not None:
-        money = replace(quantity, kind="money", unit=_meant(before, rules.before_names))
+        money = replace(quantity, kind="money", unit=_meaning_of(before, rules.before_names))
         scale = re.match("[mk](?![A-Za-z])", text[b : b + 2])
         if scale is None:
             return money
@@ -1035,7 +1041,7 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[end : end + 2]):
         return quantity  # a second tree
     if name == "degree" and (scale_before := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
-        name = _meant(scale_before, list(shared_data()["before_degrees"]))
+        name = _meaning_of(scale_before, list(shared_data()["before_degrees"]))
     kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
     mark = text[b:end].strip()
     quoted = mark in _QUOTES and name in ("inch", "foot")
@@ -1054,8 +1060,8 @@ _QUOTES = {"”": "“", '"': '"', "'": "'", "''": "''"}
 
 def _unit_of_word(word: str, rules: Rules) -> str:
     """The unit in a word that a number begins: *dreistündig*, *пятилетний*."""
-    found = rules.patterns["in_words"].search(word) if word.isalpha() else None
-    return _meant(found, list(rules.data["in_words"])) if found else ""
+    match = rules.patterns["in_words"].search(word) if word.isalpha() else None
+    return _meaning_of(match, list(rules.data["in_words"])) if match else ""
 
 
 def _unit_within(text: str, start: int, end: int, rules: Rules) -> tuple[str, int] | None:
@@ -1072,10 +1078,10 @@ _COMPOUND = {("foot", "inch"): 12, ("hour", "minute"): 60, ("minute", "second"):
              ("stone", "pound"): 14, ("year", "month"): 12, ("meter", "centimeter"): 100}  # fmt: skip
 
 
-def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quantity]:
+def _joined(text: str, quantities: list[Quantity], percent_first: bool) -> list[Quantity]:
     """Neighbours that share a unit or a scale (*3 to 5 million km*), and amounts in two units (*6 ft 2 in*)."""
     result: list[Quantity] = []
-    for quantity in reversed(found):
+    for quantity in reversed(quantities):
         after = result[-1] if result else None
         if after is None or after.span[0] - quantity.span[1] > 18 or quantity.lexical or after.lexical:
             result.append(quantity)
@@ -1102,10 +1108,10 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
 _RANGED = frozenset({"cardinal", "percent", "permille", "money", "measure", "date", "clock"})
 
 
-def _ranged(text: str, found: list[Quantity]) -> list[Quantity]:
-    """*found* with what stands between the ends of a range as one quantity. *4-1* is a score."""
+def _ranged(text: str, quantities: list[Quantity]) -> list[Quantity]:
+    """*quantities* with what stands between the ends of a range as one quantity. *4-1* is a score."""
     result: list[Quantity] = []
-    for quantity in found:
+    for quantity in quantities:
         low = result[-1] if result else quantity
         start, end = low.span[1], quantity.span[0]
         alike = low.kind == quantity.kind and low.kind in _RANGED and not low.lexical and not quantity.lexical

@@ -470,10 +470,10 @@ class Lexicon:
             if parts:
                 ordinal = replace(parts[-1].atom, ordinal=True)
                 return (*parts[:-1], replace(parts[-1], end=len(key), atom=ordinal))
-        found = list(self.compound.finditer(key))
-        complete = found and sum(match.end() - match.start() for match in found) == len(key)
+        matches = list(self.compound.finditer(key))
+        complete = matches and sum(match.end() - match.start() for match in matches) == len(key)
         return (
-            self._checked([Piece(*match.span(1), self.atoms[match[1]], "", True) for match in found])
+            self._checked([Piece(*match.span(1), self.atoms[match[1]], "", True) for match in matches])
             if complete
             else ()
         )

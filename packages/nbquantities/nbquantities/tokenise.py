@@ -92,8 +92,8 @@ def read_literal(text: str, start: int, rules: Convention) -> list[Literal]:
 
 def read_runs(text: str, start: int) -> list[Literal]:
     """Every run of digits as a whole number (*15.30 Uhr* is 15 and 30)."""
-    found = (match for match in _PARTS.finditer(text) if match.end() - match.start() <= MOST_DIGITS)
-    return [_whole(match[0], start + match.start()) for match in found]
+    runs = (match for match in _PARTS.finditer(text) if match.end() - match.start() <= MOST_DIGITS)
+    return [_whole(match[0], start + match.start()) for match in runs]
 
 
 def _ascii(text: str) -> str:
@@ -153,13 +153,13 @@ def _split(text: str, start: int, signs: list[str], runs: list[tuple[int, int]],
             break
     else:
         return read_runs(text, start)
-    found, first = [], 0
+    literals, first = [], 0
     for i, sign in enumerate([*signs, None]):
         if sign is None or sign in cutting:
             a, b = runs[first][0], runs[i][1]
-            found += read_literal(text[a:b], start + a, rules)
+            literals += read_literal(text[a:b], start + a, rules)
             first = i + 1
-    return found
+    return literals
 
 
 _TRADITIONAL_PARTS = re.compile("([௦-௯]*)([௰௱௲]?)")
@@ -282,12 +282,12 @@ class Remembered(dict[str, _Fact]):
         self._look = look
 
     def __missing__(self, word: str) -> _Fact:
-        found = self._look(word)
+        fact = self._look(word)
         if len(word) <= MOST_LETTERS:
             if len(self) > _REMEMBERED:
                 self.clear()
-            self[word] = found
-        return found
+            self[word] = fact
+        return fact
 
 
 #: Letters of the longest word that is looked up; 999 999 has 56 in German, and what is longer is no number.
@@ -399,12 +399,12 @@ class SpacedReader:
         for i in compress(range(len(tokens)), known):
             if i < skip:
                 continue
-            found, token = known[i], tokens[i]
-            if not isinstance(found, Entry):
+            entry, token = known[i], tokens[i]
+            if not isinstance(entry, Entry):
                 self._other(text, token, pieces)
                 continue
-            start, key = token.start(), found.key
-            phrase = next((each for each in found.phrases if self._follows(text, tokens, i, each[0])), None)
+            start, key = token.start(), entry.key
+            phrase = next((each for each in entry.phrases if self._follows(text, tokens, i, each[0])), None)
             if phrase is not None:
                 words, atom = phrase
                 skip = i + len(words) + 1
@@ -417,11 +417,11 @@ class SpacedReader:
                 )
                 pieces.append(Piece(start, end, atom, key, joined))
                 continue
-            for part in found.parts:
+            for part in entry.parts:
                 joined = part.start > 0 or self._joined(text, pieces, start)
                 begin, end = (start + min(place, len(token[0])) for place in (part.start, part.end))
                 pieces.append(Piece(begin, end, part.atom, key, joined))
-            if found.parts:
+            if entry.parts:
                 pieces[-1].end = token.end()
         return pieces
 
@@ -480,15 +480,15 @@ class SpacedReader:
         before, end = text[start - 1 : start], start + len(run)
         if self._leading_point(text, start, run):
             digits = "0." + run
-            found = [Literal(start - 1, end, Decimal(digits), digits, False, True, not run.isascii())]
+            literals = [Literal(start - 1, end, Decimal(digits), digits, False, True, not run.isascii())]
         elif "." in run and self.clock_after.match(text, end):
-            found = read_runs(run, start)
+            literals = read_runs(run, start)
         else:
-            found = read_literal(run, start, self.rules)
-        for literal in found:
+            literals = read_literal(run, start, self.rules)
+        for literal in literals:
             gap = gap_between(text, pieces[-1].end, literal.start) if pieces else "?"
             pieces.append(literal_piece(literal, bool(gap) and _GAP.fullmatch(gap) is not None))
-        if not found or before.isalpha():
+        if not literals or before.isalpha():
             return  # too long to be a number, or a name: MP3, B2B
         match = before and before in _CURRENCY and self.after_currency.match(text, end)
         match = match or self.attached.match(text, end)
@@ -672,10 +672,10 @@ def _atoms(data: dict[str, Any]) -> list[tuple[str, Atom]]:
     def atom(role: Any, word: str, value: Any) -> tuple[str, Atom]:
         return word, Atom(role, Decimal(value), bare=word in bare, financial=word in financial)
 
-    found = [atom("add", word, value) for word, value in {**data["digits"], **data.get("words", {})}.items()]
-    found += [atom("multiply", word, value) for word, value in data["multipliers"].items()]
-    found += [atom("scale", word, value) for value, words in data["scales"].items() for word in words]
-    found += [atom("point", word, 0) for word in data["point"]]
-    found += [atom("minus", word, 0) for word in data["minus"]["words"]]
-    found += [atom("percent", word, 0) for word in data.get("percent_before", ())]
-    return found
+    atoms = [atom("add", word, value) for word, value in {**data["digits"], **data.get("words", {})}.items()]
+    atoms += [atom("multiply", word, value) for word, value in data["multipliers"].items()]
+    atoms += [atom("scale", word, value) for value, words in data["scales"].items() for word in words]
+    atoms += [atom("point", word, 0) for word in data["point"]]
+    atoms += [atom("minus", word, 0) for word in data["minus"]["words"]]
+    atoms += [atom("percent", word, 0) for word in data.get("percent_before", ())]
+    return atoms
