@@ -266,12 +266,12 @@ def test_an_unknown_study_may_be_one_of_your_own():
         entries(parse(GRID.replace("study: toy\n    params", "study: mine\n    params")))
 
 
-def test_a_grid_with_nothing_in_it_runs_the_pages_that_work_without():
+def test_a_grid_with_nothing_in_it_runs_the_pages_that_need_nothing():
     empty = GRID.replace("[eins, zwei]", "[]")
     assert validate(parse(empty, "grid.yaml")) == []
-    chosen = empty.replace("  - study: toy\n    params", "  - study: toy\n    {}\n    params")
-    assert validate(parse(chosen.format("notebooks: [summary]"))) == []
-    (problem,) = validate(parse(chosen.format("notebooks: [letters]"), "grid.yaml"))
+    other = empty.replace("  - study: toy\n    params", "  - study: toy\n    {}\n    params")
+    assert validate(parse(other.format("notebooks: [summary]"))) == []
+    (problem,) = validate(parse(other.format("notebooks: [letters]"), "grid.yaml"))
     assert str(problem) == "grid.yaml:4 (toy): words: [] leaves nothing to run: name at least one"
 
 
