@@ -191,9 +191,11 @@ def test_ctrl_c_ends_a_run_whose_workers_are_dead(toy, machines, no_notebooks):
         time.sleep(0.5)
         os.kill(os.getpid(), signal.SIGINT)
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which processes in the background ignore
     when(lambda: computed(toy).total() > 5, stop)
     with pytest.raises(KeyboardInterrupt):
         run(grid(["eins", "zwei"], 30, 0.05), executor="dask", address=machines.address)
+    signal.signal(signal.SIGINT, before)
     assert json.loads((toy / "outputs" / "toys" / "run.json").read_text())["status"] == "interrupted"
 
 
