@@ -47,6 +47,7 @@ def test_every_direction_is_a_pair():
     with_pair = {words for words, command in ALL.items() if "--pair" in {o for p in command.params for o in p.opts}}
     assert with_pair == {
         ("card",),
+        ("import",),
         ("translate",),
         ("check-numbers",),
         ("check-outputs",),
