@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import ast
+import gc
 import json
 import os
 import signal
