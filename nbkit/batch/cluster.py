@@ -5,6 +5,7 @@ A worker makes the keys of its results: one with another installation or store c
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import shutil
@@ -147,13 +148,17 @@ def _client(target: Any) -> Iterator[Client]:
     from distributed import Client
 
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is reported here
+    fault = ""
     try:
         client = Client(target, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError, EOFError, LookupError) as error:
+        fault = f"{type(error).__name__}: {error}"
+    if fault:
+        gc.collect()  # the client that came to nothing: in the middle of the start of another one it waits for its lock
         raise ClusterError(
-            f"no Dask scheduler answers at {target} ({type(error).__name__}: {error}); start one with: dask scheduler, "
+            f"no Dask scheduler answers at {target} ({fault}); start one with: dask scheduler, "
             "and give the address that it prints: --address tcp://HOST:8786"
-        ) from None
+        )
     try:
         yield client
     finally:

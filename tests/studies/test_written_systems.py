@@ -32,10 +32,10 @@ def test_the_idioms_study_has_commands_as_values():
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ({"comand": ["rev"]}, "unknown option 'comand'; did you mean 'command'?"),
-        ({"isolate": "batch"}, "no program; write command:PROGRAM ARGUMENT"),
-        ({"command": "rev -x"}, "command: 'rev -x' given, expected a list"),
-        ({"command": ["rev"], "workers": 0.5}, "workers: 0.5 given, expected a whole number"),
+        ({"comand": ["rev"]}, "comand: unknown option; did you mean 'command'?"),
+        ({"isolate": "batch"}, "command: is missing"),
+        ({"command": "rev -x"}, "command: expected a list, such as [a, b], found 'rev -x'"),
+        ({"command": ["rev"], "workers": 0.5}, "workers: expected a whole number, found 0.5"),
         ({"command": ["rev"], "version": __import__("datetime").date(2024, 5, 1)}, "put text in quotes"),
         (3, "expected text"),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import json
 import os
 import signal
@@ -88,15 +87,6 @@ def until(condition: Callable[[], bool], process: subprocess.Popen) -> None:
     while not condition():
         assert process.poll() is None and time.monotonic() < deadline, "it ended, or it hangs"
         time.sleep(0.05)
-
-
-@pytest.fixture(autouse=True)
-def clients_collected() -> Iterator[None]:
-    """A client of Dask that no scheduler answered is collected here, not in the middle of the start of another one,
-    which would wait for its lock for ever.
-    """
-    yield
-    gc.collect()
 
 
 @pytest.fixture
