@@ -142,7 +142,7 @@ def system_name(system: Any) -> Any:
     'command:{"command": ["rev"], "version": "2"}'
     >>> system_name({"comand": ["rev"]})
     Traceback (most recent call last):
-    ValueError: model 'command:{"comand": ["rev"]}': unknown option 'comand'; did you mean 'command'? ...
+    ValueError: model 'command:{"comand": ["rev"]}': command: is missing; comand: unknown option; did you mean 'command'?. There ...
     """
     if not isinstance(system, Mapping):
         return system
@@ -296,7 +296,7 @@ def recipe_of(model: str, src: str, tgt: str) -> Mapping[str, Any] | None:
     """The recipe that a model was trained by, if the record beside its weights or its package says so.
 
     >>> recipe_of("sandbox", "en", "de")["steps"], recipe_of("opus-mt", "en", "de")
-    (20000, None)
+    (40000, None)
     """
     try:
         reference = models.load(model.removeprefix(BY_RULE), "translate", src, tgt).reference
