@@ -233,7 +233,7 @@ def test_translate_keeps_lines_and_remembers(data: Path, tmp_path: Path, monkeyp
 
 def test_translate_names_what_it_cannot_use(tmp_path: Path):
     missing = nbkit("translate", str(tmp_path / "none.en"), "--system", "opus-mt", "--pair", "en-de")
-    assert missing.exit_code == 2 and "none.en: No such file" in missing.stderr
+    assert missing.exit_code == 2 and "none.en cannot be read: No such file" in missing.stderr
     (tmp_path / "latin1.en").write_bytes(b"good\nna\xefve\n")
     latin = nbkit("translate", str(tmp_path / "latin1.en"), "--system", "opus-mt", "--pair", "en-de")
     assert latin.exit_code == 2 and "latin1.en:2: bad UTF-8" in latin.stderr
