@@ -142,7 +142,7 @@ def system_name(system: Any) -> Any:
     'command:{"command": ["rev"], "version": "2"}'
     >>> system_name({"comand": ["rev"]})
     Traceback (most recent call last):
-    ValueError: model 'command:{"comand": ["rev"]}': command: is missing; comand: unknown option; did you mean 'command'?. There ...
+    ValueError: model 'command:{"comand": ["rev"]}': command: is missing; comand: unknown option; did you ...
     """
     if not isinstance(system, Mapping):
         return system
