@@ -21,6 +21,7 @@ from nbkit.models.services.outputs import PREFIX as OUTPUTS
 from nbkit.models.services.outputs import fixed_files, read_lines, reference_of
 from nbkit.store import Store
 from nbkit.studies.answering import Translators, Use
+from nbkit.studies.behaviours import Measure
 from nbkit.studies.results import Outcomes
 
 #: Findings that a report quotes, of each system and kind.
@@ -115,11 +116,10 @@ def _text_health(systems: Sequence[str], tables: Sequence[Outcomes], src: str, t
 
 def _shown(texts: str, lines: int, record: Mapping[str, Any]) -> dict[str, Any]:
     """A record of health as a card has it."""
-    read = declared_measure()["read"][0]
     return {
         "texts": texts, "lines": lines, "systems": record["systems"], "kinds": record["kinds"],
         "unjudged": unjudged(len(record["systems"])),
-        "read": f"{read['right']} of {read['of']} were right ({read['right'] / read['of']:.0%})",
+        "read": Measure(**declared_measure()).read[0].sentence,
     }  # fmt: skip
 
 

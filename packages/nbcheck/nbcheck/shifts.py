@@ -28,24 +28,24 @@ from nbkit.store import Store
 def check(source: Path, translated: Path) -> None:
     """Raise `DataError`, with the file and a line, for lines that are shifted or exchanged against *source*."""
     shift, first = _misplaced(source, translated)
+    if shift is None and first is None:
+        return  # which most files are, and nothing is read of one that was seen before
     n_texts, n_lines = len(_lines_of(source, source.stat().st_mtime_ns)), len(read_lines(translated))
-    if n_texts != n_lines:
-        if shift:
-            what = _number_of(abs(n_lines - n_texts), "too many" if n_lines > n_texts else "missing")
-            raise DataError(
-                f"{_number_of(n_lines)} for the {n_texts:,} of {source}: {what}; the first line that does not fit is "
-                f"about {shift.line}", translated, shift.line,
-            )  # fmt: skip
-    elif shift:
-        raise DataError(
-            f"from here on the lines fit the sources {_number_of(abs(shift.by))} "
-            f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
-            translated, shift.line,
-        )  # fmt: skip
-    elif first:
+    if shift is None:
         raise DataError(
             f"lines {first} and {first + 1} are exchanged: each fits the other's source in {source}", translated, first
         )
+    if n_texts != n_lines:
+        what = _number_of(abs(n_lines - n_texts), "too many" if n_lines > n_texts else "missing")
+        raise DataError(
+            f"{_number_of(n_lines)} for the {n_texts:,} of {source}: {what}; the first line that does not fit is "
+            f"about {shift.line}", translated, shift.line,
+        )  # fmt: skip
+    raise DataError(
+        f"from here on the lines fit the sources {_number_of(abs(shift.by))} "
+        f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
+        translated, shift.line,
+    )  # fmt: skip
 
 
 def _number_of(lines: int, more: str = "") -> str:
