@@ -28,13 +28,13 @@ from nbkit.store import Store
 def check(source: Path, translated: Path) -> None:
     """Raise `DataError`, with the file and a line, for lines that are shifted or exchanged against *source*."""
     shift, first = _misplaced(source, translated)
-    if shift is None and first is None:
-        return  # which most files are, and nothing is read of one that was seen before
-    n_texts, n_lines = len(_lines_of(source, source.stat().st_mtime_ns)), len(read_lines(translated))
-    if shift is None:
+    if first is not None:
         raise DataError(
             f"lines {first} and {first + 1} are exchanged: each fits the other's source in {source}", translated, first
         )
+    if shift is None:
+        return  # as for most files, and nothing is read of one that was seen before
+    n_texts, n_lines = len(_lines_of(source, source.stat().st_mtime_ns)), len(read_lines(translated))
     if n_texts != n_lines:
         what = _number_of(abs(n_lines - n_texts), "too many" if n_lines > n_texts else "missing")
         raise DataError(
