@@ -3,7 +3,7 @@
 Read from source files without importing anything. From a module, or the code of a notebook, each import is followed to
 the file behind it, and so are the ``"package.module:name"`` strings of registries. What counts of a source file is its
 syntax tree without docstrings, so that comments, docstrings and layout change nothing. Of the packages below nbkit all
-files count.
+files count, but for what is `KEYED`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from nbkit.files import cache_folder, first_sight
 PACKAGE = "nbkit"
 #: Packages of this project that nbkit imports: what they compute changes with their sources, not only their versions.
 BELOW = ("nbquantities", "nbsandbox")
-#: Rooms that `digest` omits: what comes from there is remembered under keys of its own.
-KEYED = ("nbkit/models/", "nbkit/store/")
+#: Rooms and networks that `digest` omits: what comes from there is remembered under keys of its own.
+KEYED = ("nbkit/models/", "nbkit/store/", "nbsandbox/models/")
 _COUNTED = frozenset({".py", ".csv", ".json", ".tsv", ".txt", ".yaml", ".yml"})
 _DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+):[A-Za-z_]\w*")
 _DOCUMENTED = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -77,7 +77,8 @@ def fingerprint(
         if package not in followed and not _is_loose(package, beside):
             versions |= {package: found} if (found := _version(package)) else {}
         elif package in BELOW:
-            sources |= {_shown(file, package): _read(file).digest for file in _all_files(package)}
+            shown = {_shown(file, package): file for file in _all_files(package)}
+            sources |= {path: _read(file).digest for path, file in shown.items() if not path.startswith(without)}
         elif (path := _locate(name)) and (name in counted or not _shown(path, package).startswith(without)):
             source = _read(path, name)
             sources[_shown(path, package)] = source.digest

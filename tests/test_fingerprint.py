@@ -14,7 +14,7 @@ import pytest
 import nbkit
 from nbkit.batch.plan import read_source
 from nbkit.errors import NbkitError
-from nbkit.fingerprint import digest, fingerprint
+from nbkit.fingerprint import KEYED, digest, fingerprint
 from nbkit.studies import STUDIES
 
 FILES = {
@@ -159,6 +159,12 @@ def test_of_packages_below_nbkit_every_file_counts():
     found = sources("nbkit.numbers")
     assert {"nbquantities/compare.py", "nbquantities/languages/de.yaml"} <= found and "nbkit/errors.py" in found
     assert not any(name.startswith("nbsandbox") for name in found)
+
+
+def test_networks_that_come_trained_have_keys_of_their_own():
+    every, counted = (set(fingerprint(["nbsandbox"], without=without).sources) for without in ((), KEYED))
+    assert "nbsandbox/models/sandbox/config.json" in every and "nbsandbox/__init__.py" in counted
+    assert every - counted == {name for name in every if name.startswith("nbsandbox/models/")}
 
 
 def test_what_the_code_of_a_notebook_reaches_counts(package):
