@@ -173,5 +173,6 @@ _WORDING = {
     "greater_than_equal": "must be at least {ge}",
     "bool_type": "expected true or false",
     "bool_parsing": "expected true or false",
+    "finite_number": "expected a number",
     "string_type": "expected text (in quotes if YAML reads it as something else)",
 }

@@ -33,7 +33,7 @@ from nbkit.models.services.keys import (
     without_secrets,
 )
 from nbkit.models.services.prompts import Prompt, load_prompt
-from nbkit.models.services.service import STRICT, Service, StoppedError, answer, read_options
+from nbkit.models.services.service import STRICT, Service, StoppedError, answer, split_options
 
 if TYPE_CHECKING:
     import httpx
@@ -107,9 +107,7 @@ class Chat(Service):
 
     def __init__(self, reference: Reference):
         super().__init__(reference)
-        rest, mark, query = self.written.partition("?")
-        if mark and not query:
-            query = "?"  # which is refused
+        rest, self.options = split_options(ChatOptions, f"model '{self.name}'", self.written)
         # A model's own name may hold slashes, colons and an @.
         found = re.fullmatch(r"(.*)@(https?://.*)", rest, re.DOTALL)
         self.model: str = found[1] if found else rest
@@ -121,7 +119,6 @@ class Chat(Service):
                 f"model '{self.name}': '{place}' is not a base URL; write one such as http://localhost:8000/v1"
             )
         self.named_url = checked_url(found[2], f"model 'openai:{self.model}@…'") if found else None
-        self.options = read_options(ChatOptions, f"model '{self.name}'", query)
         if self.task.name == "classify" and "prompt" not in self.options.model_fields_set:
             self.options = self.options.model_copy(update={"prompt": "classify"})
         self.concurrency = self.options.concurrency
@@ -187,7 +184,9 @@ class Chat(Service):
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
         (text,) = texts
         line, attempts = " ".join(text.split()), self.options.attempts
-        for attempt in range(1, attempts + 1):
+        attempt = 0
+        while True:
+            attempt += 1
             self._gate.enter(stopped)
             take_request(self.name)
             try:
@@ -200,7 +199,6 @@ class Chat(Service):
                         "earlier answers are stored: run again to continue"
                     ) from error
                 stopped.wait(self._pause(error, attempt))
-        raise AssertionError
 
     def _pause(self, error: TransientError, attempt: int) -> float:
         """Seconds until the next attempt; if the server specifies them, they hold for all requests."""

@@ -21,7 +21,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -169,11 +169,10 @@ class Command(Service):
                 _kill(process)
 
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
-        if self.options.isolate == "text" or self._is_checked:
+        if self.options.isolate == "text":
+            return [answer(text, line) for text, line in zip(texts, self.lines(texts), strict=True)]
+        with nullcontext() if self._is_checked else self._first:  # the first batch is checked before another one begins
             found = self._checked(texts)
-        else:
-            with self._first:  # the first batch is checked before another one begins
-                found = self._checked(texts)
         return [answer(text, found[text]) for text in texts]
 
     def _checked(self, texts: Sequence[str]) -> Mapping[str, str]:
@@ -183,8 +182,6 @@ class Command(Service):
         Raises `ModelError` with two outputs that differ.
         """
         found = dict(zip(texts, self.lines(texts), strict=True))
-        if self.options.isolate == "text":
-            return found
         draw = random.Random(hashlib.blake2b("\n".join(texts).encode("utf-8", "replace")).digest())
         if not self._is_checked:
             self._compare(found, draw.sample(list(texts), len(texts)), "in another order")

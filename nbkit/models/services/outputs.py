@@ -32,7 +32,7 @@ from nbkit.files import expand_path, file_digest, good
 from nbkit.files import read_lines as numbered_lines
 from nbkit.models.model import Input, Record, keep
 from nbkit.models.names import Reference, find
-from nbkit.models.services.service import LABEL_FILE, STRICT, Service, answer, read_options
+from nbkit.models.services.service import LABEL_FILE, STRICT, Service, answer, split_options
 from nbkit.registry import load_point
 
 #: How a name of files begins.
@@ -89,12 +89,10 @@ class Outputs(Service):
 
     def __init__(self, reference: Reference):
         super().__init__(reference)
-        self.written_place, mark, query = self.written.partition("?")
+        what = f"model '{self.name}'"
+        self.written_place, self.options = split_options(OutputsOptions, what, self.written)
         if not self.written_place:
             raise ModelError(f"model '{self.name}': write outputs:FILE or outputs:FOLDER")
-        if mark and not query:
-            query = "?"  # which is refused
-        self.options = read_options(OutputsOptions, f"model '{self.name}'", query)
 
     @property
     def path(self) -> Path:

@@ -174,15 +174,15 @@ class Service(Model):
         if not self.stored:
             return None
         wanted = None if texts is None else set(texts)
-        counts = dict.fromkeys(("texts", "prompt_tokens", "completion_tokens", "characters"), 0)
-        outcomes: Counter[str] = Counter()
-        for record in store.kept(self.key()):
-            if wanted is None or record["text"] in wanted:
-                one = {"texts": 1, "characters": len(record["text"])}
-                for name in counts:
-                    counts[name] += one.get(name) or record.get(name) or 0
-                outcomes[self.line(record, record["text"])[1]] += 1
-        return counts | dict(sorted(outcomes.items()))
+        records = [each for each in store.kept(self.key()) if wanted is None or each["text"] in wanted]
+        outcomes = Counter(self.line(each, each["text"])[1] for each in records)
+        return {
+            "texts": len(records),
+            "prompt_tokens": sum(each["prompt_tokens"] or 0 for each in records),
+            "completion_tokens": sum(each["completion_tokens"] or 0 for each in records),
+            "characters": sum(len(each["text"]) for each in records),
+            **dict(sorted(outcomes.items())),
+        }
 
 
 def costs(
@@ -202,25 +202,27 @@ def costs(
     return found
 
 
-def read_options(kind: type[Options], what: str, written: str | Mapping[str, Any]) -> Options:
-    """Options of *kind* from a query (``a=1&b=2``, where ``none`` is None) or a mapping.
+def split_options(kind: type[Options], what: str, written: str) -> tuple[str, Options]:
+    """What stands before a question mark, and the options of *kind* behind it: ``a=1&b=2``, where ``none`` is None.
 
-    what: what has them, for messages. Raises `ModelError` naming the one that is wrong.
+    Raises as `read_options`, and for what is no list of options.
     """
+    rest, mark, query = written.partition("?")
     try:
-        given: Any = written
-        if isinstance(written, str):
-            pairs = (
-                parse_qsl(written.replace("+", "%2B"), keep_blank_values=True, strict_parsing=True) if written else []
-            )
-            given = {name: None if value == "none" else value for name, value in pairs}
+        pairs = parse_qsl(query.replace("+", "%2B"), keep_blank_values=True, strict_parsing=True) if mark else []
+    except ValueError:
+        raise ModelError(f"{what}: write options as ?option=value&option=value") from None
+    return rest, read_options(kind, what, {name: None if value == "none" else value for name, value in pairs})
+
+
+def read_options(kind: type[Options], what: str, given: Mapping[str, Any]) -> Options:
+    """Options of *kind*. what: what has them, for messages. Raises `ModelError` naming the one that is wrong."""
+    try:
         return kind.model_validate(given)
     except ValidationError as error:
         problems = schema_problems(error.errors(), lambda place: kind.model_fields, "option")
         found = "; ".join(f"{'.'.join(map(str, place)) or 'options'}: {message}" for place, message in problems)
         raise ModelError(f"{what}: {found}. There are: {', '.join(kind.model_fields)}") from None
-    except ValueError:
-        raise ModelError(f"{what}: write options as ?option=value&option=value") from None
 
 
 # ----------------------------------------------------------------------------
