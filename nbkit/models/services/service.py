@@ -205,7 +205,7 @@ def costs(
 def split_options(kind: type[Options], what: str, written: str) -> tuple[str, Options]:
     """What stands before a question mark, and the options of *kind* behind it: ``a=1&b=2``, where ``none`` is None.
 
-    Raises as `read_options`, and for what is no list of options.
+    Raises as `read_options`, and where what follows is not a list of options.
     """
     rest, mark, query = written.partition("?")
     try:
