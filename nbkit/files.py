@@ -501,11 +501,12 @@ def json_rows(path: Path, **how: Any) -> Iterator[tuple[int, dict[str, Any] | Da
                 yield number, DataError(f"invalid JSON: {error}", path, number)
                 continue
             for place, row in enumerate(found, start=1) if is_list else [(number, found)]:
-                problem = _unstorable(row)
+                problem = unstorable(row)
                 yield place, DataError(problem, path, place) if problem else row
 
 
-def _unstorable(row: Any) -> str | None:
+def unstorable(row: Any) -> str | None:
+    """What keeps *row* out of any file, if anything does."""
     if not isinstance(row, dict):
         return "a JSON object is expected"
     try:

@@ -23,7 +23,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write, is_stream, plain_text
+from nbkit.files import atomic_write, is_stream, plain_text, unstorable
 from nbkit.measure.statistics import NORMAL, mean_interval, share_interval
 from nbkit.seeding import address, generator
 
@@ -121,6 +121,8 @@ def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], see
         if shown in seen:
             raise NbkitError(f"annotation form: these texts occur twice: {' / '.join(shown)}; remove one row")
         seen.add(shown)
+        if problem := unstorable(row):
+            raise NbkitError(f"annotation form: {problem}: {ascii(shown)}")
         if row[ANSWER] not in labels:
             raise NbkitError(f"annotation form: unknown label '{row[ANSWER]}'; there are: {', '.join(labels)}")
     drawn = sorted((address(seed, "annotation", *(row[column] for column in texts)), row) for row in rows)
