@@ -47,13 +47,16 @@ ELSEWHERE = "choose another folder with --output, or move this one away"
 
 
 def check_folder(folder: Path, mark: str) -> None:
-    """Raise `NbkitError` if *folder* is a file, or holds files but no *mark*: they are somebody else's."""
+    """Raise `NbkitError` if *folder* is a file, or holds a link, or files but no *mark*: they are somebody else's."""
     try:
         there = {each.name for each in folder.iterdir() if not each.name.startswith(".")}
+        links = [str(each) for each in folder.iterdir() if each.is_symlink()]
     except FileNotFoundError:
         return
     except NotADirectoryError:
         raise NbkitError(f"{folder} is a file, but a folder is expected; {ELSEWHERE}") from None
+    if links:
+        raise NbkitError(f"{links[0]} is a link, and nbkit writes to no link's target; remove it, or {ELSEWHERE}")
     if there and mark not in there:
         raise NbkitError(f"{folder} holds files but no {mark}; {ELSEWHERE}")
 
@@ -501,12 +504,11 @@ def json_rows(path: Path, **how: Any) -> Iterator[tuple[int, dict[str, Any] | Da
                 yield number, DataError(f"invalid JSON: {error}", path, number)
                 continue
             for place, row in enumerate(found, start=1) if is_list else [(number, found)]:
-                problem = unstorable(row)
+                problem = _unstorable(row)
                 yield place, DataError(problem, path, place) if problem else row
 
 
-def unstorable(row: Any) -> str | None:
-    """What keeps *row* out of any file, if anything does."""
+def _unstorable(row: Any) -> str | None:
     if not isinstance(row, dict):
         return "a JSON object is expected"
     try:

@@ -23,7 +23,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write, is_stream, plain_text, unstorable
+from nbkit.files import atomic_write, is_stream, plain_text
 from nbkit.measure.statistics import NORMAL, mean_interval, share_interval
 from nbkit.seeding import address, generator
 
@@ -114,15 +114,17 @@ def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], see
     _check_columns(table, (*texts, ANSWER))
     if table.empty:
         raise NbkitError("annotation form: the table has no rows, so there is nothing to judge")
-    rows = json.loads(table.to_json(orient="records", force_ascii=False))
+    try:
+        rows = json.loads(table.to_json(orient="records", force_ascii=False))
+    except UnicodeEncodeError as error:
+        half = f"half a surrogate pair, which cannot be stored or shown, in {ascii(error.object)}"
+        raise NbkitError(f"annotation form: {half}; remove it") from None
     seen: set[tuple[str, ...]] = set()
     for row in rows:
         shown = tuple(str(row[column]) for column in texts)
         if shown in seen:
             raise NbkitError(f"annotation form: these texts occur twice: {' / '.join(shown)}; remove one row")
         seen.add(shown)
-        if problem := unstorable(row):
-            raise NbkitError(f"annotation form: {problem}: {ascii(shown)}")
         if row[ANSWER] not in labels:
             raise NbkitError(f"annotation form: unknown label '{row[ANSWER]}'; there are: {', '.join(labels)}")
     drawn = sorted((address(seed, "annotation", *(row[column] for column in texts)), row) for row in rows)
