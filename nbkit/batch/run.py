@@ -139,12 +139,13 @@ def run(
                 failures += _run_notebooks(job, processes, runtime, pages)
             status = "failed" if failures else "done"
         finally:
-            end = {"status": status, "seconds": round(time.monotonic() - clock, 1), "failures": list(map(asdict, failures))}
+            seconds = round(time.monotonic() - clock, 1)
+            end = {"status": status, "seconds": seconds, "failures": list(map(asdict, failures))}
             job.folder.write_run(
                 {**record, **end, "runs": _entries(job.plan, status == "done"), "incomplete": sorted(incomplete)}
             )
         index = pages.build(is_last=True)
-    return job.summary(units=len(units), failures=tuple(failures), seconds=time.monotonic() - clock, report=index)
+    return job.summary(units=len(units), failures=tuple(failures), seconds=seconds, report=index)
 
 
 def dry_run(

@@ -117,7 +117,7 @@ def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], see
     try:
         rows = json.loads(table.to_json(orient="records", force_ascii=False))
     except UnicodeEncodeError as error:
-        half = f"half a surrogate pair, which cannot be stored or shown, in {ascii(error.object)}"
+        half = f"half a surrogate pair, which cannot be stored or shown, in {error.object!a}"
         raise NbkitError(f"annotation form: {half}; remove it") from None
     seen: set[tuple[str, ...]] = set()
     for row in rows:

@@ -54,11 +54,11 @@ def test_lemmas_are_not_needed_in_english(case):
     assert matched(PhraseMatcher([case["phrase"]]), text) == ([case["matched"]] if case["matched"] else [])
 
 
-@pytest.mark.parametrize("encode", [str, lambda text: normalize("NFD", text), lambda text: text.replace("v", "\u00adv")])
-def test_encodings_of_a_text_are_alike(encode):
-    text = sentence(encode("it was déjà-vu again"))
-    assert matched(PhraseMatcher(["déjà vu"]), text) == [encode("déjà-vu")]
-    assert matched(PhraseMatcher([normalize("NFD", "déjà vu")]), text) == [encode("déjà-vu")]
+@pytest.mark.parametrize("written", ["déjà-vu", normalize("NFD", "déjà-vu"), "déjà\u2011\u00advu"])
+def test_encodings_of_a_text_are_alike(written):
+    text = sentence(f"it was {written} again")
+    assert matched(PhraseMatcher(["déjà vu"]), text) == [written]
+    assert matched(PhraseMatcher([normalize("NFD", "déjà vu")]), text) == [written]
 
 
 def test_a_phrase_ends_where_its_line_does(tmp_path):

@@ -93,7 +93,8 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
         if found is not None:
             tables[each.study.name] = found.of_systems(each.systems)
         if each.params is not None:
-            report(f"{each.behaviour.title}: {time.monotonic() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
+            seconds = f"{time.monotonic() - started:.0f} s"
+            report(f"{each.behaviour.title}: {seconds}" + (f", failed: {reason}" if reason else ""))
         parts[each.study.name] = _behaviour(each, found, reason, plan.pair)
         waiting = [other.behaviour.title for other in plan.behaviours if other.study.name not in parts]
         if waiting and found is not None:
