@@ -132,6 +132,8 @@ def compare(
             click.echo(f"gate broken ({each.condition}): {each.name}: {each.message}", err=True)
             if os.environ.get("GITHUB_ACTIONS") == "true":
                 click.echo(annotation(each))
+        elif each.few:
+            click.echo(f"gate holds, but says little ({each.condition}): {each.name}: {each.message}", err=True)
     if checks:
         click.echo(f"{sum(each.broken for each in checks)} of {len(checks)} gates broken")
     click.echo(f"Page: {page}")

@@ -102,8 +102,9 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
     measured = [tables[each.study.name] for each in plan.behaviours if each.study.name in tables]
     health: tuple[HealthOf, ...] = ()
     if checks := find_package("nbkit.health"):
-        report("Health of the outputs")
         health = tuple(HealthOf(**each) for each in checks.card_health(plan, measured))
+        for each in health:
+            report(f"Health of the outputs: {' '.join(map(each.sentence, each.systems))}")
     card = _card(plan, parts, asked, began, health)
     write_card(card, folder)
     (folder / OUTCOMES).mkdir(exist_ok=True)
