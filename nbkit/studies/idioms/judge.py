@@ -140,8 +140,8 @@ def _judged(
         paper, published = found["paper"], found["published"]
         words = ", ".join(each.translation for each in paper.triggers)
         left = bool(paper.blocklists)
-        sides = (tokens(each, cell.target) for each in (pair.target, hypothesis))
-        content = litters["paper"].judge(content_words(pair, text), *sides)
+        own_words = content_words(pair, text)
+        content = litters["paper"].judge(own_words, tokens(pair.target, cell.target), tokens(hypothesis, cell.target))
         literally = ", ".join(each.translation for each in content.triggers)
         unseen = EVERY_WORD if content.covered else NO_CONTENT
         literal.append({

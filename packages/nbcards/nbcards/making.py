@@ -103,8 +103,8 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
     health: tuple[HealthOf, ...] = ()
     if checks := find_package("nbkit.health"):
         health = tuple(HealthOf(**each) for each in checks.card_health(plan, measured))
-        for each in health:
-            report(f"Health of the outputs: {' '.join(map(each.sentence, each.systems))}")
+        for part in health:
+            report(f"Health of the outputs: {' '.join(map(part.sentence, part.systems))}")
     card = _card(plan, parts, asked, began, health)
     write_card(card, folder)
     (folder / OUTCOMES).mkdir(exist_ok=True)
