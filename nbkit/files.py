@@ -47,13 +47,16 @@ ELSEWHERE = "choose another folder with --output, or move this one away"
 
 
 def check_folder(folder: Path, mark: str) -> None:
-    """Raise `NbkitError` if *folder* is a file, or holds files but no *mark*: they are somebody else's."""
+    """Raise `NbkitError` if *folder* is a file, or holds a link, or files but no *mark*: they are somebody else's."""
     try:
         there = {each.name for each in folder.iterdir() if not each.name.startswith(".")}
+        links = [str(each) for each in folder.iterdir() if each.is_symlink()]
     except FileNotFoundError:
         return
     except NotADirectoryError:
         raise NbkitError(f"{folder} is a file, but a folder is expected; {ELSEWHERE}") from None
+    if links:
+        raise NbkitError(f"{links[0]} is a link, and nbkit writes to no link's target; remove it, or {ELSEWHERE}")
     if there and mark not in there:
         raise NbkitError(f"{folder} holds files but no {mark}; {ELSEWHERE}")
 

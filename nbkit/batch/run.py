@@ -109,7 +109,7 @@ def run(
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
     folder, a store or a cluster that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
     """
-    began = time.time()
+    began, clock = time.time(), time.monotonic()
     on_cluster = isinstance(executor, str) and executor != "processes"
     with models_run_elsewhere() if on_cluster else nullcontext():
         job = _job(run_file, output, None if on_cluster else workers, force)
@@ -139,12 +139,13 @@ def run(
                 failures += _run_notebooks(job, processes, runtime, pages)
             status = "failed" if failures else "done"
         finally:
-            end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
+            seconds = round(time.monotonic() - clock, 1)
+            end = {"status": status, "seconds": seconds, "failures": list(map(asdict, failures))}
             job.folder.write_run(
                 {**record, **end, "runs": _entries(job.plan, status == "done"), "incomplete": sorted(incomplete)}
             )
         index = pages.build(is_last=True)
-    return job.summary(units=len(units), failures=tuple(failures), seconds=time.time() - began, report=index)
+    return job.summary(units=len(units), failures=tuple(failures), seconds=seconds, report=index)
 
 
 def dry_run(

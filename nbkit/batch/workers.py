@@ -367,7 +367,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         }
         kernel = {"transport": "ipc", "connection_file": f"{own}/kernel.json", "environment": variables}
-        started = time.time()
+        started, clock = time.time(), time.monotonic()
         error = None
         try:
             papermill.execute_notebook(
@@ -384,7 +384,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
             )
         except PapermillExecutionError as raised:
             error = NotebookFailed(raised.ename, raised.evalue)
-        folder.publish(execution, started, time.time() - started, error, provenance)
+        folder.publish(execution, started, time.monotonic() - clock, error, provenance)
     if error is not None:
         raise error
 

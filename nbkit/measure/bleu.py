@@ -91,7 +91,7 @@ def cut(text: str, lang: str) -> list[str]:
     (['l', "'", 'homme'], ['猫', 'が', 'N', 'H', 'K', 'を', '見', 'た', '。'])
     """
     if is_unspaced(lang):
-        text = _composed("".join(text.replace(_ZERO_WIDTH_SPACE, "").split()))
+        text = _dense(text)
         return _CHARACTER.findall(text) if _MARK.search(text) else list(text)
     chunks, known = text.split(), _chunks(lang)
     tokens = list(chain.from_iterable(map(known.__getitem__, chunks)))
@@ -101,6 +101,11 @@ def cut(text: str, lang: str) -> list[str]:
         chunks = _SPACE_BEFORE_MARK.sub("", visible).split()
         tokens = list(chain.from_iterable(map(known.__getitem__, chunks)))
     return tokens
+
+
+def _dense(text: str) -> str:
+    """*text* in NFC, without white space and invisible characters."""
+    return _composed("".join(text.replace(_ZERO_WIDTH_SPACE, "").split()))
 
 
 def _composed(text: str) -> str:
@@ -568,7 +573,7 @@ _BETA = 2
 
 @dataclass(frozen=True)
 class Chrf(Kappa):
-    """chrF over the characters of both texts without white space, in [0, 1]; it ignores spacing.
+    """chrF over the characters of both texts, in NFC without white space, in [0, 1]; it ignores spacing.
 
     An empty side scores 0, as in sacreBLEU.
 
@@ -593,8 +598,8 @@ class Chrf(Kappa):
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """chrF2 of each pair: a float64 array in [0, 1], one entry per pair; for the formula see the module.
 
-        Equal to sacreBLEU's ``sentence_score`` / 100, bit for bit. *lang* has no effect. Raises `NbkitError` if the
-        lists differ in length or hold anything but texts. Source: Popović 2015.
+        Equal to sacreBLEU's ``sentence_score`` / 100 of texts in NFC, bit for bit. *lang* has no effect. Raises
+        `NbkitError` if the lists differ in length or hold anything but texts. Source: Popović 2015.
 
         >>> Chrf().scores(["ca n't", "", "dog"], ["can't", "cat", "cat"], "en").tolist()
         [1.0, 0.0, 0.0]
@@ -612,7 +617,7 @@ def _ngrams_in(lengths: np.ndarray) -> np.ndarray:
 
 def _characters(texts: Sequence[str]) -> Sequences:
     """The code points of *texts* without white space."""
-    dense = ["".join(text.split()) for text in texts]
+    dense = list(map(_dense, texts))
     lengths = np.array([len(text) for text in dense], dtype=np.int64)
     encoded = "".join(dense).encode("utf-32-le", errors="surrogatepass")
     return Sequences(np.frombuffer(encoded, dtype="<u4").astype(np.int64), lengths)

@@ -114,7 +114,11 @@ def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], see
     _check_columns(table, (*texts, ANSWER))
     if table.empty:
         raise NbkitError("annotation form: the table has no rows, so there is nothing to judge")
-    rows = json.loads(table.to_json(orient="records", force_ascii=False))
+    try:
+        rows = json.loads(table.to_json(orient="records", force_ascii=False))
+    except UnicodeEncodeError as error:
+        half = f"half a surrogate pair, which cannot be stored or shown, in {error.object!a}"
+        raise NbkitError(f"annotation form: {half}; remove it") from None
     seen: set[tuple[str, ...]] = set()
     for row in rows:
         shown = tuple(str(row[column]) for column in texts)

@@ -25,6 +25,7 @@ from nbkit.errors import NbkitError, as_problem
 from nbkit.files import atomic_write
 from nbkit.measure.aligners import linked_tokens
 from nbkit.measure.bleu import Chrf, cut, tokenizer_signature
+from nbkit.text.form import one_form
 from nbkit.text.sentences import Text
 
 # ----------------------------------------------------------------------------
@@ -193,8 +194,8 @@ class WordDictionary:
     entries: Mapping[str, tuple[str, ...]] = field(repr=False)
 
     def translations(self, word: str) -> tuple[str, ...]:
-        """Every translation of *word*, whatever its case; none for a word that is not listed."""
-        return self.entries.get(word.lower(), ())
+        """Every translation of *word*, whatever its case and encoding; none for a word that is not listed."""
+        return self.entries.get(one_form(word.lower()), ())
 
     @cached_property
     def digest(self) -> str:
@@ -329,7 +330,7 @@ def _has_letter(token: str) -> bool:
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     entries: dict[str, dict[str, None]] = {}
     for word, translation in pairs:
-        entries.setdefault(word, {})[translation] = None
+        entries.setdefault(one_form(word), {})[translation] = None
     return {word: tuple(translations) for word, translations in entries.items()}
 
 

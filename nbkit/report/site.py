@@ -131,7 +131,7 @@ class Entry(_Record):
     title: str
     status: str = "unknown"
     scope: str = "cell"
-    seconds: float | None = Field(default=None, strict=True, ge=0, lt=10**12)
+    seconds: float | None = Field(default=None, strict=True, allow_inf_nan=False)
     tags: dict[str, str] = {}
     parameters: dict[str, Any] = {}
     provenance: dict[str, Any] = {}

@@ -154,12 +154,12 @@ class Measure(Declared):
 
 
 def is_people(system: str) -> bool:
-    """Whether a system's label says that people wrote its outputs: *reference*, *reference-B*, *human A*.
+    """Whether a system's label says that people wrote its outputs: *references*, *reference-B*, *human A*.
 
     >>> is_people("reference-A"), is_people("Preference")
     (True, False)
     """
-    return re.match(r"(ref(erence)?|humans?)\b", system, re.IGNORECASE) is not None
+    return re.match(r"(ref(erences?)?|humans?)\b", system, re.IGNORECASE) is not None
 
 
 def written(value: float, share: bool) -> str:

@@ -16,12 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nbkit.errors import DataError, NbkitError
+from nbkit.files import read_text
 from nbkit.languages import base_language, check_language
+from nbkit.text.form import one_form, original_spans
 from nbkit.text.sentences import Sentence, Text
 from nbkit.yaml_text import read_own
 
@@ -244,7 +246,7 @@ def read_phrase(line: str) -> Phrase:
     ):
         if sign in line.strip():
             raise NbkitError(f'phrase "{line.strip()}" holds {sign!r}: {meant}')
-    items = [match[0] for match in _ITEM.finditer(_straight(line).strip())]
+    items = [match[0] for match in _ITEM.finditer(one_form(line).strip())]
     wordings = []
     for sequence in _alternatives(items, line):
         parts = _edges(_parts(sequence, line))
@@ -588,7 +590,7 @@ class PhraseMatcher:
         matches = []
         for entry in candidates:
             for start, end in self._match(entry, row):
-                span = row.starts[start], row.starts[end - 1] + len(row.texts[end - 1])
+                span = row.starts[start], row.ends[end - 1]
                 tokens = row.tokens[start], row.tokens[end - 1] + 1
                 matches.append(PhraseMatch(entry.phrase.name, *tokens, span))
         return matches
@@ -637,15 +639,8 @@ def read_phrases(path: str | Path) -> list[str]:
 
     Raises `DataError` with file and line for a phrase that cannot be read or is listed twice.
     """
-    path = Path(path)
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise NbkitError(f"phrase list {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise NbkitError(f"phrase list {path} is not UTF-8 text (byte {error.start})") from None
     phrases: dict[str, int] = {}
-    for number, line in enumerate(map(str.strip, lines), start=1):
+    for number, line in enumerate(map(str.strip, read_text(Path(path), "phrase list").split("\n")), start=1):
         if not line or line.startswith("#"):
             continue
         if line in phrases:
@@ -662,7 +657,7 @@ class _Row:
     """The pieces of a text in a row: tokens, or parts of them. Every list has one entry per piece.
 
     texts, lowers: the pieces, and in lower case. lemmas: in lower case, empty if unknown, "-" of any hyphen. tokens:
-    their indices over `Text.tokens`. starts: their places in `Text.text`.
+    their indices over `Text.tokens`. starts, ends: their places in `Text.text`.
     """
 
     def __init__(self, text: Text):
@@ -670,6 +665,7 @@ class _Row:
         self.lemmas: list[str] = []
         self.tokens: list[int] = []
         self.starts: list[int] = []
+        self.ends: list[int] = []
         token, offset = 0, 0
         for sentence in text.sentences:
             self._add(sentence, token, offset)
@@ -681,11 +677,12 @@ class _Row:
         lemmas = sentence.lemmas or ("",) * len(sentence)
         spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
         for number, (surface, lemma, space) in enumerate(zip(sentence.tokens, lemmas, spaces, strict=True), token):
-            for part, of_part, offset in _cut(surface, lemma):  # mostly one
+            for part, of_part, (start, end) in _cut(surface, lemma):  # mostly one
                 self.texts.append(part)
                 self.lemmas.append(of_part)
                 self.tokens.append(number)
-                self.starts.append(place + offset)
+                self.starts.append(place + start)
+                self.ends.append(place + end)
             place += len(surface) + space
 
     def around(self, entry: Entry) -> slice:
@@ -717,18 +714,20 @@ def _is_word(text: str) -> bool:
 
 
 @lru_cache(maxsize=10_000)
-def _cut(surface: str, lemma: str) -> list[tuple[str, str, int]]:
-    """The pieces of a token, each with its lemma and its offset in the token.
+def _cut(surface: str, lemma: str) -> list[tuple[str, str, tuple[int, int]]]:
+    """The pieces of a token, each with its lemma and its span in the token.
 
     The lemmas are those of the token's lemma where that has as many pieces, otherwise none but a hyphen's.
     """
-    parts = pieces(_straight(surface))
-    lemmas = [lemma.lower()] if len(parts) == 1 else pieces(_straight(lemma.lower()))
+    form = one_form(surface)
+    parts = pieces(form) if form else []
+    lemmas = [one_form(lemma.lower())] if len(parts) == 1 else pieces(one_form(lemma.lower()))
     if len(lemmas) != len(parts):
         lemmas = [""] * len(parts)
     hyphens = phrase_words()["hyphens"]
     lemmas = ["-" if part in hyphens else of_part for part, of_part in zip(parts, lemmas, strict=True)]
-    return list(zip(parts, lemmas, accumulate(map(len, parts), initial=0), strict=False))
+    spans = original_spans(surface, pairwise(accumulate(map(len, parts), initial=0)))
+    return list(zip(parts, lemmas, spans, strict=True))
 
 
 def _vocabulary(sentence: Sentence) -> set[str]:
@@ -737,9 +736,5 @@ def _vocabulary(sentence: Sentence) -> set[str]:
     if sentence.lemmas is not None:
         words.update(map(str.lower, sentence.lemmas))
     for word in [word for word in words if not word.isalnum() or word in _JOINED]:
-        words.update(pieces(_straight(word)))
+        words.update(pieces(one_form(word)))
     return words
-
-
-def _straight(token: str) -> str:
-    return token.replace("’", "'").replace("ʼ", "'")

@@ -212,6 +212,10 @@ def test_what_makes_no_form(form, tmp_path):
         "nothing": (made.iloc[:0], "has no rows"),
         "unknown label": (made.assign(label="maybe"), "unknown label 'maybe'; there are"),
         "twice": (pd.concat([made, made.iloc[:1]]), "occur twice"),
+        "half a pair": (
+            made.assign(premise=pd.Series(["\ud83d"] * N, dtype=object)),
+            r"half a surrogate pair.*'\\ud83d'",
+        ),
     }.values():
         with pytest.raises(NbkitError, match=reason):
             make_form(bad, tmp_path / "bad.csv", labels=LABELS, instructions="")

@@ -263,7 +263,7 @@ DAMAGES = {
         {"failures": LIST}, {"provenance": TEXT}, LIST, NUMBER,
     ],
     "cells/page.json": [
-        {"seconds": TEXT}, {"seconds": -1}, {"seconds": float("nan")}, {"seconds": True}, {"tags": LIST},
+        {"seconds": TEXT}, {"seconds": float("nan")}, {"seconds": True}, {"tags": LIST},
         {"parameters": TEXT}, {"provenance": NUMBER}, LIST,
     ],
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 import yaml
@@ -16,6 +17,7 @@ from nbkit.measure.literal import (
     WordDictionary,
     compound_parts,
     published_litter,
+    read_dictionary,
     source_words,
 )
 from nbkit.text.phrases import PhraseMatcher
@@ -38,6 +40,13 @@ def test_figures_14_and_15(example):
     assert [each.word for each in judgement.blocklists] == example["surviving"]
     assert {each.translation for each in judgement.triggers} == set(example["triggers"])
     assert judgement.error == bool(example["triggers"])
+
+
+def test_encodings_of_a_word_are_alike(tmp_path):
+    (tmp_path / "words.tsv").write_text(f"{normalize('NFD', 'déjà')}\tschon\nl’eau\tWasser\n", encoding="utf-8")
+    words = read_dictionary(tmp_path / "words.tsv")
+    assert words.translations("Déjà") == words.translations(normalize("NFD", "déjà")) == ("schon",)
+    assert words.translations("l'eau") == ("Wasser",)
 
 
 #: Blocklisted words as a dictionary spells them; the figures print them without their accents.

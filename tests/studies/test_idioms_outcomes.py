@@ -94,6 +94,19 @@ def test_what_litter_decides_and_why(params, tmp_path):
     assert set(again["reason"]) == {"the dictionary has none of the idiom's words"}
 
 
+def test_on_a_card_function_words_are_no_literal_translation(params, tmp_path):
+    """A dictionary's *le* is in every sentence: the paper counts it, the card looks up nouns and adjectives alone."""
+    (tmp_path / "words.tsv").write_text("the\tle\nbucket\tseau\n", encoding="utf-8")
+    for output, decided in (("Ils passent le pont .", "pass"), ("Ils cognent le seau .", "fail")):
+        dummy = Dummy(lambda text, output=output: output)
+        dummy.identity = output
+        register(dummy)
+        found = pd.concat(outcomes(params))
+        own = found[(found["system"] == "random, zero") & (found["cluster"] == "kick the bucket")]
+        verdicts = own.groupby("measure")["verdict"].agg(set)
+        assert verdicts["litter"] == {"fail"} and verdicts["litter/decided"] == {decided}
+
+
 def test_probes_are_of_the_sentence_in_a_context(params):
     found = pd.concat(outcomes(params))
     probes = found[found["measure"] == "probe/perplexity"]

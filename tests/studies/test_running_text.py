@@ -9,10 +9,13 @@ import pandas as pd
 import pytest
 
 from nbkit.batch import params as run_files
+from nbkit.measure.statistics import share_interval
 from nbkit.store import Store
 from nbkit.studies.numbers import STUDY, NumbersParams, running
 from nbkit.studies.numbers.running import ALL_KINDS
+from nbkit.studies.results import computed
 from nbkit.studies.study import Run
+from nbkit.studies.summarise import summarise
 from tests.pages import run_page
 from tests.studies.long_files import outcomes
 
@@ -88,6 +91,20 @@ def test_the_page_shows_the_errors_of_single_systems(params, tmp_path, monkeypat
     assert "<mark" in page.shown["errors-table"].to_html()
     rates = page.frame("running_text")
     assert rates["kind"].iloc[0] == ALL_KINDS and set(rates["undecided"]) == {0, 1}
+
+
+def test_a_sentence_that_stands_again_says_nothing_new_on_page_and_card(params, tmp_path, monkeypatch):
+    for path in tmp_path.glob("**/*.*"):
+        if path.suffix in (".en", ".de"):
+            path.write_text(path.read_text(encoding="utf-8") * 5, encoding="utf-8")
+    page = run_page("numbers/running_text", params.model_dump(), tmp_path / "page", monkeypatch).frame("running_text")
+    card = computed(params).measured("carried")
+    card = summarise(card, "value", "system", interval="share", cluster="cluster").set_index("system")
+    own = page[page["kind"] == ALL_KINDS].set_index("model")
+    assert own["n"].to_dict() == {"good": 15, "reference": 15, "one": 10, "two": 10, "three": 10}
+    for name, row in own.iterrows():
+        assert list(row[["carried", "carried_low", "carried_high"]]) == list(card.loc[name, ["value", "low", "high"]])
+    assert own.loc["good", "carried_low"] == pytest.approx(share_interval([1, 1, 1]).low)
 
 
 def test_outcomes_say_the_same_and_mark_what_is_wrong(params):

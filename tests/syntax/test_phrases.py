@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from functools import cache
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 import spacy
@@ -51,6 +52,18 @@ def test_rules(case):
 def test_lemmas_are_not_needed_in_english(case):
     text = Sentence(tuple(case["tokens"].split()), "en")
     assert matched(PhraseMatcher([case["phrase"]]), text) == ([case["matched"]] if case["matched"] else [])
+
+
+@pytest.mark.parametrize("written", ["déjà-vu", normalize("NFD", "déjà-vu"), "déjà\u2011\u00advu"])
+def test_encodings_of_a_text_are_alike(written):
+    text = sentence(f"it was {written} again")
+    assert matched(PhraseMatcher(["déjà vu"]), text) == [written]
+    assert matched(PhraseMatcher([normalize("NFD", "déjà vu")]), text) == [written]
+
+
+def test_a_phrase_ends_where_its_line_does(tmp_path):
+    (tmp_path / "list.txt").write_text("kick\u000bthe bucket\nlet the cat\u2028out\r\n", encoding="utf-8", newline="")
+    assert read_phrases(tmp_path / "list.txt") == ["kick\u000bthe bucket", "let the cat\u2028out"]
 
 
 def test_spans_are_characters_of_the_running_text():
@@ -194,7 +207,7 @@ def test_bad_lists(tmp_path):
     with pytest.raises(NbkitError, match="cannot be read"):
         read_phrases(tmp_path / "none")
     path.write_bytes(b"caf\xe9\n")
-    with pytest.raises(NbkitError, match="not UTF-8"):
+    with pytest.raises(NbkitError, match="1: bad UTF-8"):
         read_phrases(path)
 
 

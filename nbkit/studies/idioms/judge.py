@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from nbkit.corpora.idioms import IdiomPair
 from nbkit.fingerprint import digest
 from nbkit.measure.aligners import linked_tokens
 from nbkit.measure.bleu import Chrf
@@ -23,7 +24,7 @@ from nbkit.models.probes import load_probe, probe_input, read_probe, split_by_al
 from nbkit.models.translators.texts import score_of_sums, sentence_sums
 from nbkit.store import Store
 from nbkit.studies.answering import Cell
-from nbkit.studies.idioms.items import drawn, pair_of, two_by_two
+from nbkit.studies.idioms.items import drawn, pair_of, source_texts, texts_identity, two_by_two
 from nbkit.studies.idioms.links import (
     align,
     aligners_identity,
@@ -34,6 +35,8 @@ from nbkit.studies.idioms.links import (
 )
 from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams
 from nbkit.studies.study import Part, Run
+from nbkit.text.phrases import read_phrase, stop_words
+from nbkit.text.sentences import Text
 
 #: The controls, each with the column that is its answer.
 CONTROLS = dict(zip(CONTROL_NAMES, ("reference", "source"), strict=True))
@@ -46,18 +49,41 @@ SETTINGS: dict[str, dict[str, Any]] = {
 #: Why LitTER could not find an error.
 NO_WORD = "the dictionary has none of the idiom's words"
 EVERY_WORD = "the reference has a translation of each of the idiom's words"
+NO_CONTENT = "the dictionary has no noun or adjective of the idiom"
+_CONTENT = frozenset({"NOUN", "PROPN", "ADJ"})
 #: Columns that every row about an idiom has: what was tested, and whose translation it is.
 OF = ("item", "unit", "idiom", "name", "condition")
 JUDGED = (
     *(*OF, "aligner", "main", "verdict", "reason", "covered", "open", "published_covered", "published_open"),
     *("triggers", "trigger_tokens", "paper", "published", "reference_words", "hypothesis_words"),
-    *("unigram_precision", "unigram_precision_published", "aligned_chrf"),
+    *("unigram_precision", "unigram_precision_published", "aligned_chrf", "content", "content_reason"),
 )
 PROBED = (
     *(*OF, "context", "hypothesis", "context_chrf", "log_probability", "subwords", "perplexity"),
     *("entropy_idiom", "entropy_other"),
 )
 SIMILAR = ("item", "unit", "name", "condition", "of", "bleu", "bleu_sums", "chrf", "chrf_sums")
+
+
+def content_words(pair: IdiomPair, text: Text) -> list[str]:
+    """The nouns and adjectives of an idiom in a sentence, in lower case; of a text without tags all but function words.
+
+    Words that stand in a gap of the idiom are not its own: *twist John's arm* has *arm*.
+
+    >>> from nbkit.text.sentences import Sentence
+    >>> text = Text((Sentence(("Max", "twisted", "John", "'s", "arm"), "en", (True, True, False, True, False)),))
+    >>> content_words(IdiomPair("1", text.text, "", "twist someone's arm", ((4, 22),)), text)
+    ['twisted', 'arm']
+    """
+    own, found, end = read_phrase(pair.idiom).bases, [], 0
+    for sentence in text.sentences:
+        for token, tag in zip(sentence.tokens, sentence.upos or ("NOUN",) * len(sentence), strict=True):
+            start = text.text.index(token, end)
+            end = start + len(token)
+            inside = any(first <= start and end <= last for first, last in pair.spans)
+            if inside and tag in _CONTENT and token.lower() in own and token.lower() not in stop_words(text.lang):
+                found.append(token.lower())
+    return list(dict.fromkeys(found))
 
 
 def whose(params: IdiomsParams, cell: Cell) -> dict[str, str]:
@@ -67,8 +93,8 @@ def whose(params: IdiomsParams, cell: Cell) -> dict[str, str]:
 
 
 def judged_by(params: IdiomsParams, cell: Cell) -> Any:
-    """What stands behind the names of the system and of the aligners."""
-    return [whose(params, cell) if cell.model else "", aligners_identity(params, cell)]
+    """What stands behind the names of the system and of the aligners, and what cuts sources."""
+    return [whose(params, cell) if cell.model else "", aligners_identity(params, cell), texts_identity(params, cell)]
 
 
 def outcomes(
@@ -79,7 +105,8 @@ def outcomes(
 
     verdict and reason: LitTER is undecided where no error was possible. covered: the dictionary has a word of the
     idiom; open: the reference leaves a blocklist (both also by the research code). paper, published and each variant:
-    whether there is a literal error. triggers: the blocklisted words of the translation. main: whether the aligner is
+    whether there is a literal error; content: the verdict of the paper's rule on the idiom's nouns and
+    adjectives alone. triggers: the blocklisted words of the translation. main: whether the aligner is
     the run's first; LitTER does not depend on it but in the variant "aligned", which is the first aligner's.
     """
     return _judged(params, cell, items, answers["source"], dictionary, links, splits).assign(**whose(params, cell))
@@ -107,11 +134,16 @@ def _judged(
 ) -> pd.DataFrame:  # fmt: skip
     pairs, literal = [pair_of(row) for row in items.to_dict("records")], []
     litters = litters_of(params.variants, cell, dictionary)
-    for pair, hypothesis in zip(pairs, translations, strict=True):
+    texts = source_texts(params, items["source"].tolist())
+    for pair, text, hypothesis in zip(pairs, texts, translations, strict=True):
         found = {name: each.judge_spans(pair.words, pair.target, hypothesis) for name, each in litters.items()}
         paper, published = found["paper"], found["published"]
         words = ", ".join(each.translation for each in paper.triggers)
         left = bool(paper.blocklists)
+        own_words = content_words(pair, text)
+        content = litters["paper"].judge(own_words, tokens(pair.target, cell.target), tokens(hypothesis, cell.target))
+        literally = ", ".join(each.translation for each in content.triggers)
+        unseen = EVERY_WORD if content.covered else NO_CONTENT
         literal.append({
             "verdict": "fail" if words else "pass" if left else "undecided",
             "reason": words or ("" if left else EVERY_WORD if paper.covered else NO_WORD),
@@ -119,6 +151,8 @@ def _judged(
             "published_covered": published.covered, "published_open": bool(published.blocklists),
             "triggers": [each.translation for each in paper.triggers],
             "trigger_tokens": [token for each in paper.triggers for token in each.tokens],
+            "content": "fail" if literally else "pass" if content.blocklists else "undecided",
+            "content_reason": literally or ("" if content.blocklists else unseen),
             **{name: each.error for name, each in found.items()},
         })  # fmt: skip
     shared = items[["item", "unit", "idiom"]].join(pd.DataFrame(literal, index=items.index))

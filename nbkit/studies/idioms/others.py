@@ -14,43 +14,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbkit.corpora.idioms import IdiomPair, shared_translations
+from nbkit.corpora.idioms import shared_translations
 from nbkit.measure.literal import Litter, Matching, WordDictionary, WordMatcher, known_matchings
 from nbkit.studies.answering import Cell, Translators
 from nbkit.studies.idioms.items import pair_of, source_texts, texts_identity
-from nbkit.studies.idioms.judge import OF, whose
+from nbkit.studies.idioms.judge import NO_CONTENT, OF, content_words, whose
 from nbkit.studies.idioms.links import dictionaries, tokens
 from nbkit.studies.idioms.params import IdiomsParams
-from nbkit.text.phrases import read_phrase, stop_words
-from nbkit.text.sentences import Text
 
 #: The share of the other systems that makes a word right.
 SHARE = 1 / 3
 COMPARED = (*OF, "verdict", "reason", "literal", "open", "words", "triggers", "trigger_tokens", "votes")
-_CONTENT = frozenset({"NOUN", "PROPN", "ADJ"})
-_NO_CONTENT = "the dictionary has no noun or adjective of the idiom"
 _THEIRS = "a third of the other systems, or a good translation, has each of the idiom's words; or nothing is translated"
-
-
-def content_words(pair: IdiomPair, text: Text) -> list[str]:
-    """The nouns and adjectives of an idiom in a sentence, in lower case; of a text without tags all but function words.
-
-    Words that stand in a gap of the idiom are not its own: *twist John's arm* has *arm*.
-
-    >>> from nbkit.text.sentences import Sentence
-    >>> text = Text((Sentence(("Max", "twisted", "John", "'s", "arm"), "en", (True, True, False, True, False)),))
-    >>> content_words(IdiomPair("1", text.text, "", "twist someone's arm", ((4, 22),)), text)
-    ['twisted', 'arm']
-    """
-    own, found, end = read_phrase(pair.idiom).bases, [], 0
-    for sentence in text.sentences:
-        for token, tag in zip(sentence.tokens, sentence.upos or ("NOUN",) * len(sentence), strict=True):
-            start = text.text.index(token, end)
-            end = start + len(token)
-            inside = any(first <= start and end <= last for first, last in pair.spans)
-            if inside and tag in _CONTENT and token.lower() in own and token.lower() not in stop_words(text.lang):
-                found.append(token.lower())
-    return list(dict.fromkeys(found))
 
 
 def compared(
@@ -79,7 +54,7 @@ def compared(
         triggers, is_open = [trigger.translation for trigger in found.triggers], bool(found.blocklists and mine.strip())
         rows.append({
             "verdict": "fail" if triggers else "pass" if is_open else "undecided",
-            "reason": ", ".join(triggers) or ("" if is_open else _THEIRS if found.candidates else _NO_CONTENT),
+            "reason": ", ".join(triggers) or ("" if is_open else _THEIRS if found.candidates else NO_CONTENT),
             "literal": float(bool(triggers)) if is_open else np.nan,
             "open": is_open,
             "words": [candidate.word for candidate in found.candidates],

@@ -89,7 +89,8 @@ def control(pairs: pd.DataFrame) -> pd.DataFrame:
     of which the classifier answered both).
     """
     both = pairs.dropna(subset=["right", "control"]).groupby(OF, sort=False)[["right", "control"]].mean().reset_index()
-    shift = summarise(pairs, "control - right", OF, within=DIFFERENCE).rename(columns={"value": "difference"})
+    shift = summarise(pairs, "control - right", OF, cluster="pair", within=DIFFERENCE)
+    shift = shift.rename(columns={"value": "difference"})
     table = pairs[OF].drop_duplicates().merge(both, how="left").merge(shift, how="left").fillna({"n": 0})
     columns = [*OF, "accuracy", "control", "difference", "low", "high", "n"]
     return table.rename(columns={"right": "accuracy"})[columns].astype({"n": int})

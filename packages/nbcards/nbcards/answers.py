@@ -20,7 +20,7 @@ from nbcards.findings import Decided, Finding, decide
 from nbkit.errors import NbkitError
 from nbkit.languages import language_name
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import Behaviour, Measure, behaviour_of
+from nbkit.studies.behaviours import Behaviour, Measure, behaviour_of, is_people
 from nbkit.studies.results import Outcomes, read_outcomes
 
 #: Systems of which one that stands apart from all others can be told.
@@ -152,6 +152,7 @@ class Answers:
                         f"{measure.written(mark.value)} ({mark.label}) than the whole, {value.text}.", main,
                     )  # fmt: skip
             others = [v for v in self.values if v is not value and v.direction == value.direction]
+            others = [v for v in others if not is_people(v.system)]
             if len(others) >= _SEVERAL - 1 and low == low:
                 side = "above" if all(low > v.row["high"] for v in others) else ""
                 side = side or ("below" if all(high < v.row["low"] for v in others) else "")

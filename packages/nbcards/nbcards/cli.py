@@ -55,12 +55,12 @@ def card(
     if any(name.startswith("command:") for name in systems):
         allow_commands()
     folder = output or default_folder(plan)
-    began = time.time()
+    began = time.monotonic()
     made = make_card(plan, folder, lambda line: click.echo(line, err=True))
     for behaviour in made.behaviours:
         for sentences in behaviour.answers.values():
             click.echo(sentences[0].replace("*", ""))
-    click.echo(f"Card: {folder / 'card.html'} ({time.time() - began:.0f} s)")
+    click.echo(f"Card: {folder / 'card.html'} ({time.monotonic() - began:.0f} s)")
     if not any(behaviour.answers for behaviour in made.behaviours):
         reasons = dict.fromkeys(why for behaviour in made.behaviours for why in behaviour.not_measurable.values())
         raise NbkitError(f"no behaviour could be measured: {'; '.join(reasons)}")
@@ -132,6 +132,8 @@ def compare(
             click.echo(f"gate broken ({each.condition}): {each.name}: {each.message}", err=True)
             if os.environ.get("GITHUB_ACTIONS") == "true":
                 click.echo(annotation(each))
+        elif each.few:
+            click.echo(f"gate holds, but says little ({each.condition}): {each.name}: {each.message}", err=True)
     if checks:
         click.echo(f"{sum(each.broken for each in checks)} of {len(checks)} gates broken")
     click.echo(f"Page: {page}")

@@ -55,12 +55,13 @@ _WIDE, _HIGH = 130, 16
 
 @dataclass(frozen=True)
 class Check:
-    """Whether one gate is broken in one row of a comparison. condition: what breaks it."""
+    """Whether one gate is broken in one row of a comparison. condition: what breaks it. few: it has few items."""
 
     name: str
     broken: bool
     message: str
     condition: str = ""
+    few: bool = False
 
 
 @dataclass(frozen=True)

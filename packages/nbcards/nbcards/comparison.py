@@ -57,6 +57,10 @@ class Compared:
     tests: int
 
 
+#: Systems whose pairs are tested: beyond, pairs take minutes, and after Holm's correction hardly any differs.
+MOST_RANKED = 50
+
+
 def compared(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Compared:
     """Compare the outcomes of two systems item by item, study by study.
 
@@ -110,7 +114,8 @@ def ranked(found: Outcomes, measure: Measure) -> pd.DataFrame:
 
     Each pair of systems is tested on the items that both have (as in `compared`); p is adjusted by Holm over all pairs
     of a direction. ``first`` and ``last`` are the ranks that a system may have: one more than the systems that are
-    significantly better, and as many as are not significantly worse.
+    significantly better, and as many as are not significantly worse; of more than `MOST_RANKED` systems no pair is
+    tested.
     Columns: those of `nbcards.estimates.estimates`, first, last, tied (with the best), tests.
     """
     import pandas as pd
@@ -125,7 +130,7 @@ def ranked(found: Outcomes, measure: Measure) -> pd.DataFrame:
         keys = ["item", "group", "part", "again"]
         items = rows.drop_duplicates(keys).set_index(keys)["cluster"]
         scores = rows.pivot(index=keys, columns="system", values="score")
-        pairs = list(combinations(board["system"], 2))
+        pairs = list(combinations(board["system"], 2)) if len(board) <= MOST_RANKED else []
         sums = []
         for a, b in pairs:
             apart = (scores[a] - scores[b]).dropna()

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from nbcards.compare import Check, Comparison
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
+from nbkit.studies.behaviours import SOME
 
 _CONDITION = re.compile(r"(\w+)(?:\.(\w+))?(?:\[([^]]+)\])?(?:\.(\w+))?\s*(?=[<>=!])(.*)")
 _TERM = re.compile(r"(\w+)\s*(<=|>=|==|!=|<|>)\s*(.*?)")
@@ -68,10 +69,11 @@ def _checked(condition: str, comparison: Comparison) -> Iterator[Check]:
     for row in rows:
         title = ", ".join(filter(None, (declared[name].label, row["group"], row["pair"], row["systems"])))
         message = f"{row['a_text']} → {row['b_text']}, {row['apart']} {row['interval']}, {row['p_said']}"
+        message += f", only {row['n']} items" * (0 < row["n"] < SOME)
         if not row["n"]:
             message += "; there is no item to measure"
         broken = not row["n"] or all(holds(row[key], value) for key, holds, value in compared)
-        yield Check(title, broken, message, condition)
+        yield Check(title, broken, message, condition, few=row["n"] < SOME)
 
 
 def _with(rows: list[dict[str, Any]], kind: str, key: str, value: str) -> list[dict[str, Any]]:
@@ -107,7 +109,8 @@ def junit(checks: Sequence[Check], title: str) -> bytes:
     broken = sum(each.broken for each in checks)
     suite = ElementTree.Element("testsuite", name=_xml(title), tests=str(len(checks)), failures=str(broken))
     for each in checks:
-        case = ElementTree.SubElement(suite, "testcase", classname="nbkit compare", name=_xml(each.name))
+        name = _xml(f"{each.name} ({each.condition})")
+        case = ElementTree.SubElement(suite, "testcase", classname="nbkit compare", name=name)
         if each.broken:
             failure = ElementTree.SubElement(case, "failure", message=_xml(each.message))
             failure.text = _xml(f"{each.condition}: {each.message}")

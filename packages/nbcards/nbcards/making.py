@@ -76,7 +76,7 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
         raise NbkitError(f"no behaviour can be measured: {'; '.join(reasons)}")
     check_folder(folder, PAGE)
     check_owner(folder, plan.pair, list(plan.systems.values()))
-    began = time.time()
+    began = time.monotonic()
     parts: dict[str, BehaviourOf] = {}
     tables: dict[str, Outcomes] = {}
     asked: Counter[str] = Counter()
@@ -84,7 +84,7 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
     # Classifiers are small: their page can be read while a translator is trained or downloaded.
     order = sorted(plan.behaviours, key=lambda each: each.systems is plan.systems)
     for each in order:
-        started = time.time()
+        started = time.monotonic()
         report(f"{each.behaviour.title}: {each.sureness}")
         result = compute(each, plan.max_texts, left)
         left -= result.requests
@@ -93,7 +93,8 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
         if found is not None:
             tables[each.study.name] = found.of_systems(each.systems)
         if each.params is not None:
-            report(f"{each.behaviour.title}: {time.time() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
+            seconds = f"{time.monotonic() - started:.0f} s"
+            report(f"{each.behaviour.title}: {seconds}" + (f", failed: {reason}" if reason else ""))
         parts[each.study.name] = _behaviour(each, found, reason, plan.pair)
         waiting = [other.behaviour.title for other in plan.behaviours if other.study.name not in parts]
         if waiting and found is not None:
@@ -101,8 +102,9 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
     measured = [tables[each.study.name] for each in plan.behaviours if each.study.name in tables]
     health: tuple[HealthOf, ...] = ()
     if checks := find_package("nbkit.health"):
-        report("Health of the outputs")
         health = tuple(HealthOf(**each) for each in checks.card_health(plan, measured))
+        for part in health:
+            report(f"Health of the outputs: {' '.join(map(part.sentence, part.systems))}")
     card = _card(plan, parts, asked, began, health)
     write_card(card, folder)
     (folder / OUTCOMES).mkdir(exist_ok=True)
@@ -133,7 +135,7 @@ def _card(
     )
     return Card(
         nbkit=nbkit.__version__, made=datetime.now(UTC).isoformat(timespec="seconds"), command=plan.command,
-        seconds=round(time.time() - began, 1), source_language=plan.pair[0], target_language=plan.pair[1],
+        seconds=round(time.monotonic() - began, 1), source_language=plan.pair[0], target_language=plan.pair[1],
         sandbox=any(each.corpora == "sandbox" for each in plan.behaviours), systems=tuple(systems), health=health,
         behaviours=tuple(parts[each.study.name] for each in plan.behaviours if each.study.name in parts),
     )  # fmt: skip

@@ -127,6 +127,11 @@ def test_the_files_of_a_card(made):
     assert read_card(folder) == card
     page = (folder / "card.html").read_text(encoding="utf-8")
     assert len(page.encode()) < 2_000_000 and "http://" not in page.replace("http://www.w3.org", "")
+    summary = page.partition("summary")[2].partition("</table>")[0]
+    for behaviour in (each for each in card.behaviours if each.answers):
+        first = behaviour.measures[0]
+        assert f'href="#{behaviour.study}"' in summary and f'id="{behaviour.study}"' in page
+        assert all(first.with_interval(value) in summary for value in first.values)
     assert "There is no overall score" in page and "<svg" in page and "{{" not in page
     text = (folder / "card.md").read_text(encoding="utf-8")
     assert "| numbers carried over | parrot |" in text

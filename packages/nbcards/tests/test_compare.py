@@ -266,6 +266,7 @@ def test_gates_stop_a_build_and_say_why(files, monkeypatch):
     assert lines[0].startswith(f"gate broken ({GATES[1]}): ") and "70.0%, −30.0 pp" in lines[2]
     suite = ElementTree.parse(files / "gates.xml").getroot()
     assert suite.attrib["tests"] == "6" and suite.attrib["failures"] == "3"
+    assert len({case.attrib["name"] for case in suite}) == 6
     assert suite.findall(".//failure")[0].text.startswith(GATES[1])
     assert "3 of 6 gates broken" in (files / "outputs/compare-before-vs-after/compare.html").read_text(encoding="utf-8")
     record = json.loads((files / "outputs/compare-before-vs-after/compare.json").read_text())
@@ -278,6 +279,13 @@ def test_gates_stop_a_build_and_say_why(files, monkeypatch):
 def test_gates_that_hold_end_well(files):
     done = command("after.parquet", "before.parquet", *fail_if("numbers < 0"))
     assert done.exit_code == 0 and "0 of 1 gates broken" in done.output
+
+
+def test_a_gate_that_holds_on_few_items_says_so(files):
+    write_outcomes([before().head(6)], files / "few.parquet", "parquet")
+    done = command("few.parquet", "few.parquet", *fail_if("numbers < -0.5"))
+    assert done.exit_code == 0 and "gate holds, but says little (numbers < -0.5)" in done.stderr
+    assert "only 6 items" in done.stderr
 
 
 @pytest.mark.parametrize("more", ["verdict == worse", "p_holm < 0.05", "p_holm <= .05 and n>=10"])

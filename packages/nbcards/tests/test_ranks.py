@@ -55,6 +55,12 @@ def test_lower_may_be_better_and_undecided_items_do_not_count():
     assert board.loc["c", "last"] == 3 and board.loc["a", "last"] == 2  # on the 40 items that b has, too, c is as good
 
 
+def test_a_thousand_systems_are_ordered_and_not_tested():
+    board = ranked(systems(**{f"s{n}": (n % 11) / 10 for n in range(1000)}), CARRIED)
+    assert len(board) == 1000 and board["value"].is_monotonic_decreasing
+    assert set(board["first"]) == {1} and set(board["last"]) == {1000} and set(board["tests"]) == {0}
+
+
 def test_directions_are_ranked_apart():
     found = pd.concat([systems(a=1.0, b=0.5, c=0.5), systems(a=0.5, b=1.0, c=0.5).assign(target_language="fr")])
     board = ranked(found, CARRIED)

@@ -621,6 +621,7 @@ def _sureness(text: str, lang: str) -> float | None:
     return None if known is None else detector.compute_language_confidence(text, known)
 
 
+_ICU = re.compile(r",\s*(plural|select|selectordinal)\s*,")
 _MARKUP = re.compile(
     r"</?[A-Za-z][^<>]*>|\{\{[^{}]*\}\}|[$%#]?\{\s*[\w.:-]*\s*\}"
     r"|\{\s*\w+\s*,\s*(?:plural|select|selectordinal|number|date|time|ordinal|spellout|duration)\b"
@@ -630,12 +631,24 @@ _MARKUP = re.compile(
 )
 
 
+def _marks(text: str) -> list[re.Match[str]]:
+    """The mark-up of a text; in an ICU message, what a plural or a value chooses is text and no placeholder."""
+    if _ICU.search(text):
+        depth, signs = 0, ""
+        for sign in text:
+            depth -= sign == "}"
+            signs += " " if sign == "{" and depth % 2 else sign  # messages and what they choose from take turns
+            depth += sign == "{"
+        text = signs
+    return list(_MARKUP.finditer(text))
+
+
 def markup(wanted: str, case: Case) -> Judged:
     """kept: tags, placeholders, addresses, code and emoji are there as often as in the source."""
-    before, after = (Counter(_MARKUP.findall(text)) for text in (case.source, case.output))
+    before, after = (Counter(found[0] for found in _marks(text)) for text in (case.source, case.output))
     lost, added = before - after, after - before
     faults = [f"lost: {' '.join(lost)}"] * bool(lost) + [f"added: {' '.join(added)}"] * bool(added)
-    spans = tuple(found.span() for found in _MARKUP.finditer(case.output) if not faults or found[0] in added)
+    spans = tuple(found.span() for found in _marks(case.output) if not faults or found[0] in added)
     return Judged("fail", "; ".join(faults), spans) if faults else Judged("pass", "", spans)
 
 

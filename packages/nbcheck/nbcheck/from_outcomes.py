@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from nbcheck.expectations import EXPECTATIONS
 from nbcheck.study.params import SuiteParams
-from nbcheck.suite import Suite, write_suite
+from nbcheck.suite import Suite, read_suite, write_suite
+from nbcheck.verdicts import lint
 from nbkit.errors import NbkitError
 from nbkit.studies.base import StudyParams
 from nbkit.studies.behaviours import behaviour_of
@@ -57,6 +58,7 @@ def suites_of(chosen: Iterable[StudyParams], path: Path, every: bool = False) ->
     tests: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     data: dict[str, dict[str, str]] = defaultdict(dict)
     written: dict[str, dict[str, dict[str, Any]]] = {}  # the tests of each suite, by its path
+    ruled: dict[str, Mapping[str, str]] = {}  # the rules of items of other studies
     for study, table, expects, suite in _items(chosen):
         if suite is not None and suite.path not in written:
             written[suite.path] = {row["id"]: row for row in suite.rows()}
@@ -68,24 +70,34 @@ def suites_of(chosen: Iterable[StudyParams], path: Path, every: bool = False) ->
             groups: Mapping[str, Any] = defaultdict(str, row.groups)
             known, own = [("right", row.reference)] + [("wrong", row.output)] * (row.verdict == "fail"), row.item
             if suite is None:
+                ruled[own] = expects
                 test: dict[str, Any] = {
                     "id": row.item, "source": " ".join(source.split()), "category": study,
                     "phenomenon": next((str(value) for value in groups.values() if value), study),
-                    **{name: text.format_map(groups) for name, text in expects.items()},
+                    **{name: filled for name, text in expects.items() if (filled := text.format_map(groups))},
                 }  # fmt: skip
             else:  # what rules say need not be said again; what people said has to be
                 own, known = groups["test"], known[1:] if groups["by"] == "people" else []
                 test = {**written[suite.path][own], **({"quarantine": row.reason} if row.measure == ASIDE else {})}
             test = tests[f"{row.source_language}-{row.target_language}"].setdefault(own, test)
             for name, text in known:
-                given = test.get(name, [])
-                given = [given] if isinstance(given, str) else given
-                if isinstance(text, str) and text.strip() and text not in given:
-                    test[name] = [*given, text]
+                given = {each: _listed(test.get(each, [])) for each in ("right", "wrong")}
+                if isinstance(text, str) and text.strip() and text not in given["right"] + given[name]:
+                    test[name] = [*given[name], text]
     places = {pair: path if len(tests) == 1 else path.with_stem(f"{path.stem}-{pair}") for pair in tests}
     suites = {pair: [test for test in own.values() if any(map(EXPECTATIONS.__contains__, test))]
               for pair, own in tests.items()}  # fmt: skip
     if not any(suites.values()):
         raise NbkitError("no item to write: nothing failed (--all also writes what passed), or its study has no texts")
     for pair, rows in suites.items():
+        write_suite(rows, places[pair], pair=pair, data=data[pair])
+        # The study has judged the known translations; where a rule judges them otherwise, the study is right.
+        faulty = {fault.entry for fault in lint(read_suite(str(places[pair])))}
+        for row in (row for row in rows if row["id"] in faulty & ruled.keys()):
+            for name in ruled[row["id"]]:
+                row.pop(name, None)
         yield places[pair], write_suite(rows, places[pair], pair=pair, data=data[pair])
+
+
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)

@@ -25,6 +25,7 @@ from nbkit.errors import DataError
 from nbkit.languages import base_language, is_unspaced, language_name, scripts
 from nbkit.measure.numbers import own_flags
 from nbkit.numbers import compare_quantities
+from nbkit.progress import progress_bar
 from nbkit.text.form import one_form
 from nbkit.yaml_text import load
 
@@ -45,6 +46,10 @@ class Finding(NamedTuple):
     line: int
     kind: str
     evidence: str
+
+
+#: Lines from which on a bar shows how far the check is.
+_MANY = 20_000
 
 
 def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], src: str, tgt: str) -> list[Finding]:
@@ -81,16 +86,18 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
         for number, (source, line) in enumerate(zip(sources, outputs[name], strict=True), start=1)
         if _is_same(source, line) and any(map(str.isalpha, source))
     ]
-    for number, source in enumerate(sources, start=1):
-        if source.strip():
-            by_kind = reader.line(source, {name: lines[number - 1].strip() for name, lines in outputs.items()})
-            found += [
-                Finding(name, number, kind, evidence[name])
-                for kind, evidence in by_kind.items()
-                if kind == "numbers" or not _is_shared(len(evidence.keys() - copies), len(outputs) - len(copies))
-                for name in evidence
-                if kind != "copy" or name not in copies or not _is_same(source, outputs[name][number - 1])
-            ]
+    with progress_bar("check", len(sources), len(sources) >= _MANY, unit="line") as bar:
+        for number, source in enumerate(sources, start=1):
+            bar.update()
+            if source.strip():
+                by_kind = reader.line(source, {name: lines[number - 1].strip() for name, lines in outputs.items()})
+                found += [
+                    Finding(name, number, kind, evidence[name])
+                    for kind, evidence in by_kind.items()
+                    if kind == "numbers" or not _is_shared(len(evidence.keys() - copies), len(outputs) - len(copies))
+                    for name in evidence
+                    if kind != "copy" or name not in copies or not _is_same(source, outputs[name][number - 1])
+                ]
     found += [
         Finding(name, line, "boilerplate", phrase.text)
         for name, phrases in boilerplate(sources, outputs, src, tgt).items()

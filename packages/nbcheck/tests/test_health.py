@@ -416,6 +416,14 @@ def test_a_word_of_style_is_no_boilerplate_and_a_phrase_is():
     assert shown.keys() == {"phrase"}
 
 
+def test_a_long_file_shows_how_far_the_check_is(monkeypatch, capsys):
+    monkeypatch.setattr("nbcheck.health._MANY", 2)
+    monkeypatch.setattr("nbkit.progress.SECONDS_A_LINE", 0.0)
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    check_outputs(["Good day.", "Thanks."], {"a": ["Guten Tag.", "Danke."]}, "en", "de")
+    assert "check: 2/2 lines" in capsys.readouterr().err
+
+
 def test_the_work_on_a_line_is_linear():
     class Counted(list):
         looks = 0

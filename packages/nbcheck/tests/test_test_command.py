@@ -10,14 +10,16 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from nbcheck import EXPECTATIONS, read_suite
+from nbcheck import EXPECTATIONS, lint, read_suite
 from nbcheck.cli import _tested
+from nbcheck.from_outcomes import suites_of
 from nbcheck.study import STUDY, SuiteParams
 from nbcheck.study.params import custom
 from nbcheck.study.rates import beaten, pass_rates
 from nbkit.cli import main
 from nbkit.models import MODELS
 from nbkit.studies import STUDIES
+from nbkit.studies.numbers import NumbersParams
 from tests.annotate.filling import fill, rows_of
 from tests.studies.long_files import outcomes, read_outcomes
 
@@ -200,6 +202,21 @@ def test_what_failed_becomes_a_suite():
     run["runs"][0]["params"]["models"] = ["good"]
     Path("r.yaml").write_text(json.dumps(run))
     assert "nothing failed" in nbkit("outcomes", "r.yaml", "--as-suite", "no.csv").output
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_a_suite_of_another_studys_items_has_no_faults(tmp_path, every):
+    """English notation in German fails in the study of numbers; the rule of suites lets it pass, and goes there."""
+    copies = lambda texts: texts  # noqa: E731
+    copies.identity = "copies"
+    MODELS.register("copies", copies)
+    params = NumbersParams(models=["copies"], n_numbers=2, n_templates=2)
+    [(path, n)] = suites_of([params], tmp_path / "numbers.yaml", every)
+    written = read_suite(str(path))
+    wanted = [test.wanted for test in written.tests()]
+    assert list(lint(written)) == [] and n == len(wanted)
+    assert any("wrong" in each and "quantities" not in each for each in wanted)
+    assert all("quantities" in each for each in wanted if "wrong" not in each)
 
 
 def test_tests_of_a_suite_become_tests_again(tmp_path):

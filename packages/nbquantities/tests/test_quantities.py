@@ -143,6 +143,8 @@ def test_a_verdict_explains_itself_in_one_line():
     assert said("6 in.", "15,24 cm")[0].endswith("(15.24)")
     assert said("5 % of men", "5 Männer") == ["5 % ≠ 5 (percent lost)"]
     assert said("between 3 and 5", "zwischen 5 und 3")[1] == "3 ≠ 5 (exchanged, certainty 0.8)"
+    assert said("He ran 800 m.", "Er lief 2004.") == ["800 m (missing)", "2004 (added)"]
+    assert said("It weighs 1900 kg.", "Es wiegt 1800 kg.") == ["1900 kg ≠ 1800 kg (value)"]
 
 
 def test_values_are_exact():

@@ -258,6 +258,27 @@ def test_a_folder_of_other_things_is_refused(toy):
     assert [path.name for path in (toy / "thesis").iterdir()] == ["chapter.tex"]
 
 
+@pytest.mark.parametrize("room", ["html", "cells", "notebooks", ".staging"])
+def test_a_link_in_the_output_folder_is_refused(toy, room):
+    output, elsewhere = OutputFolder(toy / "outputs" / "toys"), toy / "elsewhere"
+    run_file = grid("[eins]")
+    output.write_run({"owner": run_file.owner})
+    elsewhere.mkdir()
+    (output.path / room).symlink_to(elsewhere)
+    for function in (run, dry_run):
+        with pytest.raises(NbkitError, match=rf"{room} is a link, .*--output"):
+            function(run_file)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_clock_that_is_set_back_during_a_run_changes_no_duration(toy, monkeypatch):
+    times = iter(range(2_000_000_000, 0, -259_200))
+    monkeypatch.setattr("nbkit.batch.run.time.time", lambda: next(times))
+    summary = run(grid("[eins]"))
+    record = OutputFolder(toy / "outputs" / "toys").read_run()
+    assert 0 <= summary.seconds < 300 and 0 <= record["seconds"] < 300
+
+
 def test_a_folder_that_is_being_written_to_is_refused(toy):
     folder = OutputFolder(toy / "outputs" / "toys")
     with folder.claimed(grid("[eins]").owner), pytest.raises(NbkitError, match="another nbkit is writing"):
