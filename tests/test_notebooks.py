@@ -12,6 +12,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 
 from nbkit.report.page import excerpt, mathml, read_notebook
 from nbkit.studies import STUDIES
@@ -225,3 +226,18 @@ def test_word_order_runs_top_to_bottom_without_a_model(
 def test_nli_runs_top_to_bottom_without_a_model(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = {"models": [], "n_pairs": 12, "permutations": 6, "training_pairs": 20}
     assert "Where these results come from" in executed(f"nli_permutation/{name}", parameters, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+def test_papermills_options_reach_a_page_and_a_misspelt_one_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from papermill.cli import papermill as command
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))  # an empty store: the page computes its outcomes
+    page = [str(FOLDER / "word_order/perturbations.ipynb"), "out.ipynb", "-k", "python3", "--no-progress-bar"]
+    done = CliRunner().invoke(command, [*page, "-p", "n_pairs", "7", "-y", "{languages: [ja], models: []}"])
+    assert done.exit_code == 0, done.output
+    first, row, *_ = Path("outputs/explore/tables/table1_counts.csv").read_text("utf-8").splitlines()
+    assert (first, row) == ("perturbation,ja", '"Tree mirror, pre-order",7')
+    wrong = CliRunner().invoke(command, [*page, "-p", "n_pair", "7"])
+    assert "notebook: n_pair: unknown parameter; did you mean 'n_pairs'?" in str(wrong.exception)

@@ -179,11 +179,13 @@ def called(column: str, names: Names = None) -> Callable[[str], str]:
 
 
 def ordered(values: Sequence[str] | pd.Series, order: Sequence[str] = ()) -> list[str]:
-    """The distinct values: those of *order* first, in its order, then the others as they come.
+    """The distinct values: those of *order* first, in its order, then numbers by size, anything else as it comes.
 
-    >>> ordered(["b", "a", "c", "a"], ["c", "d", "a"])
-    ['c', 'a', 'b']
+    >>> ordered(["b", "a", "c", "a"], ["c", "d", "a"]), ordered(pd.Series([10, 9, 11]))
+    (['c', 'a', 'b'], [9, 10, 11])
     """
+    if isinstance(values, pd.Series) and pd.api.types.is_numeric_dtype(values):
+        values = values.sort_values()
     there = list(dict.fromkeys(values))
     return list(dict.fromkeys([*(name for name in order if name in there), *there]))
 

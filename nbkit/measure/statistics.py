@@ -1,6 +1,6 @@
 """95 % confidence intervals, rank correlations and paired tests: the uncertainty of shares, trends, differences.
 
-The unit of resampling and pairing is the sentence pair: perturbations of one sentence are not independent.
+The unit of intervals and pairing is the sentence pair: perturbations of one sentence are not independent.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -316,13 +315,10 @@ class Behaviour(Declared):
 
 
 @cache
-def _read(file: Path) -> Behaviour:
-    return Behaviour(**load(file.read_text(encoding="utf-8"), file)[1])
-
-
 def behaviour_of(study: Study) -> Behaviour | None:
     """What *study* declares in its `behaviour.yaml`; None where it declares nothing."""
-    return None if study.behaviour is None else _read(study.behaviour)
+    file = study.behaviour
+    return None if file is None else Behaviour(**load(file.read_text(encoding="utf-8"), file)[1])
 
 
 def behaviours(studies: Registry[Study]) -> dict[str, Behaviour]:
@@ -337,10 +333,6 @@ def behaviours(studies: Registry[Study]) -> dict[str, Behaviour]:
 
 
 @cache
-def _read_findings(file: Path) -> list[dict[str, Any]]:
-    return load(file.read_text(encoding="utf-8"), file)[1]
-
-
 def findings_of(study: Study) -> list[dict[str, Any]]:
     """What the paper claims, as the `findings.yaml` beside the study's `behaviour.yaml` lists it.
 
@@ -349,4 +341,4 @@ def findings_of(study: Study) -> list[dict[str, Any]]:
     'Integers are the easiest capability.'
     """
     file = study.behaviour and study.behaviour.with_name("findings.yaml")
-    return _read_findings(file) if file and file.is_file() else []
+    return load(file.read_text(encoding="utf-8"), file)[1] if file and file.is_file() else []

@@ -2,7 +2,7 @@
 
 A Parquet file carries, as JSON in its metadata, `SCHEMA_VERSION` and what the study declares of its measures
 (`behaviour.yaml`), so that whatever reads it needs nothing of the study. ``table`` names the study's table of each row.
-Columns of every file: table, item, unit (what is resampled together), source_language, target_language, model; the
+Columns of every file: table, item, unit (what is independent of others), source_language, target_language, model; the
 study's groups and measures; with texts also source, changed, reference, output and spans (JSON).
 """
 
@@ -83,14 +83,16 @@ def declaration(study: Study) -> dict[str, Any]:
 
 def parts(params: Any, texts: bool = True) -> Iterator[pd.DataFrame]:
     """The outcomes of a run, a part of its tables at a time; what is missing is computed first."""
-    run = Run(params.study, params)
+    run, first = Run(params.study, params), ["table", "item", "unit", *_PLACE]
     exported = [table for table in params.study.tables if table.name in params.study.exports]
     run.fill([table.name for table in exported])
     for table in exported:
         for part in run.parts(table):
             if params.study.exported(params, part.cell) and len(rows := part.rows):
                 shown = with_shown_texts(part, rows) if texts else rows.drop(columns=list(TEXTS), errors="ignore")
-                yield _standard(shown, table.name)
+                target = {} if "target_language" in rows else {"target_language": ""}
+                shown = shown.assign(table=table.name, **target)
+                yield shown[[*first, *(name for name in shown if name not in first)]]
 
 
 def with_shown_texts(part: Part, rows: pd.DataFrame) -> pd.DataFrame:
@@ -108,12 +110,6 @@ def with_shown_texts(part: Part, rows: pd.DataFrame) -> pd.DataFrame:
         return shown
     answered = run.answers(part.cell, items)
     return shown.assign(output=rows["item"].map(answered[answered.columns[-1]])) if len(answered.columns) else shown
-
-
-def _standard(rows: pd.DataFrame, table: str) -> pd.DataFrame:
-    first = ["table", "item", "unit", *_PLACE]
-    rows = rows.assign(table=table, **({} if "target_language" in rows else {"target_language": ""}))
-    return rows[[*first, *(name for name in rows if name not in first)]]
 
 
 def write_outcomes(
@@ -164,15 +160,12 @@ def write_table(
 
 def _plain(part: pd.DataFrame) -> pd.DataFrame:
     """Lists and dictionaries as JSON: a browser reads them, a spreadsheet shows them."""
-    nested = [
-        name for name in part if any(isinstance(value, list | dict | np.ndarray) for value in part[name].head(50))
-    ]
-    written: Any = {name: [_json(value) for value in part[name]] for name in nested}
-    return part.assign(**written)
 
+    def as_json(value: Any) -> str | None:
+        return json.dumps(plain(value), ensure_ascii=False) if isinstance(value, _NESTED) else None
 
-def _json(value: Any) -> str | None:
-    return json.dumps(plain(value), ensure_ascii=False) if isinstance(value, _NESTED) else None
+    nested = [name for name in part if any(isinstance(value, _NESTED) for value in part[name].head(50))]
+    return part.assign(**{str(name): list(map(as_json, part[name])) for name in nested})
 
 
 def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
@@ -197,10 +190,6 @@ def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about
     return n
 
 
-def _columns(made: Callable[[], Iterator[pd.DataFrame]]) -> list[str]:
-    return list(dict.fromkeys(str(name) for part in made() for name in part))
-
-
 def _write_jsonl(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
     n = 0
     with path.open("w", encoding="utf-8") as file:
@@ -219,7 +208,7 @@ def _bare(value: Any) -> Any:
 
 
 def _write_csv(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
-    n, columns = 0, _columns(made)
+    n, columns = 0, list(dict.fromkeys(str(name) for part in made() for name in part))
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)

@@ -334,7 +334,7 @@ def corpus_score(
 ) -> pd.DataFrame:
     """Corpus BLEU or chrF in per cent, with the delete-one jackknife's interval (`of_sums`).
 
-    The value is sacreBLEU's (`nbkit.models.translators.texts.corpus_bleu`, ``corpus_chrf``).
+    The value is sacreBLEU's (`nbkit.models.translators.texts`).
 
     Parameters
     ----------
@@ -366,9 +366,7 @@ def corpus_score(
     return of_sums(outcomes, sums, lambda whole: score([whole.tolist()]), by, cluster=cluster, within=(0, 100))
 
 
-def correlate(
-    outcomes: Any, x: str, y: str, by: Names = (), *, cluster: Names = "unit", seed: int | None = None
-) -> pd.DataFrame:
+def correlate(outcomes: Any, x: str, y: str, by: Names = (), *, cluster: Names = "unit") -> pd.DataFrame:
     """Spearman's ρ of two columns or expressions in each group, with its interval and p over clusters.
 
     Parameters
@@ -379,8 +377,6 @@ def correlate(
         Columns or expressions.
     by, cluster
         As for `summarise`.
-    seed
-        Without effect: the interval is a closed formula (`nbkit.measure.statistics.spearman_of_clusters`).
 
     Returns
     -------

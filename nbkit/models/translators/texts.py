@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -61,46 +60,30 @@ def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parame
 
 
 # ----------------------------------------------------------------------------
-# BLEU and chrF of a whole corpus, by sacreBLEU, with bootstrap intervals over sentences.
+# BLEU and chrF of a whole corpus, by sacreBLEU.
 
 #: sacreBLEU's specific tokenizers for languages written without spaces.
 _TOKENIZERS = {"zh": "zh"}
 
 
-#: Resamples of an interval.
-RESAMPLES = 999
+def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str], lang: str) -> float:
+    """sacreBLEU's corpus BLEU in *lang*, in per cent; NaN without sentences. Source: Papineni et al. 2002; Post 2018.
 
-
-class CorpusScore(NamedTuple):
-    """A score in per cent, its 95 % interval (NaN without resamples, and if all resamples have the same score), its
-    number of sentences and its signature.
-
-    Without sentences the score is NaN and the signature empty.
-    """
-
-    score: float
-    low: float
-    high: float
-    n: int
-    signature: str
-
-
-def corpus_bleu(
-    hypotheses: Sequence[str], references: Sequence[str], lang: str, *, resamples: int = RESAMPLES
-) -> CorpusScore:
-    """sacreBLEU's corpus BLEU in *lang*, by its tokenizer. Source: Papineni et al. 2002; Post 2018.
-
-    >>> corpus_bleu(["the cat sat on the mat"], ["the cat sat on the mat"], "en", resamples=0).score.__round__(6)
+    >>> round(corpus_bleu(["the cat sat on the mat"], ["the cat sat on the mat"], "en"), 6)
     100.0
-    >>> [corpus_bleu(["那里"], ["那里"], lang, resamples=0).signature.split("|")[3] for lang in ("zh", "ja", "th")]
+    """
+    return score_of_sums("bleu", sentence_sums("bleu", hypotheses, references, lang))
+
+
+def score_signature(measure: Literal["bleu", "chrf"], lang: str) -> str:
+    """The settings of a corpus score, as sacreBLEU writes them.
+
+    >>> [score_signature("bleu", lang).split("|")[3] for lang in ("zh", "ja", "th")]
     ['tok:zh', 'tok:char', 'tok:char']
     """
-    return _scored(_metric("bleu", lang), hypotheses, references, resamples)
-
-
-def corpus_chrf(hypotheses: Sequence[str], references: Sequence[str], *, resamples: int = RESAMPLES) -> CorpusScore:
-    """sacreBLEU's corpus chrF. Source: Popović 2015."""
-    return _scored(_metric("chrf", ""), hypotheses, references, resamples)
+    metric = _metric(measure, lang)
+    metric.corpus_score([""], [[""]])  # which counts the references
+    return str(metric.get_signature())
 
 
 def sentence_sums(
@@ -122,9 +105,9 @@ def score_of_sums(measure: Literal["bleu", "chrf"], sums: Sequence[Sequence[floa
 
     alone: for a single sentence, excludes n-grams longer than it (sacreBLEU's effective order).
 
-    >>> pairs = ["the cat sat on it", "a dog"], ["the cat sat on that", "a dog"]
-    >>> score_of_sums("bleu", sentence_sums("bleu", *pairs, "en")) == corpus_bleu(*pairs, "en", resamples=0).score
-    True
+    >>> sums = sentence_sums("chrf", ["the cat sat"], ["the cat sat"], "en")
+    >>> score_of_sums("chrf", sums)
+    100.0
     """
     if not len(sums):
         return float("nan")
@@ -133,29 +116,9 @@ def score_of_sums(measure: Literal["bleu", "chrf"], sums: Sequence[Sequence[floa
 
 
 def _metric(measure: Literal["bleu", "chrf"], lang: str, **settings: Any) -> Any:
-    import numpy as np
     from sacrebleu.metrics import BLEU, CHRF
 
-    class Chrf(CHRF):
-        """sacreBLEU's, whose resamples without a match score in another type, so that it cannot average them."""
-
-        def _compute_f_score(self, statistics: Any) -> Any:
-            score = super()._compute_f_score(statistics)
-            return np.float32(score) if isinstance(statistics, np.ndarray) else score
-
     if measure == "chrf":
-        return Chrf()
+        return CHRF()
     tokenizer = _TOKENIZERS.get(base_language(lang), "char") if lang and is_unspaced(lang) else "13a"
     return BLEU(tokenize=tokenizer, **settings)
-
-
-def _scored(metric: Any, hypotheses: Sequence[str], references: Sequence[str], resamples: int) -> CorpusScore:
-    nothing = float("nan")
-    if not hypotheses:
-        return CorpusScore(nothing, nothing, nothing, 0, "")
-    score = metric.corpus_score(list(hypotheses), [list(references)], n_bootstrap=max(1, resamples))
-    signature = str(metric.get_signature())
-    result = json.loads(score.format(width=9, is_json=True, signature=signature))
-    middle, half = (float(result.get(name, "nan")) for name in ("confidence_mean", "confidence_var"))
-    half = half or nothing
-    return CorpusScore(score.score, max(middle - half, 0.0), min(middle + half, 100.0), len(hypotheses), signature)

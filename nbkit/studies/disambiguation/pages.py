@@ -23,7 +23,7 @@ from nbkit.measure.senses import WINDOW
 from nbkit.measure.statistics import COHEN
 from nbkit.models import label, load
 from nbkit.models.python import remarked
-from nbkit.models.translators.texts import corpus_bleu
+from nbkit.models.translators.texts import score_signature
 from nbkit.provenance import Footer
 from nbkit.studies import notebook
 from nbkit.studies.disambiguation import STUDY
@@ -75,7 +75,7 @@ def read(params: DisambiguationParams, table: Literal["outcomes", "attacks"] = "
 
 def bleu_signature(params: DisambiguationParams) -> str:
     """The settings of BLEU, as sacreBLEU writes them."""
-    return corpus_bleu([""], [""], params.target, resamples=0).signature
+    return score_signature("bleu", params.target)
 
 
 def footer(params: DisambiguationParams) -> Footer:

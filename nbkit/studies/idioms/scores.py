@@ -12,7 +12,7 @@ import pandas as pd
 from nbkit.corpora.idioms import training_copies
 from nbkit.measure.literal import Litter, published_signature, signature
 from nbkit.models.probes import corpus_perplexity
-from nbkit.models.translators.texts import corpus_bleu, corpus_chrf
+from nbkit.models.translators.texts import score_signature
 from nbkit.studies.answering import Cell
 from nbkit.studies.idioms import STUDY
 from nbkit.studies.idioms.judge import UNITS, litters_of
@@ -153,11 +153,8 @@ def global_scores(found: pd.DataFrame) -> pd.DataFrame:
         table[["low", "high"]] = table[["low", "high"]].where(table["model"] != REFERENCES)
         tables.append(table)
     table = pd.concat(tables, ignore_index=True)
-    signed = [
-        (corpus_bleu([""], [""], language, resamples=0) if measure == "bleu" else corpus_chrf([""], [""], resamples=0))
-        for language, measure in zip(table["language"], table["measure"], strict=True)
-    ]
-    table = table.assign(signature=[each.signature for each in signed])
+    signatures = [score_signature(*each) for each in zip(table["measure"], table["language"], strict=True)]
+    table = table.assign(signature=signatures)
     return _in_order(table, found)[[*OF, "of", "measure", "value", "low", "high", "n", "signature"]]
 
 

@@ -178,7 +178,7 @@ def show_scores(params: WordOrderParams, scores: pd.DataFrame, metric: str, name
 
 def correlations(params: WordOrderParams, rows: pd.DataFrame, of: str, scores: Sequence[str]) -> pd.DataFrame:
     """Spearman's ρ of *scores* with the column *of* over perturbed sentences, by language and model (§6.2)."""
-    tables = [correlate(rows, score, of, _CELL, seed=params.seed).assign(score=score) for score in scores]
+    tables = [correlate(rows, score, of, _CELL).assign(score=score) for score in scores]
     table = in_paper_order(pd.concat(tables, ignore_index=True))
     return table[table["value"].notna()]
 
@@ -194,7 +194,7 @@ def correlation_figure(params: WordOrderParams, rows: pd.DataFrame, of: str) -> 
 
 def show_correlations(params: WordOrderParams, rows: pd.DataFrame, what: str, name: str) -> None:
     """Show Spearman's ρ of scores with *what*, with interval and p."""
-    caption = "95% interval and p by resampling sentence pairs; κ is " + theme.metric_label(params.kappa)
+    caption = "95% interval and p over sentence pairs; κ is " + theme.metric_label(params.kappa)
     notebook.show(
         rows.replace({"score": _NAMED}).rename(columns={"value": "rho"}),
         name, caption=f"Spearman's rank correlation with {what}; {caption}",

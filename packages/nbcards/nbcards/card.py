@@ -50,7 +50,7 @@ class Value(_Part):
     low: float | None = Field(description="Lower end of the 95% interval.")
     high: float | None = Field(description="Upper end of the 95% interval.")
     n: int = Field(description="Scored items.")
-    clusters: int = Field(description="What the interval resamples: texts, numbers, idioms.")
+    clusters: int = Field(description="The independent units of the interval: texts, numbers, idioms.")
     undecided: int = Field(description="Items without a verdict, which the value excludes.")
 
 

@@ -41,7 +41,7 @@ class Compared:
     """What two systems have in common and where they differ.
 
     differences: a row per study, systems, direction, measure and group ("" for all items): value of ``a`` and ``b``
-    over the items that both have, ``difference`` = b − a with its interval ``low``, ``high`` (clusters resampled),
+    over the items that both have, ``difference`` = b − a with its interval ``low``, ``high`` (over clusters),
     ``p``, ``p_holm``, ``effect`` (rank-biserial over clusters, −1 to 1), ``n`` items in ``clusters``, ``up`` and
     ``down`` (items whose value rose, fell), ``visible`` (the smallest difference that this comparison shows with 80%
     power; NaN if not even the largest possible one), ``b_low``, ``b_high`` (interval of b).

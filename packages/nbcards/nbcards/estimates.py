@@ -166,15 +166,13 @@ def worst_group(parts: pd.DataFrame, measure: Measure) -> str:
     return str(some["group"].iloc[int(values.argmin() if measure.better == "higher" else values.argmax())])
 
 
-def method_of(measure: Measure, whole: bool = True) -> str:
-    """How `interval_of` makes the interval of a value, of a part if it is not the *whole*; as pages say it.
+def method_of(measure: Measure) -> str:
+    """How `interval_of` makes the interval of a value, as pages say it.
 
     >>> from nbkit.studies.behaviours import Answers
     >>> method_of(Measure(label="", measure="", reading="", answer=Answers(above="")))
     'Wilson’s interval, wider where items belong together'
     """
-    if whole and measure.average not in ("item", "cluster"):
-        return "by resampling"
     return (
         "Wilson’s interval, wider where items belong together" if measure.share else "Hall’s interval of a skewed mean"
     )

@@ -24,7 +24,7 @@ from nbkit.models.files import check_bytes
 from nbkit.models.folders import check_translator, family_of
 from nbkit.models.loading import SAFELY, load_tokenizer, quiet
 from nbkit.models.names import Family, families
-from nbkit.models.translators.texts import TextPair, corpus_bleu, text_pairs
+from nbkit.models.translators.texts import TextPair, corpus_bleu, score_signature, text_pairs
 from nbkit.seeding import address, generator
 from nbtrain.models import fetched
 from nbtrain.recipes import TranslatorRecipe
@@ -355,9 +355,9 @@ def check_held_out(recipe: TranslatorRecipe) -> None:
 def _bleu(folder: Path, src: str, tgt: str, corpus: str, n: int) -> dict[str, Any]:
     pairs = list(text_pairs(corpus, src, tgt, n))
     hypotheses = translate(str(folder.absolute()), [pair.source for pair in pairs], src, tgt, progress=False)
-    bleu = corpus_bleu(hypotheses, [pair.target for pair in pairs], tgt, resamples=0)
+    bleu = corpus_bleu(hypotheses, [pair.target for pair in pairs], tgt)
     row = {"pair": f"{src}→{tgt}", "corpus": corpus, "pairs": len(pairs)}
-    return {**row, "BLEU": bleu.score if pairs else None, "signature": f"`{bleu.signature}`"}
+    return {**row, "BLEU": bleu if pairs else None, "signature": f"`{score_signature('bleu', tgt)}`"}
 
 
 def card(recipe: TranslatorRecipe, rows: list[dict[str, Any]]) -> Card:
