@@ -55,8 +55,8 @@ def test_commands_print_what_a_page_shows(page, commands, tmp_path):
         done = subprocess.run(
             ["sh", "-c", run], capture_output=True, text=True, check=False, cwd=tmp_path, env=without_data
         )
-        said = [line for line in done.stderr.splitlines() if line and "that need no parse are shown" not in line]
-        assert output.splitlines() == [*done.stdout.splitlines(), *said]
+        lines = [line for line in done.stderr.splitlines() if line and "that need no parse are shown" not in line]
+        assert output.splitlines() == [*done.stdout.splitlines(), *lines]
 
 
 def test_the_page_about_cards_lists_the_languages_with_number_rules():

@@ -56,8 +56,8 @@ class Change(NamedTuple):
 
 
 def change(study: str, name: str) -> Change:
-    said = CHANGES[study][name]
-    parts = said if isinstance(said, dict) and said and set(said) <= PARTS else {"with": {name: said}}
+    changed = CHANGES[study][name]
+    parts = changed if isinstance(changed, dict) and changed and set(changed) <= PARTS else {"with": {name: changed}}
     is_alike = name in CHANGES[study].get("alike", ())
     start, edits = parts.get("from", {}), parts.get("edit", {})
     return Change(start, {**start, **parts.get("with", {})}, edits, is_alike)

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from babel import Locale
 
-from nbquantities.kinds import Quantity, find_quantities, says_few, shared_data, with_ends
+from nbquantities.kinds import Quantity, find_quantities, has_word_for_few, shared_data, with_ends
 from nbquantities.language import check_text, language_data
 
 Span: TypeAlias = tuple[int, int]
@@ -65,9 +65,9 @@ class Verdict:
         if not left or not right:
             return f"{left or right} ({self.wrong or self.note})"
         sign = "≠" if self.grade == "wrong" else "≈" if self.note.startswith("≈") else "="
-        said = self.wrong or self.note.removeprefix("≈ ")
+        reason = self.wrong or self.note.removeprefix("≈ ")
         certainty = f", certainty {self.certainty:g}" if self.certainty < 1 else ""
-        return f"{left} {sign} {right}" + (f" ({said}{certainty})" if said else "")
+        return f"{left} {sign} {right}" + (f" ({reason}{certainty})" if reason else "")
 
 
 def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Verdict]:
@@ -106,7 +106,7 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     left, right = _by_parts(left, right, verdicts, closed)
     right, left = _by_parts(right, left, verdicts, source, swapped=True)
     if left or right:
-        few = says_few(source, src), says_few(target, tgt)
+        few = has_word_for_few(source, src), has_word_for_few(target, tgt)
         inferred = {id(months[id(verdict.target)]) for verdict in verdicts if id(verdict.target) in months}
         if any((quantity.kind, quantity.unit) == ("date", "month") for quantity in left):
             inferred = set()  # a month of the source is not carried over: the target's stands in its place
@@ -518,9 +518,9 @@ _COUNTABLE = frozenset(
 def _relation(a: Quantity, b: Quantity) -> _Relation | None:
     """How *b* carries over *a*, or None if it does not."""
     if a.kind == "always" or b.kind == "always":
-        said = {(24, "hour"), (7, "day"), (24, ""), (365, "day")}
+        always = {(24, "hour"), (7, "day"), (24, ""), (365, "day")}
         other = b if a.kind == "always" else a
-        return _Relation("equivalent", "idiom") if a.kind == b.kind or (other.value, other.unit) in said else None
+        return _Relation("equivalent", "idiom") if a.kind == b.kind or (other.value, other.unit) in always else None
     if a.kind == "clock" or b.kind == "clock":
         return _clock_relation(a, b)
     if a.value == b.value == 1 and a.lexical != b.lexical:
@@ -773,10 +773,10 @@ def _unmatched(
     inferred: the identities of the target's months whose day is carried over.
     """
     source, target = texts
-    said_left = {
+    carried_left = {
         (x, u) for v in verdicts if v.source for x in (v.source.value, *v.source.also) for u in ("", v.source.unit)
     }
-    said_right = {(v.target.value, u) for v in verdicts if v.target for u in ("", v.target.unit)}
+    carried_right = {(v.target.value, u) for v in verdicts if v.target for u in ("", v.target.unit)}
     rest = list(right)
     pairs = []
     if max(len(left), len(right)) <= MOST_COMPARED:
@@ -797,7 +797,7 @@ def _unmatched(
     extra = Counter(q.value for j, q in enumerate(rest) if j not in gone_right)
     for i, quantity in enumerate(left):
         if i not in gone_left and quantity.certainty == 1:
-            if (quantity.value, quantity.unit) in said_right and quantity.kind not in _SHARES:
+            if (quantity.value, quantity.unit) in carried_right and quantity.kind not in _SHARES:
                 yield Verdict("tolerable", "", quantity, None, "said less often")
             elif quantity.kind == "measure" and any(
                 _beside(quantity, verdict.target) or _aside(quantity, verdict.source) for verdict in verdicts
@@ -817,7 +817,7 @@ def _unmatched(
                 _beside(quantity, verdict.source) or _aside(quantity, verdict.target) for verdict in verdicts
             ):
                 yield Verdict("tolerable", "", None, quantity, "converted beside")
-            elif (quantity.value, quantity.unit) in said_left:
+            elif (quantity.value, quantity.unit) in carried_left:
                 if extra[quantity.value] > 2 or _again(quantity, verdicts, target):
                     yield Verdict("wrong", "repeated", None, quantity)
                 else:
@@ -858,32 +858,32 @@ def _again(quantity: Quantity, verdicts: Iterable[Verdict], target: str) -> bool
     return False
 
 
-def _beside(quantity: Quantity, said: Quantity | None) -> bool:
+def _beside(quantity: Quantity, carried: Quantity | None) -> bool:
     """Whether a measure is another one that is carried over, in a second unit (*100 km (62 miles)*)."""
-    if said is None or said.kind != "measure" or said.unit == quantity.unit:
+    if carried is None or carried.kind != "measure" or carried.unit == quantity.unit:
         return False
-    return _converted(said, quantity) is not None
+    return _converted(carried, quantity) is not None
 
 
-def _aside(quantity: Quantity, said: Quantity | None) -> bool:
+def _aside(quantity: Quantity, carried: Quantity | None) -> bool:
     """Whether a measure stands right behind another of its text that is carried over, and is about as much.
 
     What stands in brackets is often rounded twice: *six metres (18 feet)*.
     """
-    if said is None or said.kind != "measure" or said.unit == quantity.unit or not quantity.value:
+    if carried is None or carried.kind != "measure" or carried.unit == quantity.unit or not quantity.value:
         return False
-    if not 0 <= quantity.span[0] - said.span[1] < 12:
+    if not 0 <= quantity.span[0] - carried.span[1] < 12:
         return False
-    amounts = (_in_unit(said.value, a, b) for a in _meanings(said.unit) for b in _meanings(quantity.unit))
+    amounts = (_in_unit(carried.value, a, b) for a in _meanings(carried.unit) for b in _meanings(quantity.unit))
     return any(amount and abs(amount / quantity.value - 1) < _MOST_ROUNDED for amount in amounts)
 
 
 def _copied(quantity: Quantity, text: str) -> bool:
     """Whether the other text has the very same letters, in a name (*Nine News*) or a notation (*1pm*, *EF4-5*)."""
-    said = quantity.surface
-    if not (said.isupper() or said.istitle()) if said.isalpha() else not (re.search(r"\d", said) and len(said) > 2):
+    form = quantity.surface
+    if not (form.isupper() or form.istitle()) if form.isalpha() else not (re.search(r"\d", form) and len(form) > 2):
         return False
-    return re.search(rf"(?<![A-Za-z0-9]){re.escape(said)}(?![A-Za-z0-9])", text) is not None
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(form)}(?![A-Za-z0-9])", text) is not None
 
 
 def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:

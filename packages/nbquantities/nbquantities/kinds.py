@@ -164,10 +164,10 @@ def _worded(text: str, numbers: Sequence[Number], found: list[Quantity], rules: 
     return covered
 
 
-def says_few(text: str, lang: str) -> bool:
+def has_word_for_few(text: str, lang: str) -> bool:
     """Whether a word of *text* says a small number without naming it.
 
-    >>> says_few("ein paar Leute", "de"), says_few("zwei Leute", "de")
+    >>> has_word_for_few("ein paar Leute", "de"), has_word_for_few("zwei Leute", "de")
     (True, False)
     """
     few = _rules(base_language(lang)).few
@@ -367,11 +367,11 @@ def _alternatives(patterns: Iterable[str], before: str, after: str) -> re.Patter
     return re.compile(f"{before}{'|'.join(ordered)}{after}", re.IGNORECASE) if ordered else None
 
 
-def _meaning(said: str) -> tuple[list[Fraction], str]:
+def _meaning(meaning: str) -> tuple[list[Fraction], str]:
     """The values that a word can have, likeliest first, and the unit: 14|15 day for *quinze jours*."""
-    if said == "always":
+    if meaning == "always":
         return [Fraction(0)], "always"
-    values, _, unit = str(said).partition(" ")
+    values, _, unit = str(meaning).partition(" ")
     return [Fraction(value) for value in values.split("|")], unit
 
 
@@ -379,9 +379,9 @@ def _cldr_units(lang: str) -> Iterator[tuple[str, str]]:
     """The names that CLDR has for units after a number, as regular expressions, by way of Babel."""
     for name, cldr in shared_data()["cldr"].items():
         for count in (1, 2, 5, 1.5):
-            said = format_unit(count, cldr, length="long", locale=lang)
-            word = re.sub(r"^\d(?:[.,]\d)?\s?", "", said)
-            if word != said and cldr not in word:  # which Babel writes where it knows no name
+            written = format_unit(count, cldr, length="long", locale=lang)
+            word = re.sub(r"^\d(?:[.,]\d)?\s?", "", written)
+            if word != written and cldr not in word:  # which Babel writes where it knows no name
                 yield name, re.escape(word)
 
 
@@ -600,8 +600,8 @@ def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
     got, clock = match.groupdict(), rules.data.get("clock", {})
-    said = got.get("h") or got.get("w") or ""
-    hour = rules.data.get("numerals", {}).get(said) or _integer(said, rules)
+    hour_text = got.get("h") or got.get("w") or ""
+    hour = rules.data.get("numerals", {}).get(hour_text) or _integer(hour_text, rules)
     if hour is None or hour > 24 or (got.get("h") == clock.get("no_hour", "") and not (got.get("am") or got.get("pm"))):
         return []
     minute_text = got.get("m") or got.get("mm")
@@ -629,11 +629,11 @@ def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
     """24: the time names the half of the day; 12: other words of the text do; empty: nothing does."""
     if exact:
         return "24"
-    return "12" if _says_half_of_day(match.string, rules.lang) else ""
+    return "12" if _names_half_of_day(match.string, rules.lang) else ""
 
 
 @lru_cache(4)
-def _says_half_of_day(text: str, lang: str) -> bool:
+def _names_half_of_day(text: str, lang: str) -> bool:
     words = _rules(lang).day_parts
     return words is not None and words.search(text) is not None
 
@@ -647,8 +647,8 @@ def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quanti
     if hour is None or not 1 <= hour <= 24:
         return []
     if abs(value) == 1:
-        said = match["minutes"].lower()
-        count = 15 if clock.get("quarter", "\0") in said else _integer(said, rules)
+        minutes = match["minutes"].lower()
+        count = 15 if clock.get("quarter", "\0") in minutes else _integer(minutes, rules)
         if count is None or not 0 < count < 60:
             return []
         value *= count
@@ -1009,7 +1009,7 @@ _TWO_PARTS, _SPACED, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}", r"\d{1,
 
 def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     a, b = number.span
-    said, value = number.value, _exactly(number.value)
+    signed, value = number.value, _exactly(number.value)
     surface = text[a:b]
     kind: Kind = number.kind
     also: tuple[Fraction, ...] = ()
@@ -1019,10 +1019,10 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         kind = "roman"
     if (
         surface[0] in _MINUS
-        and said < 0
+        and signed < 0
         and (text[a - 1 : a].isdecimal() or (text[a - 1 : a].isalpha() and text[a - 1] < "\u3040"))
     ):
-        said, value, a = -said, -value, a + 1  # VP−730, 7−20
+        signed, value, a = -signed, -value, a + 1  # VP−730, 7−20
     if digits:
         if rules.han and not a and b < 3 and text[b : b + 1] == " ":
             counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
@@ -1033,7 +1033,7 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
             elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
                 certainty = WEAK
     elif kind != "percent":
-        if _is_weak(text, (a, b), said, number, rules):
+        if _is_weak(text, (a, b), signed, number, rules):
             certainty = WEAK
         if rules.han and b - a == 1 and (text[b : b + 2].strip()[:1] or " ") not in rules.data.get("counters", ""):
             certainty, part_of_word = WEAK, True
@@ -1151,8 +1151,8 @@ def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     name = rules.unit_names[int(after.lastgroup[1:])]
     if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[after.end() :][:2]):
         return quantity  # a second tree
-    if name == "degree" and (said := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
-        name = list(shared_data()["before_degrees"])[int((said.lastgroup or "s0")[1:])]
+    if name == "degree" and (symbol := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
+        name = list(shared_data()["before_degrees"])[int((symbol.lastgroup or "s0")[1:])]
     kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
     if name in ("inch", "foot") and after[0].strip() in _QUOTES and not _opens_nothing(text, a, after):
         return quantity  # a closing quotation mark

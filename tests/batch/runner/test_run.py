@@ -230,8 +230,8 @@ def test_outcomes_come_with_the_run_and_their_failure_loses_nothing(toy, capfd, 
         assert failure.label == "toy outcomes zwei" and "zwei is a dumb word" in failure.error and failed.exit_code == 1
         assert record(output, "toy.summary")["status"] == "done" and not file.exists()
         assert "toy outcomes zwei" in (output / "index.html").read_text()
-    said = capfd.readouterr().err
-    assert "toy outcomes zwei: FAILED\n" in said and "dumb word" not in said  # the error is the summary's
+    printed = capfd.readouterr().err
+    assert "toy outcomes zwei: FAILED\n" in printed and "dumb word" not in printed  # the error is the summary's
 
 
 # Refusals
@@ -293,7 +293,7 @@ def test_a_cache_that_cannot_be_written_is_refused_before_anything_is_done(toy, 
     assert f"cannot write to {toy}/cache/models: Permission denied" in problem.message
 
 
-def test_problems_are_told_before_anything_is_done(toy):
+def test_problems_are_reported_before_anything_is_done(toy):
     with pytest.raises(ParamsError, match="no such word: nix"):
         run(grid("[eins, nix]"))
     with pytest.raises(NbkitError, match="at least 1"):
