@@ -74,6 +74,7 @@ def test_what_is_remembered_is_not_done_again(folder):
     assert re.search(r"texts +60, of which 40 are stored", planned), planned
 
 
+@pytest.mark.thorough
 def test_it_runs_on_dask(folder):
     pytest.importorskip("distributed")
     run = (folder / "length.yaml").read_text(encoding="utf-8").replace("name: length", "name: elsewhere")
@@ -82,6 +83,7 @@ def test_it_runs_on_dask(folder):
     assert (folder / "outputs/elsewhere/index.html").is_file()
 
 
+@pytest.mark.thorough
 def test_a_mistake_in_a_table_is_placed(folder, tmp_path):
     """A column that is declared and not made, and a parameter read outside its key, name table, file and line."""
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)

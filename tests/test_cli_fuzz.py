@@ -18,8 +18,8 @@ from tests.fuzz import forked
 from tests.fuzz.bench import CELL, RUN, as_json
 from tests.fuzz.lines import CommandLine, command_lines, commands
 
-#: 300 in CI, the same ones each time; more of them, and new ones each time, under the profile "nbkit-night".
-EXAMPLES = max(300, settings.default.max_examples)
+#: A hundred, the same ones each time; `make campaign` draws a thousand new ones.
+EXAMPLES = max(100, settings.default.max_examples)
 CELL_FILE = f"drawn-run/cells/{CELL['label']}.json"
 TRANSLATE = ("translate", "text.en", "--pair", "en-de", "--system")
 READ = ("annotate", "read", "--key", "form.key.json")

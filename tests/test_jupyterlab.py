@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 import pytest
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 #: The last option gives the page's script access to JupyterLab's commands.

@@ -201,7 +201,6 @@ def executed(name: str, parameters: dict[str, Any], folder: Path, monkeypatch: p
     return shown
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["perturbations", "robust_or_faithful", "model_comparison"])
 def test_word_order_runs_top_to_bottom_without_a_model(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -220,7 +219,6 @@ def test_word_order_runs_top_to_bottom_without_a_model(
         assert "figures/fig1_preference.pdf" not in kept and "tables/fig1_preference.csv" in kept
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["permutations", "human_evaluation"])
 def test_nli_runs_top_to_bottom_without_a_model(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = {"models": [], "n_pairs": 12, "permutations": 6, "training_pairs": 20}

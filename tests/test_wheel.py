@@ -14,6 +14,8 @@ import pytest
 
 import nbkit
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parent.parent
 #: The cheapest page: permutations of a few sentences, which asks no model.
 RUN = """\
@@ -97,7 +99,6 @@ def test_commands_work_without_the_checkout(nbkit_of_the_wheel):
     assert nbkit_of_the_wheel("validate", "mine/params/demo.yaml") == "mine/params/demo.yaml: ready to run\n"
 
 
-@pytest.mark.slow
 def test_a_page_is_executed_without_the_checkout(nbkit_of_the_wheel):
     (nbkit_of_the_wheel.folder / "tiny.yaml").write_text(RUN)
     nbkit_of_the_wheel("run", "tiny.yaml", "--offline", "--workers", "1")

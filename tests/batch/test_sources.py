@@ -81,7 +81,9 @@ def found(study: str, path: Path) -> pd.DataFrame:
     return table.sort_values(keys).reset_index(drop=True)
 
 
-@pytest.mark.parametrize("study", CASES)
+@pytest.mark.parametrize(
+    "study", [pytest.param(each, marks=(pytest.mark.thorough,) if each == "disambiguation" else ()) for each in CASES]
+)
 def test_exported_outputs_give_the_results_of_the_system_itself(study, folder):
     answer, made = CASES[study]
     params = made()

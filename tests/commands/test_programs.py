@@ -120,6 +120,7 @@ def test_every_process_knows_whether_programs_may_start(monkeypatch):
     assert VARIABLE not in places()
 
 
+@pytest.mark.thorough
 def test_a_run_starts_them_in_its_workers(here):
     """In two workers, and its page is made in a kernel."""
     path = run_file("numbers")

@@ -12,13 +12,16 @@ from tests.frozen.compare import VALUES, difference, differences
 from tests.frozen.made import GROUPS, STUDIES, made, place
 from tests.frozen.shown import csv_text, figure_text
 
+#: What `make test` makes; the rest belongs to `make thorough`, as it takes minutes.
+SAMPLE = ("demo.yaml", "numbers.yaml", "word_order.yaml", "commands")
 #: spaCy's pipelines: where one is installed, the texts speak of it.
 PIPELINES = [f"{lang}_core_{kind}_sm" for lang, kind in (("en", "web"), ("de", "news"), ("fr", "news"), ("es", "news"),
              ("it", "news"), ("ru", "news"), ("zh", "web"), ("ja", "news"))]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize(
+    "group", [pytest.param(each, marks=() if each in SAMPLE else (pytest.mark.thorough,)) for each in GROUPS]
+)
 def test_what_is_made_now_is_what_is_frozen(group: str, tmp_path: Path) -> None:
     if group not in STUDIES and any(map(find_spec, PIPELINES)):
         pytest.skip("a pipeline of spaCy is installed here: the texts were frozen without")

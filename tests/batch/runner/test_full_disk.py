@@ -36,7 +36,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_full_disk_of_results_stops_the_run_which_goes_on_from_there(toy):
     program = """
     (DISK / "store").mkdir()
@@ -60,7 +60,7 @@ def test_a_full_disk_of_results_stops_the_run_which_goes_on_from_there(toy):
     assert json.loads((output / "run.json").read_text())["status"] == "done"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_full_disk_of_outputs_loses_no_results_and_no_finished_page(toy):
     program = """
     output = Path(sys.argv[3])
