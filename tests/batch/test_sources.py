@@ -82,7 +82,11 @@ def found(study: str, path: Path) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    "study", [pytest.param(each, marks=(pytest.mark.thorough,) if each == "disambiguation" else ()) for each in CASES]
+    "study",
+    [
+        pytest.param(each, marks=(pytest.mark.thorough,) if each in ("numbers", "disambiguation") else ())
+        for each in CASES
+    ],
 )
 def test_exported_outputs_give_the_results_of_the_system_itself(study, folder):
     answer, made = CASES[study]

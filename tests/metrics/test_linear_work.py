@@ -60,7 +60,7 @@ def test_comparing_numbers_is_linear(lang, unit, other):
         return steps(compare_numbers, source, found, lang, lang) + steps(compare_numbers, found, source, lang, lang)
 
     warmed(lang, unit)
-    short, long = compared(1_500), compared(6_000)
+    short, long = compared(750), compared(3_000)
     assert long <= 4 * 1.15 * short + 500
 
 

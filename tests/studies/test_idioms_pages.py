@@ -99,6 +99,7 @@ def test_examples_and_matches_are_marked(pages: dict[str, Page]) -> None:
     assert matcher.frame("matcher_recall")["language"].tolist() == list(LANGUAGES)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("given", ["models", "idioms", "voters"])
 def test_a_run_without_something_says_so_on_every_page(given: str, tmp_path, monkeypatch) -> None:
     """Without models, without idioms, and with voters in the place of references: words instead of errors."""

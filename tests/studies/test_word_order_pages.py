@@ -94,6 +94,7 @@ def test_a_page_without_items_says_so(name, fresh):
         assert "could be perturbed on both sides" in found.text and "a side shorter than 900 tokens" in found.text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["robust_or_faithful", "per_perturbation", "similarity", "flips", "length"])
 def test_a_page_of_a_large_run_adds_up_on_disk_and_shows_the_same(name, page, fresh, monkeypatch):
     """Above `nbkit.studies.exports.LARGE` rows pages query files."""

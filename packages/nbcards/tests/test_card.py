@@ -256,6 +256,7 @@ def alone(monkeypatch, tmp_path):
     MODELS._summaries.pop("mine")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", table_of("system"), ids=lambda row: row["system"])
 def test_the_table_of_systems_is_what_a_plan_says(row, alone):
     name = row["system"].partition("`")[2].partition("`")[0]
@@ -266,6 +267,7 @@ def test_the_table_of_systems_is_what_a_plan_says(row, alone):
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", table_of("direction"), ids=lambda row: row["direction"])
 def test_the_table_of_directions_is_what_a_plan_says(row, alone):
     CLASSIFIERS.register("neutral", lambda pairs: ["neutral"] * len(pairs))

@@ -138,6 +138,7 @@ _UNTOLD = frozenset({"answer", "await", "seek"})
 
 @family
 def timed(draw: Draw) -> Clause | None:
+    """A deed with its time."""
     clause = deed(draw, draw.concept(_verbs()))
     draw.date(clause, first=0.3)
     return enriched(draw, clause)
@@ -145,6 +146,7 @@ def timed(draw: Draw) -> Clause | None:
 
 @family
 def described(draw: Draw) -> Clause | None:
+    """A deed done to something with an adjective that has an opposite."""
     clause = deed(draw, draw.concept(_verbs()))
     phrase = clause.its_object
     options = [
@@ -158,6 +160,7 @@ def described(draw: Draw) -> Clause | None:
 
 @family
 def roles(draw: Draw) -> Clause | None:
+    """A deed of one person to another, whose roles can be exchanged."""
     verb = draw.concept([named("verbs")[name] for name in data("entailment")["deeds"]])
     clause = Clause(draw.key(), verb=verb, subject=someone(draw), tense="past")
     if "di" in verb.kinds:

@@ -106,6 +106,7 @@ class Chinese(Grammar):
             before.append(adjective)
 
     def _measured(self, word: str, upos: str, relation: str, phrase: Phrase, noun: Noun) -> Node:
+        """A determiner or number with the noun's measure word: 三 只."""
         keys = (phrase.key + DET, phrase.key + CLASSIFIER)
         node = Node(word, upos, relation, keys[:1])
         node.after.append(Node(noun.counter, "NOUN", "clf", keys))
