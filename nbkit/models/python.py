@@ -67,6 +67,11 @@ class PythonModel:
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
     _given: dict[Any, Any] = field(default_factory=dict, repr=False)
 
+    @classmethod
+    def of(cls, kind: str, name: str, thing: Any) -> PythonModel:
+        """*thing* registered under *name*; itself if it is registered code already."""
+        return thing if isinstance(thing, cls) else cls(kind, name, thing)
+
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[^@#?:{}\s](?:[^@#?:{}]*[^@#?:{}\s])?", self.name):
             raise ModelError(f"{self}: a registered name must not contain @ # ? : {{ }}, nor begin or end with a space")
