@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from babel import Locale
 
-from nbquantities.kinds import Quantity, find_quantities, has_word_for_few, shared_data, with_ends
+from nbquantities.kinds import ALWAYS, Quantity, find_quantities, has_word_for_few, shared_data, with_ends
 from nbquantities.language import check_text, language_data
 
 Span: TypeAlias = tuple[int, int]
@@ -178,26 +178,22 @@ def _by_parts(
 
     text: where *right* stands. The halves of a decimal are it only around its unit (*3 Euro 99*) or as a date.
     """
-    kept, rest = [], list(right)
+    unmatched, rest = [], list(right)
     for quantity in left:
-        free, found = list(rest), []
+        free, pairs = list(rest), []
         for part in quantity.parts if len(rest) <= MOST_COMPARED else ():
-            match = next(
-                (o for o in free if o.kind not in ("clock", "fraction") and _relation(part, o) is not None), None
-            )
-            if match is None:
-                break
-            free.remove(match)
-            found.append((match, part) if swapped else (part, match))
-        halves = [pair[0 if swapped else 1] for pair in found]
-        if halves and len(halves) == len(quantity.parts) and not _may_fall_apart(quantity, halves, text):
-            found = []
-        if found and len(found) == len(quantity.parts):
+            fitting = (o for o in free if o.kind not in ("clock", "fraction") and _relation(part, o) is not None)
+            if match := next(fitting, None):
+                free.remove(match)
+                pairs.append((part, match))
+        halves = [match for _, match in pairs]
+        if halves and len(halves) == len(quantity.parts) and _may_fall_apart(quantity, halves, text):
             rest = free
-            verdicts += [_verdict(a, b, _Relation("equivalent", quantity.kind)) for a, b in found]
+            relation = _Relation("equivalent", quantity.kind)
+            verdicts += [_verdict(*(pair[::-1] if swapped else pair), relation) for pair in pairs]
         else:
-            kept.append(quantity)
-    return kept, rest
+            unmatched.append(quantity)
+    return unmatched, rest
 
 
 def _may_fall_apart(quantity: Quantity, halves: Sequence[Quantity], text: str) -> bool:
@@ -238,42 +234,35 @@ def _shown(quantity: Quantity | None) -> str:
 # Dates: day, month and year are one thing. Compared one by one, *March 8* would be *3. August*.
 
 #: Between the days of one month: *3.-5. August*, *August 3 and 4*.
+_DAY_NUMBERS = frozenset(range(1, 32))
 _DAYS = re.compile(r"\W{0,3}(?:[-–—~～〜/&,、]|[^\W\d_]{1,4})\W{0,2}")
-_SIGN = re.compile(r"[./-]")
 
 
 @dataclass(frozen=True)
 class Date:
-    """A reading of a date: a month, its days (those of a range, or a list) and, if it is said, a year.
+    """A reading of a date: a month and its days (those of a range, or a list).
 
     localised: False if the order of day and month is another language's.
     """
 
     month: Quantity
     days: tuple[Quantity, ...]
-    year: Quantity | None
     localised: bool = True
 
-    def agrees(self, other: Date) -> bool:
-        """Whether both may be the same date: the month, one of the days, and the year if both have one."""
-        same = self.month.value == other.month.value and bool(_values(self.days) & _values(other.days))
-        return same and (self.year is None or other.year is None or bool(_years(self.year) & _years(other.year)))
+    def pairs(self, other: Date) -> list[tuple[Quantity, Quantity]]:
+        """Month and days of two dates that may be the same, each with its counterpart; none if they are not."""
+        days = {day.value: day for day in reversed(other.days)}
+        same = [(day, days[day.value]) for day in self.days if day.value in days]
+        return [(self.month, other.month), *same] if same and self.month.value == other.month.value else []
 
-    def pairs(self, other: Date) -> Iterator[tuple[Quantity, Quantity]]:
-        """The parts of two dates that agree, each with its counterpart."""
-        yield self.month, other.month
-        for day in self.days:
-            yield from [(day, each) for each in other.days if each.value == day.value][:1]
-        if self.year is not None and other.year is not None:
-            yield self.year, other.year
-
-    def turned(self, other: Date) -> bool:
-        """Whether the day of one is the month of the other."""
+    def turned(self, other: Date) -> list[tuple[Quantity, Quantity]]:
+        """A day of each, if the day of one is the month of the other."""
         months = {self.month.value, other.month.value}
-        return len(months) == 2 and bool(months & (_values(self.days) | _values(other.days)))
+        days = {day.value for day in (*self.days, *other.days)}
+        return [(self.days[0], other.days[0])] if len(months) == 2 and months & days else []
 
 
-def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[tuple[Date, ...]]:
+def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[list[Date]]:
     """The dates with a month and a day among the *quantities* of *text*, each with all its readings.
 
     >>> from nbquantities.kinds import find_quantities, with_ends
@@ -287,77 +276,41 @@ def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[tup
     """
     found, used = [], -1
     for i, quantity in enumerate(quantities):
-        if i <= used or quantity.kind != "date":
-            continue
-        readings, last = _in_digits(text, quantities, i, lang) or _with_month(text, quantities, i, used, lang)
-        if readings:
-            found.append(readings)
-            used = last
+        if i > used and quantity.kind == "date":
+            readings, last = _in_digits(text, quantities[i : i + 3], lang), i + 2
+            if not readings and quantity.unit == "month":
+                before = _days(text, [quantity, *reversed(quantities[max(used + 1, i - 5) : i])])
+                days = before or _days(text, quantities[i : i + 6])
+                last = i if before else i + len(days)
+                readings = [Date(quantity, tuple(sorted(days, key=lambda day: day.span)))] if days else []
+            if readings:
+                found.append(readings)
+                used = last
     return found
 
 
-def _in_digits(text: str, quantities: Sequence[Quantity], i: int, lang: str) -> tuple[tuple[Date, ...], int] | None:
-    """The readings of *07.06.2021* or *2021-06-07*, and the place of its last number."""
-    three = quantities[i : i + 3]
-    if len(three) < 3 or any(each.kind != "date" for each in three):
-        return None
-    signs = [text[a.span[1] : b.span[0]] for a, b in pairwise(three)]
-    if signs[0] != signs[1] or not _SIGN.fullmatch(signs[0]):
-        return None
-    first, second, third = three
+def _in_digits(text: str, parts: Sequence[Quantity], lang: str) -> list[Date]:
+    """The readings of *07.06.2021* or *2021-06-07*."""
+    signs = {text[a.span[1] : b.span[0]] for a, b in pairwise(parts)}
+    if len(parts) < 3 or any(part.kind != "date" for part in parts) or not signs < {".", "/", "-"} or len(signs) > 1:
+        return []
+    first, second, third = parts
     if first.unit == "year":
-        return (Date(second, (third,), first),), i + 2
+        return [Date(second, (third,))]
     orders = _orders(lang)
-    readings = {"d": (second, first), "m": (first, second)}
-    valid = [order for order in readings if readings[order][0].value <= 12]
-    usual = [order for order in valid if order in orders]
-    return (
-        tuple(Date(readings[o][0], (readings[o][1],), third, localised=o in orders) for o in usual or valid),
-        i + 2,
-    )
+    readings = {"d": Date(second, (first,), "d" in orders), "m": Date(first, (second,), "m" in orders)}
+    valid = [date for date in readings.values() if date.month.value <= 12]
+    return [date for date in valid if date.localised] or valid
 
 
-def _with_month(
-    text: str, quantities: Sequence[Quantity], i: int, used: int, lang: str
-) -> tuple[tuple[Date, ...], int]:
-    """The reading of *March 8, 2019*, and the place of its last number; none if no day stands at the month."""
-    month = quantities[i]
-    if month.unit != "month":
-        return (), i
-    before, last = _days_before(text, quantities, i, used), i
-    after = [] if before else _days_after(text, quantities, i)
-    last += len(after)
-    if not before and not after:
-        return (), i
-    year = None
-    following = quantities[last + 1] if last + 1 < len(quantities) else None
-    if following is not None and _is_year(following) and _is_link(text[quantities[last].span[1] : following.span[0]]):
-        year, last = following, last + 1
-    elif i - len(before) - 1 > used:
-        ahead = quantities[i - len(before) - 1]
-        begin = (before[0] if before else month).span[0]
-        if ahead.unit == "year" and _is_link(text[ahead.span[1] : begin]):
-            year = ahead
-    return (Date(month, tuple(before or after), year),), last
-
-
-def _days_before(text: str, quantities: Sequence[Quantity], i: int, used: int) -> list[Quantity]:
+def _days(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
+    """The days that follow a month, the first of *quantities*, one after the other in either direction."""
     days: list[Quantity] = []
-    for k in range(i - 1, max(used, i - 6), -1):
-        day, right = quantities[k], days[0] if days else quantities[i]
-        gap = text[day.span[1] : right.span[0]]
-        joined = _DAYS.fullmatch(gap) and len(gap) < 8 if days else gap and _is_link(gap)
-        if not _is_day(day) or not joined:
-            break
-        days.insert(0, day)
-    return days
-
-
-def _days_after(text: str, quantities: Sequence[Quantity], i: int) -> list[Quantity]:
-    days: list[Quantity] = []
-    for day in quantities[i + 1 : i + 6]:
-        gap = text[(days[-1] if days else quantities[i]).span[1] : day.span[0]]
-        if not _is_day(day) or not (_DAYS.fullmatch(gap) if days else _is_link(gap) and "," not in gap):
+    for last, day in pairwise(quantities):
+        first, second = sorted((last, day), key=lambda each: each.span)
+        gap = text[first.span[1] : second.span[0]]
+        linked = _is_link(text, first, second) and ("," not in gap if first is last else gap)
+        if not _is_day(day) or not (_DAYS.fullmatch(gap) and len(gap) < 8 if days else linked):
             break
         days.append(day)
     return days
@@ -365,13 +318,7 @@ def _days_after(text: str, quantities: Sequence[Quantity], i: int) -> list[Quant
 
 def _is_day(quantity: Quantity) -> bool:
     """Whether it can be the day of a month: a whole number up to 31 that counts nothing but what a neighbour does."""
-    plain = quantity.kind in ("cardinal", "ordinal", "date") and quantity.unit in ("", "day")
-    return (plain or quantity.soft) and quantity.value.denominator == 1 and 1 <= quantity.value <= 31
-
-
-def _is_year(quantity: Quantity) -> bool:
-    plain = quantity.kind == "cardinal" and not quantity.unit and quantity.value.denominator == 1
-    return (plain and 1000 <= quantity.value < 2200) or (quantity.unit == "year" and quantity.kind == "date")
+    return (quantity.soft or quantity.unit in ("", "day")) and quantity.value in _DAY_NUMBERS
 
 
 @cache
@@ -379,13 +326,11 @@ def _links() -> frozenset[str]:
     return frozenset(shared_data()["in_dates"])
 
 
-def _is_link(gap: str) -> bool:
+def _is_link(text: str, first: Quantity, second: Quantity) -> bool:
     """Whether nothing stands between two parts of a date but spaces, signs and words such as *of*."""
-    return (
-        len(gap) < 10
-        and all(word.lower() in _links() for word in re.findall(r"[^\W\d_]+", gap))
-        and not (set(gap) & set(";:()（）。!?–—"))
-    )
+    gap = text[first.span[1] : second.span[0]]
+    words = (word.lower() for word in re.findall(r"[^\W\d_]+", gap))
+    return len(gap) < 10 and _links().issuperset(words) and not re.search("[;:()（）。!?–—]", gap)
 
 
 @cache
@@ -394,14 +339,6 @@ def _orders(lang: str) -> frozenset[str]:
     locales = [Locale.parse(name) for name in language_data(lang)["locales"]]
     first = [re.sub("[^dmy]", "", str(locale.date_formats["short"].pattern).lower())[0] for locale in locales]
     return frozenset("dm") if first[0] == "y" else frozenset(first) - {"y"}
-
-
-def _values(days: Sequence[Quantity]) -> set[object]:
-    return {day.value for day in days}
-
-
-def _years(year: Quantity) -> set[object]:
-    return {year.value, *year.also}
 
 
 _Side: TypeAlias = tuple[str, Sequence[Quantity], str]
@@ -417,17 +354,17 @@ def _dated(left: _Side, right: _Side, verdicts: list[Verdict]) -> set[int]:
     for wrong in (False, True):
         for readings in list(sources):
             pairs = ((a, b, other) for other in targets for a in readings for b in other)
-            found = next(((a, b, other) for a, b, other in pairs if (a.turned(b) if wrong else a.agrees(b))), None)
-            if found is None:
+            matches = ((a.turned(b) if wrong else a.pairs(b), a, b, other) for a, b, other in pairs)
+            parts, a, b, other = next((match for match in matches if match[0]), ([], None, None, None))
+            if a is None or b is None or other is None:
                 continue
-            a, b, other = found
             sources.remove(readings)
             targets.remove(other)
             if wrong:
-                verdicts.append(Verdict("wrong", "date changed", a.days[0], b.days[0]))
+                verdicts += [Verdict("wrong", "date changed", *pair) for pair in parts]
                 judged |= {id(part) for date in (a, b) for part in (date.month, *date.days)}
                 continue
-            for part, counterpart in a.pairs(b):
+            for part, counterpart in parts:
                 relation = _relation(part, counterpart) or _Relation("equivalent", "date")
                 if not b.localised:
                     relation = _Relation("tolerable", "order of day and month not localised")
@@ -517,64 +454,47 @@ _COUNTABLE = frozenset(
 
 def _relation(a: Quantity, b: Quantity) -> _Relation | None:
     """How *b* carries over *a*, or None if it does not."""
-    if a.kind == "always" or b.kind == "always":
-        always = {(24, "hour"), (7, "day"), (24, ""), (365, "day")}
+    kinds = {a.kind, b.kind}
+    if "always" in kinds:
         other = b if a.kind == "always" else a
-        return _Relation("equivalent", "idiom") if a.kind == b.kind or (other.value, other.unit) in always else None
-    if a.kind == "clock" or b.kind == "clock":
+        return _Relation("equivalent", "idiom") if len(kinds) == 1 or (other.value, other.unit) in ALWAYS else None
+    if "clock" in kinds:
         return _clock_relation(a, b)
     if a.value == b.value == 1 and a.lexical != b.lexical:
         other = b if a.lexical else a
         if other.kind in _ORDINAL or re.search(r"\d[.,]", other.surface):
             return None  # the article is neither *first* nor *1.000*
-    if a.kind == "decade" and b.kind == "decade":
-        short = min(a.value, b.value) < 100
-        alike = a.value == b.value or (short and max(a.value, b.value) < 2200 and a.value % 100 == b.value % 100)
+    if kinds == {"decade"}:
+        low, high = sorted((a.value, b.value))
+        alike = low == high or (low < 100 and high < 2200 and low == high % 100)
         return _Relation("equivalent", "decade") if alike else None
-    if "decade" in (a.kind, b.kind):
+    if "decade" in kinds:
         decade, other = (a, b) if a.kind == "decade" else (b, a)
         if decade.value == 100 * (other.value - 1) and (other.kind in _ORDINAL or other.unit == "century"):
             return _Relation("equivalent", "century")
-    if a.kind == b.kind == "identifier" and _letters(a) and _letters(b) and a.value == b.value:
+    if kinds == {"identifier"} and a.value == b.value and all(re.search(r"[^\W\d_]", q.surface) for q in (a, b)):
         return _Relation("equivalent", "identifier")
-    if a.kind in _SHARES or b.kind in _SHARES:
+    if kinds & _SHARES.keys():
         return _share_relation(a, b)
-    if "fraction" in (a.kind, b.kind) and a.kind != b.kind:
+    if "fraction" in kinds and a.kind != b.kind:
         fraction, other = (a, b) if a.kind == "fraction" else (b, a)
-        signs = "/" in fraction.surface
-        if (
-            fraction.value.numerator == 1
-            and other.value == fraction.value.denominator > 2
-            and not (other.unit or signs)
-        ):
+        one = fraction.value.numerator == 1 and "/" not in fraction.surface
+        if one and other.value == fraction.value.denominator > 2 and not other.unit:
             return _Relation("equivalent", "one of so many")
-    if a.kind == b.kind == "date" and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
+    if kinds == {"date"} and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
         return None
-    equal = _equal(a, b)
-    if equal and a.kind == b.kind == "cardinal" and _name_in(a) != _name_in(b) and (a.surface + b.surface).isascii():
+    equal, units = _equal(a, b), _unit_relation(a, b)
+    if equal and kinds == {"cardinal"} and _name_in(a) != _name_in(b) and (a.surface + b.surface).isascii():
         equal = _Relation("tolerable", "not the same digits")
-    units = _unit_relation(a, b)
-    if equal and units is not None:
-        if a.kind == b.kind and not equal.note and not units.note:
-            return _Relation("same", "") if a.unit == b.unit or a.soft or b.soft else units
+    if equal and units:
         if equal.note or units.note:
             return max(equal, units, key=lambda relation: _RANKS[relation.grade])
-        return _Relation("equivalent", _crossing(a, b))
-    if a.unit and b.unit and a.kind in ("measure", "money") and b.kind == a.kind:
-        return _converted(a, b)
-    return None
+        crossing = (kind for kind in _CROSSING if kind in kinds)
+        return equal if a.kind == b.kind else _Relation("equivalent", next(crossing, "notation"))
+    return _converted(a, b) if a.unit and b.unit and kinds == {"measure"} else None
 
 
-def _crossing(a: Quantity, b: Quantity) -> str:
-    kinds = {a.kind, b.kind}
-    return next(
-        (kind for kind in ("ordinal", "roman", "date", "decade", "fraction", "identifier", "power") if kind in kinds),
-        "notation",
-    )
-
-
-def _letters(quantity: Quantity) -> bool:
-    return any(character.isalpha() for character in quantity.surface)
+_CROSSING = ("ordinal", "roman", "date", "decade", "fraction", "identifier", "power")
 
 
 def _equal(a: Quantity, b: Quantity) -> _Relation | None:
@@ -669,8 +589,6 @@ def _pint() -> Any:
 
 def _converted(a: Quantity, b: Quantity) -> _Relation | None:
     """Whether two measures in different units are the same amount, within rounding to the precision written."""
-    if a.kind == "money":
-        return None
     for one in _meanings(a.unit):
         for other in _meanings(b.unit):
             counted = _counted(a.value, one, b.value, other)
@@ -772,64 +690,47 @@ def _unmatched(
 
     inferred: the identities of the target's months whose day is carried over.
     """
-    source, target = texts
-    carried_left = {
-        (x, u) for v in verdicts if v.source for x in (v.source.value, *v.source.also) for u in ("", v.source.unit)
-    }
-    carried_right = {(v.target.value, u) for v in verdicts if v.target for u in ("", v.target.unit)}
-    rest = list(right)
-    pairs = []
+    wrongs = []
     if max(len(left), len(right)) <= MOST_COMPARED:
         for i, a in enumerate(left):
-            for j, b in enumerate(rest):
-                wrong = _what_is_wrong(a, b)
-                if wrong is not None:
-                    pairs.append((wrong[0], abs(i - j), i, j, wrong[1]))
-    pairs.sort()
-    gone_left: set[int] = set()
-    gone_right: set[int] = set()
-    for _, _, i, j, what in pairs:
-        if i not in gone_left and j not in gone_right:
-            gone_left.add(i)
-            gone_right.add(j)
-            yield Verdict("wrong", what, left[i], rest[j])
-    verdicts = verdicts[:MOST_COMPARED]
-    extra = Counter(q.value for j, q in enumerate(rest) if j not in gone_right)
-    for i, quantity in enumerate(left):
-        if i not in gone_left and quantity.certainty == 1:
-            if (quantity.value, quantity.unit) in carried_right and quantity.kind not in _SHARES:
-                yield Verdict("tolerable", "", quantity, None, "said less often")
-            elif quantity.kind == "measure" and any(
-                _beside(quantity, verdict.target) or _aside(quantity, verdict.source) for verdict in verdicts
-            ):
-                yield Verdict("tolerable", "", quantity, None, "said in another unit")
-            elif quantity.kind == "money" and not quantity.value:
-                yield Verdict("tolerable", "", quantity, None, "free")
-            elif _copied(quantity, target):
-                yield Verdict("tolerable", "", quantity, None, "copied")
-            elif few[1] and _low(quantity, [*left, *(v.source for v in verdicts if v.source)]):
-                yield Verdict("tolerable", "", quantity, None, "a few")
-            else:
-                yield Verdict("wrong", "missing", quantity, None)
-    for j, quantity in enumerate(rest):
-        if j not in gone_right and quantity.certainty == 1:
-            if quantity.kind == "measure" and any(
-                _beside(quantity, verdict.source) or _aside(quantity, verdict.target) for verdict in verdicts
-            ):
-                yield Verdict("tolerable", "", None, quantity, "converted beside")
-            elif (quantity.value, quantity.unit) in carried_left:
-                if extra[quantity.value] > 2 or _again(quantity, verdicts, target):
-                    yield Verdict("wrong", "repeated", None, quantity)
-                else:
-                    yield Verdict("tolerable", "", None, quantity, "said more often")
+            for j, b in enumerate(right):
+                if distortion := _what_is_wrong(a, b):
+                    wrongs.append((distortion[0], abs(i - j), i, j, distortion[1]))
+    gone: tuple[set[int], set[int]] = set(), set()
+    for _, _, i, j, what in sorted(wrongs):
+        if i not in gone[0] and j not in gone[1]:
+            gone[0].add(i)
+            gone[1].add(j)
+            yield Verdict("wrong", what, left[i], right[j])
+    sides = [
+        [quantity for v in verdicts if (quantity := v.source)],
+        [quantity for v in verdicts if (quantity := v.target)],
+    ]
+    values = [{(value, u) for q in side for value in (q.value, *q.also) for u in ("", q.unit)} for side in sides]
+    extra = Counter(quantity.value for j, quantity in enumerate(right) if j not in gone[1])
+    for side, rest in enumerate((left, right)):
+        for i, quantity in enumerate(rest):
+            if i in gone[side] or quantity.certainty < 1:
+                continue
+            again = (quantity.value, quantity.unit) in values[1 - side] and (side or quantity.kind not in _SHARES)
+            note, wrong = "", ("missing", "added")[side]
+            if quantity.kind == "measure" and _in_another_unit(quantity, sides[side], sides[1 - side]):
+                note = "in another unit"
+            elif again and side and (extra[quantity.value] > 2 or _stutters(quantity, sides[1], texts[1])):
+                wrong = "repeated"
+            elif again:
+                note = f"said {'more' if side else 'less'} often"
             elif id(quantity) in inferred:
-                yield Verdict("tolerable", "", None, quantity, "month inferred")
-            elif _copied(quantity, source):
-                yield Verdict("tolerable", "", None, quantity, "copied")
-            elif few[0] and _low(quantity, [*rest, *(v.target for v in verdicts if v.target)]):
-                yield Verdict("tolerable", "", None, quantity, "a few")
-            else:
-                yield Verdict("wrong", "added", None, quantity)
+                note = "month inferred"
+            elif quantity.kind == "money" and not quantity.value:
+                note = "free"
+            elif _copied(quantity, texts[1 - side]):
+                note = "copied"
+            elif few[1 - side] and _low(quantity, [*rest, *sides[side]]):
+                note = "a few"
+            source, target = (None, quantity) if side else (quantity, None)
+            grade: Grade = "tolerable" if note else "wrong"
+            yield Verdict(grade, "" if note else wrong, source, target, note)
 
 
 def _low(quantity: Quantity, others: Iterable[Quantity]) -> bool:
@@ -842,15 +743,10 @@ def _low(quantity: Quantity, others: Iterable[Quantity]) -> bool:
     )
 
 
-def _again(quantity: Quantity, verdicts: Iterable[Verdict], target: str) -> bool:
+def _stutters(quantity: Quantity, matched: Iterable[Quantity], target: str) -> bool:
     """Whether it stands right beside the same quantity, with nothing but the same words between them."""
-    for verdict in verdicts:
-        twin = verdict.target
-        if twin is not None and (twin.surface, twin.kind, twin.unit) == (
-            quantity.surface,
-            quantity.kind,
-            quantity.unit,
-        ):
+    for twin in matched:
+        if (twin.surface, twin.kind, twin.unit) == (quantity.surface, quantity.kind, quantity.unit):
             first, second = sorted((twin, quantity), key=lambda q: q.span)
             between = target[first.span[1] : second.span[0]]
             if len(between) <= 30 and target.startswith(between.rstrip(" ,"), second.span[1]):
@@ -858,24 +754,17 @@ def _again(quantity: Quantity, verdicts: Iterable[Verdict], target: str) -> bool
     return False
 
 
-def _beside(quantity: Quantity, carried: Quantity | None) -> bool:
-    """Whether a measure is another one that is carried over, in a second unit (*100 km (62 miles)*)."""
-    if carried is None or carried.kind != "measure" or carried.unit == quantity.unit:
-        return False
-    return _converted(carried, quantity) is not None
+def _in_another_unit(quantity: Quantity, side: Iterable[Quantity], other: Iterable[Quantity]) -> bool:
+    """Whether a measure repeats one that is carried over, in a second unit (*100 km (62 miles)*).
 
-
-def _aside(quantity: Quantity, carried: Quantity | None) -> bool:
-    """Whether a measure stands right behind another of its text that is carried over, and is about as much.
-
-    What stands in brackets is often rounded twice: *six metres (18 feet)*.
+    What stands in brackets behind another of its own side is often rounded twice: *six metres (18 feet)*.
     """
-    if carried is None or carried.kind != "measure" or carried.unit == quantity.unit or not quantity.value:
-        return False
-    if not 0 <= quantity.span[0] - carried.span[1] < 12:
-        return False
-    amounts = (_in_unit(carried.value, a, b) for a in _meanings(carried.unit) for b in _meanings(quantity.unit))
-    return any(amount and abs(amount / quantity.value - 1) < _MOST_ROUNDED for amount in amounts)
+    if any(_converted(each, quantity) for each in other if each.kind == "measure" and each.unit != quantity.unit):
+        return True
+    measures = [each for each in side if each.kind == "measure" and each.unit != quantity.unit]
+    before = [each for each in measures if 0 <= quantity.span[0] - each.span[1] < 12]
+    amounts = (_in_unit(e.value, a, b) for e in before for a in _meanings(e.unit) for b in _meanings(quantity.unit))
+    return any(amount and abs(quantity.value / amount - 1) < _MOST_ROUNDED for amount in amounts)
 
 
 def _copied(quantity: Quantity, text: str) -> bool:

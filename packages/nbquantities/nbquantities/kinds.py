@@ -17,7 +17,8 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
-from typing import Any, Literal, NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from babel import Locale
 from babel.units import format_unit
@@ -25,6 +26,7 @@ from babel.units import format_unit
 from nbquantities.language import base_language, check_text, language_data, read_yaml
 from nbquantities.normalise import Normal, normalise
 from nbquantities.numerals import Number, find_numbers
+from nbquantities.tokenise import Remembered
 
 DATA = Path(__file__).parent / "common"
 
@@ -118,49 +120,50 @@ def _in_original(quantity: Quantity, normal: Normal, text: str) -> Quantity:
 
 def _find(text: str, lang: str) -> list[Quantity]:
     rules = _rules(base_language(lang))
-    plain = rules.dotted.sub(".", text) if rules.dotted is not None and "・" in text else text
-    masked, found = _claimed(plain, rules)
+    masked, found = _claimed(rules.patterns["dotted"].sub(".", text) if "・" in text else text, rules)
     numbers = find_numbers(masked, lang)
     covered = _worded(masked, numbers, found, rules)
-    for i, number in enumerate(numbers):
-        if i not in covered and not _is_power_of_unit(text, number.span[0]):
-            found.append(_quantity(text, number, rules))
+    covered.update(
+        i
+        for i, number in enumerate(numbers)
+        if _POWER_OF_UNIT.search(text[max(0, number.span[0] - 5) : number.span[0]])
+    )
+    found += [_quantity(text, number, rules) for i, number in enumerate(numbers) if i not in covered]
     found.sort(key=lambda quantity: quantity.span)
-    if len(found) > 1:
-        found = _joined(text, found, rules.before_percent is not None)
     if any(quantity.kind == "always" for quantity in found):
-        found = [replace(q, certainty=WEAK) if (q.value, q.unit) in _ALWAYS else q for q in found]
-    if (
-        found
-        and rules.idioms is not None
-        and not all(quantity.lexical and quantity.certainty == WEAK for quantity in found)
-    ):
-        starts, ends = [q.span[0] for q in found], [q.span[1] for q in found]
-        for match in rules.idioms.finditer(text):
-            for i in range(bisect_right(ends, match.start()), bisect_left(starts, match.end())):
-                found[i] = replace(found[i], certainty=WEAK, lexical=True)
-    return _ranged(text, found) if len(found) > 1 else found
+        found = [replace(q, certainty=WEAK) if (q.value, q.unit) in ALWAYS else q for q in found]
+    if not found:
+        return []
+    found = _joined(text, found, "before_percent" in rules.data)
+    for span, _ in rules.idioms.finditer(text):
+        for i in _within(found, *span):
+            found[i] = replace(found[i], certainty=WEAK, lexical=True)
+    return _ranged(text, found)
+
+
+_Spanned = TypeVar("_Spanned", Number, Quantity)
+
+
+def _within(items: Sequence[_Spanned], start: int, end: int) -> range:
+    """The places of the *items* of which a part stands between two characters."""
+    first = bisect_right(items, start, key=lambda item: item.span[1])
+    return range(first, bisect_left(items, end, lo=first, key=lambda item: item.span[0]))
 
 
 def _worded(text: str, numbers: Sequence[Number], found: list[Quantity], rules: Rules) -> set[int]:
     """Add the words that mean a number to *found*; the places of the *numbers* that they cover."""
-    spans = [number.span for number in numbers]
-    starts, ends = [start for start, _ in spans], [end for _, end in spans]
     covered: set[int] = set()
-    for match in rules.words.finditer(text):
-        a, b = match.span()
-        which = rules.which.match(text, a)
-        first, after = bisect_right(ends, a), bisect_left(starts, b)
-        overlapping = spans[first:after]
-        if not which or not which.lastgroup:
-            continue
-        (value, *also), unit = rules.meanings[int(which.lastgroup[1:])]
-        if all(a <= s[0] and s[1] <= b and (unit or s != (a, b)) for s in overlapping):
-            covered.update(range(first, after))
-            unit = unit or _unit_of_word(match[0], rules) or (_unit_after(text, b, rules) if 0 < value < 1 else "")
+    for (a, b), ((value, *also), unit) in rules.words.finditer(text):
+        overlapping = _within(numbers, a, b)
+        spans = [numbers[i].span for i in overlapping]
+        if all(a <= s[0] and s[1] <= b and (unit or s != (a, b)) for s in spans):
+            covered.update(overlapping)
+            unit = unit or _unit_of_word(text[a:b], rules)
+            if not unit and 0 < value < 1:
+                unit, _ = rules.unit(text, b) or ("", b)
             kind: Kind = "always" if unit == "always" else "measure" if unit else "cardinal"
             unit = "" if kind == "always" else unit
-            found.append(Quantity(value, kind, unit, (a, b), match[0], WEAK, lexical=True, also=tuple(also)))
+            found.append(Quantity(value, kind, unit, (a, b), text[a:b], WEAK, lexical=True, also=tuple(also)))
     return covered
 
 
@@ -170,8 +173,7 @@ def has_word_for_few(text: str, lang: str) -> bool:
     >>> has_word_for_few("ein paar Leute", "de"), has_word_for_few("zwei Leute", "de")
     (True, False)
     """
-    few = _rules(base_language(lang)).few
-    return few is not None and few.search(text) is not None
+    return _rules(base_language(lang)).patterns["few"].search(text) is not None
 
 
 def with_ends(quantities: Iterable[Quantity]) -> list[Quantity]:
@@ -189,46 +191,43 @@ def with_ends(quantities: Iterable[Quantity]) -> list[Quantity]:
 _Handler: TypeAlias = "Callable[[re.Match[str], Rules], list[Quantity]]"
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What surrounds and replaces numbers in one language."""
+class Lookup:
+    """Patterns, each with what it means: the first that matches holds. Tried are those that the letter may begin."""
 
-    lang: str
-    han: bool
-    data: Mapping[str, Any]
-    notations: tuple[Notation, ...]
-    without_figures: tuple[Notation, ...]
-    units: Mapping[str, re.Pattern[str]]
-    unit_names: tuple[str, ...]
-    before: re.Pattern[str]
-    before_names: tuple[str, ...]
-    before_ends: frozenset[str]
-    scales: re.Pattern[str] | None
-    permille: re.Pattern[str]
-    percent: re.Pattern[str] | None
-    before_percent: re.Pattern[str] | None
-    words: re.Pattern[str]
-    which: re.Pattern[str]
-    meanings: tuple[tuple[list[Fraction], str], ...]
-    idioms: re.Pattern[str] | None
-    in_idioms: Collection[str]
-    day_parts: re.Pattern[str] | None
-    vague: re.Pattern[str] | None
-    few: re.Pattern[str] | None
-    dotted: re.Pattern[str] | None
-    of: re.Pattern[str] | None
-    in_words: re.Pattern[str] | None
-    in_words_names: tuple[str, ...]
-    months: Mapping[str, int]
-    month_stems: Mapping[str, int]
+    def __init__(self, patterns: Sequence[tuple[Any, str]], start: str = "", flags: int = 0):
+        self.meanings = [meaning for meaning, _ in patterns]
+        known = [(_held(parser.parse(each))[0], i, each) for i, (_, each) in enumerate(patterns)]
+        letters: set[str] = set().union(*(first for first, *_ in known))
+        tried = {
+            letter: [(i, each) for first, i, each in known if not first or letter in first] for letter in letters | {""}
+        }
+        self._tried = {
+            letter: re.compile("|".join(f"(?P<g{i}>{each})" for i, each in some) or "(?!)", flags)
+            for letter, some in tried.items()
+        }
+        begins = {letter: re.escape(letter) if letter != "0" else r"\d" for letter in sorted(letters)}
+        ahead = f"(?=[{''.join(begins.values())}])" if letters and not tried[""] else ""
+        scanned = [f"(?={begins[letter]})(?:{'|'.join(each for _, each in tried[letter])})" for letter in begins]
+        scanned += [each for _, each in tried[""]]
+        self._scanned = re.compile(f"{ahead}{start}(?:{'|'.join(scanned) or '(?!)'})", flags)
 
-    def unit(self, text: str, at: int) -> re.Match[str] | None:
-        """The unit that begins at a place, after a point, a space or a hyphen: its group is the place of its name."""
-        start = _BEFORE_UNIT.match(text, at)
-        assert start is not None
-        first = text[start.end() : start.end() + 2].lower()
-        pattern = self.units.get(first) or self.units.get(first[:1]) or self.units[""]
-        return pattern.match(text, at)
+    def match(self, text: str, at: int) -> tuple[int, Any] | None:
+        """Where the pattern that matches at a place ends, and what it means."""
+        tried = self._tried.get(_LETTERS[text[at : at + 1]]) or self._tried[""]
+        found = tried.match(text, at)
+        return None if found is None else (found.end(), _meant(found, self.meanings))
+
+    def finditer(self, text: str) -> Iterator[tuple[tuple[int, int], Any]]:
+        """The spans of all matches, one after the other, and what they mean."""
+        for scanned in self._scanned.finditer(text):
+            found = self.match(text, scanned.start())
+            if found is not None:
+                yield scanned.span(), found[1]
+
+
+def _meant(match: re.Match[str], meanings: Sequence[Any]) -> Any:
+    """What the last group of *match*, which has a letter and a number, means."""
+    return meanings[int((match.lastgroup or "g0")[1:])]
 
 
 @cache
@@ -239,92 +238,77 @@ def shared_data() -> dict[str, Any]:
 #: What may stand between a sign of money and a number.
 _AFTER_SIGN = " \n\u00a0\u2009\u202f\u3000.-−"
 _SPACE = "[ \u00a0\u2009\u202f\u3000]"
+#: The 2 of *135 m2*.
+_POWER_OF_UNIT = re.compile(r"(?:(?:\d ?|[/.] ?)[ckdкс]?[mм]|/[ck]?m )$")
 _BEFORE_UNIT = re.compile(f"\\.?{_SPACE}?-?")
+#: Lists of words of a language, and what stands before and after one of them.
+_AROUND = {
+    "scales": (f"{_SPACE}?", "END"),
+    "permille": (f"{_SPACE}?", ""),
+    "percent": (f"{_SPACE}?-?", ""),
+    "before_percent": (r"(?<!\w)", f"{_SPACE}?$"),
+    "day_parts": ("START", "END"),
+    "few": ("START", "END"),
+    "vague_before": (r"(?<!\w)", r"\s+$"),
+    "dotted": (r"(?<=^[0０])・(?=\d)|(?<=[^\d][0０])・(?=\d)|(?<=\d)・(?=\d{1,3}", ")"),
+    "in_words": ("", r"[\w\u093e-\u094d\u0bbe-\u0bcd]{0,4}$"),
+    "of": (_SPACE, ""),
+}
 
 
-@cache
-def _rules(lang: str) -> Rules:
-    numbers = language_data(lang)
-    data, han = numbers.get("quantities", {}), numbers.get("script") == "han"
-    start, end = ("", "") if han else (r"(?<!\w)", r"(?!\w)")
-    common = shared_data()
-    units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, all_ in common["symbols"].items() for each in all_]
-    units += [(name, f"(?i:{each}){end}") for name, all_ in data.get("units", {}).items() for each in all_]
-    units += [(name, f"(?i:{each}){end}") for name, each in _cldr_units(lang)]
-    units = list(dict.fromkeys(units))
-    units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -_length(unit[1])))  # miles per hour before miles
-    before = [
-        (name, each.replace(" ", _SPACE))
-        for table in (data.get("before", {}), common["before"])
-        for name, all_ in table.items()
-        for each in all_
-    ]
-    before.sort(key=lambda unit: -len(unit[1]))
-    words = [(value, each) for value, all_ in data.get("words", {}).items() for each in all_]
-    words.sort(key=lambda word: -len(word[1]))
-    idioms = sorted(map(str, data.get("idioms", ())), key=len, reverse=True)
-    months = _months(lang, data)
-    rules = Rules(
-        lang=lang,
-        han=han,
-        data=data,
-        notations=(),
-        without_figures=(),
-        units=_by_first(units),
-        unit_names=tuple(name for name, _ in units),
-        before=re.compile(f"(?<![A-Za-z])(?:{_groups('b', [each for _, each in before])})[-−]?$"),
-        before_names=tuple(name for name, _ in before),
-        before_ends=frozenset(c for _, each in before for c in each),
-        scales=re.compile(f"{_SPACE}?(?:{_groups('s', data['scales'])}){end}", re.IGNORECASE)
-        if "scales" in data
-        else None,
-        permille=re.compile(f"{_SPACE}?(?:‰|{'|'.join(data.get('permille', ['‰']))})", re.IGNORECASE),
-        percent=_alternatives(data.get("percent", ()), f"{_SPACE}?-?(?:", ")"),
-        before_percent=_alternatives(data.get("before_percent", ()), r"(?<!\w)(?:", rf"){_SPACE}?$"),
-        words=re.compile(f"{start}{_by_letter(w for _, w in words)}{end}", re.IGNORECASE),
-        which=re.compile(f"(?:{_groups('w', [w for _, w in words])}){end}", re.IGNORECASE),
-        meanings=tuple(_meaning(value) for value, _ in words),
-        idioms=re.compile(f"{start}{_by_letter(idioms)}{end}", re.IGNORECASE) if idioms else None,
-        in_idioms={part for each in idioms for part in _held(parser.parse(each, re.IGNORECASE))[1] or ("",)},
-        day_parts=_alternatives(
-            (word for words in data.get("clock", {}).get("day_parts", {}).values() for word in words),
-            f"{start}(?:",
-            f"){end}",
-        ),
-        few=_alternatives(data.get("few", ()), f"{start}(?:", f"){end}"),
-        vague=_alternatives(data.get("vague_before", ()), r"(?<!\w)(?:", r")\s+$"),
-        dotted=_alternatives(
-            data.get("dotted", ()), r"(?<=\d)・(?=\d{1,3}(?:", r"))|(?<=[^\d][0０])・(?=\d)|(?<=^[0０])・(?=\d)"
-        ),
-        in_words=re.compile(f"(?:{_groups('i', data['in_words'].values())}){_LETTER}{{0,4}}$")
-        if "in_words" in data
-        else None,
-        in_words_names=tuple(data.get("in_words", ())),
-        of=_alternatives(data.get("of", ()), f"{_SPACE}(?:", ")"),
-        months=months,
-        month_stems={stem: month for month, stems in data.get("month_stems", {}).items() for stem in stems},
-    )
-    notations = tuple(_notations(rules))
-    without = tuple(notation for notation in notations if not notation.figure)
-    return replace(rules, notations=notations, without_figures=without)
+class Rules:
+    """What surrounds and replaces numbers in one language."""
+
+    def __init__(self, lang: str):
+        numbers, common = language_data(lang), shared_data()
+        self.lang, self.han = lang, numbers.get("script") == "han"
+        self.data: dict[str, Any] = numbers.get("quantities", {})
+        data, clock = self.data, self.data.get("clock", {})
+        start, end = ("", "") if self.han else (r"(?<!\w)", r"(?!\w)")
+        units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, each in _pairs(common["symbols"])]
+        units += [(name, f"(?i:{each}){end}") for name, each in [*_pairs(data.get("units", {})), *_cldr_units(lang)]]
+        units = list(dict.fromkeys(units))
+        units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -_length(unit[1])))  # miles per hour first
+        self.units = Lookup(units)
+        before = [(name, each.replace(" ", _SPACE)) for name, each in _pairs(data.get("before", {}), common["before"])]
+        before.sort(key=lambda unit: -len(unit[1]))
+        self.before = re.compile(f"(?<![A-Za-z])(?:{_groups(each for _, each in before)})[-−]?$")
+        self.before_names = [name for name, _ in before]
+        self.before_ends = frozenset(c for _, each in before for c in each)
+        words = [(_meaning(value), each + end) for value, each in _pairs(data.get("words", {}))]
+        idioms = [("", each + end) for each in data.get("idioms", ())]
+        self.words, self.idioms = (
+            Lookup(sorted(each, key=lambda word: -len(word[1])), start, re.IGNORECASE) for each in (words, idioms)
+        )
+        lists = {
+            **data,
+            "permille": ["‰", *data.get("permille", ())],
+            "day_parts": [word for _, word in _pairs(clock.get("day_parts", {}))],
+            "scales": [_groups(data["scales"])] if "scales" in data else (),
+            "in_words": [_groups(data["in_words"].values())] if "in_words" in data else (),
+        }
+        self.patterns = {
+            name: _alternatives(lists.get(name, ()), *(p.replace("START", start).replace("END", end) for p in around))
+            for name, around in _AROUND.items()
+        }
+        self.months = _months(lang, data)
+        self.month_stems = {stem: month for month, stem in _pairs(data.get("month_stems", {}))}
+        self.notations = list(_notations(self))
+        self.in_words = [notation for notation in self.notations if not notation.at_digits]
+
+    def unit(self, text: str, at: int) -> tuple[str, int] | None:
+        """The unit that begins at a place, after a point, a space or a hyphen, and where it ends."""
+        begin = _BEFORE_UNIT.match(text, at)
+        found = self.units.match(text, begin.end() if begin else at)
+        return None if found is None else (found[1], found[0])
 
 
-def _by_first(units: list[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
-    """The units by their first letter, or first two, in their order; under "" those that no letter begins.
+_rules = cache(Rules)
 
-    One alternation of all of them would be tried as a whole at every number.
-    """
-    begins = [each[each.index(":") + 1 :] for _, each in units]
-    first = ["" if re.match(r".?[?*{]|[^()]*\||[(\[\\](?!\$)", each) else each[:1].lower() for each in begins]
-    first = [
-        each[:2].lower() if letter and each[:2].isalpha() and not re.match("[?*{]", each[2:]) else letter
-        for letter, each in zip(first, begins, strict=True)
-    ]
-    numbered = list(zip(first, (f"(?P<u{i}>{each})" for i, (_, each) in enumerate(units)), strict=True))
-    letters = {key[:n] for key in first if key.isalpha() for n in (1, 2)}
-    found = {key: [each for f, each in numbered if f in ("", key[0], key)] for key in letters}
-    found[""] = [each for f, each in numbered if not f.isalpha()]
-    return {key: re.compile(f"{_BEFORE_UNIT.pattern}(?:{'|'.join(each) or '(?!)'})") for key, each in found.items()}
+
+def _pairs(*tables: Mapping[Any, Iterable[str]]) -> list[tuple[Any, str]]:
+    """Each pattern of *tables* with its key."""
+    return [(key, each) for table in tables for key, patterns in table.items() for each in patterns]
 
 
 def _length(pattern: str) -> int:
@@ -332,39 +316,13 @@ def _length(pattern: str) -> int:
     return len(re.sub(r"\(\?[=!][^)]*\)", "", pattern))
 
 
-def _by_letter(patterns: Iterable[str]) -> str:
-    """An alternation of *patterns* in their order, of which only those that may begin with the letter at hand are
-    tried."""
-    begins = [(_first_letters(pattern), pattern) for pattern in patterns] or [(set(), "(?!)")]
-    letters = sorted({letter for first, _ in begins for letter in first})
-    tried = [
-        f"(?={letter})(?:{'|'.join(each for first, each in begins if not first or letter in first)})"
-        for letter in letters
-    ]
-    other = [each for first, each in begins if not first]
-    ahead = "" if other else f"(?=[{''.join(letters)}])"
-    return f"{ahead}(?:{'|'.join([*tried, *other])})"
+def _groups(patterns: Iterable[str]) -> str:
+    return "|".join(f"(?P<g{i}>{pattern})" for i, pattern in enumerate(patterns))
 
 
-def _first_letters(pattern: str) -> set[str]:
-    """The letters and digits that a match of *pattern* may begin with, none if they cannot be told."""
-    found = re.match(r"(?:\(\?<[!=][^)]*\))?(?:\(\?:([^()]*)\)(\??))?(.)(?![?*{])", pattern)
-    if found is None:
-        return set()
-    choices, optional, after = found.groups()
-    first = {choice[:1].lower() for choice in (choices or "").split("|")} if choices else set()
-    if not choices or optional:
-        first.add(after.lower())
-    return first if all(letter.isalnum() for letter in first) else set()
-
-
-def _groups(letter: str, patterns: Iterable[str]) -> str:
-    return "|".join(f"(?P<{letter}{i}>{pattern})" for i, pattern in enumerate(patterns))
-
-
-def _alternatives(patterns: Iterable[str], before: str, after: str) -> re.Pattern[str] | None:
-    ordered = sorted(map(str, patterns), key=len, reverse=True)
-    return re.compile(f"{before}{'|'.join(ordered)}{after}", re.IGNORECASE) if ordered else None
+def _alternatives(patterns: Iterable[str], before: str, after: str) -> re.Pattern[str]:
+    words = "|".join(sorted(map(str, patterns), key=len, reverse=True))
+    return re.compile(f"{before}(?:{words}){after}" if words else "(?!)", re.IGNORECASE)
 
 
 def _meaning(meaning: str) -> tuple[list[Fraction], str]:
@@ -405,30 +363,22 @@ def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
 # ----------------------------------------------------------------------------
 # Notation that means more than its digits. Every repeat is bounded, so that the work is linear.
 
-_FIGURES = "₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
-_FIGURE = re.compile(rf"[\d{_FIGURES}]")
-#: Letters that regular expressions take for the same whatever their case, and lower case does not make the same.
-_ALIKE = str.maketrans({"ı": "i", "ſ": "s", "ς": "σ", "µ": "μ", "\u0307": None})
-_UNLIKE = re.compile("[ıſςµ\u0307]")
-_VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
+_RUN = re.compile(r"\d+")
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_LETTER = r"[\w\u093e-\u094d\u0bbe-\u0bcd]"
 _HAN = "〇零一二两兩三四五六七八九十"
-_HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
-_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018, "H": 1988, "S": 1925, "R": 2018}
 _NOON = 720
 
 
 def _claimed(text: str, rules: Rules) -> tuple[str, list[Quantity]]:
     """*text* with what the notations take as their own hidden, and what they found in it."""
     found: list[Quantity] = []
-    alike = _alike(text)
-    for pattern, handler, _, parts, only in rules.notations if _FIGURE.search(text) else rules.without_figures:
-        if only not in alike or (parts and not only and not any(map(alike.__contains__, parts))):
+    alike, runs = _alike(text), [match.start() for match in _RUN.finditer(text)]
+    for pattern, reads, at_digits, part, others in rules.notations if runs else rules.in_words:
+        if part not in alike and not (others and any(map(alike.__contains__, others))):
             continue
         pieces, done = [], 0
-        for match in pattern.finditer(text):
-            quantities = handler(match, rules)
+        for match in filter(None, (pattern.match(text, at) for at in runs)) if at_digits else pattern.finditer(text):
+            quantities = reads(match, rules) if match.start() >= done else []
             if quantities:
                 found += quantities
                 a, b = match.span("all") if "all" in pattern.groupindex else match.span()
@@ -444,80 +394,95 @@ def _made(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "
 
 
 class Notation(NamedTuple):
-    """What reads the matches of a pattern, and what each of these holds: a figure or not, one of some strings."""
+    """What reads the matches of a pattern, whether each begins with a digit, and a string or others that it holds."""
 
     pattern: re.Pattern[str]
     reads: _Handler
-    figure: bool
-    parts: Collection[str]
-    only: str  # the string, if there is but one
-
-
-def _held(items: Iterable[tuple[Any, Any]]) -> tuple[bool, Collection[str]]:
-    """Whether each match of a parsed pattern holds a figure; strings, without case, of which each holds one (if any).
-
-    >>> _held(parser.parse(r"(?P<hour>\\d{1,2}) o.clock")), _held(parser.parse("(?<!x)(?:half|a half) past"))
-    ((True, {'clock'}), (False, {' past'}))
-    """
-    figure, run, found = False, "", [set[str]()]
-    for operator, given in items:
-        inner: tuple[bool, Collection[str]] = (False, ())
-        if operator is parser.LITERAL:
-            run += _alike(chr(given))
-            figure |= _is_figure(operator, given)
-            found.append({run})
-        elif operator in (parser.SUBPATTERN, parser.ASSERT):
-            inner = _held(given[-1])
-        elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and given[0]:
-            inner = _held(given[2])
-        elif operator is parser.BRANCH:
-            branches = [_held(branch) for branch in given[1]]
-            every = all(parts for _, parts in branches)
-            inner = all(each for each, _ in branches), set().union(*(parts for _, parts in branches)) if every else ()
-        elif operator is parser.IN:
-            few = all(kind is parser.LITERAL for kind, _ in given)
-            inner = all(_is_figure(*each) for each in given), {_alike(chr(c)) for _, c in given} if few else ()
-        figure |= inner[0]
-        found.append(set(inner[1]))
-        run = run if operator in (parser.LITERAL, parser.AT, parser.ASSERT_NOT) else ""
-    return figure, max(found, key=lambda parts: (min(map(len, parts), default=0), -len(parts)))
-
-
-def _is_figure(operator: Any, value: Any) -> bool:
-    """Whether all that a member of a class of characters stands for is a figure."""
-    if operator is parser.CATEGORY:
-        return value is parser.CATEGORY_DIGIT
-    ends = value if operator is parser.RANGE else [value]
-    return operator is not parser.NEGATE and all(_FIGURE.match(chr(end)) for end in ends)
+    at_digits: bool
+    part: str
+    others: Collection[str]
 
 
 def _alike(text: str) -> str:
-    """*text* in lower case, with one letter for those that patterns take for the same where case is none to them."""
-    lower = text.lower()
-    return lower.translate(_ALIKE) if _UNLIKE.search(lower) else lower
+    """*text* with one spelling for what patterns take for the same: letters of either case, and digits."""
+    return _DIGIT.sub("0", text.casefold().replace("ı", "i").replace("\u0307", ""))
+
+
+_DIGIT = re.compile(r"[\d⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞]")
+_LETTERS = Remembered(lambda character: _alike(character)[:1])
+
+
+def _held(items: Iterable[tuple[Any, Any]]) -> tuple[set[str], set[str]]:
+    """What a parsed pattern tells of its matches, spelled as by `_alike`; nothing if it cannot be told.
+
+    The letters that one may begin with, and strings of which each match holds one.
+
+    >>> def held(pattern): return [sorted(each) for each in _held(parser.parse(pattern))]
+    >>> held(r"\\d{1,2} o.clock"), held("(?<!x)(?:half|a half) past"), held(r"\\d?x*")
+    ([['0'], ['clock']], [['a', 'h'], [' past']], [[], []])
+    """
+    run, begins, at_start, best = "", set[str](), True, set[str]()
+    for operator, given in items:
+        first: set[str] = set()
+        held: set[str] = set()
+        if operator is parser.LITERAL:
+            run += _alike(chr(given))
+            first, held = {_alike(chr(given))[:1]}, {run}
+        elif operator in (parser.SUBPATTERN, parser.ASSERT):
+            first, held = _held(given[-1])
+        elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT):
+            first, held = _held(given[2])
+        elif operator is parser.BRANCH:
+            branches = zip(*map(_held, given[1]), strict=True)
+            first, held = (set().union(*each) if all(each) else set() for each in branches)
+        elif operator is parser.IN:
+            first = held = {_member(*each) for each in given}
+        optional = operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and not given[0]
+        if operator not in (parser.LITERAL, parser.AT, parser.ASSERT_NOT):
+            run = ""
+        if at_start and operator not in (parser.AT, parser.ASSERT, parser.ASSERT_NOT):
+            begins = begins | first if first and "" not in first else {""}
+            at_start = optional and "" not in begins
+        if held and "" not in held and not optional:
+            held = {part for part in held if not any(other in part and other != part for other in held)}
+            best = max(best, held, key=lambda parts: (min(map(_rarity, parts), default=0), -len(parts)))
+    return begins if not at_start and "" not in begins else set(), best
+
+
+def _rarity(part: str) -> int:
+    return 4 if part == "0" else len(part)
+
+
+def _member(kind: Any, value: Any) -> str:
+    """What a member of a class of characters stands for: one character, a digit, or nothing that can be told."""
+    if kind is parser.LITERAL:
+        return _alike(chr(value))
+    digits = value is parser.CATEGORY_DIGIT or (kind is parser.RANGE and all(chr(end).isnumeric() for end in value))
+    return "0" if digits else ""
 
 
 def _notations(rules: Rules) -> Iterator[Notation]:
     """The rules of ``common/notations.yaml`` in one language."""
     data = read_yaml(DATA / "notations.yaml")
-    own = {**rules.data, **rules.data.get("clock", {}), "clock_words": rules.data.get("clock", {}).get("words", {})}
+    clock = rules.data.get("clock", {})
+    own = {**data["tables"], **rules.data, **clock, "clock_words": clock.get("words", {})}
     parts = {**data["parts"], **_language_parts(rules)}
     for rule in data["rules"]:
         name, pattern = next(iter(rule.items()))
-        reads, values = _READERS[name], {}
-        if "value" in rule:
-            reads = partial(reads, value=rule["value"])
-        elif table := own.get(rule.get("words")):
-            words = _values_of_words(table)
-            reads = partial(reads, values=[value for value, _ in words])
-            values = {"words": _groups("v", [word for _, word in words])}
-        filled = _filled(pattern, {**parts, **values}) if "if" not in rule or f"if {rule['if']}" in parts else None
+        given = {key: rule[key] for key in rule.keys() - {name, "if", "each", "case", "words"}}
+        words = {}
+        if table := own.get(rule.get("words")):
+            pairs = _values_of_words(table)
+            given["values"] = [value for value, _ in pairs]
+            words = {"words": _groups(word for _, word in pairs)}
+        filled = _filled(pattern, {**parts, **words}) if "if" not in rule or f"if {rule['if']}" in parts else None
         for each in own.get(rule["each"], ()) if "each" in rule else [""]:
             if filled is not None:
+                whole = filled.replace("{each}", each)
                 flags = re.IGNORECASE if rule.get("case") == "any" else 0
-                compiled = re.compile(filled.replace("{each}", each), flags)
-                figure, held = _held(parser.parse(compiled.pattern, compiled.flags))
-                yield Notation(compiled, reads, figure, held, next(iter(held)) if len(held) == 1 else "")
+                reads = partial(globals()[f"_{name}"], **given)
+                part, *others = _held(parser.parse(whole, flags))[1] or [""]
+                yield Notation(re.compile(whole, flags), reads, whole.startswith(r"(?=\d)"), part, others)
 
 
 def _values_of_words(table: Mapping[Any, Any]) -> list[tuple[Any, str]]:
@@ -545,48 +510,54 @@ def _filled(pattern: str, parts: Mapping[str, str]) -> str | None:
 
 def _language_parts(rules: Rules) -> dict[str, str]:
     """Words of the language in the patterns of all, without those that it lacks; its conditions, too."""
-    data = rules.data
-    clock, combining = data.get("clock", {}), data.get("combining")
-    written = sorted({form for name in rules.months for form in (name, name.title(), name.upper())})
-    stems = [rf"(?i:{re.escape(stem)})\w{{0,6}}" for stem in rules.month_stems]
-    parts = {name: "|".join(clock.get(name, ())) for name in ("oclock", "before_am", "before_pm")}
-    parts["months"] = "|".join([*sorted(map(re.escape, written), key=len, reverse=True), *stems])
-    if combining:
+    data, clock = rules.data, rules.data.get("clock", {})
+    parts = {name: "|".join(words) for name, words in {**data, **clock}.items() if words and isinstance(words, list)}
+    parts["any_oclock"] = parts.get("oclock", "(?!)")
+    parts["numerals"] = "".join(f"|{each}" for each in sorted(data.get("numerals", ()), key=len, reverse=True))
+    parts |= {"if han": "", "boundary": ""} if rules.han else {"if spaced": ""}
+    if clock.get("norm") == 24:
+        parts["if hours_24"] = ""
+    if months := sorted({form for name in rules.months for form in (name, name.title(), name.upper())}):
+        stems = [rf"(?i:{re.escape(stem)})\w{{0,6}}" for stem in rules.month_stems]
+        parts["months"] = "|".join([*sorted(map(re.escape, months), key=len, reverse=True), *stems])
+    if "month_tails" in parts:
+        parts["month_tails"] = f"|(?={parts['month_tails']})"
+    if combining := data.get("combining"):
         parts["combining_numerals"] = "|".join(sorted(_combining_values(rules.lang), key=len, reverse=True))
         parts["combining_units"] = "|".join(f"(?P<{name}>{stem})" for name, stem in combining["units"].items())
-    parts["if hours_24"] = "24" * (clock.get("norm") == 24)
-    return {name: part for name, part in parts.items() if part} | {
-        "if han" if rules.han else "if spaced": "",
-        **{name: "|".join(clock.get(name) or ["(?!)"]) for name in ("am", "pm")},
-        "any_oclock": parts["oclock"] or "(?!)",
-        "numerals": "".join(f"|{each}" for each in sorted(data.get("numerals", ()), key=len, reverse=True)),
-        "boundary": "" if rules.han else r"\b",
-        "no_identifiers": "|".join(["(?!)", *data.get("no_identifiers", ())]),
-        "month_tails": f"|(?={'|'.join(data['month_tails'])})" if "month_tails" in data else "",
-    }
+    return parts
 
 
 def _hidden(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, 0, "identifier", certainty=WEAK)] if re.search(r"\d", match[0]) else []
 
 
-def _always(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    return [_made(match, 0, "always", certainty=WEAK)]
+def _amount(
+    match: re.Match[str],
+    rules: Rules,
+    kind: Kind,
+    unit: str = "",
+    of: Mapping[str, str] = MappingProxyType({}),
+    parts: Mapping[str, str] = MappingProxyType({}),
+    values: Sequence[int] = (),
+    certainty: float = 1.0,
+) -> list[Quantity]:
+    """The value of a word, or the sum of the groups in *of*, times its factor; *parts*: groups with their units."""
+    value = Fraction(_value(match, values)) if values else Fraction(0)
+    for group, factor in of.items():
+        text = (match[group] or "0").replace(",", ".")
+        value += Fraction(factor) * (Fraction(text) if "." in text else _integer(text, rules) or 0)
+    inner = tuple(_made(match, int(match[group]), kind, name) for group, name in parts.items())
+    return [_made(match, value, kind, unit, certainty=certainty, parts=inner)]
 
 
-def _integer(text: str, rules: Rules) -> int | None:
+def _integer(text: str, rules: Rules, *, ordinals: bool = True) -> int | None:
     """A small whole number in digits or words."""
     if text.isdecimal():
         return int(text)
-    if text and all(c in _HAN for c in text):
-        ahead, ten, behind = text.partition("十")
-        if ten:
-            return _HAN_DIGITS.get(ahead, 1) * 10 + _HAN_DIGITS.get(behind, 0)
-        return int("".join(str(_HAN_DIGITS[c]) for c in text))
     found = find_numbers(text, rules.lang)
-    if len(found) == 1 and found[0].kind == "cardinal" and found[0].value == int(found[0].value):
-        return int(found[0].value)
-    return None
+    whole = len(found) == 1 and found[0].value == int(found[0].value) and (ordinals or found[0].kind == "cardinal")
+    return int(found[0].value) if whole else None
 
 
 def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -594,34 +565,30 @@ def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
     power = int(re.sub(r"[\^{}]", "", match["power"]).translate(_SUPERSCRIPT).replace("−", "-"))
     if abs(power) > 300:
         return [_made(match, power, "identifier")]
-    made = _measured(match.string, _made(match, factor * Fraction(10) ** power, "power"), rules)
-    return [made]
+    return [_measured(match.string, _made(match, factor * Fraction(10) ** power, "power"), rules)]
 
 
 def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    got, clock = match.groupdict(), rules.data.get("clock", {})
-    hour_text = got.get("h") or got.get("w") or ""
-    hour = rules.data.get("numerals", {}).get(hour_text) or _integer(hour_text, rules)
-    if hour is None or hour > 24 or (got.get("h") == clock.get("no_hour", "") and not (got.get("am") or got.get("pm"))):
-        return []
-    minute_text = got.get("m") or got.get("mm")
-    minute = _integer(minute_text, rules) if minute_text else 30 if got.get("half") else 0
-    if got.get("quarter"):
+    got, clock = {name: text for name, text in match.groupdict().items() if text}, rules.data.get("clock", {})
+    written = got.get("h", got.get("w", ""))
+    hour = rules.data.get("numerals", {}).get(written) or _integer(written, rules)
+    written = got.get("m", got.get("mm", ""))
+    minute = _integer(written, rules) if written else 30 if "half" in got else 0
+    if "quarter" in got:
         minute = 15 * (_integer(got["quarter"][0], rules) or 0)
-    if minute is None or minute > 59:
+    marked = "am" in got or "pm" in got
+    if hour is None or hour > 24 or minute is None or minute > 59 or ("dot" in got and not (marked or "oclock" in got)):
         return []
-    marked, spoken = got.get("am") or got.get("pm"), got.get("oclock")
-    if got.get("dot") and not (marked or spoken):
-        return []
-    if got.get("pm") and hour < 12 and not (hour < 6 and re.search(clock.get("night", "(?!)"), got["pm"])):
+    if "pm" in got and hour < 12 and not (hour < 6 and re.search(clock.get("night", "(?!)"), got["pm"])):
         hour += 12
-    elif got.get("am") and hour == 12:
+    elif "am" in got and hour == 12:
         hour = 0
-    exact = bool(marked) or hour > 12 or hour == 0
-    exact = exact or (clock.get("norm") == 24 and bool(minute_text or spoken) and "w" not in match.re.groupindex)
-    parts: tuple[Quantity, ...] = (Quantity(Fraction(hour), "cardinal", "", match.span(), match[0], WEAK),)
-    if minute_text:
-        parts += (Quantity(Fraction(minute), "cardinal", "", match.span(), match[0], WEAK),)
+    by_24 = clock.get("norm") == 24 and (written or "oclock" in got) and "w" not in match.re.groupindex
+    exact = marked or hour > 12 or hour == 0 or by_24
+    parts = tuple(
+        Quantity(Fraction(value), "cardinal", "", match.span(), match[0], WEAK)
+        for value in ([hour, minute] if written else [hour])
+    )
     return [_made(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
 
 
@@ -634,42 +601,22 @@ def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
 
 @lru_cache(4)
 def _names_half_of_day(text: str, lang: str) -> bool:
-    words = _rules(lang).day_parts
-    return words is not None and words.search(text) is not None
+    return _rules(lang).patterns["day_parts"].search(text) is not None
 
 
 def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quantity]:
     """*half past three*; *value*: minutes after the hour, or 1 and -1 for minutes that are said."""
     clock = rules.data["clock"]
-    numbers = find_numbers(match["hour"], rules.lang)
-    hour = int(numbers[0].value) if len(numbers) == 1 else None
-    hour = clock.get("genitive", {}).get(match["hour"].lower(), hour)
+    hour = clock.get("genitive", {}).get(match["hour"].lower()) or _integer(match["hour"], rules)
     if hour is None or not 1 <= hour <= 24:
         return []
     if abs(value) == 1:
-        minutes = match["minutes"].lower()
-        count = 15 if clock.get("quarter", "\0") in minutes else _integer(minutes, rules)
+        text_of_minutes = match["minutes"].lower()
+        count = 15 if clock.get("quarter", "\0") in text_of_minutes else _integer(text_of_minutes, rules)
         if count is None or not 0 < count < 60:
             return []
         value *= count
     return [_made(match, (hour * 60 + value) % _NOON, "clock", _half_of_day(match, False, rules))]
-
-
-def _lap(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    """*1:58.7*, minutes and seconds of a race."""
-    return [_made(match, Fraction(f"{match['s']}.{match['f']}") + 60 * int(match["m"]), "measure", "second")]
-
-
-def _height(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    """*5'10*, feet and inches of a person."""
-    feet, inches = int(match["f"]), int(match["i"])
-    parts = tuple(_made(match, value, "measure", unit) for value, unit in ((feet, "foot"), (inches, "inch")))
-    return [_made(match, feet + Fraction(inches, 12), "measure", "foot", parts=parts)]
-
-
-def _metres(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    """*1m85*, metres and centimetres of a person."""
-    return [_made(match, Fraction(int(match["m"] + match["c"]), 100), "measure", "meter")]
 
 
 def _mixed(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -696,11 +643,9 @@ def _named_day(match: re.Match[str], rules: Rules, values: Sequence[Sequence[int
 def _halves(match: re.Match[str], rules: Rules, value: str) -> list[Quantity]:
     """*a litre and a half*, *half an inch*."""
     share, unit = Fraction(value), rules.unit(match.string, match.start("unit"))
-    if unit is None or unit.end() != match.end("unit") or unit.lastgroup is None:
+    if unit is None or unit[1] != match.end("unit"):
         return []
-    return [
-        _made(match, share, "measure", rules.unit_names[int(unit.lastgroup[1:])], certainty=WEAK if share < 1 else 1.0)
-    ]
+    return [_made(match, share, "measure", unit[0], certainty=WEAK if share < 1 else 1.0)]
 
 
 @cache
@@ -715,10 +660,6 @@ def _combining(match: re.Match[str], rules: Rules) -> list[Quantity]:
     forms = "|".join(sorted(values, key=len, reverse=True))
     total = sum(values[form.lower()] for form in re.findall(forms, match["n"], re.IGNORECASE))
     return [_made(match, total, "measure", match.lastgroup or "")]
-
-
-def _clock_word(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
-    return [_made(match, _value(match, values), "clock", "24", certainty=WEAK)]
 
 
 def _date_part(match: re.Match[str], group: str, unit: str, also: tuple[Fraction, ...] = ()) -> Quantity:
@@ -782,9 +723,9 @@ def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, value, "identifier", certainty=WEAK, also=also)]
 
 
-def _era(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    year = 1 if match["y"] == "元" else _integer(match["y"], rules)
-    return [_made(match, _ERAS[match["era"]] + (year or 0), "date", "year", also=(Fraction(year or 0),))]
+def _era(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
+    year = 1 if match["y"] == "元" else _integer(match["y"], rules) or 0
+    return [_made(match, _value(match, values) + year, "date", "year", also=(Fraction(year),))]
 
 
 def _han_decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -792,7 +733,7 @@ def _han_decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
     start = 100 * (century - 1) if century else 0
     tens = re.fullmatch(rf"([{_HAN}])([{_HAN}])十", match["y"])
     if tens:  # 六七十年代
-        return [_made(match, start + 10 * _HAN_DIGITS.get(ten, 0), "decade") for ten in tens.groups()]
+        return [_made(match, start + 10 * (_integer(ten, rules) or 0), "decade") for ten in tens.groups()]
     year = _integer(match["y"], rules)
     if year is None or year % 10:
         return []
@@ -820,7 +761,7 @@ def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 def _listed(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """三四五年级, the third, fourth and fifth years."""
-    made = [_made(match, _HAN_DIGITS[digit], "cardinal", certainty=WEAK) for digit in match["n"]]
+    made = [_made(match, _integer(digit, rules) or 0, "cardinal", certainty=WEAK) for digit in match["n"]]
     start = match.start("n")
     return [replace(q, span=(i, i + 1), surface=match.string[i]) for i, q in enumerate(made, start)]
 
@@ -833,10 +774,6 @@ def _about(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return [_made(match, Fraction(number.value), kind, certainty=WEAK) for numbers in found for number in numbers]
 
 
-def _minute(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    return [_made(match, int(match["n"]), "measure", "minute")]
-
-
 def _after_count(match: re.Match[str], rules: Rules) -> list[Quantity]:
     """*社数4.8万社*, where 数 is no *several*."""
     found = find_numbers(match[0], rules.lang)
@@ -845,25 +782,6 @@ def _after_count(match: re.Match[str], rules: Rules) -> list[Quantity]:
     return (
         [_measured(match.string, _made(match, Fraction(found[0].value), "cardinal"), rules)] if len(found) == 1 else []
     )
-
-
-def _tenths(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    tens, ones = _integer(match["n"], rules), _integer(match["m"], rules) if match["m"] else 0
-    return [_made(match, (tens or 0) * 10 + (ones or 0), "percent")]
-
-
-def _decade(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    return [_made(match, int(match["y"]), "decade")]
-
-
-def _spoken_year(match: re.Match[str], rules: Rules) -> list[Quantity]:
-    """*nineteen eighty-four*."""
-    century, year = (_integer(match[group], rules) for group in "cy")
-    return [_made(match, 100 * (century or 0) + (year or 0), "cardinal")]
-
-
-def _decade_word(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
-    return [_made(match, _value(match, values), "decade", certainty=WEAK)]
 
 
 def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
@@ -911,7 +829,7 @@ def _slash(match: re.Match[str], rules: Rules) -> list[Quantity]:
 
 
 def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
-    numerator = _integer(match["n"], rules)
+    numerator = _integer(match["n"], rules, ordinals=False)  # of a third quarter, not three quarters
     if numerator is None or not 0 < numerator < 100:
         return []
     data, text, end = rules.data, match.string, match.end()
@@ -932,52 +850,11 @@ def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list
     return [_made(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
 
 
-_READERS: Mapping[str, Callable[..., list[Quantity]]] = {
-    each.__name__.strip("_"): each
-    for each in (
-        _about,
-        _after_count,
-        _always,
-        _clock,
-        _clock_word,
-        _combining,
-        _counted_ordinal,
-        _date,
-        _decade,
-        _decade_word,
-        _era,
-        _fraction,
-        _halves,
-        _han_decade,
-        _han_fraction,
-        _han_month,
-        _height,
-        _hidden,
-        _identifier,
-        _lap,
-        _listed,
-        _metres,
-        _minute,
-        _mixed,
-        _month,
-        _named_day,
-        _power,
-        _short_date,
-        _slash,
-        _spoken_clock,
-        _spoken_year,
-        _telephone,
-        _tenths,
-        _thousands,
-        _version,
-        _vulgar,
-    )
-}
 # ----------------------------------------------------------------------------
 # Plain numbers: the unit beside them, and what they share with their neighbours.
 
 #: Said beside *24/7*, or in its place.
-_ALWAYS = frozenset({(Fraction(24), "hour"), (Fraction(7), "day"), (Fraction(365), "day")})
+ALWAYS = frozenset({(24, "hour"), (7, "day"), (365, "day"), (24, "")})
 #: After these a hyphen joins two dates or times, or two numbers.
 _DATED = "日月年号號時时分点點至到～〜〇零一二三四五六七八九十百千万亿億第、。，）)"
 _MINUS = "-−－–"
@@ -1004,60 +881,41 @@ _SCALES = tuple(Fraction(10**power) for power in (3, 4, 6, 8, 9, 12))
 #: What a notation may fall into: *5.11*, *40 000*, *747B*.
 _HAN_PAIR = re.compile("[二三四五六七八九][〇零一二三四五六七八九]")
 _COMMA_GROUP = re.compile(r"\d{1,3},\d{3}")
-_TWO_PARTS, _SPACED, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}", r"\d{1,3}(?: \d{3})+", r"\d{1,6}[A-Zk]"))
+#: What a hyphen before a number joins it to.
+_TOUCHED = re.compile(r"\d|[^\W\d_\u3040-\U0010ffff]")
+#: A number that begins a text as the mark of a list: *(2)*, *3.*
+_MARK = re.compile(r"[ (（]*\d{1,2}[.)）、](?!\d)(?=.?$)")
+_IN_PARTS, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}|\d{1,3}(?: \d{3})+", r"\d{1,6}[A-Zk]"))
 
 
 def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     a, b = number.span
-    signed, value = number.value, _exactly(number.value)
-    surface = text[a:b]
-    kind: Kind = number.kind
+    value, surface = _exactly(number.value), text[a:b]
+    kind: Kind = "roman" if number.kind == "ordinal" and number.form == "roman" else number.kind
+    digits = any(map(str.isdecimal, surface))
+    if surface[0] in _MINUS and value < 0 and _TOUCHED.match(text[a - 1 : a]):
+        value, a = -value, a + 1  # VP−730, 7−20
+    counted = (text[b : b + 2].strip()[:1] or " ") in rules.data.get("counters", "")
+    part_of_word = rules.han and not digits and b - a == 1 and kind != "percent" and not counted
+    weak = part_of_word or (
+        _need_no_digits(text, (a, b), value, kind, rules, counted)
+        if digits
+        else kind != "percent" and _is_weak(text, (a, b), value, number, rules)
+    )
     also: tuple[Fraction, ...] = ()
-    digits = surface.isdecimal() or (not surface.isalpha() and any(map(str.isdecimal, surface)))
-    certainty, part_of_word = 1.0, False
-    if kind == "ordinal" and number.form == "roman":
-        kind = "roman"
-    if (
-        surface[0] in _MINUS
-        and signed < 0
-        and (text[a - 1 : a].isdecimal() or (text[a - 1 : a].isalpha() and text[a - 1] < "\u3040"))
-    ):
-        signed, value, a = -signed, -value, a + 1  # VP−730, 7−20
-    if digits:
-        if rules.han and not a and b < 3 and text[b : b + 1] == " ":
-            counted = text[b + 1 : b + 2] in rules.data.get("counters", "")
-            certainty = 1.0 if counted else WEAK
-        if b - a < 3 and text[b : b + 1] in ".)）、" and b < len(text):
-            if a < 8 and not text[:a].strip(" (（") and not text[b + 1 : b + 2].isdecimal():
-                certainty = WEAK  # the mark of a list
-            elif text[b] in ")）" and (text[a - 1 : a] in "(（ "):
-                certainty = WEAK
-    elif kind != "percent":
-        if _is_weak(text, (a, b), signed, number, rules):
-            certainty = WEAK
-        if rules.han and b - a == 1 and (text[b : b + 2].strip()[:1] or " ") not in rules.data.get("counters", ""):
-            certainty, part_of_word = WEAK, True
-    if kind == "ordinal" and digits and (value < (3 if rules.han else 2) or _is_name(text, b, rules)):
-        certainty = WEAK
-    if surface in ("1", "１") and rules.han and text[b : b + 1] >= "\u3040":
-        certainty = WEAK  # 1枚ずつ
-    if a > 0 and b - a == 1 and "a" <= text[a - 1] <= "z" and surface.isdecimal():
-        certainty = WEAK  # m8
-    if digits and kind == "cardinal":
-        scale = rules.scales.match(text, b) if rules.scales is not None else None
-        if scale is not None and number.form != "scale":
-            value *= list(rules.data["scales"].values())[int((scale.lastgroup or "s0")[1:])]
-            b = scale.end()
+    if digits and kind == "cardinal" and number.form != "scale" and (scale := rules.patterns["scales"].match(text, b)):
+        value *= _meant(scale, list(rules.data["scales"].values()))
+        b = scale.end()
     if digits and a > 1 and text[a - 1] in "-−－" and surface[0] not in "-−－" and value > 0:
         if text[a - 2] >= "\u3040" and text[a - 2] not in _DATED and not text[a - 2].isdecimal():
             a, value = a - 1, -value  # 距离-5米
         elif text[a - 2].isalpha():
             also += (-value,)  # iodine-131, 碘-131
-    if digits and rules.data.get("minus_behind") and text[b : b + 1] == "-" and (text[b + 1 : b + 2] or " ").isspace():
+    if digits and rules.data.get("minus_behind") and re.match(r"-(?:\s|$)", text[b : b + 2]):
         b, value = b + 1, -value
     if rules.data.get("comma_groups") and _COMMA_GROUP.fullmatch(surface):
         also += (value * 1000,)
-    if digits and surface[-1].isalpha() and _LETTERED.fullmatch(surface):
+    if digits and _LETTERED.fullmatch(surface):
         also += (Fraction(int(surface[:-1])),)
     following = text[b : b + 1] or " "
     if len(surface) == 2 and surface.isdecimal() and ((text[a - 1 : a] or " ") in "'’‘" or following in "年后後"):
@@ -1065,25 +923,39 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     elif rules.han and _HAN_PAIR.fullmatch(surface):
         also += (1900 + value,)  # 九二共识
     elif following in "年년" and 1000 <= value < 2200 and value.denominator == 1:
-        return Quantity(value, "date", "year", (a, b), text[a:b], certainty, number.localised)
-    parts: tuple[Quantity, ...] = ()
-    if digits and not surface.isdecimal():
-        if _TWO_PARTS.fullmatch(surface):
-            halves = [int(half) for half in re.split("[.,]", surface)]
-            parts = tuple(Quantity(Fraction(half), "cardinal", "", (a, b), surface) for half in halves)
-        elif _SPACED.fullmatch(surface):
-            parts = tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in surface.split())
-    percent = rules.percent.match(text, b) if kind == "cardinal" and rules.percent is not None else None
-    if kind == "cardinal" and rules.before_percent is not None:
-        percent = percent or rules.before_percent.search(text[max(0, a - 8) : a])
-    kind = "percent" if percent else kind
-    if kind == "percent" and value == 100:
-        certainty = WEAK  # wholly
-    article = number.form == "article" or part_of_word or (not digits and value == 0)
-    made = Quantity(
-        value, kind, "", (a, b), text[a:b], certainty, number.localised, also=also, parts=parts, lexical=article
-    )  # fmt: skip
-    return _measured(text, made, rules) if kind in ("cardinal", "percent") else made
+        return Quantity(value, "date", "year", (a, b), text[a:b], WEAK if weak else 1.0, number.localised)
+    runs = re.split("[., ]", surface) if _IN_PARTS.fullmatch(surface) else []
+    if kind == "cardinal" and (
+        rules.patterns["percent"].match(text, b) or rules.patterns["before_percent"].search(text[max(0, a - 8) : a])
+    ):
+        kind = "percent"
+    quantity = Quantity(
+        value,
+        kind,
+        "",
+        (a, b),
+        text[a:b],
+        WEAK if weak or (kind == "percent" and value == 100) else 1.0,  # wholly
+        number.localised,
+        also=also,
+        parts=tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in runs),
+        lexical=number.form == "article" or part_of_word or (not digits and value == 0),
+    )
+    return _measured(text, quantity, rules) if kind == "cardinal" else quantity
+
+
+def _need_no_digits(text: str, span: tuple[int, int], value: Fraction, kind: Kind, rules: Rules, counted: bool) -> bool:
+    """Whether a number in digits may be left unsaid: the mark of a list, a low ordinal, the 8 of *m8*."""
+    a, b = span
+    before, after = text[a - 1 : a], text[b : b + 1]
+    return (
+        (rules.han and not a and b < 3 and after == " " and len(text) > b + 1 and not counted)
+        or (b - a < 3 and a < 8 and after in (".", ")", "）", "、") and _MARK.match(text[: b + 2]) is not None)
+        or (b - a < 3 and after in (")", "）") and before in "(（ ")
+        or (kind == "ordinal" and (value < (3 if rules.han else 2) or _is_name(text, b, rules)))
+        or (rules.han and text[a:b] in ("1", "１") and after >= "\u3040")  # 1枚ずつ
+        or (b - a == 1 and "a" <= before <= "z")
+    )
 
 
 @lru_cache(4096)
@@ -1091,22 +963,15 @@ def _exactly(value: Decimal) -> Fraction:
     return Fraction(value)
 
 
-def _is_weak(text: str, span: tuple[int, int], value: Decimal, number: Number, rules: Rules) -> bool:
+def _is_weak(text: str, span: tuple[int, int], value: Fraction, number: Number, rules: Rules) -> bool:
     """Whether a number in words may be left unsaid: a small one, an ordinal, a round one that is vague."""
     if number.kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2):
         return True
     is_round = value in _ROUND
     if is_round and len(text[slice(*number.span)].split()) <= 2:
         return True
-    tens = is_round or (value >= 10 and str(_exactly(value)).strip("0") == "1")  # tens of billions
-    return tens and rules.vague is not None and rules.vague.search(text[max(0, span[0] - 24) : span[0]]) is not None
-
-
-def _is_power_of_unit(text: str, start: int) -> bool:
-    """The 2 of *135 m2*."""
-    if not text[max(0, start - 3) : start].rstrip().endswith(("m", "м")):
-        return False
-    return re.search(r"(?:\d ?|[/.] ?)[ckdкс]?[mм]$|/[ck]?m $", text[max(0, start - 5) : start]) is not None
+    tens = is_round or (value >= 10 and str(value).strip("0") == "1")  # tens of billions
+    return tens and rules.patterns["vague_before"].search(text[max(0, span[0] - 24) : span[0]]) is not None
 
 
 def _is_name(text: str, end: int, rules: Rules) -> bool:
@@ -1118,72 +983,56 @@ def _is_name(text: str, end: int, rules: Rules) -> bool:
 def _measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     """*quantity* with the unit that stands beside it."""
     a, b = quantity.span
-    if quantity.kind == "percent":
-        return quantity
-    permille = rules.permille.match(text, b)
-    if permille:
+    if rules.patterns["permille"].match(text, b):
         return replace(quantity, kind="permille")
     ahead = text[max(0, a - 8) : a]
     before = rules.before.search(ahead) if ahead.rstrip(_AFTER_SIGN)[-1:] in rules.before_ends else None
-    if before is not None and before.lastgroup is not None:
-        name = rules.before_names[int(before.lastgroup[1:])]
-        if scale := {"k": 1000, "m": 10**6}.get((re.match("[mk](?![A-Za-z])", text[b : b + 2]) or " ")[0]):
-            return replace(
-                quantity,
-                value=quantity.value * scale,
-                kind="money",
-                unit=name,
-                span=(a, b + 1),
-                surface=text[a : b + 1],
-            )
-        return replace(quantity, kind="money", unit=name)
+    if before is not None:
+        money = replace(quantity, kind="money", unit=_meant(before, rules.before_names))
+        scale = re.match("[mk](?![A-Za-z])", text[b : b + 2])
+        if scale is None:
+            return money
+        thousands = 1000 if scale[0] == "k" else 10**6
+        return replace(money, value=quantity.value * thousands, span=(a, b + 1), surface=text[a : b + 1])
     after = rules.unit(text, b)
-    of = rules.of.match(text, b) if after is None and rules.of is not None else None
+    of = rules.patterns["of"].match(text, b) if after is None else None
     if of and (quantity.value >= 10**6 or quantity.value < 1):
         after = rules.unit(text, of.end())
     if after is None and quantity.value.denominator == 2:
         after = _unit_within(text, a, b, rules)
-    if after is None or after.lastgroup is None:
+    if after is None:
         inner = _unit_of_word(quantity.surface, rules)
         if inner == "percent":
             return replace(quantity, kind="percent")
         return replace(quantity, kind="measure", unit=inner) if inner else quantity
-    name = rules.unit_names[int(after.lastgroup[1:])]
-    if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[after.end() :][:2]):
+    name, end = after
+    if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[end : end + 2]):
         return quantity  # a second tree
-    if name == "degree" and (symbol := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
-        name = list(shared_data()["before_degrees"])[int((symbol.lastgroup or "s0")[1:])]
+    if name == "degree" and (scale_before := _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a])):
+        name = _meant(scale_before, list(shared_data()["before_degrees"]))
     kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
-    if name in ("inch", "foot") and after[0].strip() in _QUOTES and not _opens_nothing(text, a, after):
+    mark = text[b:end].strip()
+    quoted = mark in _QUOTES and name in ("inch", "foot")
+    if quoted and text.count(_QUOTES[mark], max(0, a - 300), a) % 2:
         return quantity  # a closing quotation mark
-    also = quantity.also
-    if after[0] == "m":
-        also += (quantity.value * 10**6,)
-    closing = (
-        name in ("inch", "foot")
-        and after[0].strip() in _QUOTES
-        and re.search('["“„”]', text[max(0, a - 300) : a - 1]) is not None
-    )
-    return replace(quantity, kind=kind, unit=name, also=also, lexical=False, soft=closing)
+    also = quantity.also + ((quantity.value * 10**6,) if text[b:end] == "m" else ())
+    soft = quoted and re.search('["“„”]', text[max(0, a - 300) : a - 1]) is not None
+    return replace(quantity, kind=kind, unit=name, also=also, lexical=False, soft=soft)
 
 
 #: Before the number: 摂氏90度.
-_SCALE_OF_DEGREES = re.compile(f"(?:{_groups('s', shared_data()['before_degrees'].values())}) ?$")
-_QUOTES = ('"', "'", "”", "''")
+_SCALE_OF_DEGREES = re.compile(f"(?:{_groups(shared_data()['before_degrees'].values())}) ?$")
+#: Marks of inches and feet, and the quotation mark that each may close.
+_QUOTES = {"”": "“", '"': '"', "'": "'", "''": "''"}
 
 
 def _unit_of_word(word: str, rules: Rules) -> str:
     """The unit in a word that a number begins: *dreistündig*, *пятилетний*."""
-    found = rules.in_words.search(word) if rules.in_words is not None and word.isalpha() else None
-    return rules.in_words_names[int(found.lastgroup[1:])] if found is not None and found.lastgroup else ""
+    found = rules.patterns["in_words"].search(word) if word.isalpha() else None
+    return _meant(found, list(rules.data["in_words"])) if found else ""
 
 
-def _unit_after(text: str, end: int, rules: Rules) -> str:
-    found = rules.unit(text, end)
-    return rules.unit_names[int(found.lastgroup[1:])] if found is not None and found.lastgroup else ""
-
-
-def _unit_within(text: str, start: int, end: int, rules: Rules) -> re.Match[str] | None:
+def _unit_within(text: str, start: int, end: int, rules: Rules) -> tuple[str, int] | None:
     """The unit before a half: *deux heures et demie*, 二時間半."""
     if rules.han:
         inner = re.match(rf"[\d{_HAN}百千]{{1,12}}", text[start:end])
@@ -1191,12 +1040,6 @@ def _unit_within(text: str, start: int, end: int, rules: Rules) -> re.Match[str]
         words = "|".join(language_data(rules.lang).get("half_after", ()))
         inner = re.search(f" (?=(?:{words}) )", text[start:end]) if words else None
     return rules.unit(text, start + inner.end()) if inner else None
-
-
-def _opens_nothing(text: str, start: int, mark: re.Match[str]) -> bool:
-    """Whether a quotation mark after a number closes nothing that was opened, and so is the sign of inches."""
-    opening = {"”": "“", '"': '"', "'": "'", "''": "''"}[mark[0].strip()]
-    return text.count(opening, max(0, start - 300), start) % 2 == 0
 
 
 _COMPOUND = {("foot", "inch"): 12, ("hour", "minute"): 60, ("minute", "second"): 60, ("pound", "ounce"): 16,
@@ -1213,16 +1056,12 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
             continue
         gap = text[quantity.span[1] : after.span[0]]
         factor = _COMPOUND.get((quantity.unit, after.unit)) if quantity.kind == after.kind == "measure" else None
-        if factor and after.value < factor and len(gap) < 14 and not _APART.search(gap):
-            whole = (quantity.span[0], after.span[1])
-            result[-1] = Quantity(
-                quantity.value + after.value / factor, "measure", quantity.unit, whole, text[slice(*whole)],
-                parts=(quantity, after),
-            )  # fmt: skip
-            continue
-        if quantity.unit == "meter" and not after.unit and re.fullmatch(r" \w{1,8} ", gap) and after.value < 100:
-            whole = (quantity.span[0], after.span[1])
-            result[-1] = Quantity(quantity.value + after.value / 100, "measure", "meter", whole, text[slice(*whole)])
+        both = factor and after.value < factor and len(gap) < 14 and not _APART.search(gap)
+        metres = quantity.unit == "meter" and not after.unit and after.value < 100 and re.fullmatch(r" \w{1,8} ", gap)
+        if both or metres:
+            value, span = quantity.value + after.value / (factor or 100), (quantity.span[0], after.span[1])
+            parts = (quantity, after) if both else ()
+            result[-1] = Quantity(value, "measure", quantity.unit, span, text[slice(*span)], parts=parts)
             continue
         if _is_year(quantity) and gap.strip() in ("-", "–", "—", "/") and re.fullmatch(r"\d\d", after.surface):
             full = quantity.value // 100 * 100 + after.value  # 1981-87
@@ -1241,21 +1080,19 @@ def _ranged(text: str, found: list[Quantity]) -> list[Quantity]:
     """*found* with what stands between the ends of a range as one quantity. *4-1* is a score."""
     result: list[Quantity] = []
     for quantity in found:
-        low = result[-1] if result else None
-        if low is None or low.kind != quantity.kind or low.kind not in _RANGED or low.lexical or quantity.lexical:
-            result.append(quantity)
-            continue
+        low = result[-1] if result else quantity
         start, end = low.span[1], quantity.span[0]
-        between = _BETWEEN.search(text[max(0, low.span[0] - 16) : low.span[0]])
-        upwards = low.value < quantity.value or (between and low.value != quantity.value)
-        if 0 < end - start < 12 and upwards and (_AND if between else _TO).fullmatch(text, start, end):
-            span = (low.span[0], quantity.span[1])
-            certainty = max(low.certainty, quantity.certainty)
-            result[-1] = Quantity(
-                low.value, "range", quantity.unit, span, text[slice(*span)], certainty, parts=(low, quantity)
-            )
-        else:
-            result.append(quantity)
+        alike = low.kind == quantity.kind and low.kind in _RANGED and not low.lexical and not quantity.lexical
+        if alike and 0 < end - start < 12:
+            between = _BETWEEN.search(text[max(0, low.span[0] - 16) : low.span[0]])
+            upwards = low.value < quantity.value or (between and low.value != quantity.value)
+            if upwards and (_AND if between else _TO).fullmatch(text, start, end):
+                span, certainty = (low.span[0], quantity.span[1]), max(low.certainty, quantity.certainty)
+                result[-1] = Quantity(
+                    low.value, "range", quantity.unit, span, text[slice(*span)], certainty, parts=(low, quantity)
+                )
+                continue
+        result.append(quantity)
     return result
 
 
@@ -1270,9 +1107,8 @@ def _shared(quantity: Quantity, after: Quantity, gap: str) -> Quantity:
         return replace(quantity, kind="clock", value=quantity.value * 60, unit="", parts=(quantity,))
     also = quantity.also
     if after.value > quantity.value:
-        scaled = any(c.isalpha() for c in after.surface) and not any(c.isalpha() for c in quantity.surface)
-        thousands = "-" in gap and after.value % 1000 == 0
-        steps = _SCALES if scaled else _SCALES[:1] if thousands else ()
+        scaled = any(map(str.isalpha, after.surface)) and not any(map(str.isalpha, quantity.surface))
+        steps = _SCALES if scaled else _SCALES[:1] if "-" in gap and after.value % 1000 == 0 else ()
         most = 10**4 if re.search("[万億亿萬千]", after.surface) else 10**3  # before the scale word
         also += tuple(quantity.value * step for step in steps if after.value / most <= step <= after.value)
     if after.kind in ("percent", "permille", "money", "measure") and not quantity.unit and not _is_year(quantity):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -49,56 +48,34 @@ def plain_sign(sign: str) -> str:
     return sign.translate(_SAME_SIGN)
 
 
-@dataclass(frozen=True)
 class Convention:
     """The signs of one language.
 
-    decimal: the decimal sign. group: the grouping sign of the language's first locale.
-    pairs: every (grouping sign, decimal sign) that some locale of the language writes.
+    decimal: the decimal sign. pairs: every (grouping sign, decimal sign) that some locale of the language writes.
     loose_space: whether a plain space groups digits. native_zero: the language's own digit for 0, or "0".
+
+    >>> german = Convention("de")
+    >>> german.decimal, german.groups("'"), german.groups(",")
+    (',', True, False)
     """
 
-    locale: str
-    decimal: str
-    group: str
-    pairs: frozenset[tuple[str, str]]
-    loose_space: bool
-    native_zero: str
+    def __init__(self, lang: str):
+        data = language_data(lang)
+        self.locale: str = data["locales"][0]
+        self.native_zero: str = data.get("native_zero", "0")
+        self.loose_space = bool(data.get("loose_space"))
+        symbols = [Locale.parse(name).number_symbols["latn"] for name in data["locales"]]
+        written = [(plain_sign(each["group"]), plain_sign(each["decimal"])) for each in symbols]
+        self.decimal = written[0][1]
+        more = [*data.get("more_groups", ()), *((THIN_SPACE, " ") if self.loose_space else ())]
+        self.pairs = frozenset([*written, *((sign, self.decimal) for sign in more)])
 
     def groups(self, sign: str) -> bool:
         """Whether *sign* groups digits in this language, and is not its decimal sign."""
         return sign != self.decimal and any(sign == group for group, _ in self.pairs)
 
 
-@cache
-def convention(lang: str) -> Convention:
-    """The convention of a language. Raises `UnknownNameError` for one without number rules.
-
-    >>> german = convention("de")
-    >>> german.decimal, german.group, german.groups("'"), german.groups(",")
-    (',', '.', True, False)
-    """
-    data = language_data(lang)
-    pairs = set()
-    for name in data["locales"]:
-        symbols = Locale.parse(name).number_symbols["latn"]
-        pairs.add((plain_sign(symbols["group"]), plain_sign(symbols["decimal"])))
-    symbols = Locale.parse(data["locales"][0]).number_symbols["latn"]
-    decimal = plain_sign(symbols["decimal"])
-    pairs.update((sign, decimal) for sign in data.get("more_groups", ()))
-    loose = bool(data.get("loose_space", False))
-    if loose:
-        pairs.update({(THIN_SPACE, decimal), (" ", decimal)})
-    return Convention(
-        locale=data["locales"][0],
-        decimal=decimal,
-        group=symbols["group"],
-        pairs=frozenset(pairs),
-        loose_space=loose,
-        native_zero=data.get("native_zero", "0"),
-    )
-
-
+convention = cache(Convention)
 _WESTERN = re.compile(r"\d{1,3}(?: \d{3})+")
 
 

@@ -7,19 +7,17 @@ what the signs and words around a number make of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Decimal
 from decimal import Context as Precision
-from functools import cache
+from functools import cache, reduce
 from itertools import takewhile
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from typing import Literal as OneOf
 
-from nbquantities.language import (
-    check_text,
-    language_data,
-)
+from nbquantities.language import check_text, language_data
 from nbquantities.tokenise import (
     MOST_DIGITS,
     MOST_LETTERS,
@@ -27,14 +25,12 @@ from nbquantities.tokenise import (
     WORDS,
     Atom,
     Entry,
-    Part,
     Piece,
     Reader,
-    Remembered,
     Role,
+    SpacedReader,
+    UnspacedReader,
     fold,
-    spaced_reader,
-    unspaced_reader,
 )
 
 Kind: TypeAlias = OneOf["cardinal", "ordinal", "percent"]
@@ -116,43 +112,31 @@ class _Sum:
     @property
     def below(self) -> Decimal | None:
         """The section with its open part."""
-        if self.open is None:
-            return self.section
-        return self.open if self.section is None else EXACT.add(self.section, self.open)
+        return _total(self.section, self.open)
 
     @property
     def total(self) -> Decimal | None:
-        below = self.below
-        if not self.parts:
-            return below
-        total = Decimal(0) if below is None else below
-        for value, _ in self.parts:
-            total = EXACT.add(total, value)
-        return total
+        return _total(self.section, self.open, *(value for value, _ in self.parts))
 
     def ceiling(self) -> Decimal | None:
         """The magnitude that an added value has to stay below, or None if anything goes."""
-        if self.section is not None:
-            return self.unit
-        return self.parts[-1][1] if self.parts else None
+        return self.unit if self.section is not None else self.parts[-1][1] if self.parts else None
 
     def filled(self) -> bool:
         """Whether the open part is the 零 of 一千零一, which only fills a gap."""
         return self.open == 0 and self.ceiling() is not None
 
     def add(self, value: Decimal) -> bool:
+        ceiling = self.ceiling()
         if self.fraction:
             return False
         if value >= 1000 and value % 1000 == 0 and self.below is None:  # ألفان, two thousand
-            magnitude = Decimal(1000)
-            while value % (magnitude * 1000) == 0:
-                magnitude *= 1000
-            if self.parts and self.parts[-1][1] <= magnitude:
+            magnitude = Decimal(1000) ** (_zeros(value) // 3)
+            if ceiling is not None and ceiling <= magnitude:
                 return False
             self.parts.append((value, magnitude))
             return True
         if self.open is None or self.filled():
-            ceiling = self.ceiling()
             if ceiling is not None and value >= ceiling:
                 return False
             self.open = value
@@ -167,14 +151,13 @@ class _Sum:
         if (self.open is not None and not self.filled()) or self.fraction:
             return False
         if self.section is not None:  # 1万8千257
-            smaller = self.grammar.digit_multiplier and self.unit is not None and value < self.unit
-            if smaller:
-                self.open, self.room = value, None
-            return smaller
-        if self.parts and (value >= self.parts[-1][1] or not (self.grammar.digit_tail or before_multiplier)):
-            return False
-        self.open, self.room = value, None
-        return True
+            follows = self.grammar.digit_multiplier and self.unit is not None and value < self.unit
+        else:
+            tail = self.grammar.digit_tail or before_multiplier
+            follows = not self.parts or (value < self.parts[-1][1] and tail)
+        if follows:
+            self.open, self.room = value, None
+        return follows
 
     def multiply(self, unit: Decimal, bare: bool) -> bool:
         if self.fraction and self.grammar.digit_multiplier:
@@ -189,8 +172,7 @@ class _Sum:
             factor = Decimal(1)
         elif factor == 0 or factor >= self.largest_factor():
             return False
-        product = _product(factor, unit)
-        self.section = product if self.section is None else EXACT.add(self.section, product)
+        self.section = _total(self.section, _product(factor, unit))
         self.open, self.room, self.unit = None, None, unit
         return True
 
@@ -242,6 +224,12 @@ class _Sum:
         return True
 
 
+def _total(*values: Decimal | None) -> Decimal | None:
+    """The exact sum of those that are there, None if none is."""
+    present = [value for value in values if value is not None]
+    return reduce(EXACT.add, present) if present else None
+
+
 def _product(factor: Decimal, unit: Decimal) -> Decimal:
     """1.50 million is 1500000, not 1500000.00."""
     product = EXACT.multiply(factor, unit)
@@ -250,21 +238,20 @@ def _product(factor: Decimal, unit: Decimal) -> Decimal:
     return product.normalize(EXACT)
 
 
+def _zeros(value: Decimal) -> int:
+    return len(str(value)) - len(str(value).rstrip("0"))
+
+
 def _room_after(value: Decimal) -> Decimal:
     """*twenty* leaves room for 1–9, *doscientos* for 1–99; what does not end in zero, or is below 20, for nothing."""
-    if value < 20 or value != value.to_integral_value():
-        return Decimal(0)
-    room = 1
-    while value % (room * 10) == 0:
-        room *= 10
-    return Decimal(room)
+    zeros = _zeros(value) if value >= 20 and value == value.to_integral_value() else 0
+    return Decimal(10**zeros if zeros else 0)
 
 
 _TENS = frozenset(Decimal(10 * i) for i in range(2, 10))
 
 
-@dataclass(slots=True)
-class Composed:
+class Composed(NamedTuple):
     """The value of the pieces up to *stop* (exclusive)."""
 
     value: Decimal
@@ -287,20 +274,18 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
     i = start
     while i < len(pieces):
         piece, atom = pieces[i], pieces[i].atom
-        if i > start and not piece.joined:
+        if i > start and (
+            not piece.joined
+            or atom.leading
+            or (atom.ordinal and atom.role == "add" and pieces[start].atom.role == "literal")  # 2 million, second
+            or (not grammar.digit_multiplier and _counts_anew(pieces, start, i))
+        ):
             break
         following = pieces[i + 1] if i + 1 < len(pieces) and pieces[i + 1].joined else None
         before = so_far.total
-        opens = so_far.open is None and before is not None
-        if i > start and atom.article and piece.key in ("a", "an"):
-            break  # 150 billion a year
-        if atom.ordinal and atom.role == "add" and pieces[start].atom.role == "literal" and i > start:
-            break  # 40 million second-level
-        if i > start and not grammar.digit_multiplier and _counts_anew(pieces, start, i):
-            break  # 1.7 million four years ago
         if atom.role in ("add", "literal"):
-            if opens and before is not None and pieces[i - 1].atom.role not in ("glue", "comma"):
-                safe = Composed(before, i, False)
+            if before is not None and so_far.open is None and pieces[i - 1].atom.role not in ("glue", "comma"):
+                safe = Composed(before, i, False)  # eine Million zwei Millionen
             if atom.role == "add":
                 taken = so_far.add(atom.value)
             else:
@@ -347,7 +332,7 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
 
 
 def _counts_anew(pieces: Sequence[Piece], start: int, i: int) -> bool:
-    """Whether a word right after digits and a scale word begins another number: no further scale word follows it."""
+    """Whether a word right after digits and a scale word begins another number: *1.7 million four years ago*."""
     if pieces[start].atom.role != "literal" or pieces[i].atom.role != "add" or pieces[i - 1].atom.role != "scale":
         return False
     following = takewhile(lambda piece: piece.joined, pieces[i + 1 : i + 4])
@@ -411,132 +396,95 @@ def _fraction(pieces: Sequence[Piece], start: int) -> tuple[Decimal, int] | None
 # in the YAML file.
 
 
-@dataclass
 class Lexicon:
-    """The number words of one language; `entry` looks a word up, compounds included."""
+    """The number words of one language; `entry` looks a word up, compounds included.
 
-    lang: str
-    grammar: Grammar
-    atoms: dict[str, Atom] = field(default_factory=dict)
-    phrases: dict[str, list[tuple[tuple[str, ...], Atom]]] = field(default_factory=dict)
-    compound: re.Pattern[str] | None = None
-    tails: re.Pattern[str] | None = None
-    joints: tuple[tuple[str, str, str], ...] = ()
-    roman: re.Pattern[str] | None = None
-    prefix: str = ""
-    proclitics: tuple[str, ...] = ()
+    >>> [part.atom.value for part in Lexicon("de").entry("Zwölfhundert").parts]
+    [Decimal('12'), Decimal('100')]
+    >>> Lexicon("de").entry("Dreieck") is None
+    True
+    """
 
-    def __post_init__(self) -> None:
-        self.entries = Remembered(self.entry)
+    def __init__(self, lang: str):
+        data = language_data(lang)
+        compound = data.get("compound", {"glue": ()})
+        self.grammar = Grammar(**dict.fromkeys(data.get("grammar", ()), True))
+        self.proclitics = tuple(map(fold, data.get("proclitics", ())))
+        self.joints = [(fold(a), fold(b), fold(c)) for a, b, c in data.get("joints", ())]
+        self.tails = re.compile(f"(?:{'|'.join(map(fold, data['tails']))})$" if "tails" in data else "(?!)")
+        self.atoms: dict[str, Atom] = {}
+        self.phrases: dict[str, list[tuple[tuple[str, ...], Atom]]] = {}
+        for (first, *rest), atom in _vocabulary(data):
+            if rest:
+                self.phrases.setdefault(first, []).append((tuple(rest), atom))
+            else:
+                self.atoms.setdefault(first, atom)
+        for word, value in data.get("words", {}).items():
+            if value is None:
+                self.atoms.pop(fold(word), None)
+        for phrases in self.phrases.values():
+            phrases.sort(key=lambda phrase: -len(phrase[0]))
+        whole = {word for word in self.atoms if len(word) < 2} | set(map(fold, compound.get("inflected", ())))
+        solid = [word for word, atom in self.atoms.items() if atom.role in SOLID and word not in whole]
+        inner = "|".join(map(re.escape, compound["glue"]))
+        self.prefix = inner if inner in data.get("glue", ()) else "\0"  # وخمسة عشر
+        words = "|".join(sorted(solid, key=len, reverse=True)) if "compound" in data else "(?!)"
+        self.compound = re.compile(f"(?:{inner})?({words})")
+        # One letter alone is a numeral in the contexts that the language lists, or with an ending (Ve siècle).
+        endings = "|".join(data.get("roman", ()))
+        single = "[IVX]" if data.get("roman_letters") else f"[IVX](?:{endings or '[IVX]'})$"
+        roman = f"(?=[IVX]{{2}}|{single})(X{{0,3}}(?:IX|IV|V?I{{0,3}}))(?:{endings})?"
+        self.roman = re.compile(roman if "roman" in data else "(?!)")
 
     def entry(self, word: str) -> Entry | None:
-        """What *word* means as a number word, or None; ``entries[word]`` remembers it."""
+        """What *word* means as a number word, or None."""
         if len(word) > MOST_LETTERS:
             return None
         key = fold(word)
-        parts, phrases = self._parts(key), list(self.phrases.get(key, ()))
-        if self.prefix and key.startswith(self.prefix):
+        parts, phrases = self._parts(key) or self._after_particle(key), list(self.phrases.get(key, ()))
+        if key.startswith(self.prefix):
             phrases += self.phrases.get(key.removeprefix(self.prefix), ())
-        if not parts:
-            parts = self._after_particle(key)
-        if not parts and self.roman is not None and (match := self.roman.fullmatch(word)):
-            parts = (Part(Atom("add", roman_value(match[1]), ordinal=True), 0, len(word)),)
+        if not parts and (match := self.roman.fullmatch(word)):
+            parts = (Piece(0, len(word), Atom("add", roman_value(match[1]), ordinal=True), "", True),)
         return Entry(key, parts, tuple(phrases)) if parts or phrases else None
 
-    def _after_particle(self, key: str) -> tuple[Part, ...]:
+    def _after_particle(self, key: str) -> tuple[Piece, ...]:
         """The numeral after a particle or article that is written at it (بأربعة)."""
         for particle in self.proclitics:
-            numeral = key[len(particle) :]
-            if key.startswith(particle) and len(numeral) > 2 and numeral in self.atoms:
-                atom = self.atoms[numeral]
-                return (Part(atom, 0, len(key)),) if atom.role == "add" else ()  # بالمئة is no hundred
+            atom = self.atoms.get(key[len(particle) :])
+            if atom is not None and key.startswith(particle) and len(key) > len(particle) + 2:
+                return (Piece(0, len(key), atom, "", True),) if atom.role == "add" else ()  # بالمئة is no hundred
         return ()
 
-    def _parts(self, key: str) -> tuple[Part, ...]:
-        if key in self.atoms:
-            return (Part(self.atoms[key], 0, len(key)),)
-        parts = self._compound(key)
-        if not parts and self.tails is not None:
-            match = self.tails.search(key)
-            if match:
-                stem = key[: match.start()]
-                parts = (Part(self.atoms[stem], 0, len(stem)),) if stem in self.atoms else self._compound(stem)
-                if parts and parts[-1].atom.role not in ("add", "multiply", "scale"):
-                    parts = ()
+    def _parts(self, key: str) -> tuple[Piece, ...]:
+        parts, tail = self._solid(key), self.tails.search(key)
+        if not parts and tail:
+            parts = self._solid(key[: tail.start()])
+            return parts if parts and parts[-1].atom.role in SOLID else ()
         return parts
 
-    def _compound(self, key: str) -> tuple[Part, ...]:
-        """The parts of a word that is put together of number words, all of it (*zwölfhundert*), or nothing."""
+    def _solid(self, key: str) -> tuple[Piece, ...]:
+        """The parts of a number word, or of a word that is put together of them, all of it (*zwölfhundert*)."""
+        if key in self.atoms:
+            return (Piece(0, len(key), self.atoms[key], "", True),)
         for ending, restored, word in self.joints:
-            if key.endswith(ending) and len(key) > len(ending):
-                stem = key[: -len(ending)] + restored
-                parts = (Part(self.atoms[stem], 0, len(stem)),) if stem in self.atoms else self._compound(stem)
-                if parts and word:
-                    return self._checked([*parts, Part(self.atoms[word], len(key) - 1, len(key))])
-                if parts:
-                    last = parts[-1]
-                    ordinal = Atom(last.atom.role, last.atom.value, ordinal=True, bare=last.atom.bare)
-                    return (*parts[:-1], Part(ordinal, last.start, len(key)))
-        if self.compound is None or not key:
-            return ()
-        found: list[Part] = []
-        position = 0
-        while position < len(key):
-            match = self.compound.match(key, position)
-            if match is None:
-                return ()
-            found.append(Part(self.atoms[match[1]], match.start(1), match.end(1)))
-            position = match.end()
-        return self._checked(found)
-
-    def _checked(self, parts: list[Part]) -> tuple[Part, ...]:
-        pieces = [Piece(part.start, part.end, part.atom, "", joined=True) for part in parts]
-        read = compose(pieces, 0, self.grammar)
-        return tuple(parts) if read is not None and read.stop == len(parts) else ()
-
-
-@cache
-def lexicon(lang: str) -> Lexicon:
-    """The lexicon of a language, built on first use.
-
-    >>> [part.atom.value for part in lexicon("de").entry("Zwölfhundert").parts]
-    [Decimal('12'), Decimal('100')]
-    >>> lexicon("de").entry("Dreieck") is None
-    True
-    """
-    data = language_data(lang)
-    grammar = Grammar(**dict.fromkeys(data.get("grammar", ()), True))
-    built = Lexicon(lang, grammar, proclitics=tuple(map(fold, data.get("proclitics", ()))))
-    for words, atom in _vocabulary(data):
-        if len(words) == 1:
-            built.atoms.setdefault(words[0], atom)
-        else:
-            built.phrases.setdefault(words[0], []).append((words[1:], atom))
-    for word, value in data.get("words", {}).items():
-        if value is None:
-            built.atoms.pop(fold(word), None)
-    for found in built.phrases.values():
-        found.sort(key=lambda phrase: -len(phrase[0]))
-    if data.get("compound"):
-        inflected = set(map(fold, data["compound"].get("inflected", ())))
-        solid = sorted(
-            (w for w, a in built.atoms.items() if a.role in SOLID and len(w) > 1 and w not in inflected),
-            key=len,
-            reverse=True,
+            parts = self._solid(key[: -len(ending)] + restored) if key.endswith(ending) and key != ending else ()
+            if parts and word:
+                return self._checked([*parts, Piece(len(key) - 1, len(key), self.atoms[word], "", True)])
+            if parts:
+                ordinal = replace(parts[-1].atom, ordinal=True)
+                return (*parts[:-1], replace(parts[-1], end=len(key), atom=ordinal))
+        found = list(self.compound.finditer(key))
+        complete = found and sum(match.end() - match.start() for match in found) == len(key)
+        return (
+            self._checked([Piece(*match.span(1), self.atoms[match[1]], "", True) for match in found])
+            if complete
+            else ()
         )
-        inner = "|".join(map(re.escape, data["compound"]["glue"]))
-        built.prefix = inner if inner in data.get("glue", ()) else ""  # وخمسة عشر
-        built.compound = re.compile(rf"(?:{inner})?({'|'.join(solid)})" if inner else f"({'|'.join(solid)})")
-    if "roman" in data:
-        # One letter alone is a numeral in the contexts that the language lists, or with an ending (Ve siècle).
-        endings = "|".join(data["roman"])
-        single = "[IVX]" if data.get("roman_letters") else f"[IVX](?:{endings or '[IVX]'})$"
-        long_enough = f"(?=[IVX]{{2}}|{single})"
-        built.roman = re.compile(f"{long_enough}(X{{0,3}}(?:IX|IV|V?I{{0,3}}))(?:{endings})?")
-    if data.get("tails"):
-        built.tails = re.compile("(?:" + "|".join(fold(tail) for tail in data["tails"]) + ")$")
-    built.joints = tuple((fold(a), fold(b), fold(c)) for a, b, c in data.get("joints", ()))
-    return built
+
+    def _checked(self, parts: list[Piece]) -> tuple[Piece, ...]:
+        read = compose(parts, 0, self.grammar)
+        return tuple(parts) if read is not None and read.stop == len(parts) else ()
 
 
 def roman_value(numeral: str) -> Decimal:
@@ -551,37 +499,30 @@ def roman_value(numeral: str) -> Decimal:
 
 
 def _vocabulary(data: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Atom]]:
-    """Every word or phrase with its atom; where one word is said twice, the first holds."""
+    """Every word or phrase with its atom; where one word is there twice, the first holds."""
     bare = {fold(word) for word in data.get("bare", ())}
+    below_hundred = {value: words.split("/") for value, words in enumerate(data.get("below_hundred", ()))}
+    tables: list[tuple[Role | None, Mapping[Any, Iterable[str]]]] = [
+        ("multiply", data.get("multipliers", {})),
+        ("scale", data["scales"]),
+        ("point", {0: data.get("point", ())}),
+        ("glue", {0: data.get("glue", ())}),
+        ("half", {"0.5": map(" ".join, data.get("half", ())), "0.25": map(" ".join, data.get("quarter", ()))}),
+        ("minus", {0: data.get("minus", {}).get("words", ())}),
+        ("denominator", data.get("denominators", {})),
+        (None, data.get("ordinals", {})),
+        ("add", below_hundred),
+    ]
     for word in data.get("articles", ()):
-        yield _key(word), Atom("add", Decimal(1), article=True)
+        yield _key(word), Atom("add", Decimal(1), leading=word in data.get("leading", ()))
     for word, value in data.get("words", {}).items():
         if value is not None:
             yield _key(word), Atom("add", Decimal(str(value)))
-    for value, words in data.get("multipliers", {}).items():
-        for word in words:
-            yield _key(word), Atom("multiply", Decimal(value), bare=fold(word) in bare)
-    for value, words in data["scales"].items():
-        for word in words:
-            yield _key(word), Atom("scale", Decimal(value), bare=fold(word) in bare)
-    for word in data.get("point", ()):
-        yield _key(word), Atom("point")
-    for word in data.get("glue", ()):
-        yield _key(word), Atom("glue")
-    for name, part in (("half", "0.5"), ("quarter", "0.25")):
-        for phrase in data.get(name, ()):
-            yield tuple(fold(word) for word in phrase), Atom("half", Decimal(part))
-    for word in data.get("minus", {}).get("words", ()):
-        yield _key(word), Atom("minus")
-    for value, words in data.get("denominators", {}).items():
-        for word in words:
-            yield _key(word), Atom("denominator", Decimal(value))
-    for value, words in data.get("ordinals", {}).items():
-        for word in words:
-            yield _key(word), Atom(_role(value), Decimal(value), ordinal=True, bare=True)
-    for value, words in enumerate(data.get("below_hundred", ())):
-        for word in words.split("/"):
-            yield _key(word), Atom("add", Decimal(value))
+    for role, table in tables:
+        for value, words in table.items():
+            for word in words:
+                stands_alone = role is None or fold(word) in bare
+                yield _key(word), Atom(role or _role(value), Decimal(value), ordinal=role is None, bare=stands_alone)
     yield from _spoken(data.get("lexicon"))
 
 
@@ -659,13 +600,13 @@ def _pattern(lang: str) -> re.Pattern[str]:
 _SPACES = " \u00a0\u2009\u202f"
 
 
-_MINUS_SIGNS = frozenset("-\u2212\u2013\u2012\uff0d\ufe63")
+#: A sign before a number, and between them a sign of money.
+_SIGN = re.compile("[-\u2212\u2013\u2012\uff0d\ufe63][$€£¥₹₽￥]{0,3}$")
+#: What stands before the minutes of *7:00*, which *7 Uhr* and *7 a.m.* leave unsaid.
+_FULL_HOUR = re.compile(r"\d[:.hH]")
 
 
 _TRUE_MINUS = "\u2212"
-
-
-_CURRENCY_SIGN = "$€£¥₹₽￥"
 
 
 _PERCENT_SIGN = f"[{_SPACES}]*[%％٪﹪]"
@@ -716,15 +657,6 @@ def find_numbers(text: str, lang: str) -> list[Number]:
     [('3', 'ordinal'), ('20', 'percent'), ('2500000', 'cardinal')]
     """
     check_text(text)
-    return read_numbers(text, lang) if _rules(lang).reader.may_hold(text) else []
-
-
-def read_numbers(text: str, lang: str) -> list[Number]:
-    """The numbers of a text in which one may begin, as `find_numbers` finds them.
-
-    >>> [str(number.value) for number in read_numbers("five", "en")]
-    ['5']
-    """
     rules = _rules(lang)
     pieces = rules.reader.pieces(text)
     numbers: list[Number] = []
@@ -744,87 +676,47 @@ def read_numbers(text: str, lang: str) -> list[Number]:
     return numbers
 
 
-def may_begin_number(text: str, lang: str) -> bool:
-    """Whether *text* holds a digit, or a word or character that a number may begin with.
-
-    >>> may_begin_number("a man and his five dogs", "en"), may_begin_number("men and dogs", "en")
-    (True, False)
-    """
-    return _rules(lang).reader.begins(text)
-
-
-@dataclass(frozen=True)
 class Context:
     """When a word that is also another word (*sei*, *neuf*, छ) is a number; patterns for its neighbours."""
 
-    after: re.Pattern[str] | None
-    before: re.Pattern[str] | None
-    not_after: re.Pattern[str] | None
-    not_before: re.Pattern[str] | None
+    def __init__(self, spec: Mapping[str, Sequence[str]]):
+        self.after, self.before, self.not_after, self.not_before = (
+            re.compile("|".join(spec.get(name, ["(?!)"])), re.IGNORECASE)
+            for name in ("after", "before", "not_after", "not_before")
+        )
+        self.anywhere = not spec.keys() & {"after", "before"}
 
     def holds(self, previous: str, following: str) -> bool:
         """Whether the word is a number between these neighbours; alone in its text it always is."""
         if not previous and not following:
             return True
-        if self.not_after is not None and self.not_after.fullmatch(previous):
+        if self.not_after.fullmatch(previous) or self.not_before.fullmatch(following):
             return False
-        if self.not_before is not None and self.not_before.fullmatch(following):
-            return False
-        if self.after is None and self.before is None:
-            return True
-        after = self.after is not None and self.after.fullmatch(previous) is not None
-        return after or (self.before is not None and self.before.fullmatch(following) is not None)
+        return self.anywhere or bool(self.after.fullmatch(previous) or self.before.fullmatch(following))
 
 
-@dataclass(frozen=True)
 class Rules:
     """What surrounds a number in one language."""
 
-    reader: Reader
-    grammar: Grammar
-    percent: re.Pattern[str]
-    ordinal_suffix: re.Pattern[str] | None
-    ordinal_dot: frozenset[str] | None  # words that begin a sentence, where "3." is an ordinal otherwise
-    ordinal_prefix: str
-    article_before: re.Pattern[str] | None
-    not_minus_after: frozenset[str]
-    minus_after: frozenset[str]
-    fraction_of: frozenset[str] | None  # None: ordinals do not serve as denominators
-    contexts: dict[str, Context]
-    neighbours: Callable[[str, int, int], tuple[str, str]]
+    def __init__(self, lang: str):
+        data = language_data(lang)
+        han, minus = data.get("script") == "han", data.get("minus", {})
+        self.reader: Reader = UnspacedReader(lang) if han else SpacedReader(lang, Lexicon(lang).entry)
+        self.grammar = Grammar(**dict.fromkeys(data.get("grammar", ()), True))
+        words = f"(?:{'|'.join(data.get('percent', ()))})" + ("" if han else r"(?!\w)")
+        self.percent = re.compile(f"{_PERCENT_SIGN}|[{_SPACES}-]*{words}", re.IGNORECASE)
+        self.ordinal_suffix = re.compile(data.get("ordinal_suffix", "(?!)"))
+        self.sentence_starts: Sequence[str] | None = data.get("sentence_starts")  # before them, "3." is no ordinal
+        self.ordinal_prefix: str = data.get("ordinal_prefix", "")
+        self.article_before = re.compile(data.get("article_before", "(?!)"))
+        self.not_minus_after: Sequence[str] = minus.get("not_after", ())
+        self.minus_after = frozenset(data.get("minus_after", ""))
+        self.fraction_of: Sequence[str] | None = data.get("fraction_of")  # None: ordinals are no denominators
+        self.contexts = {fold(word): Context(spec) for word, spec in data.get("contexts", {}).items()}
+        self.neighbours = _characters_beside if han else _words_beside
 
 
-@cache
-def _rules(lang: str) -> Rules:
-    data = language_data(lang)
-    reader: Reader = unspaced_reader(lang) if data.get("script") == "han" else spaced_reader(lang, lexicon(lang))
-    words = "|".join(data.get("percent", ()))
-    boundary = "" if data.get("script") == "han" else r"(?!\w)"
-    return Rules(
-        reader=reader,
-        grammar=Grammar(**dict.fromkeys(data.get("grammar", ()), True)),
-        percent=re.compile(f"{_PERCENT_SIGN}|[{_SPACES}-]*(?:{words}){boundary}", re.IGNORECASE),
-        ordinal_suffix=_optional(data.get("ordinal_suffix")),
-        ordinal_dot=frozenset(data["sentence_starts"]) if "sentence_starts" in data else None,
-        article_before=_optional(data.get("article_before")),
-        ordinal_prefix=data.get("ordinal_prefix", ""),
-        not_minus_after=frozenset(data.get("minus", {}).get("not_after", ())),
-        minus_after=frozenset(data.get("minus_after", "")),
-        fraction_of=frozenset(data["fraction_of"]) if "fraction_of" in data else None,
-        contexts={fold(word): _context(spec) for word, spec in data.get("contexts", {}).items()},
-        neighbours=_characters_beside if data.get("script") == "han" else _words_beside,
-    )
-
-
-def _optional(pattern: str | None) -> re.Pattern[str] | None:
-    return None if pattern is None else re.compile(pattern)
-
-
-def _context(spec: dict[str, list[str]]) -> Context:
-    def any_of(name: str) -> re.Pattern[str] | None:
-        return re.compile("|".join(spec[name]), re.IGNORECASE) if name in spec else None
-
-    return Context(any_of("after"), any_of("before"), any_of("not_after"), any_of("not_before"))
+_rules = cache(Rules)
 
 
 def _number(
@@ -833,14 +725,14 @@ def _number(
     """The number of the pieces from *first* to ``read.stop``, and where the reading goes on."""
     used = pieces[first : read.stop]
     start, end = used[0].start, used[-1].end
-    signed = first > 0 and pieces[first - 1].atom.role == "minus" and used[0].joined
-    lone = len(used) == 1 and used[0].literal is None and not signed
+    ahead = pieces[first - 1].atom.role if first and used[0].joined else None
+    lone = len(used) == 1 and used[0].literal is None and ahead != "minus"
     context = rules.contexts.get(used[0].key) if lone else None
-    if context is not None and not context.holds(*rules.neighbours(text, start, end)):
-        return None, end
-    if read.ordinal and before and _is_denominator(text, start, end, before[-1], rules):
-        return None, end
-    if _is_full_hour(text, used):
+    if (
+        (context is not None and not context.holds(*rules.neighbours(text, start, end)))
+        or (read.ordinal and before and _is_denominator(text, start, end, before[-1], rules))
+        or (used[0].key == "00" and _FULL_HOUR.match(text[max(0, start - 2) : start]))
+    ):
         return None, end
     value, sign_start = _signed(text, pieces, first, read.value, before, rules)
     kind: Kind = "ordinal" if read.ordinal else "cardinal"
@@ -852,21 +744,18 @@ def _number(
             kind, end, done = "ordinal", suffix, suffix
         elif percent is not None:
             kind, done = "percent", percent.end()
-        elif first and pieces[first - 1].atom.role == "percent" and used[0].joined:
+        elif ahead == "percent":
             kind = "percent"
         elif rules.ordinal_prefix and text.startswith(rules.ordinal_prefix, sign_start - len(rules.ordinal_prefix)):
             kind, sign_start = "ordinal", sign_start - len(rules.ordinal_prefix)
     form = _form(text, used, value, kind)
-    if value == 1 and kind == "cardinal" and rules.article_before is not None and rules.article_before.match(text, end):
+    if value == 1 and kind == "cardinal" and rules.article_before.match(text, end):
         form = "article"
     localised = all(piece.literal.localised for piece in used if piece.literal is not None)
     return Number(value, (sign_start, end), form, kind, localised), done
 
 
 def _form(text: str, used: Sequence[Piece], value: Decimal, kind: Kind) -> str:
-    literal = used[0].literal
-    if len(used) == 1 and literal is not None:  # most numbers
-        return "native" if literal.native else "grouped" if literal.grouped else "digits"
     literals = [piece.literal for piece in used if piece.literal is not None]
     if any(piece.atom.financial for piece in used):
         return "financial"
@@ -889,66 +778,42 @@ def _signed(
     A sign stands at a beginning: not between two numbers (3-5, 3 − 5) nor after a letter (COVID-19).
     """
     start = pieces[first].start
-    previous_end = before[-1].span[1] if before else -1
     if first and pieces[first - 1].atom.role == "minus" and pieces[first].joined:
-        minus = pieces[first - 1]
-        subtracts = previous_end >= 0 and not text[previous_end : minus.start].strip(_SPACES)
-        if not subtracts and _previous_word(text, minus.start).lower() not in rules.not_minus_after:
-            return value.copy_negate(), minus.start
-    if pieces[first].literal is None:
+        minus = pieces[first - 1].start
+        subtracts = before and not text[before[-1].span[1] : minus].strip(_SPACES)
+        if not subtracts and _previous_word(text, minus).lower() not in rules.not_minus_after:
+            return value.copy_negate(), minus
+    sign = _SIGN.search(text[max(0, start - 4) : start]) if pieces[first].literal is not None else None
+    if sign is None:
         return value, start
-    at = start - 1
-    while at > 0 and text[at] in _CURRENCY_SIGN:
-        at -= 1
-    if at < 0 or text[at] not in _MINUS_SIGNS:
-        return value, start
-    left = _last_but(_SPACES, text, at)
-    if text[at] == _TRUE_MINUS:
-        return (value, start) if left[:1].isdigit() or left == ")" else (value.copy_negate(), at)
-    if not left or left in rules.minus_after:
-        return value.copy_negate(), at
-    touching = text[at - 1] not in _SPACES
-    if touching:
-        left = _last_but(".", text, at) or left  # 3.-5. Mai
-    joins = left.isdigit() or left in "%)" or (touching and (left.isalnum() or left in "-–—"))
+    at = start - len(sign[0])
+    beside = text[max(0, at - 40) : at]
+    left = beside.rstrip(_SPACES)[-1:]
+    if sign[0][0] == _TRUE_MINUS:
+        joins = left.isdigit() or left == ")"
+    elif not left or left in rules.minus_after:
+        joins = False
+    else:
+        touching = beside[-1] not in _SPACES
+        left = beside.rstrip(".")[-1:] or left if touching else left  # 3.-5. Mai
+        joins = (
+            left.isdigit() or left in "%)" or (touching and (unicodedata.category(left)[0] in "LMN" or left in "-–—"))
+        )
     return (value, start) if joins else (value.copy_negate(), at)
-
-
-def _last_but(characters: str, text: str, end: int) -> str:
-    """The last character before *end* that is none of these, empty if there is none.
-
-    >>> _last_but(" ", "ab  -5", 4), _last_but(" ", "  -5", 2)
-    ('b', '')
-    """
-    while end and text[end - 1] in characters:
-        end -= 1
-    return text[end - 1 : end]
 
 
 def _ordinal_end(text: str, used: Sequence[Piece], rules: Rules) -> int | None:
     """Where the number with its ordinal suffix ends (*3rd*, *3º*, *3.* in German), or None if it has none."""
     literal = used[-1].literal
-    if rules.ordinal_suffix is not None and (literal is not None or rules.ordinal_prefix):
-        match = rules.ordinal_suffix.match(text, used[-1].end)
-        if match:
-            return match.end()
-    if literal is None or len(used) > 1 or rules.ordinal_dot is None or not literal.digits.isdecimal():
+    match = rules.ordinal_suffix.match(text, used[-1].end)
+    if match and (literal is not None or rules.ordinal_prefix):
+        return match.end()
+    if literal is None or len(used) > 1 or rules.sentence_starts is None or literal.grouped:
         return None
-    if len(literal.digits) > 3 or literal.grouped or text[literal.end : literal.end + 1] != ".":
-        return None
-    after = text[literal.end + 1 : literal.end + 2]
     following = _next_word(text, literal.end + 1)
-    if not after or after not in _SPACES or not following or following in rules.ordinal_dot:
-        return None
-    return literal.end + 1
-
-
-def _is_full_hour(text: str, used: Sequence[Piece]) -> bool:
-    """Whether a number is the minutes of *7:00*, which *7 Uhr* and *7 a.m.* leave unsaid."""
-    start, literal = used[0].start, used[0].literal
-    if literal is None or literal.digits != "00" or start < 2:
-        return False
-    return text[start - 1] in ":.hH" and text[start - 2].isdecimal()
+    dotted = len(literal.digits) < 4 and literal.digits.isdecimal() and text[literal.end : literal.end + 1] == "."
+    spaced = text[literal.end + 1 : literal.end + 2] in tuple(_SPACES)
+    return literal.end + 1 if dotted and spaced and following and following not in rules.sentence_starts else None
 
 
 def _is_denominator(text: str, start: int, end: int, before: Number, rules: Rules) -> bool:

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache
 from itertools import compress, pairwise
-from operator import itemgetter
 from typing import Any, Protocol, TypeAlias, TypeVar
 from typing import Literal as OneOf
 
@@ -203,13 +201,17 @@ Role: TypeAlias = OneOf[
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """What a number word contributes. bare: a multiplier that may stand alone (*mil*, 十, but not *million*)."""
+    """What a number word contributes.
+
+    bare: a multiplier that may stand alone (*mil*, 十, but not *million*).
+    leading: an article that only begins a number (*a hundred a day*).
+    """
 
     role: Role
     value: Decimal = Decimal(0)
     ordinal: bool = False
     bare: bool = False
-    article: bool = False
+    leading: bool = False
     financial: bool = False
 
 
@@ -310,59 +312,23 @@ def fold(word: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """An atom at characters *start* to *end* of its word."""
-
-    atom: Atom
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Entry:
     """What a word may be: a number by itself (its parts), or the first word of phrases (longest first)."""
 
     key: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Piece, ...] = ()
     phrases: tuple[tuple[tuple[str, ...], Atom], ...] = ()
-
-    @property
-    def begins(self) -> bool:
-        """Whether a number may begin with the word; *and*, *and a half* and *point* stand only within one."""
-        first = [atom for _, atom in self.phrases] + [part.atom for part in self.parts[:1]]
-        return any(atom.role in SOLID for atom in first)
-
-
-class Words(Protocol):
-    """The number words of a language."""
-
-    entries: Remembered[Entry | None]
-
-    def entry(self, word: str) -> Entry | None:
-        """What *word* means as a number word, or None."""
 
 
 class Reader(Protocol):
-    def begins(self, text: str) -> bool:
-        """Whether a number may begin in *text*, a word."""
-
-    def may_hold(self, text: str) -> bool:
-        """Whether a number may begin in *text*, of any length."""
-
     def pieces(self, text: str) -> list[Piece]:
-        """The pieces of numbers in *text*."""
+        """The pieces of numbers in *text*, left to right."""
 
 
 # ----------------------------------------------------------------------------
 # Pieces of numbers in languages that put spaces between words.
 
 _TOKEN = re.compile(rf"{WORD}|({TRADITIONAL})|({LITERAL})|[¼½¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]")
-
-
-_WHOLE = itemgetter(0)
-
-
-_DIGIT = re.compile(r"[\d¼½¾⅛⅜⅝⅞௰௱௲]")
 
 
 _COMMA = Atom("comma")
@@ -377,6 +343,7 @@ _VULGAR = {"¼": ".25", "½": ".5", "¾": ".75", "⅕": ".2", "⅖": ".4", "⅗"
 
 
 _GAP = re.compile("[ \u00a0\u2009\u202f]*")
+_NARROW = ("", " ", "\u2009", "\u202f")
 
 
 _HYPHENS = frozenset("-\u2010\u2011\u00ad")
@@ -389,43 +356,38 @@ _APOSTROPHES = frozenset("'\u2019\u02bc")
 _CURRENCY = "$€£¥₹₽￥"
 
 
-@dataclass
 class SpacedReader:
-    """Cuts a text into pieces, by words and runs of digits."""
+    """Cuts a text into pieces, by words and runs of digits; *entry*: what a word is as a number word, or None."""
 
-    words: Words
-    rules: Convention
-    after_digits: dict[str, Atom]
-    attached: re.Pattern[str] | None
-    before_currency: re.Pattern[str] | None
-    after_currency: re.Pattern[str] | None
-    suffixes: dict[str, Decimal]
-    comma: bool
-    half_after: frozenset[str]
-    clock_after: re.Pattern[str] | None
-
-    def __post_init__(self) -> None:
-        self._begins = Remembered(self.begins)
+    def __init__(self, lang: str, entry: Callable[[str], Entry | None]):
+        data = language_data(lang)
+        attached, money = data.get("attached", {}), data.get("after_currency", {})
+        letters = "|".join(sorted(attached, key=len, reverse=True)) or "(?!)"
+        self.rules = convention(lang)
+        self.entry = entry
+        self.after_digits = {
+            word: Atom("scale", Decimal(value)) for word, value in data.get("after_digits", {}).items()
+        }
+        # 3 M€: the letter of a scale may stand after a space where a currency sign follows it.
+        self.attached = re.compile(rf"(?:{letters})(?![^\W_])|{_GAP.pattern[:-1]}{{0,3}}(?:{letters})(?=[{_CURRENCY}])")
+        self.after_currency = re.compile(rf"(?:{'|'.join(sorted(money, key=len, reverse=True)) or '(?!)'})(?![^\W_])")
+        self.suffixes = {suffix: Decimal(value) for suffix, value in {**attached, **money}.items()}
+        self.comma = bool(data.get("comma"))
+        self.half_after = frozenset(data.get("half_after", ()))
+        self.clock_after = re.compile(data.get("clock_after", "(?!)"))
         self._known = Remembered(self._look)
         self._folded = Remembered(fold)
 
     def _look(self, token: str) -> Entry | bool:
         """What is known of a token: as a number word, True for one that `_other` reads, False for any other word."""
-        other = not token[0].isalpha() or token[0] in _VULGAR or token.lower() in self.after_digits
-        return self.words.entry(token) or other
-
-    def may_hold(self, text: str) -> bool:
-        return any(map(self._begins.__getitem__, text.split()))
-
-    def begins(self, text: str) -> bool:
-        entries = map(self.words.entries.__getitem__, WORDS.findall(text))
-        return _DIGIT.search(text) is not None or any(found is not None and found.begins for found in entries)
+        other = not token[0].isalpha() or token.lower() in self.after_digits
+        return self.entry(token) or other
 
     def pieces(self, text: str) -> list[Piece]:
-        """All pieces, left to right."""
+        """The pieces of numbers in *text*, left to right."""
         pieces: list[Piece] = []
         tokens = list(_TOKEN.finditer(text))
-        known = list(map(self._known.__getitem__, map(_WHOLE, tokens)))
+        known = [self._known[token[0]] for token in tokens]
         skip = 0
         for i in compress(range(len(tokens)), known):
             if i < skip:
@@ -434,38 +396,41 @@ class SpacedReader:
             if not isinstance(found, Entry):
                 self._other(text, token, pieces)
                 continue
-            start, length = token.start(), 0
-            for rest, atom in found.phrases:
-                if self._follows(text, tokens, i, rest):
-                    length = len(rest)
-                    end = tokens[i + length].end()
-                    joined = self._joined(text, pieces, start)
-                    if atom.role == "half" and i and not joined:
-                        joined = text[end : end + 1] not in _HYPHENS and self._after_unit(
-                            text, pieces, tokens[i - 1], start
-                        )
-                    pieces.append(Piece(start, end, atom, found.key, joined))
-                    break
-            else:
-                for part in found.parts:
-                    joined = part.start > 0 or self._joined(text, pieces, start)
-                    begin, end = start + min(part.start, len(token[0])), start + min(part.end, len(token[0]))
-                    pieces.append(Piece(begin, end, part.atom, found.key, joined))
-                if found.parts:
-                    pieces[-1].end = token.end()
-            skip = i + length + 1
+            start, key = token.start(), found.key
+            phrase = next((each for each in found.phrases if self._follows(text, tokens, i, each[0])), None)
+            if phrase is not None:
+                words, atom = phrase
+                skip = i + len(words) + 1
+                end = tokens[skip - 1].end()
+                joined = self._joined(text, pieces, start) or (
+                    atom.role == "half"
+                    and i > 0
+                    and text[end : end + 1] not in _HYPHENS
+                    and self._after_unit(text, pieces, tokens[i - 1], start)
+                )
+                pieces.append(Piece(start, end, atom, key, joined))
+                continue
+            for part in found.parts:
+                joined = part.start > 0 or self._joined(text, pieces, start)
+                begin, end = (start + min(place, len(token[0])) for place in (part.start, part.end))
+                pieces.append(Piece(begin, end, part.atom, key, joined))
+            if found.parts:
+                pieces[-1].end = token.end()
         return pieces
 
     def _other(self, text: str, token: re.Match[str], pieces: list[Piece]) -> None:
         """The pieces of what is no number word."""
+        start = token.start()
         if token.lastindex == 2:
-            self._literals(text, token[2], token.start(), pieces)
+            self._literals(text, token[2], start, pieces)
         elif token.lastindex == 1:
-            pieces.append(literal_piece(traditional_literal(token[1], token.start()), joined=False))
+            pieces.append(literal_piece(traditional_literal(token[1], start), joined=False))
         elif token[0] in _VULGAR:
-            self._vulgar(text, token[0], token.start(), pieces)
-        elif pieces and pieces[-1].literal is not None:
-            self._after_digits(text, token[0], token.start(), pieces)
+            self._vulgar(text, token[0], start, pieces)
+        elif pieces and pieces[-1].literal is not None:  # 5 millions: a plural that is no number by itself
+            atom = self.after_digits.get(token[0].lower())
+            if atom is not None and self._joined(text, pieces, start):
+                pieces.append(Piece(start, token.end(), atom, token[0], joined=True))
 
     def _follows(self, text: str, tokens: list[re.Match[str]], i: int, rest: tuple[str, ...]) -> bool:
         """Whether the words of *rest* come after token *i*, each after a space or a hyphen."""
@@ -505,32 +470,25 @@ class SpacedReader:
         return False
 
     def _literals(self, text: str, run: str, start: int, pieces: list[Piece]) -> None:
-        before = text[start - 1] if start else ""
+        before, end = text[start - 1 : start], start + len(run)
         if self._leading_point(text, start, run):
             digits = "0." + run
-            literal = Literal(start - 1, start + len(run), Decimal(digits), digits, False, True, not run.isascii())
-            found = [literal]
-        elif self.clock_after is not None and "." in run and self.clock_after.match(text, start + len(run)):
+            found = [Literal(start - 1, end, Decimal(digits), digits, False, True, not run.isascii())]
+        elif "." in run and self.clock_after.match(text, end):
             found = read_runs(run, start)
         else:
             found = read_literal(run, start, self.rules)
-        if not found:
-            return  # too long to be a number
         for literal in found:
             gap = gap_between(text, pieces[-1].end, literal.start) if pieces else "?"
-            joined = bool(gap) and _GAP.fullmatch(gap) is not None
-            pieces.append(literal_piece(literal, joined))
-        if before.isalpha():
-            return  # a name: MP3, B2B
-        money = self.after_currency if before and before in _CURRENCY else None
-        end = start + len(run)
-        for pattern in (money, self.attached, self.before_currency):
-            match = pattern.match(text, end) if pattern is not None else None
-            if match:
-                suffix = match[0].strip()
-                scale = Atom("scale", self.suffixes[suffix])
-                pieces.append(Piece(match.end() - len(suffix), match.end(), scale, suffix, joined=True))
-                break
+            pieces.append(literal_piece(literal, bool(gap) and _GAP.fullmatch(gap) is not None))
+        if not found or before.isalpha():
+            return  # too long to be a number, or a name: MP3, B2B
+        match = before and before in _CURRENCY and self.after_currency.match(text, end)
+        match = match or self.attached.match(text, end)
+        if match:
+            suffix = match[0].strip()
+            scale = Atom("scale", self.suffixes[suffix])
+            pieces.append(Piece(match.end() - len(suffix), match.end(), scale, suffix, joined=True))
 
     def _leading_point(self, text: str, start: int, run: str) -> bool:
         """*.5* is one half where the point is the decimal sign, after a space or a currency sign; *,05* alike."""
@@ -542,55 +500,13 @@ class SpacedReader:
 
     def _vulgar(self, text: str, sign: str, start: int, pieces: list[Piece]) -> None:
         """*½* adds to the number before it (*2½*), or is a number by itself."""
-        value = Decimal("0" + _VULGAR.get(sign, ""))
+        value = Decimal("0" + _VULGAR[sign])
         last = pieces[-1] if pieces else None
-        if (
-            last is not None
-            and last.literal is not None
-            and gap_between(text, last.end, start) in ("", " ", "\u2009", "\u202f")
-        ):
+        if last is not None and last.literal is not None and gap_between(text, last.end, start) in _NARROW:
             pieces.append(Piece(start, start + 1, Atom("half", value), sign, joined=True))
         else:
             literal = Literal(start, start + 1, value, str(value), False, True, False)
             pieces.append(literal_piece(literal, joined=False))
-
-    def _after_digits(self, text: str, word: str, start: int, pieces: list[Piece]) -> None:
-        """*5 millions*: a plural that is no number by itself, but one after digits."""
-        atom = self.after_digits.get(word.lower())
-        if atom is not None and self._joined(text, pieces, start):
-            pieces.append(Piece(start, start + len(word), atom, word, joined=True))
-
-
-def spaced_reader(lang: str, words: Words) -> SpacedReader:
-    """The reader of a language that knows these number words."""
-    data = language_data(lang)
-    attached, money = data.get("attached", {}), data.get("after_currency", {})
-    return SpacedReader(
-        words=words,
-        rules=convention(lang),
-        after_digits={word: Atom("scale", Decimal(value)) for word, value in data.get("after_digits", {}).items()},
-        attached=_suffix(attached),
-        before_currency=_before_currency(attached),
-        after_currency=_suffix(money),
-        suffixes={suffix: Decimal(value) for suffix, value in {**attached, **money}.items()},
-        comma=bool(data.get("comma")),
-        half_after=frozenset(data.get("half_after", ())),
-        clock_after=re.compile(data["clock_after"]) if "clock_after" in data else None,
-    )
-
-
-def _suffix(suffixes: dict[str, int]) -> re.Pattern[str] | None:
-    if not suffixes:
-        return None
-    return re.compile(f"(?:{'|'.join(sorted(suffixes, key=len, reverse=True))})(?![^\\W_])")
-
-
-def _before_currency(suffixes: dict[str, int]) -> re.Pattern[str] | None:
-    """*3 M€*: the letter of a scale may stand after a space where a currency sign follows it."""
-    if not suffixes:
-        return None
-    letters = "|".join(sorted(suffixes, key=len, reverse=True))
-    return re.compile(f"[ \u00a0\u2009\u202f]{{0,3}}(?:{letters})(?=[{_CURRENCY}])")
 
 
 # ----------------------------------------------------------------------------
@@ -599,57 +515,54 @@ def _before_currency(suffixes: dict[str, int]) -> re.Pattern[str] | None:
 _UNSPACED_GAP = re.compile("[ \u00a0\u2009\u202f\u3000]*")
 
 
-@dataclass(frozen=True)
 class UnspacedReader:
     """Cuts a text into pieces, by characters and runs of digits."""
 
-    rules: Convention
-    atoms: dict[str, Atom]
-    digits: dict[str, str]
-    present: re.Pattern[str]
-    token: re.Pattern[str]
-    suffixes: dict[str, Decimal]
-    about: frozenset[str]
-    spaced: bool
-    scales: frozenset[str]
-    spelled: dict[str, Atom]
-    syllables: re.Pattern[str]
-
-    def begins(self, text: str) -> bool:
-        return self.present.search(text) is not None
-
-    may_hold = begins
+    def __init__(self, lang: str):
+        data = language_data(lang)
+        self.rules = convention(lang)
+        self.atoms = atoms = dict(_atoms(data))
+        self.digits = {character: str(value) for character, value in data["digits"].items()}
+        self.suffixes = {suffix: Decimal(value) for suffix, value in data.get("attached", {}).items()}
+        self.about = frozenset(data.get("about", ""))
+        self.spaced = bool(data.get("spaced"))
+        self.scales = frozenset(word for word, atom in atoms.items() if atom.role == "scale")
+        self.spelled = {
+            **{word: Atom("add", Decimal(value)) for word, value in data.get("spelled", _NONE)["values"].items()},
+            **{w: replace(a, bare=True) for w, a in atoms.items() if a.role in ("multiply", "scale", "point")},
+        }
+        self.syllables = re.compile(_longest_first(self.spelled))
+        self.token = _token(data, atoms, self.scales)
 
     def pieces(self, text: str) -> list[Piece]:
-        """All pieces, left to right."""
+        """The pieces of numbers in *text*, left to right."""
         pieces: list[Piece] = []
-        for token in self.token.finditer(text):
+
+        def add(start: int, end: int, atom: Atom, key: str, joined: bool | None = None) -> None:
+            pieces.append(Piece(start, end, atom, key, self._joined(text, pieces, start) if joined is None else joined))
+
+        for token in self.token.finditer(text):  # without what is skipped, and runs without an end
             start, end, kind, matched = token.start(), token.end(), token.lastgroup, token[0]
+            touches = bool(pieces) and pieces[-1].end == start
             if kind in ("word", "point"):
-                pieces.append(Piece(start, end, self.atoms[matched], matched, self._joined(text, pieces, start)))
+                add(start, end, self.atoms[matched], matched)
             elif kind == "literal":
                 for literal in read_literal(matched, start, self.rules):
-                    joined = self._joined(text, pieces, literal.start)
-                    pieces.append(literal_piece(literal, joined))
+                    pieces.append(literal_piece(literal, self._joined(text, pieces, literal.start)))
             elif kind == "decade":
                 year = self._decade(matched)
-                pieces.append(Piece(start, end, Atom("literal", year), str(year), joined=False))
-            elif kind == "suffix":
-                if pieces and pieces[-1].end == start:
-                    scale = Atom("scale", self.suffixes[matched])
-                    pieces.append(Piece(start, end, scale, matched, joined=True))
-            elif kind == "half":
-                if pieces and pieces[-1].end == start:
-                    pieces.append(Piece(end - 1, end, Atom("half", Decimal("0.5")), matched[-1:], joined=True))
+                add(start, end, Atom("literal", year), str(year), joined=False)
+            elif kind == "suffix" and touches:
+                add(start, end, Atom("scale", self.suffixes[matched]), matched)
+            elif kind == "half" and touches:
+                add(end - 1, end, Atom("half", Decimal("0.5")), matched[-1:], joined=True)
             elif kind == "spelled":
                 for part in self.syllables.finditer(matched):
-                    a, b = start + part.start(), start + part.end()
-                    pieces.append(Piece(a, b, self.spelled[part[0]], part[0], self._joined(text, pieces, a)))
+                    add(start + part.start(), start + part.end(), self.spelled[part[0]], part[0])
             elif kind == "run":
                 digits = "".join(self.digits[character] for character in matched)
-                atom = Atom("literal", Decimal(digits))
-                pieces.append(Piece(start, end, atom, digits, self._joined(text, pieces, start)))
-        return pieces  # without what is skipped, and runs without an end
+                add(start, end, Atom("literal", Decimal(digits)), digits)
+        return pieces
 
     def _decade(self, text: str) -> Decimal:
         """*20世纪80年代* and *二十世纪八十年代* are the 1980s."""
@@ -679,77 +592,57 @@ class UnspacedReader:
         return spaced or (last.literal is not None and _UNSPACED_GAP.fullmatch(gap) is not None)
 
 
-@cache
-def unspaced_reader(lang: str) -> UnspacedReader:
-    """The reader of a language, built on first use."""
-    data = language_data(lang)
-    atoms = dict(_atoms(data))
-    digits = {character: str(value) for character, value in data["digits"].items()}
-    multipliers = [word for word, atom in atoms.items() if atom.role in ("multiply", "scale")]
-    signs = {"digits": "".join(digits), "multipliers": "".join(m for m in multipliers if len(m) == 1)}
-    signs["numerals"] = signs["digits"] + signs["multipliers"]
-    digit, multiplier, numeral = f"[{signs['digits']}]", f"[{signs['multipliers']}]", f"[{signs['numerals']}]"
-    positional = f"[{''.join(c for c in digits if c not in data.get('counting', ''))}]"
-    attached = data.get("attached", {})
+_NONE: dict[str, Any] = {"patterns": [], "values": {}, "signs": {}}
+
+
+def _longest_first(words: Iterable[str]) -> str:
+    return "|".join(sorted(words, key=len, reverse=True)) or "(?!)"
+
+
+def _token(data: dict[str, Any], atoms: dict[str, Atom], scales: Iterable[str]) -> re.Pattern[str]:
+    """What is read as one token, or skipped.
+
+    A repeat before something that may fail has a limit: without one, a long run would be gone over from each of its
+    characters. What is possessive (``+`` behind it) gives nothing back, as nothing shorter can match either.
+    """
+    spelled, attached = data.get("spelled", _NONE), data.get("attached", {})
+    multipliers = "".join(w for w, atom in atoms.items() if atom.role in ("multiply", "scale") and len(w) == 1)
+    signs = {"digits": "".join(data["digits"]), "multipliers": multipliers}
+    signs["numerals"] = signs["digits"] + multipliers
+    digit, multiplier, numeral = f"[{signs['digits']}]", f"[{multipliers}]", f"[{signs['numerals']}]"
+    positional = f"[{''.join(c for c in data['digits'] if c not in data.get('counting', ''))}]"
     by_first: dict[str, list[str]] = {}
     for word in sorted(data["skip"], key=len, reverse=True):
         by_first.setdefault(word[0], []).append(_whole_word(word, signs["numerals"]))
     skipped = [f"(?={first})(?:{'|'.join(words)})" for first, words in by_first.items()]
     skipped += [_named(pattern, signs) for pattern in data["patterns"]]
-    spelled = data.get("spelled", {"patterns": [], "values": {}})
-    syllables = {word: Atom("add", Decimal(value)) for word, value in spelled["values"].items()}
-    syllables |= {
-        word: replace(atom, bare=True) for word, atom in atoms.items() if atom.role in ("multiply", "scale", "point")
-    }
-    # A repeat before something that may fail has a limit: without one, a long run would be gone over from each of its
-    # characters. What is possessive (``+`` behind it) gives nothing back, as nothing shorter can match either.
-    clock = f"(?!{numeral}{{1,30}}+[{data['clock']}])"
-    scales = "".join(word for word, atom in atoms.items() if atom.role == "scale" and len(word) == 1)
-    points = f"(?<={numeral})[{''.join(data['point'])}](?={digit}){clock}"
+    words = [word for word, atom in atoms.items() if atom.role != "point"]
     after_whole = rf"(?<=[\d{signs['numerals']}])(?<!\d{{4}})(?<![.．]\d)"  # no year, no decimal fraction
-    words = sorted((w for w, a in atoms.items() if a.role != "point"), key=len, reverse=True)
-    alternatives = [
-        f"(?P<skip>{'|'.join(skipped)})",
-        f"(?P<spelled>{'|'.join(_named(p, spelled['signs']) for p in spelled['patterns']) or '(?!)'})",
-        f"(?P<decade>(?:[12]?\\d|{numeral}{{1,3}})(?:世纪|世紀)(?:\\d0|{digit}十)(?=年代))",
-        f"(?P<literal>{LITERAL})",
-        f"(?P<suffix>(?<=\\d)(?:{'|'.join(sorted(attached, key=len, reverse=True))})(?![A-Za-z]))",
-        f"(?P<half>{after_whole}(?:{'|'.join(data['half_after'])})半(?![{data['half_words']}]))",
-        f"(?P<endless>{positional}{{{MOST_DIGITS + 1},}})",
-        f"(?P<run>(?<!{multiplier}){positional}{{2,{MOST_DIGITS}}}+(?:(?!{numeral})|(?<={positional}{{3}})(?=[{scales}])))",
-        f"(?P<point>{points})",
-        f"(?P<word>{'|'.join(map(re.escape, words))})",
-    ]
-    begins = "".join(
-        sorted({word[0] for word, atom in {**syllables, **atoms}.items() if atom.role not in ("point", "glue")})
-    )
-    return UnspacedReader(
-        rules=convention(lang),
-        atoms=atoms,
-        digits=digits,
-        present=re.compile(rf"[\d{begins}]"),
-        token=re.compile(f"(?=[{_first_characters(data, words, attached)}])(?:{'|'.join(alternatives)})"),
-        suffixes={suffix: Decimal(value) for suffix, value in attached.items()},
-        about=frozenset(data.get("about", "")),
-        spaced=bool(data.get("spaced")),
-        scales=frozenset(word for word, atom in atoms.items() if atom.role == "scale"),
-        spelled=syllables,
-        syllables=re.compile("|".join(sorted(syllables, key=len, reverse=True))),
-    )
+    single = "".join(word for word in scales if len(word) == 1)
+    begins = {word[0] for word in [*data["skip"], *words, *data["point"], *attached, *data["half_after"]]}
+    begins |= {*(word[0] for word in spelled["values"]), *data["ordinal_prefix"], *data["digits"]}
+    begins |= {c for pattern in data["patterns"] for c in pattern if c.isalpha() and not c.isascii()}
+    kinds = {
+        "skip": "|".join(skipped),
+        "spelled": "|".join(_named(p, spelled["signs"]) for p in spelled["patterns"]) or "(?!)",
+        "decade": f"(?:[12]?\\d|{numeral}{{1,3}})(?:世纪|世紀)(?:\\d0|{digit}十)(?=年代)",
+        "literal": LITERAL,
+        "suffix": f"(?<=\\d)(?:{_longest_first(attached)})(?![A-Za-z])",
+        "half": f"{after_whole}(?:{'|'.join(data['half_after'])})半(?![{data['half_words']}])",
+        "endless": f"{positional}{{{MOST_DIGITS + 1},}}",
+        "run": f"(?<!{multiplier}){positional}{{2,{MOST_DIGITS}}}+"
+        f"(?:(?!{numeral})|(?<={positional}{{3}})(?=[{single}]))",
+        "point": f"(?<={numeral})[{''.join(data['point'])}](?={digit})(?!{numeral}{{1,30}}+[{data['clock']}])",
+        "word": _longest_first(map(re.escape, words)),
+    }
+    alternatives = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items())
+    return re.compile(f"(?=[\\d{''.join(sorted(begins))}])(?:{alternatives})")
 
 
 def _whole_word(word: str, numerals: str) -> str:
     """A word that holds a number sign, where that sign does not belong to a number (万一 in 二万一千)."""
     before = rf"(?<![\d{numerals}点])" if word[0] in numerals else ""
     return before + word + (f"(?![{numerals}点])" if word[-1] in numerals else "")
-
-
-def _first_characters(data: dict[str, Any], words: list[str], attached: dict[str, int]) -> str:
-    """Every character that a token may begin with (and some more), so that the others are passed over at once."""
-    begins = {word[0] for word in [*data["skip"], *words, *data["point"], *attached, *data["half_after"]]}
-    begins |= {word[0] for word in data.get("spelled", {}).get("values", ())} | set(data["ordinal_prefix"])
-    begins |= {c for pattern in data["patterns"] for c in pattern if c.isalpha() and not c.isascii()}
-    return "\\d" + "".join(sorted(begins | set(data["digits"])))
 
 
 def _named(pattern: str, signs: dict[str, str]) -> str:
