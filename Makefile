@@ -8,23 +8,33 @@ PACKAGES := $(wildcard packages/*)
 export NBKIT_CACHE ?= $(CURDIR)/.cache/nbkit
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup dev demo demo-card demo-card-again demo-compare demo-pages sandbox models test thorough test-all lint lab docs bench lock wheel clean
+.PHONY: setup dev demo demo-card demo-card-again demo-compare demo-pages sandbox models test thorough campaign test-all lint lab docs bench lock wheel clean
 
 setup: $(VENV)/.installed
 
 dev: $(VENV)/.dev  ## what the tests, ruff, mypy and the docs need, too
 
+# uv takes a fraction of pip's time, and is given pip's settings; where it cannot be had, pip does it.
+define install
+if $(BIN)/python -m pip install --quiet --disable-pip-version-check uv; then \
+  for name in index-url extra-index-url find-links; do \
+    value=$$($(BIN)/pip config get global.$$name 2>/dev/null) && export UV_$$(echo $$name | tr a-z- A-Z_)="$$value"; \
+  done; \
+  $(BIN)/uv pip install --quiet --index-strategy unsafe-best-match --python $(BIN)/python --compile-bytecode $(1); \
+else \
+  $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1); \
+fi
+endef
+
 $(VENV)/.installed: requirements.lock pyproject.toml $(wildcard packages/*/pyproject.toml)
 	@echo "installing into $(VENV): one to five minutes"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock \
-	  --editable ".[all]" $(PACKAGES:%=--editable %)
+	@$(call install,--constraint requirements.lock --editable ".[all]" $(PACKAGES:%=--editable %))
 	touch $@
 	@echo "installed; next: . $(BIN)/activate && nbkit doctor"
 
 $(VENV)/.dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(call install,-r requirements.lock)
 	touch $@
 
 # The card is made beside that of the weaker model, one thread each, as the models are tiny. The second is done earlier, as
@@ -50,16 +60,19 @@ sandbox: setup  ## the full sandbox grid: four studies, up to seven languages
 	$(BIN)/nbkit run params/sandbox.yaml
 
 # What Python compiles is kept: tests start hundreds of processes, and each would compile all of nbkit again.
-test: export PYTHONDONTWRITEBYTECODE =
+test thorough campaign: export PYTHONDONTWRITEBYTECODE =
 # Doctests and tests in one run; two processes, each file in one of them, so that what its fixtures make is made once. Torch
 # keeps to one thread in each. The order is that of the folders: small doctests come last and fill both processes.
 test: dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q $(PYTEST_ARGS)
 
-thorough: dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q -m thorough $(PYTEST_ARGS)
+thorough: dev  ## the tests that take long by nature: every parameter of every study, kills, full disks, clusters, wheels
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q -m thorough $(PYTEST_ARGS)
 
-test-all: test thorough  ## the tests, and those that take minutes more: every parameter of every study, fifty killed runs
+campaign: dev  ## a thousand command lines that no test has drawn before
+	HYPOTHESIS_PROFILE=nbkit-free OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_cli_fuzz.py $(PYTEST_ARGS)
+
+test-all: test thorough campaign
 
 models: setup  ## train the models of nbsandbox again: about three hours on two cores; goes on where it was stopped
 	$(BIN)/python -m nbtrain.shipped | OMP_NUM_THREADS=1 xargs -P 2 -n 1 $(BIN)/python -m nbtrain.shipped

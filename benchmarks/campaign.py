@@ -336,13 +336,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             [Kill.drawn(options.seed, n) for n in range(options.kills)], Path(scratch), Path(scratch, "prepared"), tally
         )
     tried, found = tracebacks(options.lines, options.seed)
-    met = tell(report, options, tally, tried, found)
+    met = report_tally(report, options, tally, tried, found)
     if not options.quick or options.results:
         report.write()
     return 0 if met else 1
 
 
-def tell(report: Report, options: Any, tally: Tally, tried: int, found: Mapping[str, str]) -> bool:
+def report_tally(report: Report, options: Any, tally: Tally, tried: int, found: Mapping[str, str]) -> bool:
     """Fills the table; whether every bar is met."""
     where = ", ".join(f"{count} of a {target} in {stage}" for (stage, target), count in sorted(tally.kills.items()))
     figures = {

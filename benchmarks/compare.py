@@ -188,8 +188,8 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     _false_alarms(report, whole, options.pages)
     _powers(report, whole, options.runs)
     counts = pd.Series([test.fault.study for test in whole.tests]).value_counts()
-    told = ", ".join(f"{n} of {name}" for name, n in counts.items())
-    report.remark(f"A page has {len(whole.tests)} tests: {told}.")
+    counted = ", ".join(f"{n} of {name}" for name, n in counts.items())
+    report.remark(f"A page has {len(whole.tests)} tests: {counted}.")
     report.remark(
         "False alarms: pages with any significant difference; the bar is 5 % and 1.96 of its standard errors. Power: "
         "how often the measure's difference over all items is significant after Holm's correction over its study's "
@@ -213,13 +213,13 @@ def _false_alarms(report: Report, whole: Page, pages: int) -> None:
         even, uneven = whole.drawn(np.full(n_clusters, 0.1), random), whole.drawn(few, random)
         alarms["uneven"] += _alarm([test.sums(even, uneven) for test in whole.tests])
     bound = 100 * (LEVEL + 1.96 * (LEVEL * (1 - LEVEL) / pages) ** 0.5)
-    said = {
+    labels = {
         "clusters": "A/A: two systems with the same faults",
         "identical": "A/A: a system against itself",
         "uneven": "equal means, uneven spread (systems that do differ, not in the mean)",
         "items": "A/A, items taken for independent (not what nbkit does)",
     }
-    for name, what in said.items():
+    for name, what in labels.items():
         bar = f"≤ {bound:.1f}" if what.startswith("A/A:") else ""
         report.add(what, 100 * alarms[name] / pages, "%", bar=bar, note=f"{alarms[name]} of {pages} pages")
 

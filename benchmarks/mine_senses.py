@@ -100,7 +100,7 @@ def naive(triples: Triples, lexicon: HomographLexicon) -> Counter[Any]:
             for token, lemma in enumerate(lemmas):
                 if lemma.lower() != homograph.word or tags[token] != "NOUN":
                     continue
-                told = set()
+                aligned = set()
                 for here, there in links:
                     if not nouns[there]:
                         continue
@@ -109,15 +109,15 @@ def naive(triples: Triples, lexicon: HomographLexicon) -> Counter[Any]:
                         lowered = [word.casefold() for word in words]
                         for translation in cluster.translations:
                             if here == token and translation.casefold() == lowered[0]:
-                                told.add(cluster.name)
+                                aligned.add(cluster.name)
                         if here == token and not any(
                             lowered[0] == translation.casefold()
                             for other in homograph.clusters
                             for translation in other.translations
                         ):
-                            told |= {cluster.name for each in cluster.translations if each.casefold() == lowered[1]}
-                if len(told) == 1:
-                    senses |= told
+                            aligned |= {cluster.name for each in cluster.translations if each.casefold() == lowered[1]}
+                if len(aligned) == 1:
+                    senses |= aligned
             if len(senses) == 1:
                 (sense,) = senses
                 pairs[homograph.word, sense] += 1

@@ -39,8 +39,8 @@ def main() -> None:
         if headline.better == "lower":
             values = 1 - values
         one, other = values[label("sandbox")], values[label(peer)]
-        said = f"{one:.3f} against {other:.3f}"
-        report.add(f"{headline.label}, {'→'.join(pair)}", one / other, against=peer, bar="≥ 0.8", note=said)
+        note = f"{one:.3f} against {other:.3f}"
+        report.add(f"{headline.label}, {'→'.join(pair)}", one / other, against=peer, bar="≥ 0.8", note=note)
     report.write()
 
 

@@ -626,8 +626,8 @@ def write_flags(flags, plain: Path | None, texts: Path | None) -> None:
         with path.open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file, delimiter="\t", lineterminator="\n")
             for pair, wrong in flags:
-                said = "; ".join(map(str, wrong))
-                rest = [said, pair.source, pair.target] if full else [", ".join(verdict.wrong for verdict in wrong)]
+                reasons = "; ".join(map(str, wrong))
+                rest = [reasons, pair.source, pair.target] if full else [", ".join(verdict.wrong for verdict in wrong)]
                 rows.writerow([pair.file, pair.line, pair.digest, *rest])
 
 

@@ -119,11 +119,11 @@ def add_rates(report: Report, name: str, rows: list[Row], found: list[Sense | No
     rate = share_interval([float(is_right(row, cluster)) for row, cluster in decided])
     with_sense = sum(row["verdict"] != "none" for row in rows)
     covered = sum(row["verdict"] != "none" for row, _ in decided)
-    told = [float(is_right(row, cluster)) for row, cluster in decided if row["verdict"] != "none"]
-    among = share_interval(told)
+    hits = [float(is_right(row, cluster)) for row, cluster in decided if row["verdict"] != "none"]
+    among = share_interval(hits)
     note = f"{right} of {len(decided)} [{rate.low:.3f}, {rate.high:.3f}]"
     report.add(f"precision, {name}", rate.mean, "", bar=f"≥ {BAR}" if has_bar else "", note=note)
-    note = f"{sum(told):.0f} of {len(told)} [{among.low:.3f}, {among.high:.3f}]"
+    note = f"{sum(hits):.0f} of {len(hits)} [{among.low:.3f}, {among.high:.3f}]"
     report.add(f"precision where there is a sense, {name}", among.mean, "", note=note)
     report.add(f"coverage, {name}", covered / max(with_sense, 1), "", note=f"{covered} of {with_sense}")
 

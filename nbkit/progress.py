@@ -53,13 +53,13 @@ class Lines:
         """Count *count* more as done."""
         self.done += count
         if time.monotonic() - self._written >= SECONDS_A_LINE:
-            self.say()
+            self.write_line()
 
     def set_postfix_str(self, note: str, refresh: bool = True) -> None:
         """Set what the next line shows after the numbers."""
         self.note = note
 
-    def say(self) -> None:
+    def write_line(self) -> None:
         """Write a line."""
         self._written = time.monotonic()
         parts = [f"{self.done}/{self.total} {self.unit}", self.note, f"{self._written - self._began:.0f} s"]

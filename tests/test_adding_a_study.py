@@ -32,7 +32,7 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
-def said(folder: Path, *command: str) -> str:
+def printed(folder: Path, *command: str) -> str:
     environment = {**os.environ, "NBKIT_CACHE": str(folder / "cache")}
     done = subprocess.run(
         [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -42,7 +42,7 @@ def said(folder: Path, *command: str) -> str:
 
 
 def nbkit(folder: Path, *arguments: str) -> str:
-    return said(folder, "-m", "nbkit", "--plugin", "length_study.py", *arguments)
+    return printed(folder, "-m", "nbkit", "--plugin", "length_study.py", *arguments)
 
 
 def test_the_page_does_what_it_says(folder):
@@ -61,7 +61,7 @@ def test_the_page_does_what_it_says(folder):
     assert all(row["fits"] == (row["model"] == "echo") for row in rows)
     again = nbkit(folder, "run", "length.yaml")
     assert "0 notebooks executed, 1 unchanged" in again
-    assert "stutter" in said(folder, "-c", blocks("python")[2])
+    assert "stutter" in printed(folder, "-c", blocks("python")[2])
 
 
 def test_what_is_remembered_is_not_done_again(folder):
@@ -74,6 +74,7 @@ def test_what_is_remembered_is_not_done_again(folder):
     assert re.search(r"texts +60, of which 40 are stored", planned), planned
 
 
+@pytest.mark.thorough
 def test_it_runs_on_dask(folder):
     pytest.importorskip("distributed")
     run = (folder / "length.yaml").read_text(encoding="utf-8").replace("name: length", "name: elsewhere")
@@ -82,6 +83,7 @@ def test_it_runs_on_dask(folder):
     assert (folder / "outputs/elsewhere/index.html").is_file()
 
 
+@pytest.mark.thorough
 def test_a_mistake_in_a_table_is_placed(folder, tmp_path):
     """A column that is declared and not made, and a parameter read outside its key, name table, file and line."""
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)

@@ -88,6 +88,7 @@ def test_what_cannot_run_here_is_skipped_and_says_why(tmp_path):
     assert all(f"%/{name}.py" in makefile for name in SHARED)
 
 
+@pytest.mark.thorough
 def test_the_accelerators_work_is_done_by_tiny_models_on_a_cpu(module, tmp_path, monkeypatch):
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "own"))
     gpu = module("gpu")
@@ -103,6 +104,7 @@ def test_the_accelerators_work_is_done_by_tiny_models_on_a_cpu(module, tmp_path,
     assert same == texts
 
 
+@pytest.mark.thorough
 def test_what_texts_cost_without_a_network_is_measured_of_all_work(module, tmp_path, monkeypatch):
     for name in ("TOKENIZERS_PARALLELISM", "NBKIT_CACHE"):  # the script sets the one; both are put back afterwards
         monkeypatch.setenv(name, str(tmp_path / "own"))
@@ -150,6 +152,7 @@ def test_what_the_page_on_clusters_says_of_scaling_is_what_is_simulated(module):
     assert f"takes {alone:.0f} hours on one worker and {many} hours on 64, {faster:.0f}×" in page.replace("\n", " ")
 
 
+@pytest.mark.thorough
 def test_streams_of_two_lengths_are_compared(module, tmp_path, monkeypatch, capsys):
     memory, reporting = module("memory"), module("reporting")
     if not Path("/proc/self/status").is_file():
@@ -194,6 +197,7 @@ def test_a_widened_model_gives_what_the_small_one_gives(module, tmp_path, monkey
         assert found.translate(texts, "en", "de", decoding) == expected.translate(texts, "en", "de", decoding)
 
 
+@pytest.mark.thorough
 def test_coverage_is_simulated_of_every_closed_formula(module, tmp_path, monkeypatch):
     """And what no interval can reach, for the few outcomes that there are, has no bar but says what is possible."""
     coverage = module("coverage")
@@ -237,6 +241,7 @@ finally:
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spoiled", [False, True])
 def test_the_campaign_notices_what_a_killed_run_leaves(module, tmp_path, monkeypatch, spoiled):
     campaign = module("campaign")

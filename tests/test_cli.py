@@ -289,10 +289,10 @@ def test_report_refuses_a_foreign_folder(tmp_path: Path):
 
 
 def test_report_of_an_unfinished_run_says_so(tmp_path: Path):
-    for status, told in (("interrupted", True), ("done", False)):
+    for status, is_unfinished in (("interrupted", True), ("done", False)):
         (tmp_path / "run.json").write_text(json.dumps({"status": status}))
         made = nbkit("report", str(tmp_path))
-        assert made.exit_code == 0 and ("is not finished" in made.stderr) == told
+        assert made.exit_code == 0 and ("is not finished" in made.stderr) == is_unfinished
 
 
 def test_validate_says_everything_that_is_wrong(tmp_path: Path):

@@ -18,8 +18,8 @@ from tests.fuzz import forked
 from tests.fuzz.bench import CELL, RUN, as_json
 from tests.fuzz.lines import CommandLine, command_lines, commands
 
-#: 300 in CI, the same ones each time; more of them, and new ones each time, under the profile "nbkit-night".
-EXAMPLES = max(300, settings.default.max_examples)
+#: A hundred, the same ones each time; `make campaign` draws a thousand new ones.
+EXAMPLES = max(100, settings.default.max_examples)
 CELL_FILE = f"drawn-run/cells/{CELL['label']}.json"
 TRANSLATE = ("translate", "text.en", "--pair", "en-de", "--system")
 READ = ("annotate", "read", "--key", "form.key.json")
@@ -59,8 +59,8 @@ def loaded():
 @example(CommandLine(("validate", "drawn.yaml"), (("drawn.yaml", b"[" * 3000),)))
 def test_no_command_line_ends_in_a_traceback(line: CommandLine):
     found = outcome(line)
-    assert not found.is_traceback, f"{found.error}\n{found.said[-3000:]}"
-    assert found.status == 0 or found.said.strip(), "it fails and says nothing"
+    assert not found.is_traceback, f"{found.error}\n{found.printed[-3000:]}"
+    assert found.status == 0 or found.printed.strip(), "it fails and says nothing"
 
 
 def test_every_command_is_drawn_without_a_line_here(monkeypatch):
@@ -87,7 +87,9 @@ def test_whatever_ends_a_command_otherwise_is_noticed(monkeypatch):
     assert not ends(lambda arguments: print(arguments)).is_traceback
     wrong = ends(lambda _: int("x"))
     assert (
-        wrong.is_traceback and "ValueError: invalid literal" in wrong.said and wrong.error.startswith("ValueError (70)")
+        wrong.is_traceback
+        and "ValueError: invalid literal" in wrong.printed
+        and wrong.error.startswith("ValueError (70)")
     )
     assert ends(lambda _: bytes(8 << 30)).error.startswith("MemoryError")
     assert ends(lambda _: os.kill(os.getpid(), signal.SIGSEGV)).status == -signal.SIGSEGV

@@ -45,7 +45,7 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_device_is_said_to_be_full_and_stays_one(tmp_path):
+def test_a_full_device_is_reported_as_full_and_stays_one(tmp_path):
     link, second = tmp_path / "full", tmp_path / "second"
     link.symlink_to("/dev/full")
     second.symlink_to("full")

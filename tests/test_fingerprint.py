@@ -277,12 +277,12 @@ def test_digests_are_the_same_in_every_process():
         "from nbkit.fingerprint import digest, fingerprint\n"
         f"print(digest('nbsandbox'), digest('nbkit.studies.numbers.judge'), fingerprint((), {page!r}))"
     )
-    said = set()
+    digests = set()
     for seed in ("0", "1"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "NBKIT_CACHE": f"memory://{seed}"}  # nothing is remembered
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-        said.add(done.stdout)
-    assert len(said) == 1, said
+        digests.add(done.stdout)
+    assert len(digests) == 1, digests
 
 
 def test_a_remembered_digest_is_that_of_the_files_as_they_are(copy, tmp_path):
@@ -294,20 +294,20 @@ ast.parse = lambda *given, **named: parsed.append(1) or parse(*given, **named)
 print(f.digest("nbkit.numbers.formats"), bool(parsed))
 """
 
-    def said() -> list[str]:
+    def digests() -> list[str]:
         environment = {**os.environ, "NBKIT_CACHE": str(tmp_path)}
         done = subprocess.run([sys.executable, "-c", code], cwd=copy, env=environment, capture_output=True, text=True)
         assert not done.returncode, done.stderr
         return done.stdout.split()
 
-    (first, read), (second, again) = said(), said()
+    (first, read), (second, again) = digests(), digests()
     assert (read, again, second) == ("True", "False", first)
     source = copy / "nbkit/numbers/formats.py"
     kept = source.read_text(encoding="utf-8")
     source.write_text(f"{kept}\n\nADDED = 1\n", encoding="utf-8")
-    changed, _ = said()
+    changed, _ = digests()
     source.write_text(kept, encoding="utf-8")
-    assert changed != first and said()[0] == first
+    assert changed != first and digests()[0] == first
 
 
 def test_a_change_in_a_study_leaves_the_others_as_they_are(copy):

@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 import pytest
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 #: The last option gives the page's script access to JupyterLab's commands.
@@ -122,17 +122,17 @@ def test_any_sentence_goes_through_every_behaviour(lab: str, browser: Any, tmp_p
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(Keys.BACKSPACE, value, Keys.TAB)
 
-    def said() -> str:
+    def printed() -> str:
         return "".join(each.text for each in browser.find_elements("css selector", ".nbkit-explore"))
 
-    wait_for(lambda: "bleu/beta1" in said())  # of the sentence that was chosen when the cell ran
+    wait_for(lambda: "bleu/beta1" in printed())  # of the sentence that was chosen when the cell ran
     for behaviour, (sentence, options, expected) in TYPED.items():
         Select(widget("Behaviour", "select")).select_by_visible_text(behaviour)
         wait_for(lambda: browser.execute_script(f"return {KERNEL} === 'idle'"))
         for label, value in {"Reference": "", "Parameters": "", **options, "Sentence": sentence}.items():
             fill(label, value)
         browser.find_element("css selector", "button.jupyter-button").click()
-        wait_for(lambda expected=expected: expected in said())
+        wait_for(lambda expected=expected: expected in printed())
     wait_for(lambda: len(browser.find_elements("css selector", "svg.measure")) > 5)  # the figures of the card
     errors = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
     assert [entry for entry in errors if entry["source"] != "intervention"] == []  # which is about leaving a page

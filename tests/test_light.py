@@ -82,9 +82,9 @@ def light(tmp_path_factory) -> Callable[..., str]:
     (folder / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in lines), encoding="utf-8")
     (folder / "pairs.en").write_text("".join(f"{a}\n" for a, _ in lines), encoding="utf-8")
     for number, system in enumerate(("one", "two")):
-        said = [b.replace("30", "13") if number else b for _, b in lines]
+        translations = [b.replace("30", "13") if number else b for _, b in lines]
         (folder / system).mkdir()
-        (folder / system / "mine.de").write_text("".join(f"{line}\n" for line in said), encoding="utf-8")
+        (folder / system / "mine.de").write_text("".join(f"{line}\n" for line in translations), encoding="utf-8")
         (folder / f"{system}.yaml").write_text(RUN.replace("SYSTEM", system), encoding="utf-8")
     return run
 

@@ -202,8 +202,13 @@ def executed(name: str, parameters: dict[str, Any], folder: Path, monkeypatch: p
     return shown
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["perturbations", "robust_or_faithful", "model_comparison"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "perturbations",
+        *(pytest.param(each, marks=pytest.mark.thorough) for each in ("robust_or_faithful", "model_comparison")),
+    ],
+)
 def test_word_order_runs_top_to_bottom_without_a_model(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,7 +226,7 @@ def test_word_order_runs_top_to_bottom_without_a_model(
         assert "figures/fig1_preference.pdf" not in kept and "tables/fig1_preference.csv" in kept
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["permutations", "human_evaluation"])
 def test_nli_runs_top_to_bottom_without_a_model(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = {"models": [], "n_pairs": 12, "permutations": 6, "training_pairs": 20}

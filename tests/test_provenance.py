@@ -34,7 +34,7 @@ def test_settings_are_taken_from_the_parameters():
     assert json.loads(json.dumps(facts)) == facts
 
 
-def test_the_commit_and_uncommitted_changes_are_told(tmp_path: Path, monkeypatch):
+def test_the_commit_and_uncommitted_changes_are_reported(tmp_path: Path, monkeypatch):
     def git(*arguments: str) -> str:
         identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
         ran = subprocess.run(["git", *identity, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -149,7 +149,7 @@ def test_what_a_killed_writer_of_this_machine_left_is_removed_at_once(tmp_path):
     assert mark and left == sorted([f".tmp-{owner_mark()}-0123", ".tmp-0123456789ab-1-1-0123"] * 2)
 
 
-def test_keys_that_share_a_half_are_told_apart(tmp_path, monkeypatch):
+def test_keys_that_share_a_half_are_distinguished(tmp_path, monkeypatch):
     """Half a key finds a row; whose it is, the whole one says."""
     monkeypatch.setattr(partition_module, "_halves", lambda keys: np.array([key[0] % 3 for key in keys], np.uint64))
     store, compute = Store(tmp_path), Counter()

@@ -64,9 +64,9 @@ def test_a_disk_that_is_really_full_loses_nothing_that_was_stored(tmp_path):
     done = run_on_small_disk(PROGRAM, disk, 480, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     records, *tables, merged, whole = done.stdout.splitlines()
-    for told in (records, *tables):
-        assert told.startswith(f"the store cannot write {disk}/store/t")
-        assert told.endswith(
+    for error in (records, *tables):
+        assert error.startswith(f"the store cannot write {disk}/store/t")
+        assert error.endswith(
             "No space left on device; make room or grant access there, or set NBKIT_CACHE to another folder"
         )
     assert len(tables) == 2 and merged.startswith("shards were not merged: ") and "No space left" in merged
@@ -94,8 +94,8 @@ def test_a_file_that_does_not_fit_leaves_the_one_before(tmp_path):
     disk = tmp_path / "disk"
     done = run_on_small_disk(FILES, disk, 64, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = f"cannot write to {disk}/report.html: No space left on device; make room there and run it again\n"
-    assert done.stdout == told
+    message = f"cannot write to {disk}/report.html: No space left on device; make room there and run it again\n"
+    assert done.stdout == message
 
 
 def test_an_error_of_the_writers_own_is_left_as_it_is(tmp_path):
@@ -107,7 +107,7 @@ def test_an_error_of_the_writers_own_is_left_as_it_is(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_the_command_line_says_what_the_disk_said():
+def test_the_command_line_passes_on_the_error_of_the_disk():
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "nbkit", "list", "metrics"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

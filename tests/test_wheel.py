@@ -1,18 +1,22 @@
-"""The wheel, installed far from the checkout into an environment that has its dependencies and no other nbkit."""
+"""The wheels, installed far from the checkout: nbkit with all libraries, and each package with its own alone."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+import textwrap
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
 import nbkit
+
+pytestmark = pytest.mark.thorough
 
 ROOT = Path(__file__).parent.parent
 #: The cheapest page: permutations of a few sentences, which asks no model.
@@ -97,7 +101,6 @@ def test_commands_work_without_the_checkout(nbkit_of_the_wheel):
     assert nbkit_of_the_wheel("validate", "mine/params/demo.yaml") == "mine/params/demo.yaml: ready to run\n"
 
 
-@pytest.mark.slow
 def test_a_page_is_executed_without_the_checkout(nbkit_of_the_wheel):
     (nbkit_of_the_wheel.folder / "tiny.yaml").write_text(RUN)
     nbkit_of_the_wheel("run", "tiny.yaml", "--offline", "--workers", "1")
@@ -105,3 +108,71 @@ def test_a_page_is_executed_without_the_checkout(nbkit_of_the_wheel):
     assert json.loads((output / "run.json").read_text())["status"] == "done"
     [page] = (output / "html").iterdir()
     assert "Where these results come from" in page.read_text() and str(ROOT) not in page.read_text()
+
+
+#: What shows that a package works, in an environment that has it and what it names as its dependencies.
+WORKS = {
+    "nbkit": """
+        import sys
+        from nbkit.cli import main
+        main(["perturb", "Tom said he could", "--only", "reversed"], standalone_mode=False)
+        assert "nbcards" not in sys.modules and "torch" not in sys.modules
+        """,
+    "nbquantities": "",
+    "nbsandbox": "",
+    "nbcards": """
+        import nbcards
+        [found] = nbcards.outcomes_at("{root}/packages/nbcards/tests/outcomes/toy.parquet")
+        assert len(nbcards.estimates(found, found.behaviour.headline)) == 1
+        """,
+    "nbcheck": """
+        from nbcheck.cli import check_numbers
+        open("a.en", "w").write("Two dogs.\\n"), open("a.de", "w").write("Zwei Hunde.\\n")
+        check_numbers(["a.en", "a.de", "--pair", "en-de"], standalone_mode=False)
+        """,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory) -> None:
+    """Skips where no package index can be reached."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--dest",
+        tmp_path_factory.mktemp("any"),
+    ]
+    if subprocess.run([*command, "click"], capture_output=True, check=False).returncode:
+        pytest.skip("no package index can be reached")
+
+
+@pytest.mark.parametrize("package", WORKS)
+def test_a_package_works_in_an_empty_environment(package, dist, index, tmp_path):
+    """With its own dependencies and no others; the blocks of the README of a package below nbkit run."""
+    place = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", place / "bin/python", "install", "--quiet", "--find-links", dist]
+    installed = subprocess.run([*pip, package], capture_output=True, text=True, check=False)
+    assert installed.returncode == 0, installed.stderr
+    code = textwrap.dedent(WORKS[package]).replace("{root}", str(ROOT))
+    if not code:
+        readme = (ROOT / "packages" / package / "README.md").read_text(encoding="utf-8")
+        [code] = re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NBKIT_", "PYTHON", "VIRTUAL"))}
+    environment = {**kept, "HOME": str(tmp_path), "NBKIT_CACHE": str(tmp_path / "cache")}
+    command = [place / "bin/python", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_nbtrain_works_beside_nbkit(installed, tmp_path):
+    """Torch and transformers are lent by this environment: an index has them in several gigabytes."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NBKIT_", "PYTHON", "VIRTUAL"))}
+    environment = {**kept, "HOME": str(tmp_path), "NBKIT_CACHE": str(tmp_path / "cache")}
+    command = [installed / "bin/nbkit", "train", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    assert done.returncode == 0 and "translator" in done.stdout, done.stderr

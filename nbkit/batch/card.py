@@ -23,7 +23,7 @@ from nbkit.models.caps import capped
 from nbkit.models.model import Model
 from nbkit.models.names import BY_RULE
 from nbkit.studies import STUDIES
-from nbkit.studies.base import StudyParams, told_apart, without_repeats
+from nbkit.studies.base import StudyParams, with_distinct_labels, without_repeats
 from nbkit.studies.behaviours import DATA, Behaviour, Fit, behaviours, filled, is_people
 from nbkit.studies.named import corpora, corpus_facts
 from nbkit.studies.results import Outcomes, computed
@@ -133,7 +133,7 @@ def _named(names: Sequence[str], label: Callable[[str], str]) -> dict[str, str]:
     """The *names* by what tables call them."""
     way_out = "register them under separate names (docs/systems.md)"
     try:
-        return {label(name): name for name in told_apart(without_repeats(list(names)), label, way_out)}
+        return {label(name): name for name in with_distinct_labels(without_repeats(list(names)), label, way_out)}
     except ValueError as error:
         raise NbkitError(str(error)) from None
 

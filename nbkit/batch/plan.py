@@ -152,7 +152,7 @@ def make_plan(run: RunFile) -> Plan:
             for cell in points[notebook.scope]:
                 depends = {"inputs": inputs[cell.label], "code": code, "notebook": source.digest}
                 executions.append(_execution(entry, notebook, cell, source, depends))
-    executions = _told_apart(executions)
+    executions = _with_distinct_labels(executions)
     executions.sort(key=lambda execution: execution.scope != "cell")
     label, times = Counter(execution.label for execution in executions).most_common(1)[0] if executions else ("", 0)
     if times > 1:
@@ -166,7 +166,7 @@ def _key(depends: Mapping[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(depends, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def _told_apart(executions: list[Execution]) -> list[Execution]:
+def _with_distinct_labels(executions: list[Execution]) -> list[Execution]:
     """*executions* with labels that differ by more than case: some disks do not distinguish ``A`` from ``a``."""
     spellings = Counter(label.casefold() for label in {execution.label for execution in executions})
     return [

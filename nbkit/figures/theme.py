@@ -83,7 +83,7 @@ def fonts() -> list[str]:
 
 
 def as_written(figure: Figure) -> None:
-    """Draw names that hold dollar signs as they are written; mathtext is what begins with a symbol of the papers."""
+    """Turn off mathtext in texts with a dollar sign, except those with a symbol of the papers: *US$* stays *US$*."""
     for text in figure.findobj(Text):
         if "$" in text.get_text() and not _SYMBOL.search(text.get_text()):
             text.set_parse_math(False)

@@ -93,7 +93,7 @@ def check(*asked: Any, kind: str | None = None, untrained: bool = False, **how: 
     model.check()
     if kind is not None and model.kind not in (None, kind):
         return f"{model.reference} is {model.kind}; a {kind} one is needed"
-    if isinstance(model, Weights) and not untrained:
+    if not untrained:
         model.require_trained()
     return None
 
@@ -282,7 +282,6 @@ class Weights(Model):
             raise ModelError(problem)
 
     def require_trained(self) -> None:
-        """Raise `ModelError`, with the command that trains it, for a model that is still to be trained here."""
         if self.trained is not None and not self.is_here:
             raise ModelError(f"{self.reference} is not trained on this machine; train it: {self.trained.command}")
 

@@ -101,10 +101,10 @@ def check_classifier(reference: Reference, folder: Path) -> None:
             f"nbkit train classifier OUTPUT --start {folder}"
         )
     _check_trained_for(reference, folder)
-    output_order(reference, folder)
+    output_order_if_known(reference, folder)
 
 
-def output_order(reference: Reference, folder: Path) -> list[int]:
+def output_order_if_known(reference: Reference, folder: Path) -> list[int]:
     """The output for each of `LABELS`: by the labels of the name or entry, or else by the settings in *folder*.
 
     No order is ever assumed. Raises `ModelError`, with the names found, if they are not the three labels, or if
@@ -118,7 +118,7 @@ def output_order(reference: Reference, folder: Path) -> list[int]:
         if outputs not in (None, len(LABELS)):
             raise ModelError(f"{reference}: {len(LABELS)} outputs expected, the model has {outputs}")
         return order_of(reference.labels, reference.name)
-    orders = [_order(names, reference) for names in (forward, backward)]
+    orders = [_order_if_known(names, reference) for names in (forward, backward)]
     known = [order for order in orders if order is not None]
     if len(known) == 2 and known[0] != known[1]:
         raise ModelError(
@@ -128,7 +128,8 @@ def output_order(reference: Reference, folder: Path) -> list[int]:
     return known[0] if known else order_of(forward or backward, reference.name)
 
 
-def _order(names: Sequence[str], reference: Reference) -> list[int] | None:
+def _order_if_known(names: Sequence[str], reference: Reference) -> list[int] | None:
+    """The places of the three labels among *names*; None if these are not names of labels."""
     try:
         return order_of(names, reference.name)
     except ModelError:

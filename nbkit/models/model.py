@@ -157,6 +157,9 @@ class Model(ABC):
         """Raises `NbkitError` for what would prevent answers. Loads nothing and asks nobody."""
         self.identity()
 
+    def require_trained(self) -> None:  # noqa: B027 - most models need no training here
+        """Raise `ModelError`, with the command that trains it, for a model that is still to be trained here."""
+
     def fetch(self) -> Path | None:
         """Get what it needs onto this machine: files are downloaded, trained or converted. Returns their folder."""
         return None

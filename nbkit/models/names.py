@@ -138,9 +138,7 @@ class Catalogue(Registry[Entry]):
 
     def _entry(self, name: str, thing: Any) -> Entry:
         entry = thing if isinstance(thing, Entry) else Entry(python=thing)
-        if entry.python is None or isinstance(entry.python, PythonModel):
-            return entry
-        return replace(entry, python=PythonModel(self.kind, name, entry.python))
+        return entry if entry.python is None else replace(entry, python=PythonModel.of(self.kind, name, entry.python))
 
     def _read_plugins(self) -> None:
         super()._read_plugins()

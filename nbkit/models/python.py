@@ -67,6 +67,11 @@ class PythonModel:
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
     _given: dict[Any, Any] = field(default_factory=dict, repr=False)
 
+    @classmethod
+    def of(cls, kind: str, name: str, thing: Any) -> PythonModel:
+        """*thing* registered under *name*; itself if it is registered code already."""
+        return thing if isinstance(thing, cls) else cls(kind, name, thing)
+
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[^@#?:{}\s](?:[^@#?:{}]*[^@#?:{}\s])?", self.name):
             raise ModelError(f"{self}: a registered name must not contain @ # ? : {{ }}, nor begin or end with a space")
@@ -113,7 +118,7 @@ class PythonModel:
         if self.is_factory and not isinstance(given, str | Mapping) and not inspect.ismethod(given):
             key = json.dumps(_named(self.thing, offers), sort_keys=True)
             if key not in self._given:
-                self._given[key] = self._plain_identity(getattr(self.made(offers), "identity", None), offers)
+                self._given[key] = self._plain_identity(getattr(self.resolve(offers), "identity", None), offers)
             return self._given[key]
         return self._plain_identity(given, offers)
 
@@ -127,8 +132,8 @@ class PythonModel:
             reason = _reason(error)
             raise ModelError(f"{self}: identity must be a string or a JSON-serialisable mapping: {reason}") from error
 
-    def made(self, offers: Mapping[str, Any]) -> Any:
-        """The object or function itself; a registered factory makes it now, unless it is cached."""
+    def resolve(self, offers: Mapping[str, Any]) -> Any:
+        """Return the registered object or function, or what a registered factory makes, which is cached."""
         if not self.is_factory:
             return self.thing
         taken = _named(self.thing, offers)
@@ -154,12 +159,13 @@ class PythonModel:
         """
         if not asked:
             return []
-        made = self.made(offers)
+        made = self.resolve(offers)
         method = getattr(made, self.method, None)
         function = made if method is None else method
         given = _named(function, offers, all_=method is not None)
 
         def ask(some: Sequence[Any]) -> Any:
+            """What the function returns for *some* inputs, as a list if it is one of answers."""
             found = function(list(some), **given)
             return found if found is None or isinstance(found, str | bytes | Mapping) else list(found)
 
@@ -225,7 +231,7 @@ class Python(Model):
         """Of a language model: masked if it has ``masked_log_probabilities``."""
         if self.task.noun != "language model":
             return None
-        return "masked" if hasattr(self.code.made(self._offers), "masked_log_probabilities") else "causal"
+        return "masked" if hasattr(self.code.resolve(self._offers), "masked_log_probabilities") else "causal"
 
     def check(self) -> None:
         self.identity()
@@ -250,7 +256,7 @@ class Python(Model):
         """log p of each candidate, one call per run of equal texts and spans."""
         import numpy as np
 
-        method = getattr(self.code.made(self._offers), "masked_log_probabilities", None)
+        method = getattr(self.code.resolve(self._offers), "masked_log_probabilities", None)
         if method is None:
             raise ModelError(f"{self.reference} is causal; a masked one is needed to score words in context")
         groups = [(place, [each[2] for each in some]) for place, some in groupby(asked, key=lambda each: each[:2])]

@@ -87,10 +87,10 @@ Count: TypeAlias = Annotated[int, Field(ge=1, le=MOST, strict=True)]
 _RENAME = "rename a folder, give a program a label, or register them under separate names (nbkit.models.{})"
 
 
-def told_apart(names: list[str], label: Callable[[str], str], way_out: str) -> list[str]:
+def with_distinct_labels(names: list[str], label: Callable[[str], str], way_out: str) -> list[str]:
     """*names* of models where no two have the same *label*; an error says the *way_out*.
 
-    >>> told_apart(["a/mine", "b/mine"], lambda name: name[2:], "rename a folder")
+    >>> with_distinct_labels(["a/mine", "b/mine"], lambda name: name[2:], "rename a folder")
     Traceback (most recent call last):
     ValueError: a/mine and b/mine would both be called 'mine' in tables and figures: rename a folder
     """
@@ -115,11 +115,11 @@ def _parsers(parsers: dict[str, str]) -> dict[str, str]:
 
 
 def _translators(names: list[str]) -> list[str]:
-    return told_apart(without_repeats(names), partial(or_value_error, label), _RENAME.format("MODELS"))
+    return with_distinct_labels(without_repeats(names), partial(or_value_error, label), _RENAME.format("MODELS"))
 
 
 def _classifiers(names: list[str]) -> list[str]:
-    return told_apart(
+    return with_distinct_labels(
         without_repeats(names), partial(or_value_error, partial(label, task="classify")), _RENAME.format("CLASSIFIERS")
     )
 

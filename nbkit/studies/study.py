@@ -513,7 +513,7 @@ class Run:
         return part.base.most(self.params, self._asked(part.cell)) if part.base.most else 0
 
     def _is_ahead(self, part: Part) -> bool:
-        """Whether the texts of a part are not there and must not be computed to be counted."""
+        """Whether the items that a part's texts come from do not exist yet and may not be computed to count them."""
         return part.base is not None and part.base.most is not None and not part.of_base.is_there
 
     def _texts(self, items: pd.DataFrame) -> list[str]:

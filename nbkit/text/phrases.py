@@ -439,7 +439,7 @@ class Entry:
 
 
 def phrase_index(phrases: Iterable[Phrase]) -> dict[str, list[Entry]]:
-    """Forms to the phrases that cannot be there without one of them: of each wording, the word the fewest share."""
+    """Index phrases by the forms of each wording's rarest word: a text without these does not hold the phrase."""
     listed = list(phrases)
     wordings = [wording for phrase in listed for wording in phrase.wordings]
     shared = Counter(form for wording in wordings for form in frozenset().union(*_needed(wording)))

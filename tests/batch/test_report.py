@@ -63,16 +63,16 @@ def test_a_failure_stands_on_the_index_with_its_last_line(finished_run: Path):
     assert 'id="failure"' in page and 'class="traceback"' in page and "(not run)" in page
 
 
-def test_work_that_failed_before_the_notebooks_is_told(finished_run: Path):
+def test_work_that_failed_before_the_notebooks_is_reported(finished_run: Path):
     html = report.build(finished_run).read_text()
     broken = html.partition('id="broken"')[2].partition("</section>")[0]
     assert "translate ja" in broken and "ModelError: Der &lt;script&gt;" in broken
 
 
-@pytest.mark.parametrize(("status", "told"), [("done", False), ("interrupted", True), ("running", True)])
-def test_an_unfinished_run_says_so(tmp_path: Path, status: str, told: bool):
+@pytest.mark.parametrize(("status", "is_unfinished"), [("done", False), ("interrupted", True), ("running", True)])
+def test_an_unfinished_run_says_so(tmp_path: Path, status: str, is_unfinished: bool):
     (tmp_path / "run.json").write_text(json.dumps({"status": status}))
-    assert ("This run is not finished" in report.build(tmp_path).read_text()) is told
+    assert ("This run is not finished" in report.build(tmp_path).read_text()) is is_unfinished
 
 
 def test_summaries_of_several_grids_stand_apart_and_paths_are_shortened(tmp_path: Path):

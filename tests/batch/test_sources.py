@@ -81,7 +81,13 @@ def found(study: str, path: Path) -> pd.DataFrame:
     return table.sort_values(keys).reset_index(drop=True)
 
 
-@pytest.mark.parametrize("study", CASES)
+@pytest.mark.parametrize(
+    "study",
+    [
+        pytest.param(each, marks=(pytest.mark.thorough,) if each in ("numbers", "disambiguation") else ())
+        for each in CASES
+    ],
+)
 def test_exported_outputs_give_the_results_of_the_system_itself(study, folder):
     answer, made = CASES[study]
     params = made()
@@ -163,9 +169,11 @@ def test_a_round_that_waits_is_named_before_any_work(folder):
         if number == 1:
             each.target.write_text("Nichts.\n" * each.texts, encoding="utf-8")
     (problem,) = validate(read(path))
-    said = "there/2.en-de.de is missing: write the translations of 2.en-de.en there, one per line, or delete 2.en-de.en"
-    assert said in problem.message
-    with pytest.raises(NbkitError, match=said):
+    message = (
+        "there/2.en-de.de is missing: write the translations of 2.en-de.en there, one per line, or delete 2.en-de.en"
+    )
+    assert message in problem.message
+    with pytest.raises(NbkitError, match=message):
         dry_run(path)
     other = folder / "other.yaml"
     other.write_text(path.read_text().replace("name: ", "name: other-"), encoding="utf-8")

@@ -37,7 +37,7 @@ AWKWARD: dict[str, Callable[[list[str]], bytes]] = {
     "bare returns": lambda lines: joined(lines, "\r"),
     "a NUL": lambda lines: joined(lines).replace(b"bucket", b"buck\0et").replace(b"Eimer", b"Ei\0mer"),
     "marks alone": lambda lines: joined([*lines[:-1], "… ! ? »"]),
-    "a very long line": lambda lines: joined([*lines[:-1], " ".join([lines[-1]] * 120)]),
+    "a very long line": lambda lines: joined([*lines[:-1], " ".join([lines[-1]] * 40)]),
     "other scripts": lambda lines: joined([*lines[:-1], OTHER_SCRIPTS]),
 }  # fmt: skip
 

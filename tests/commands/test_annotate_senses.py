@@ -32,7 +32,7 @@ def test_two_forms_with_keys(sample, tmp_path):
     assert names <= {path.name for path in tmp_path.iterdir()}
 
 
-def test_run_files_of_other_studies_and_several_entries_are_told(sample, tmp_path):
+def test_run_files_of_other_studies_and_several_entries_are_reported(sample, tmp_path):
     (tmp_path / "a.yaml").write_text("name: a\nruns:\n  - {study: numbers, params: {}}\n", encoding="utf-8")
     done = CliRunner().invoke(main, ["annotate", "senses", str(tmp_path / "a.yaml"), str(tmp_path / "f")])
     assert done.exit_code and "no entry of the study disambiguation" in done.output

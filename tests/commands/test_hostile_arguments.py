@@ -76,7 +76,7 @@ def test_bytes_that_are_no_text_from_a_real_shell():
     assert result.returncode == 2 and "not UTF-8" in result.stderr and "Traceback" not in result.stderr
 
 
-def test_what_the_screen_cannot_show_is_said():
+def test_what_the_screen_cannot_show_is_stated():
     command = [sys.executable, "-m", "nbkit", "perturb", "Котик спит тут долго .", "--tokenized", "--only", "reversed"]
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "NBKIT_DATA": ""}
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

@@ -38,8 +38,8 @@ def test_an_old_spelling_is_an_error_that_says_the_new_one(words):
     assert words == ("test",) or "--systems" not in options
     assert not options & {"--out", "--models", "--pairs-of", "--source", "--target"}
     for old, new in _RENAMED.items():
-        said = nbkit(*words, old, "de")
-        assert said.exit_code == 2 and f"there is no {old}: write {new}" in said.stderr, said.output
+        message = nbkit(*words, old, "de")
+        assert message.exit_code == 2 and f"there is no {old}: write {new}" in message.stderr, message.output
 
 
 def test_every_direction_is_a_pair():
@@ -57,7 +57,7 @@ def test_every_direction_is_a_pair():
 
 
 @pytest.mark.parametrize(
-    ("pair", "said"),
+    ("pair", "message"),
     [
         ("ende", "--pair ende: write SOURCE-TARGET, two language codes, such as en-de"),
         ("en-jp", "unknown language 'jp'; did you mean 'ja' (Japanese)?"),
@@ -67,10 +67,10 @@ def test_every_direction_is_a_pair():
         ("", "--pair : write SOURCE-TARGET"),
     ],
 )
-def test_a_pair_that_is_none_is_refused(pair, said):
+def test_a_pair_that_is_none_is_refused(pair, message):
     shown = nbkit("check-numbers", "a.en", "a.de", "--pair", pair)
-    assert shown.exit_code == 2 and said in shown.stderr
-    assert said in nbkit("train", "translator", "out", "--pair", pair or " ,").stderr or not pair
+    assert shown.exit_code == 2 and message in shown.stderr
+    assert message in nbkit("train", "translator", "out", "--pair", pair or " ,").stderr or not pair
 
 
 def test_help_groups_commands_by_what_is_wanted():

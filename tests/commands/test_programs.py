@@ -113,13 +113,14 @@ def test_what_is_registered_is_not_typed(here):
 
 
 def test_every_process_knows_whether_programs_may_start(monkeypatch):
-    for said in ("allow", "deny"):
-        monkeypatch.setenv(VARIABLE, said)
-        assert places()[VARIABLE] == said
+    for choice in ("allow", "deny"):
+        monkeypatch.setenv(VARIABLE, choice)
+        assert places()[VARIABLE] == choice
     monkeypatch.delenv(VARIABLE)
     assert VARIABLE not in places()
 
 
+@pytest.mark.thorough
 def test_a_run_starts_them_in_its_workers(here):
     """In two workers, and its page is made in a kernel."""
     path = run_file("numbers")
@@ -158,9 +159,9 @@ def test_sources_are_written_in_rounds(here):
 
 
 def test_sources_names_a_run_file_that_does_not_fit(here):
-    for arguments, said in (
+    for arguments, message in (
         (["none.yaml", "mine"], "no such run file: none.yaml"),
         ([run_file(models=["opus-nt"]), "mine"], "did you mean 'opus-mt'"),
     ):
         shown = nbkit("sources", *arguments)
-        assert shown.exit_code == 2 and said in shown.stderr, shown.output
+        assert shown.exit_code == 2 and message in shown.stderr, shown.output

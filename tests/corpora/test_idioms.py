@@ -70,14 +70,14 @@ def test_each_rule_excludes_its_example_which_the_matcher_finds(idiom, where, pa
 
 def test_names_are_no_idioms_but_capitals_of_a_first_word_and_of_a_shout_are():
     matcher = PhraseMatcher(["cold feet", "get over something", "piece of cake", "Achilles' heel"])
-    said = {
+    sentences = {
         "A normal episode of Cold Feet .": False,
         "Cold feet are common .": True,
         "Get over it , kids .": True,
         "IT IS A PIECE OF CAKE .": True,
         "This is its Achilles' heel .": True,
     }
-    for sentence, is_found in said.items():
+    for sentence, is_found in sentences.items():
         assert bool(annotate(Pair("1", plain_text(sentence), text("x", "de")), matcher)) == is_found, sentence
 
 

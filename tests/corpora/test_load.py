@@ -171,7 +171,7 @@ def _renamed(pipeline: str, folder: Path) -> str:
     return str(folder / "other")
 
 
-def test_what_is_missing_is_said_before_anything_is_read(tsv, tiny_pipelines):
+def test_what_is_missing_is_stated_before_anything_is_read(tsv, tiny_pipelines):
     with pytest.raises(MissingExtraError, match="parser 'de_none_sm' is not installed"):
         load_pairs(str(tsv), "en", "de", parsers={**tiny_pipelines, "de": "de_none_sm"})
     with pytest.raises(NbkitError, match=r"no such file: .*none\.tsv"):

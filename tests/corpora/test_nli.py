@@ -75,7 +75,7 @@ def test_columns_can_be_named(tmp_path):
         find_nli(f"{path}?hypotesis=b")
 
 
-def test_integers_are_labels_only_where_their_order_is_said(tmp_path):
+def test_integers_are_labels_only_where_their_order_is_stated(tmp_path):
     lines = [json.dumps({"premise": "x", "hypothesis": "y", "label": label}) for label in (0, 1, 2)]
     path = write(tmp_path / "numbers.jsonl", lines)
     with pytest.raises(DataError, match=r":1: label '0' is not one of .*classes=entailment,neutral,contradiction"):
@@ -178,7 +178,7 @@ def test_jieba_cuts_chinese_words(tmp_path):
     assert "喜欢" in pair.premise.tokens
 
 
-def test_problems_are_told_before_anything_is_read(tmp_path, monkeypatch):
+def test_problems_are_reported_before_anything_is_read(tmp_path, monkeypatch):
     monkeypatch.delenv("NBKIT_DATA", raising=False)
     assert "did you mean 'ocnli'" in check_nli("ocnly", "zh")[0]
     assert "has no 'de'; it has en" in check_nli("sick", "de", parsers={"de": "tokenizer"})[0]

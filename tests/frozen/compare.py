@@ -21,12 +21,12 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+\.?\d*(?:e[-+]?\d+)?(?![\w])")
 def differences(made: Mapping[str, str], folder: str) -> str:
     """What differs between *made*, texts by file, and what is frozen in *folder*; empty where nothing does."""
     frozen = {str(path.relative_to(VALUES)) for path in (VALUES / folder).rglob("*.txt")}
-    told = [f"{name}: frozen, and not made any more" for name in sorted(frozen - made.keys())]
-    told += [f"{name}: made, and not frozen" for name in sorted(made.keys() - frozen)]
+    lines_of_all = [f"{name}: frozen, and not made any more" for name in sorted(frozen - made.keys())]
+    lines_of_all += [f"{name}: made, and not frozen" for name in sorted(made.keys() - frozen)]
     for name in sorted(made.keys() & frozen):
         if lines := difference((VALUES / name).read_text(encoding="utf-8"), made[name], name):
-            told.append(lines)
-    return "\n".join([*told, WAY_OUT]) if told else ""
+            lines_of_all.append(lines)
+    return "\n".join([*lines_of_all, WAY_OUT]) if lines_of_all else ""
 
 
 def difference(frozen: str, made: str, name: str = "values") -> str:

@@ -160,9 +160,11 @@ def literally(text: str) -> str:
 
 def half_literally(text: str) -> str:
     """Word by word in half of the cases; in the others as the reference has it."""
-    said = literally(text)
+    translation = literally(text)
     return (
-        said if drawn(text, of=2) else said.replace("cognent le seau", "meurent").replace("une chaude patate", "gênant")
+        translation
+        if drawn(text, of=2)
+        else translation.replace("cognent le seau", "meurent").replace("une chaude patate", "gênant")
     )
 
 
@@ -173,16 +175,16 @@ def senses(salt: str, certain: int) -> Callable[[str], str]:
     known = load_homographs("sandbox", "de", src="en").homographs
 
     def translate(text: str) -> str:
-        said = []
+        words = []
         for word in (word.strip(".,?!").lower() for word in text.split()):
             homograph = next((each for each in (word, word.rstrip("s")) if each in known), None)
             if homograph is None:
-                said.append(word)
+                words.append(word)
                 continue
             clusters = known[homograph].clusters
             first = drawn(salt, text, "first", of=10) < certain
-            said.append(min(clusters[0 if first else drawn(salt, text, of=len(clusters))].translations))
-        return " ".join(said)
+            words.append(min(clusters[0 if first else drawn(salt, text, of=len(clusters))].translations))
+        return " ".join(words)
 
     return translate
 

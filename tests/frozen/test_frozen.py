@@ -12,19 +12,22 @@ from tests.frozen.compare import VALUES, difference, differences
 from tests.frozen.made import GROUPS, STUDIES, made, place
 from tests.frozen.shown import csv_text, figure_text
 
+#: What `make test` makes; the rest belongs to `make thorough`, as it takes minutes.
+SAMPLE = ("demo.yaml", "numbers.yaml", "word_order.yaml", "commands")
 #: spaCy's pipelines: where one is installed, the texts speak of it.
 PIPELINES = [f"{lang}_core_{kind}_sm" for lang, kind in (("en", "web"), ("de", "news"), ("fr", "news"), ("es", "news"),
              ("it", "news"), ("ru", "news"), ("zh", "web"), ("ja", "news"))]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize(
+    "group", [pytest.param(each, marks=() if each in SAMPLE else (pytest.mark.thorough,)) for each in GROUPS]
+)
 def test_what_is_made_now_is_what_is_frozen(group: str, tmp_path: Path) -> None:
     if group not in STUDIES and any(map(find_spec, PIPELINES)):
         pytest.skip("a pipeline of spaCy is installed here: the texts were frozen without")
-    told = differences(made(group, tmp_path), place(group))
-    if told:
-        pytest.fail(told, pytrace=False)
+    differing = differences(made(group, tmp_path), place(group))
+    if differing:
+        pytest.fail(differing, pytrace=False)
 
 
 def test_every_frozen_file_is_small_and_belongs_to_a_group() -> None:
@@ -51,7 +54,7 @@ def test_the_digest_of_a_long_table_knows_every_value() -> None:
     assert [line.partition(":")[0] for line in difference(whole, changed).splitlines()[2:]] == ["- # x", "+ # x"]
 
 
-def test_what_is_drawn_is_told() -> None:
+def test_what_is_drawn_is_reported() -> None:
     from matplotlib.figure import Figure
 
     def drawn(height: float) -> str:
@@ -64,5 +67,5 @@ def test_what_is_drawn_is_told() -> None:
         return figure_text(figure)
 
     assert drawn(2) == drawn(2)
-    told = difference(drawn(2), drawn(2.5)).splitlines()
-    assert sum(line.startswith('+ {"bar"') for line in told) == 1
+    lines = difference(drawn(2), drawn(2.5)).splitlines()
+    assert sum(line.startswith('+ {"bar"') for line in lines) == 1

@@ -62,7 +62,7 @@ def needs_data(name: str) -> bool:
     return "NBKIT_DATA" in (ROOT / "params" / name).read_text(encoding="utf-8")
 
 
-def said(*arguments: str) -> str:
+def printed(*arguments: str) -> str:
     """What a command says, to both streams, with its exit code."""
     result = CliRunner().invoke(main, list(arguments))
     if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -72,7 +72,7 @@ def said(*arguments: str) -> str:
 
 def help_text() -> str:
     """``nbkit --help``, and that of every command and of the commands below it."""
-    return "\n\n".join(said(*words, "--help") for words in _commands(main, ()))
+    return "\n\n".join(printed(*words, "--help") for words in _commands(main, ()))
 
 
 def _commands(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -87,16 +87,16 @@ def _commands(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[
 
 def list_text(kind: str) -> str:
     """``nbkit list KIND``, in columns and as JSON."""
-    return "\n\n".join(_normal(said("list", kind, *more)) for more in ((), ("--format", "json")))
+    return "\n\n".join(_normal(printed("list", kind, *more)) for more in ((), ("--format", "json")))
 
 
 def validate_text(name: str) -> str:
-    return _normal(said("validate", f"params/{name}", "--offline"))
+    return _normal(printed("validate", f"params/{name}", "--offline"))
 
 
 def doctor_text() -> str:
     """``nbkit doctor``, of versions and the machine the names alone."""
-    sections = said("doctor", "--offline").split("\n\n")
+    sections = printed("doctor", "--offline").split("\n\n")
     for place, section in enumerate(sections):
         title, *rows = section.splitlines()
         if title.endswith("nbkit") or title.endswith("--offline") or title == "Folders":

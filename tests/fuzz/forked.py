@@ -59,18 +59,18 @@ class Outcome:
     """status: the exit status, or less than 0 for the signal that ended it. said: all that it printed."""
 
     status: int
-    said: str
+    printed: str
     seconds: float
 
     @property
     def is_traceback(self) -> bool:
-        return self.status not in (0, 1, 2) or "Traceback (most recent call last)" in self.said
+        return self.status not in (0, 1, 2) or "Traceback (most recent call last)" in self.printed
 
     @property
     def error(self) -> str:
         """What went wrong in a line: the error's type, and the last place in nbkit that it came through."""
-        places = re.findall(r'File "[^"]*/(nbkit/[^"]*)", line (\d+)', self.said)
-        types = re.findall(r"^(?:\w+\.)*(\w+)(?::.*)?$", self.said, re.MULTILINE)
+        places = re.findall(r'File "[^"]*/(nbkit/[^"]*)", line (\d+)', self.printed)
+        types = re.findall(r"^(?:\w+\.)*(\w+)(?::.*)?$", self.printed, re.MULTILINE)
         return f"{types[-1] if types else 'status'} ({self.status}) at {':'.join(places[-1]) if places else '?'}"
 
 
@@ -100,14 +100,14 @@ def outcome(line: CommandLine, *, call: Callable[[list[str]], Any] | None = None
         if child == 0:
             _become(line, folder, Path(scratch), call)
         status = _ended(child, 3 * SECONDS)
-        said = "".join(
+        printed = "".join(
             Path(scratch, name).read_text(encoding="utf-8", errors="replace") for name in ("stdout", "stderr")
         )
         seconds = time.monotonic() - began
         (folder / "unreadable").chmod(0o600)
     if status in (-signal.SIGXCPU, -signal.SIGKILL) and any(line.arguments[: len(names)] == names for names in LONG):
-        return Outcome(0, said, seconds)
-    return Outcome(status, said, seconds)
+        return Outcome(0, printed, seconds)
+    return Outcome(status, printed, seconds)
 
 
 def _ended(child: int, seconds: float) -> int:

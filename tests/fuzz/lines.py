@@ -124,14 +124,14 @@ def _strange(parameter: click.Parameter) -> st.SearchStrategy[str]:
 
 @st.composite
 def drawn_files(draw: st.DrawFn, arguments: list[str]) -> list[tuple[str, bytes | None]]:
-    said = " ".join(arguments)
+    line = " ".join(arguments)
     files: list[tuple[str, bytes | None]] = []
-    if "drawn.yaml" in said:
+    if "drawn.yaml" in line:
         text = draw(run_files())
         files.append(("drawn.yaml", text))
-        said += text.decode("utf-8", "replace")
+        line += text.decode("utf-8", "replace")
     for name, strategy in _DRAWN.items():
-        if name in said:
+        if name in line:
             files += draw(strategy)
     return files
 

@@ -169,7 +169,7 @@ def test_many_values_have_the_interval_of_the_bootstrap():
     assert [ours.low, ours.high] == pytest.approx([low, high], abs=0.05 * (high - low))
 
 
-def test_a_share_of_five_per_cent_and_a_skewed_mean_are_held_as_often_as_said():
+def test_a_share_of_five_per_cent_and_a_skewed_mean_are_held_as_often_as_claimed():
     """A percentile bootstrap held them in 79 and in 87 of 100 samples."""
     rng = np.random.default_rng(0)
     assert 0.93 <= coverage(share_interval, rng.random((1500, 30)) < 0.05, 0.05) <= 0.985

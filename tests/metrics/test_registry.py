@@ -83,7 +83,7 @@ def test_an_unknown_language_is_an_error(name: str) -> None:
         load_metric(name).scores(["a"], ["a"], "xx")
 
 
-def test_what_is_no_metric_is_told_with_all_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_metric_is_reported_with_all_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     class Scores:
         name, identity = "mine", {"metric": "mine"}
 
@@ -92,13 +92,13 @@ def test_what_is_no_metric_is_told_with_all_it_lacks(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(METRICS, "_entries", dict(METRICS._entries))
     METRICS.register("mine", Scores)  # type: ignore[arg-type]
-    told = (
+    message = (
         "metric 'mine': Scores does not implement the Kappa protocol: missing symbol, bounded, signature; "
         "identity is not a method"
     )
-    with pytest.raises(NbkitError, match=told):
+    with pytest.raises(NbkitError, match=message):
         load_metric("mine")
-    assert (check_metric("mine") or "").startswith(told)
+    assert (check_metric("mine") or "").startswith(message)
     METRICS.register("made", Scores())  # type: ignore[arg-type]
     with pytest.raises(NbkitError, match=r"metric 'made': .* was registered; register a class or function"):
         load_metric("made")

@@ -250,7 +250,7 @@ FLY = parsed("fly/NOUN/root/-1")
 
 
 @pytest.mark.parametrize(
-    ("line", "links", "told"),
+    ("line", "links", "senses"),
     [  # by: tagged, tagged or capital, any
         ("eine/DET Fliege/NOUN", [1], ["insect", "insect", "insect"]),
         ("eine/DET Fliege/PROPN", [1], ["insect", "insect", "insect"]),
@@ -265,12 +265,12 @@ FLY = parsed("fly/NOUN/root/-1")
         ("sie/PRON auf/ADP", [1], [UNKNOWN, UNKNOWN, UNKNOWN]),
     ],
 )
-def test_only_nouns_show_a_nouns_sense(line, links, told):
+def test_only_nouns_show_a_nouns_sense(line, links, senses):
     found = [
         SenseFinder(PUBLISHED_LIKE, nouns=nouns).senses(FLY, tagged(line), [(0, link) for link in links])[0]
         for nouns in ("tagged", "tagged_or_capital", "any")
     ]
-    assert [sense.cluster or sense.reason for sense in found] == told
+    assert [sense.cluster or sense.reason for sense in found] == senses
 
 
 def test_nouns_of_texts_that_are_not_parsed():
@@ -291,7 +291,7 @@ def test_nouns_of_texts_that_are_not_parsed():
 
 
 @pytest.mark.parametrize(
-    ("line", "links", "told"),
+    ("line", "links", "senses"),
     [  # by: links, window, translation
         ("ein/DET Ding/NOUN und/CCONJ eine/DET Fliege/NOUN", [1], [UNKNOWN, "insect", "insect"]),
         ("ein/DET Ding/NOUN und/CCONJ noch/ADV eine/DET Fliege/NOUN", [1], [UNKNOWN, UNKNOWN, "insect"]),
@@ -302,11 +302,11 @@ def test_nouns_of_texts_that_are_not_parsed():
         ("Fliege/NOUN Hosenschlitz/NOUN", [0], ["insect", "insect", "insect"]),  # the rule comes first
     ],
 )
-def test_variants_look_further_where_the_rule_finds_nothing(line, links, told):
+def test_variants_look_further_where_the_rule_finds_nothing(line, links, senses):
     finder = SenseFinder(PUBLISHED_LIKE)
     pairs = [(0, link) for link in links]
     found = [finder.senses(FLY, tagged(line), pairs, reach)[0] for reach in ("links", "window", "translation")]
-    assert [sense.cluster or sense.reason for sense in found] == told
+    assert [sense.cluster or sense.reason for sense in found] == senses
 
 
 def test_an_ambiguous_translation_says_what_it_may_be():

@@ -38,7 +38,7 @@ class Reply:
     trickle: float = 0.0
 
 
-def says(content: str | None, finish: str = "stop", **more: Any) -> Reply:
+def completion(content: str | None, finish: str = "stop", **more: Any) -> Reply:
     """A chat completion."""
     message = {"role": "assistant", "content": content}
     usage = {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25}

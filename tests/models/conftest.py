@@ -63,7 +63,7 @@ def _pieces(model: bytes) -> list[str]:
     return [piece for piece in pieces if piece not in ("<s>", "</s>", "<unk>")]
 
 
-def never_says(network, ids: list[int]) -> None:
+def make_unlikely(network, ids: list[int]) -> None:
     """Makes a random model unlikely to generate these tokens (language codes), which no text would show."""
     import torch
 
@@ -114,7 +114,7 @@ def save_mbart50(folder: Path, shape: str = "small") -> Path:
         decoder_start_token_id=tokenizer.eos_token_id,
     )
     network = MBartForConditionalGeneration(config)
-    never_says(network, tokenizer.all_special_ids)
+    make_unlikely(network, tokenizer.all_special_ids)
     network.generation_config.update(num_beams=5, max_length=200, early_stopping=True, forced_eos_token_id=2)
     network.save_pretrained(folder)
     return folder
@@ -131,7 +131,7 @@ def save_mbart25(folder: Path, shape: str = "small") -> Path:
     tokenizer.save_pretrained(folder)
     ids = {name: getattr(tokenizer, name) for name in ("pad_token_id", "bos_token_id", "eos_token_id")}
     network = MBartForConditionalGeneration(MBartConfig(**sizes(shape), vocab_size=len(tokenizer), **ids))
-    never_says(network, tokenizer.all_special_ids)
+    make_unlikely(network, tokenizer.all_special_ids)
     network.save_pretrained(folder)
     return folder
 
@@ -152,7 +152,7 @@ def save_m2m100(folder: Path, shape: str = "small") -> Path:
     )
     tokenizer = M2M100Tokenizer.from_pretrained(folder)
     network = M2M100ForConditionalGeneration(M2M100Config(**sizes(shape), vocab_size=len(tokenizer) + 8))
-    never_says(network, tokenizer.all_special_ids)
+    make_unlikely(network, tokenizer.all_special_ids)
     network.generation_config.update(num_beams=5, max_length=200, early_stopping=True)
     network.save_pretrained(folder)
     return folder
@@ -175,7 +175,7 @@ def save_nllb(folder: Path, shape: str = "small") -> Path:
     tokenizer = NllbTokenizer.from_pretrained(folder)
     tokenizer.save_pretrained(folder)  # published ones come with tokenizer.json
     network = M2M100ForConditionalGeneration(M2M100Config(**sizes(shape), vocab_size=len(tokenizer)))
-    never_says(network, tokenizer.all_special_ids)
+    make_unlikely(network, tokenizer.all_special_ids)
     network.generation_config.update(max_length=200)
     network.save_pretrained(folder)
     return folder

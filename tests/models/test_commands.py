@@ -98,7 +98,7 @@ def test_a_program_that_dies_at_line_900_is_given_fewer_texts_at_a_time(program)
     assert translate(program(died, isolate="batch"), texts) == [text.upper() for text in texts]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_stopped_worker_keeps_what_a_slow_program_answered(program, tmp_path, monkeypatch):
     """Stopped by a run like others."""
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))

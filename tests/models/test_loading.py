@@ -34,7 +34,7 @@ def test_tensors_go_to_a_gpu_from_pinned_memory(monkeypatch):
     assert done == [("cpu", False)]
 
 
-def test_a_gpu_computes_in_bfloat16_unless_it_is_told_otherwise():
+def test_a_gpu_computes_in_bfloat16_unless_another_type_is_set():
     def dtype(device: str, dtype: str) -> str:
         return load("opus-mt", "translate", "en", "de", device=device, dtype=dtype).identity()["dtype"]
 

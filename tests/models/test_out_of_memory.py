@@ -78,7 +78,7 @@ def test_the_same_is_stored_as_with_memory_enough(backend, message, kind, checkp
     assert translate_remembered(name, texts, "en", "de", SHORT, store=Store(tmp_path), progress=False) == expected
 
 
-def test_a_text_that_never_fits_is_told_and_what_came_is_stored(checkpoints, texts, tmp_path, monkeypatch):
+def test_a_text_that_never_fits_is_reported_and_what_came_is_stored(checkpoints, texts, tmp_path, monkeypatch):
     store, kind, translated = Store(tmp_path), resolve_name("nbkit.models.seq2seq:Seq2Seq"), []
     marian = load(str(checkpoints["marian"]), "translate", "en", "de", decoding=SHORT)
     inputs, run = [(text,) for text in texts], kind._generate

@@ -62,8 +62,10 @@ def test_what_editors_do_to_files_is_forgiven(files, data):
 
 
 def test_a_text_without_a_translation_is_named(files):
-    said = "no translation en→de of 2 of 3 texts, such as 'Another.'; not measurable with outputs alone: a file answers"
-    with pytest.raises(MissingOutputsError, match=said):
+    message = (
+        "no translation en→de of 2 of 3 texts, such as 'Another.'; not measurable with outputs alone: a file answers"
+    )
+    with pytest.raises(MissingOutputsError, match=message):
         translate(files(LINES), [SOURCES[0], "Another.", "More."])
 
 

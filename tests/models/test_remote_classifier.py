@@ -15,7 +15,7 @@ from tests.models.by_name import (
     load_classifier,
 )
 
-from .chat_server import chat_server, says
+from .chat_server import chat_server, completion
 
 PAIRS = [("A man sleeps .", "A person rests ."), ("A dog runs .", "A dog sits ."), ("It rains .", "It is Monday .")]
 ANSWERS = ["Entailment.", "**Contradiction**", "As an AI, I would rather not say."]
@@ -33,7 +33,7 @@ def test_a_chat_model_is_asked_for_labels(tmp_path, no_keys):
 
     def reply(request):
         content = request.body["messages"][-1]["content"]
-        return says(next(answer for premise, answer in asked.items() if premise in content))
+        return completion(next(answer for premise, answer in asked.items() if premise in content))
 
     store = Store(str(tmp_path / "store"))
     with chat_server(reply) as server:

@@ -16,7 +16,7 @@ from nbkit.models.services import service
 from nbkit.store import Store
 from tests.models.by_name import load_translator, translate_remembered, usage_remembered
 
-from .chat_server import Asked, Reply, chat_server, says
+from .chat_server import Asked, Reply, chat_server, completion
 
 KEY = "sk-quite-secret"
 TEXTS = [f"sentence {number}" for number in range(12)]
@@ -31,7 +31,7 @@ def own_server_settings(monkeypatch):
 
 
 def upper(asked: Asked) -> Reply:
-    return says(asked.text.upper())
+    return completion(asked.text.upper())
 
 
 def translator(server, options: str = QUICK):
@@ -74,7 +74,7 @@ def test_options_change_the_request():
 
 def test_order_is_kept_and_nothing_is_asked_twice_or_for_nothing():
     def slow_first(asked: Asked) -> Reply:
-        return says(asked.text.upper(), pause=0.2 if asked.text == "one" else 0.0)
+        return completion(asked.text.upper(), pause=0.2 if asked.text == "one" else 0.0)
 
     with chat_server(slow_first) as server:
         answers = translator(server).translate(["one", " ", "two", "one", "three"], "en", "de", progress=False)
@@ -108,11 +108,11 @@ def test_a_rate_is_kept():
     ids=["seconds", "milliseconds", "date"],
 )
 def test_retry_after_holds_all_requests_back(waiting):
-    told: list[float] = []
+    refused_at: list[float] = []
 
     def limited(asked: Asked) -> Reply:
-        if not told:
-            told.append(time.monotonic())
+        if not refused_at:
+            refused_at.append(time.monotonic())
             # A date has whole seconds: two ahead is more than one away.
             headers = {
                 name: value.replace("date", formatdate(time.time() + 2, usegmt=True)) for name, value in waiting.items()
@@ -124,20 +124,20 @@ def test_retry_after_holds_all_requests_back(waiting):
         answers = translator(server, "concurrency=1&backoff=0.01").translate(TEXTS[:3], "en", "de", progress=False)
     assert answers == [text.upper() for text in TEXTS[:3]]
     assert len(server.asked) == 4
-    assert min(asked.at for asked in server.asked[1:]) - told[0] >= 0.75
+    assert min(asked.at for asked in server.asked[1:]) - refused_at[0] >= 0.75
 
 
 def test_a_spent_limit_is_waited_for_before_the_server_has_to_say_no():
     def counting(asked: Asked) -> Reply:
         spent = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "400ms"}
-        return says(asked.text.upper(), headers=spent if asked.text == "one" else {})
+        return completion(asked.text.upper(), headers=spent if asked.text == "one" else {})
 
     with chat_server(counting) as server:
         translator(server, "concurrency=1").translate(["one", "two"], "en", "de", progress=False)
     assert server.asked[1].at - server.asked[0].at >= 0.35
 
 
-def test_a_wait_without_end_is_told():
+def test_a_wait_without_end_is_reported():
     limited = Reply("", 429, {"Retry-After": "7200"})
     with chat_server(lambda asked: limited) as server, pytest.raises(ModelError, match="429; the server asks to wait"):
         translator(server).translate(["a"], "en", "de", progress=False)
@@ -166,7 +166,7 @@ def test_what_passes_is_tried_again(fault):
     assert len(server.asked) == 3
 
 
-def test_a_server_that_is_not_there_is_told_after_all_attempts():
+def test_a_server_that_is_not_there_is_reported_after_all_attempts():
     with chat_server(upper) as server:
         pass
     with pytest.raises(ModelError, match=r"ConnectError: .*; gave up after 3 attempts for 'a'; .*run again"):
@@ -175,7 +175,7 @@ def test_a_server_that_is_not_there_is_told_after_all_attempts():
 
 @pytest.mark.parametrize("fault", [{"pause": 30.0}, {"trickle": 0.05}], ids=["hangs", "trickles"])
 def test_a_server_that_hangs_is_given_up(fault):
-    with chat_server(lambda asked: says("x" * 400, **fault)) as server:
+    with chat_server(lambda asked: completion("x" * 400, **fault)) as server:
         start = time.monotonic()
         with pytest.raises(ModelError, match=r"no answer within 0\.4 s; gave up after 2 attempts"):
             translator(server, "timeout=0.4&attempts=2&backoff=0.01").translate(["a"], "en", "de", progress=False)
@@ -207,26 +207,26 @@ def test_waits_grow_from_attempt_to_attempt():
     ],
     ids=["key", "model", "field", "text", "quota", "elsewhere", "flood"],
 )
-def test_what_does_not_pass_is_told_at_once(reply, message):
+def test_what_does_not_pass_is_reported_at_once(reply, message):
     with chat_server(lambda asked: reply) as server, pytest.raises(ModelError, match=message):
         translator(server, "concurrency=1").translate(TEXTS, "en", "de", progress=False)
     assert len(server.asked) == 1
 
 
 def test_answers_that_are_not_one_line_are_handled_and_counted(tmp_path):
-    said = {
-        "a": says("Eins.\nOder: eine."),
-        "b": says('"Zwei."'),
-        "c": says("Drei."),
-        "d": says(None, "content_filter"),
-        "e": says("Translation: Fün", "length"),
-        "f": says([{"type": "text", "text": "Sechs"}, {"type": "text", "text": "."}]),
-        "g": says("<think>Hm, seven is", "length"),
-        "h": says(" \n"),
+    replies = {
+        "a": completion("Eins.\nOder: eine."),
+        "b": completion('"Zwei."'),
+        "c": completion("Drei."),
+        "d": completion(None, "content_filter"),
+        "e": completion("Translation: Fün", "length"),
+        "f": completion([{"type": "text", "text": "Sechs"}, {"type": "text", "text": "."}]),
+        "g": completion("<think>Hm, seven is", "length"),
+        "h": completion(" \n"),
     }
-    with chat_server(lambda asked: said[asked.text]) as server:
+    with chat_server(lambda asked: replies[asked.text]) as server:
         name, store = f"openai:tiny@{server.url}?{QUICK}", Store(tmp_path)
-        answers = translate_remembered(name, list(said), "en", "de", store=store, progress=False)
+        answers = translate_remembered(name, list(replies), "en", "de", store=store, progress=False)
         usage = usage_remembered(name, "en", "de", store=store)
     assert answers == ["Eins.", "Zwei.", "Drei.", "", "Fün", "Sechs.", "", ""]
     assert usage == {
@@ -240,7 +240,7 @@ def test_a_failure_in_the_middle_loses_nothing_that_was_answered(tmp_path):
     broken = {"sentence 7"}
 
     def reply(asked: Asked) -> Reply:
-        return Reply({"error": "no"}, 400) if asked.text in broken else says(asked.text.upper())
+        return Reply({"error": "no"}, 400) if asked.text in broken else completion(asked.text.upper())
 
     with chat_server(reply) as server:
         name = f"openai:tiny@{server.url}?concurrency=2"

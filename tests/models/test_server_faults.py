@@ -13,13 +13,13 @@ from nbkit.errors import ModelError
 from nbkit.store import Store
 from tests.models.by_name import translate_remembered, usage_remembered
 
-from .chat_server import Asked, Reply, chat_server, says
+from .chat_server import Asked, Reply, chat_server, completion
 
 TEXTS = [f"sentence {number}" for number in range(12)]
 GOOD = 5
 #: Each fault, and what is said of it.
 FAULTS = {
-    "hangs": (says("WRONG", pause=30.0), r"no answer within 1 s; gave up after 2 attempts"),
+    "hangs": (completion("WRONG", pause=30.0), r"no answer within 1 s; gave up after 2 attempts"),
     "says wait": (Reply({"error": {"message": "slow down"}}, 429), "answered 429: slow down; gave up after 2 attempts"),
     "garbage": (Reply(b'{"choices": [{"message": {"content": "WRO'), "no chat completion in the answer"),
     "another page": (Reply(b"<html>WRONG</html>", 200), "no chat completion in the answer '<html>WRONG"),
@@ -39,7 +39,7 @@ def test_a_server_that_goes_bad_costs_what_it_did_not_answer(fault, tmp_path, mo
         if is_bad[0] and len(well) == GOOD and asked.text not in well:
             return reply
         well.append(asked.text)
-        return says(asked.text.upper())
+        return completion(asked.text.upper())
 
     # Short only where it is waited for: on a busy machine a good answer may take as long, and is asked for again.
     timeout = 1 if fault == "hangs" else 60
@@ -81,13 +81,13 @@ def test_a_gigabyte_of_packed_zeros_is_not_unpacked(status, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-def test_a_packed_answer_is_read_and_a_broken_one_told(encoding, tmp_path, monkeypatch):
+def test_a_packed_answer_is_read_and_a_broken_one_reported(encoding, tmp_path, monkeypatch):
     for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
     pack = gzip.compress if encoding == "gzip" else zlib.compress
 
     def answer(asked: Asked) -> Reply:
-        body = pack(json.dumps(says(asked.text.upper()).body).encode())
+        body = pack(json.dumps(completion(asked.text.upper()).body).encode())
         return Reply(b"\x00" + body if asked.text == "broken" else body, 200, {"Content-Encoding": encoding})
 
     with chat_server(answer) as server:

@@ -35,7 +35,7 @@ from tests.models.by_name import (
     translation_config,
 )
 
-from .chat_server import Asked, Reply, chat_server, says
+from .chat_server import Asked, Reply, chat_server, completion
 
 KEY = "sk-quite-secret"
 #: Fast enough for a test, patient enough to be seen.
@@ -49,7 +49,7 @@ def own_server_settings(monkeypatch):
 
 
 def upper(asked: Asked) -> Reply:
-    return says(asked.text.upper())
+    return completion(asked.text.upper())
 
 
 def translator(server, options: str = QUICK):
@@ -176,7 +176,7 @@ def test_a_port_that_there_is_not(port):
         resolve(f"openai:tiny@http://localhost:{port}/v1", "en", "de")
 
 
-def test_what_is_missing_is_said_without_a_call(monkeypatch, tmp_path):
+def test_what_is_missing_is_stated_without_a_call(monkeypatch, tmp_path):
     assert "OPENAI_API_KEY is not set" in check_model("openai:gpt", "en", "de")
     assert "OPENAI_BASE_URL" in check_model("openai:gpt", "en", "de")
     with pytest.raises(ModelError, match="OPENAI_API_KEY is not set"):
@@ -320,7 +320,7 @@ def test_a_change_of_server_or_key_holds_in_the_same_process(tmp_path, monkeypat
     def needs_key(asked: Asked) -> Reply:
         return upper(asked) if asked.headers.get("Authorization") == f"Bearer {KEY}" else refused
 
-    with chat_server(needs_key) as first, chat_server(lambda asked: says("other")) as second:
+    with chat_server(needs_key) as first, chat_server(lambda asked: completion("other")) as second:
         monkeypatch.setenv("OPENAI_BASE_URL", first.url)
         for key, message in (("sk-wrong", "rejected"), ("sk-ü", "OPENAI_API_KEY contains an invalid character")):
             monkeypatch.setenv("OPENAI_API_KEY", key)
@@ -350,7 +350,7 @@ def test_urls_that_are_none(url):
 
 def test_the_command_says_what_answers_cost_and_what_became_of_them(tmp_path):
     (tmp_path / "texts.txt").write_text("a\nb\nc\n")
-    with chat_server(lambda asked: says("" if asked.text == "b" else asked.text.upper())) as server:
+    with chat_server(lambda asked: completion("" if asked.text == "b" else asked.text.upper())) as server:
         command = ["translate", str(tmp_path / "texts.txt"), "--system", f"openai:tiny@{server.url}", "--pair", "en-de"]
         done = CliRunner().invoke(main, command)
         assert done.exit_code == 0 and done.stdout == "A\n\nC\n"

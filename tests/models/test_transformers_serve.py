@@ -19,12 +19,9 @@ from nbkit.models import Decoding
 from nbkit.store import Store
 from tests.models.by_name import load_translator, translate_remembered, usage_remembered
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not is_serve_available(), reason='transformers serve is not installed: pip install "transformers[serving]"'
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not is_serve_available(), reason='transformers serve is not installed: pip install "transformers[serving]"'
+)
 
 TEXTS = ("Tom sleeps .", "The little dog sleeps under the old table .", "Tom sleeps .", "")
 LIMIT = Decoding(max_new_tokens=12)

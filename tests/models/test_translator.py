@@ -45,7 +45,7 @@ def spy(translator, monkeypatch) -> list:
 
 
 @each_architecture
-def test_source_and_target_language_are_said_in_the_familys_way(name, translators, sentences, monkeypatch):
+def test_source_and_target_language_are_stated_in_the_familys_way(name, translators, sentences, monkeypatch):
     translator = translators[name]
     calls = spy(translator, monkeypatch)
     hypotheses = translator.translate(sentences[:2], "en", "de", SHORT, progress=False)

@@ -262,7 +262,7 @@ class TestOnesOwn:
             perturb(PLAIN, "ends")
 
 
-def test_what_is_no_text_is_told() -> None:
+def test_what_is_no_text_is_reported() -> None:
     with pytest.raises(NbkitError, match=r"expected an nbkit\.text\.sentences\.Text, found the str 'a string'; parse"):
         perturb_text("a string", "reversed")  # type: ignore[arg-type]
     with pytest.raises(

@@ -122,7 +122,7 @@ def test_any_succession_of_different_derangements_is_equally_likely(method) -> N
     assert chisquare([counts[pair] for pair in pairs]).pvalue > 1e-4
 
 
-def test_the_copies_of_a_form_are_told_apart_at_random(method) -> None:
+def test_the_copies_of_a_form_are_distinguished_at_random(method) -> None:
     """*The … the* differ in case: which of the two comes first must not be decided by where they stood."""
     forms = (0, 0, 1, 2, 3)
     counts = Counter()
@@ -248,7 +248,7 @@ def test_nothing_to_derange_is_none(line) -> None:
         assert derangements(words(line), 1, punctuation=punctuation) is None
 
 
-def test_punctuation_moves_if_told_so() -> None:
+def test_punctuation_moves_on_demand() -> None:
     sentence = words("Yes , we can .")
     kept, moved = derangements(sentence, 2), derangements(sentence, 40, punctuation="move")
     assert kept is not None and moved is not None

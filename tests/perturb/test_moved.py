@@ -23,7 +23,7 @@ from nbkit.perturb import moved
         ([1, 0, 2], "01"),
     ],
 )
-def test_words_that_moved_are_told_from_words_that_were_pushed_along(order: list[int], expected: str) -> None:
+def test_words_that_moved_are_distinguished_from_words_that_were_pushed_along(order: list[int], expected: str) -> None:
     found = sorted(token for token, has_moved in zip(order, moved(order), strict=True) if has_moved)
     assert "".join(map(str, found)) == expected
 

@@ -45,10 +45,8 @@ def zero_widths(table: pd.DataFrame) -> list[str]:
     return [low for low in ends if (table[low] == table[f"{low.removesuffix('low')}high"]).any()]
 
 
-@pytest.fixture
-def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The corpus's specification; everything remembered goes to a folder of the test's own."""
-    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+def write_copies(folder: Path) -> str:
+    """Write the corpus to *folder*; return its specification."""
     blocks = []
     for sentence in trees():
         rows = [word.split("/") for word in sentence]
@@ -59,8 +57,15 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
             )
         )
     for lang in ("en", "de"):
-        (tmp_path / f"{lang}.conllu").write_text("\n".join(blocks) + "\n", encoding="utf-8")
-    return f"conllu:{tmp_path}/{{lang}}.conllu"
+        (folder / f"{lang}.conllu").write_text("\n".join(blocks) + "\n", encoding="utf-8")
+    return f"conllu:{folder}/{{lang}}.conllu"
+
+
+@pytest.fixture
+def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The corpus's specification; everything remembered goes to a folder of the test's own."""
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    return write_copies(tmp_path)
 
 
 class Dummy:

@@ -20,7 +20,7 @@ from nbkit.studies.numbers import NumbersParams
 from nbkit.studies.word_order import WordOrderParams
 
 
-def test_a_typo_is_told_as_in_a_run_file():
+def test_a_typo_is_reported_as_in_a_run_file():
     with pytest.raises(
         ParamsError, match=r"^WordOrderParams: n_pair: unknown parameter; did you mean 'n_pairs'\?$"
     ) as caught:
@@ -142,7 +142,7 @@ def test_every_number_has_a_range(study):
         ("nli_permutation", {"permutations": 10**9}, "permutations: must be at most 10000"),
     ],
 )
-def test_ranges_are_said(study, values, message):
+def test_ranges_are_stated(study, values, message):
     with pytest.raises(ParamsError, match=re.escape(message)):
         STUDIES.get(study).params(**values)
 

@@ -370,6 +370,7 @@ def test_every_artefact_of_the_paper_is_named_by_its_number(ran):
     assert not {number for number in numbers if not re.search(rf"\b{number}\b", text)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", [{"models": []}, {"min_tokens": 500}, {"models": [], "bleu_pairs": 0}])
 def test_pages_without_models_or_test_pairs_say_why_in_words(run, tmp_path, change):
     found = run_pages(run[0].model_copy(update=change), tmp_path)

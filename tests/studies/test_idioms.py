@@ -477,7 +477,7 @@ def test_problems_name_files_and_models(params, tmp_path):
         STUDY.read(params, "splits")
 
 
-def test_what_has_no_last_pair_is_told_beforehand():
+def test_what_has_no_last_pair_is_reported_beforehand():
     found = STUDY.problems(IdiomsParams(models={}, n_generic=None, n_aligned=None))
     assert [problem.rpartition("set ")[2] for problem in found] == ["n_generic", "n_aligned"]
     finite = {"generic": {"own": "sandbox-idioms:idiom-test"}, "aligned_corpora": ["sandbox-idioms:idiom-train"]}

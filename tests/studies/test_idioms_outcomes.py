@@ -24,8 +24,14 @@ from .idioms_cases import literally, litter, pairs, probed, toy_params
 
 def half_literally(text: str) -> str:
     """One place in three said as the reference has it, another with what no text has."""
-    said = literally(text)
-    return said.replace("cognent le seau", "meurent") if "here" in text else f"{said} xyz" if "soon" in text else said
+    translation = literally(text)
+    return (
+        translation.replace("cognent le seau", "meurent")
+        if "here" in text
+        else f"{translation} xyz"
+        if "soon" in text
+        else translation
+    )
 
 
 @pytest.fixture

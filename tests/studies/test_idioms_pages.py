@@ -99,6 +99,7 @@ def test_examples_and_matches_are_marked(pages: dict[str, Page]) -> None:
     assert matcher.frame("matcher_recall")["language"].tolist() == list(LANGUAGES)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("given", ["models", "idioms", "voters"])
 def test_a_run_without_something_says_so_on_every_page(given: str, tmp_path, monkeypatch) -> None:
     """Without models, without idioms, and with voters in the place of references: words instead of errors."""
@@ -113,7 +114,7 @@ def test_a_run_without_something_says_so_on_every_page(given: str, tmp_path, mon
         "idioms": corpus,
         "voters": {"voters": names, "models": {name: name for name in names}},
     }[given]
-    said = {
+    message = {
         "models": "This run has no model",
         "idioms": "No idiom is in the data",
         "voters": "voters and no references",
@@ -122,7 +123,7 @@ def test_a_run_without_something_says_so_on_every_page(given: str, tmp_path, mon
         done = run_page(notebook.path, params | without | {"contexts": []}, tmp_path / notebook.path, monkeypatch)
         assert "Where these results come from" in html(list(done.shown.values())[-1])
         if notebook.path.rpartition("/")[2] in ("literal_errors", "accuracy", "global_scores", "model_card"):
-            assert said[given] in done.text, notebook.path
+            assert message[given] in done.text, notebook.path
 
 
 def marks(figure, across: int) -> list[float]:

@@ -56,8 +56,8 @@ class Change(NamedTuple):
 
 
 def change(study: str, name: str) -> Change:
-    said = CHANGES[study][name]
-    parts = said if isinstance(said, dict) and said and set(said) <= PARTS else {"with": {name: said}}
+    changed = CHANGES[study][name]
+    parts = changed if isinstance(changed, dict) and changed and set(changed) <= PARTS else {"with": {name: changed}}
     is_alike = name in CHANGES[study].get("alike", ())
     start, edits = parts.get("from", {}), parts.get("edit", {})
     return Change(start, {**start, **parts.get("with", {})}, edits, is_alike)
@@ -212,7 +212,6 @@ def base(study: str, runs: dict[str, Any], factory: pytest.TempPathFactory) -> t
     return runs[study]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("study", "name"), [*cases()])
 def test_a_warm_store_gives_what_an_empty_one_does(
     study: str, name: str, runs: dict[str, Any], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory,
@@ -240,7 +239,6 @@ def test_a_warm_store_gives_what_an_empty_one_does(
     assert is_alike == changed.is_alike, "a change without effect tests nothing" if is_alike else "tables differ"
 
 
-@pytest.mark.slow
 def test_one_run_has_one_result_whatever_was_run_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Once a run had 72.6 % right on an empty store, 74.4 % on a warm one, whose verdicts were of other sentences."""
     found = STUDIES.get("disambiguation")

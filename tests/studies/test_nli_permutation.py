@@ -402,13 +402,13 @@ def test_the_gold_label_passes_another_is_the_reason_and_a_refusal_is_undecided(
     table = long_form(params("reluctant"))
     asked = table["changed"].where(table["changed"].notna(), table["source"]).str.split("\n")
     refused = np.array([refuses(*lines) for lines in asked])
-    said = np.array([drawn(*lines) for lines in asked], dtype=object)
+    answers = np.array([drawn(*lines) for lines in asked], dtype=object)
     assert 0.2 < refused.mean() < 0.4
-    assert (table.loc[~refused, "output"] == said[~refused]).all() and table.loc[refused, "output"].isna().all()
-    right = said == table["reference"]
+    assert (table.loc[~refused, "output"] == answers[~refused]).all() and table.loc[refused, "output"].isna().all()
+    right = answers == table["reference"]
     assert (table["verdict"] == np.where(refused, "undecided", np.where(right, "pass", "fail"))).all()
     assert table["value"].isna().eq(refused).all()
-    assert (table["reason"] == np.where(refused, "refused", np.where(right, "", said))).all()
+    assert (table["reason"] == np.where(refused, "refused", np.where(right, "", answers))).all()
     assert (table["reference"] == [of["label"] for of in table["groups"]]).all()
     assert table.loc[table["scheme"] == "original", "changed"].isna().all()
     assert table["cluster"].isin(table.loc[table["scheme"] == "original", "item"]).all()
@@ -500,10 +500,10 @@ def test_specs_are_canonical():
     assert p.corpora == ["sick:test", "snli:dev"]
 
 
-def test_problems_are_told_without_a_model(monkeypatch):
+def test_problems_are_reported_without_a_model(monkeypatch):
     monkeypatch.delenv("NBKIT_DATA", raising=False)
-    told = "\n".join(STUDY.problems(NliPermutationParams(corpora=["sick"], models=["no-such-model"], n_pairs=None)))
-    assert "NBKIT_DATA is not set" in told and "no-such-model" in told
+    problems = "\n".join(STUDY.problems(NliPermutationParams(corpora=["sick"], models=["no-such-model"], n_pairs=None)))
+    assert "NBKIT_DATA is not set" in problems and "no-such-model" in problems
     chinese = NliPermutationParams(corpora=["ocnli"], language="zh", models=[], parsers={"zh": "tokenizer"})
     assert any("parsers: {zh: jieba}" in problem for problem in STUDY.problems(chinese))
     assert STUDY.problems(NliPermutationParams(models=[])) == []

@@ -168,12 +168,12 @@ def test_text_of_a_corpus_or_a_model_is_inert(text: str, shown: list[Any]) -> No
         assert text not in html and not re.search(r"<(script|img)", html)
 
 
-def test_nothing_simpler_is_said_only_of_the_simplest_number_of_its_kind(shown: list[Any]) -> None:
+def test_nothing_simpler_is_stated_only_of_the_simplest_number_of_its_kind(shown: list[Any]) -> None:
     """Whatever was asked before: that all simpler ones pass says nothing where there is none."""
     pages.show_smallest(failures().assign(smallest=["1,000", "1,001"], proved=True), "smallest")
     pages.show_smallest(failures().assign(smallest=["1,002", "1,001"], proved=False), "more")
-    said = [re.findall(r">(yes|neighbours|nothing simpler)<", each.to_html()) for each in shown]
-    assert said == [["nothing simpler", "yes"], ["neighbours", "neighbours"]]
+    answers = [re.findall(r">(yes|neighbours|nothing simpler)<", each.to_html()) for each in shown]
+    assert answers == [["nothing simpler", "yes"], ["neighbours", "neighbours"]]
 
 
 def test_a_table_without_rows_says_why(shown: list[Any]) -> None:

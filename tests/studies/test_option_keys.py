@@ -25,7 +25,7 @@ from nbkit.models.services.outputs import OutputsOptions
 from nbkit.perturb import PERTURBATIONS, Perturbation
 from nbkit.studies import STUDIES
 from nbkit.studies.study import Run
-from tests.models.chat_server import Asked, Reply, chat_server, says
+from tests.models.chat_server import Asked, Reply, chat_server, completion
 from tests.studies.toy import STUDY, ToyParams
 
 PACING = {"concurrency", "rate", "timeout", "attempts", "backoff"}
@@ -44,7 +44,7 @@ def server() -> Iterator[str]:
     """The address of a server whose answers depend on all that is sent."""
 
     def reply(asked: Asked) -> Reply:
-        return says(f"Answer: {'x' * (1 + crc32(json.dumps(asked.body, sort_keys=True).encode()) % 97)}")
+        return completion(f"Answer: {'x' * (1 + crc32(json.dumps(asked.body, sort_keys=True).encode()) % 97)}")
 
     with chat_server(reply) as found:
         yield found.url

@@ -47,9 +47,9 @@ def test_a_corpus_without_quantities_is_named_beforehand(params, tmp_path):
     """Only once it can be read: a file that is not there is another problem."""
     assert STUDY.problems(params) == []
     (tmp_path / "none.tsv").write_text("A man sleeps.\tEin Mann schläft.\n", encoding="utf-8")
-    for file, said in (("none", "no text in 'en' states a quantity"), ("gone", "no such file")):
+    for file, message in (("none", "no text in 'en' states a quantity"), ("gone", "no such file")):
         [problem] = STUDY.problems(params.model_copy(update={"sentences": f"tsv:{tmp_path}/{file}.tsv"}))
-        assert said in problem
+        assert message in problem
 
 
 def test_only_what_has_to_be_carried_is_counted(params):

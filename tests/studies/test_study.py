@@ -256,7 +256,7 @@ def test_reading_a_field_outside_the_key_is_an_error(params: ToyParams):
 # Bad input and nothing at all.
 
 
-def test_problems_are_said_before_anything_is_computed(params: ToyParams):
+def test_problems_are_stated_before_anything_is_computed(params: ToyParams):
     with pytest.raises(NbkitError, match="file: there is no"):
         STUDY.read(params.model_copy(update={"file": "nowhere.txt"}))
 

@@ -217,8 +217,8 @@ def test_strengths_count_the_pairs_in_order() -> None:
         ).pvalue
     )
     assert (row["n_yes"], row["n_no"]) == (known["yes"].sum(), (~known["yes"]).sum())
-    told = strengths(frame, "beta", "outcome == 'wrong'").iloc[0]
-    assert told["n_yes"] + told["n_no"] == known["outcome"].notna().sum(), "undecided is neither"
+    strength = strengths(frame, "beta", "outcome == 'wrong'").iloc[0]
+    assert strength["n_yes"] + strength["n_no"] == known["outcome"].notna().sum(), "undecided is neither"
     nobody = strengths(frame[frame["outcome"] == "right"], "beta", "outcome == 'wrong'").iloc[0]
     assert nobody["n_yes"] == 0 and nobody[["value", "low", "high", "p", "small", "large"]].isna().all()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import pandas as pd
 import pytest
@@ -13,8 +14,8 @@ from nbkit.studies import exports
 from nbkit.studies.word_order import STUDY, WordOrderParams, pages
 from tests.pages import Page, run_page
 
-from .conftest import zero_widths
-from .test_word_order_outcomes import run  # noqa: F401 - a fixture
+from .conftest import Dummy, registered, write_copies, zero_widths
+from .test_word_order_outcomes import helped_by_some_orders
 
 PAGES = [notebook.path.partition("/")[2] for notebook in STUDY.notebooks]
 #: The tables that pages keep as they are computed.
@@ -29,16 +30,39 @@ KEPT = {
 }
 
 
-@pytest.fixture
-def page(run: WordOrderParams, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # noqa: F811
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WordOrderParams]:
+    """Two models and both spacings, with one store for all tests."""
+    folder = tmp_path_factory.mktemp("word-order")
+    params = WordOrderParams(
+        corpus=write_copies(folder), languages=["de"], models=["dummy", "other"], n_pairs=None,
+        spacings=["original", "joined"], min_n=8,
+    )  # fmt: skip
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        registered(Dummy(helped_by_some_orders), ["dummy"]),
+        registered(Dummy(lambda text: text), ["other"]),
+    ):
+        patch.setenv("NBKIT_CACHE", str(folder / "cache"))
+        yield params
+
+
+@pytest.fixture(scope="module")
+def fresh(run: WordOrderParams, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Page]:
     """Runs a page with changed parameters."""
 
     def shown(name: str, **changed) -> Page:
-        params = run.model_copy(update=changed)
-        return run_page(f"word_order/{name}", params.model_dump(), tmp_path / f"out-{len(list(tmp_path.iterdir()))}",
-                        monkeypatch)  # fmt: skip
+        with pytest.MonkeyPatch.context() as patch:
+            return run_page(f"word_order/{name}", run.model_copy(update=changed).model_dump(),
+                            tmp_path_factory.mktemp("out"), patch)  # fmt: skip
 
     return shown
+
+
+@pytest.fixture(scope="module")
+def page(fresh: Callable[..., Page]) -> Callable[[str], Page]:
+    """A page with the run's parameters, run once."""
+    return cache(fresh)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -53,8 +77,8 @@ def test_a_page_of_two_models_draws_and_keeps_its_tables(name, page):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_without_models_says_so_and_shows_the_perturbations(name, page):
-    found = page(name, models=[])
+def test_a_page_without_models_says_so_and_shows_the_perturbations(name, fresh):
+    found = fresh(name, models=[])
     assert bool(found.figures) == (name in ("perturbations", "similarity", "length"))
     if name == "model_comparison":
         assert "cannot be compared" in found.text
@@ -63,26 +87,27 @@ def test_a_page_without_models_says_so_and_shows_the_perturbations(name, page):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_without_items_says_so(name, page):
-    found = page(name, min_tokens=900)
+def test_a_page_without_items_says_so(name, fresh):
+    found = fresh(name, min_tokens=900)
     assert not found.figures and "Where these results come from" in found.text
     if name == "perturbations":
         assert "could be perturbed on both sides" in found.text and "a side shorter than 900 tokens" in found.text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["robust_or_faithful", "per_perturbation", "similarity", "flips", "length"])
-def test_a_page_of_a_large_run_adds_up_on_disk_and_shows_the_same(name, page, monkeypatch):
+def test_a_page_of_a_large_run_adds_up_on_disk_and_shows_the_same(name, page, fresh, monkeypatch):
     """Above `nbkit.studies.exports.LARGE` rows pages query files."""
     before = {table: page(name).frame(table) for table in KEPT[name]}
     monkeypatch.setattr(exports, "LARGE", -1)
-    after = page(name)
+    after = fresh(name)
     for table, expected in before.items():
         keys = [column for column in expected if expected[column].dtype == "str"]
         one, other = (each.sort_values(keys, ignore_index=True) for each in (after.frame(table), expected))
         pd.testing.assert_frame_equal(one, other, check_like=True)
 
 
-def test_means_of_a_page_are_those_of_the_sentences(run, page):  # noqa: F811
+def test_means_of_a_page_are_those_of_the_sentences(run, page):
     table = STUDY.read(run)
     shown = page("per_perturbation").frame("fig8_to_fig13_by_perturbation")
     keys = ["model", "metric", "perturbation", "spacing"]
@@ -96,15 +121,15 @@ def test_means_of_a_page_are_those_of_the_sentences(run, page):  # noqa: F811
     assert theme.symbol("beta1", "bleu")
 
 
-def test_a_mean_over_perturbations_names_those_that_it_leaves_out(run, page):  # noqa: F811
+def test_a_mean_over_perturbations_names_those_that_it_leaves_out(run, fresh):
     counts = pages.counts(run).set_index("perturbation")["n"]
     limit = int(counts.median())
     small = counts[(counts > 0) & (counts < limit)]
-    found = page("robust_or_faithful", min_n=limit)
+    found = fresh("robust_or_faithful", min_n=limit)
     assert len(small) and all(f"N = {n}" in found.text for n in small)
     enough = found.frame("fig2_preference_by_perturbation")
     assert set(enough["perturbation"]) == set(counts[counts >= limit].index)
-    assert "Every perturbation applies to" in page("robust_or_faithful", min_n=1).text
+    assert "Every perturbation applies to" in fresh("robust_or_faithful", min_n=1).text
 
 
 def test_an_average_over_models_is_the_mean_of_their_means(page):
@@ -115,7 +140,7 @@ def test_an_average_over_models_is_the_mean_of_their_means(page):
     assert together.set_index(keys)["value"].sort_index().tolist() == pytest.approx(expected.tolist())
 
 
-def test_flips_are_counted_by_both_criteria(run, page):  # noqa: F811
+def test_flips_are_counted_by_both_criteria(run, page):
     table = STUDY.read(run).query("perturbation != 'control' and spacing == 'original'")
     shown = page("flips").frame("table3_table6_flips").set_index(["model", "perturbation", "metric", "criterion"])
     assert (
@@ -130,7 +155,7 @@ def test_flips_are_counted_by_both_criteria(run, page):  # noqa: F811
         assert worded["low"] <= worded["value"] <= worded["high"]
 
 
-def test_samples_are_flips_with_their_texts_and_no_sentence_stands_twice(run, page):  # noqa: F811
+def test_samples_are_flips_with_their_texts_and_no_sentence_stands_twice(run, page):
     samples = pages.drawn(run, "flips", ["target_language", "model"], 3, "beta1 > beta")
     assert len(samples) == 3 and not samples.duplicated("unit").any() and set(samples["model"]) == {"dummy"}
     assert (samples["beta1"] > samples["beta"]).all() and (samples["metric"] == run.kappa).all()
@@ -143,7 +168,7 @@ def test_samples_are_flips_with_their_texts_and_no_sentence_stands_twice(run, pa
     assert "reference, perturbed alike" in found.text and "tables/table4_table5_flip_samples.texts.csv" in found.kept
 
 
-def test_groups_of_length_cover_all_lengths_once(run, page):  # noqa: F811
+def test_groups_of_length_cover_all_lengths_once(run, page):
     found = page("length")
     groups = found.frame("fig6_length").query("metric == 'bleu' and model == 'other' and score == 'beta1'")
     groups = groups.sort_values("length_low")
@@ -183,7 +208,7 @@ def test_a_page_names_the_settings_of_metrics_and_their_languages():
     assert pages.signature(params) == f"BLEU-4, {' and '.join(found.values())}"
 
 
-def test_correlations_are_of_ranks_over_perturbed_sentences(run, page):  # noqa: F811
+def test_correlations_are_of_ranks_over_perturbed_sentences(run, page):
     own = STUDY.read(run).query("perturbation != 'control' and metric == 'bleu' and spacing == 'original'")
     own = own[own["model"] == "dummy"]
     shown = page("correlations").frame("fig7_correlations").set_index(["model", "score"]).loc["dummy"]

@@ -30,7 +30,7 @@ def test_the_idioms_study_has_commands_as_values():
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "message"),
     [
         ({"comand": ["rev"]}, "comand: unknown option; did you mean 'command'?"),
         ({"isolate": "batch"}, "command: is missing"),
@@ -40,11 +40,11 @@ def test_the_idioms_study_has_commands_as_values():
         (3, "expected text"),
     ],
 )
-def test_a_mapping_that_is_no_command_is_refused(model, said):
+def test_a_mapping_that_is_no_command_is_refused(model, message):
     for params, models in ((WordOrderParams, [model]), (IdiomsParams, {"mine": model})):
         with pytest.raises(ParamsError) as error:
             params(models=models)
-        assert said in str(error.value)
+        assert message in str(error.value)
 
 
 @pytest.fixture

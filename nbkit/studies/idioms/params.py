@@ -23,7 +23,7 @@ from nbkit.studies.base import (
     Written,
     only,
     or_value_error,
-    told_apart,
+    with_distinct_labels,
 )
 
 #: The placeholder for a training condition in a model's name.
@@ -142,8 +142,8 @@ class IdiomsParams(TranslatorParams):
 
     @field_validator("models")
     @classmethod
-    def _told_apart(cls, names: dict[str, str]) -> dict[str, str]:
-        told_apart(list(names), paper_name, way_out="rename one (a key of models)")
+    def _distinct_names(cls, names: dict[str, str]) -> dict[str, str]:
+        with_distinct_labels(list(names), paper_name, way_out="rename one (a key of models)")
         reserved = {name for name in names if name.casefold() in CONTROL_NAMES}
         if reserved:
             raise ValueError(

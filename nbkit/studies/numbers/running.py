@@ -120,6 +120,7 @@ def running_text(params: NumbersParams, cell: Cell, sentences: pd.DataFrame, eac
 
 
 def _verdict(own: Sequence[Any], shared: Sequence[Any]) -> dict[str, Any]:
+    """Verdict and reason of a sentence: its *own* flags fail it, those *shared* leave it undecided."""
     verdict, carried = ("fail", 0.0) if own else ("undecided", float("nan")) if shared else ("pass", 1.0)
     reason = "; ".join(flag["verdict"] for flag in (*own, *shared))
     reason = f"everyone's: {reason}" if verdict == "undecided" else reason

@@ -60,13 +60,13 @@ def made(tmp_path_factory):
         MODELS.register("parrot", parrot)
         plan = plan_card(["parrot"], ("en", "de"), overrides=SMALL, max_texts=120, command="nbkit card parrot")
         lines: list[str] = []
-        pages: list[str] = []  # as they were when each line was said
+        pages: list[str] = []  # as they were when each line was shown
 
-        def said(line: str) -> None:
+        def show_line(line: str) -> None:
             lines.append(line)
             pages.append((folder / "card.html").read_text() if (folder / "card.html").exists() else "")
 
-        card = make_card(plan, folder, said)
+        card = make_card(plan, folder, show_line)
         yield plan, card, folder, seen, lines, pages
     MODELS._entries.pop("parrot")
     MODELS._summaries.pop("parrot")
@@ -77,7 +77,7 @@ def test_every_behaviour_is_answered_or_says_why_not(made):
     assert [each.study for each in card.behaviours] == [each.study.name for each in plan.behaviours]
     for behaviour in card.behaviours:
         assert bool(behaviour.answers) != bool(behaviour.not_measurable), behaviour.study
-        assert all("{" not in sentence for said in behaviour.answers.values() for sentence in said)
+        assert all("{" not in sentence for answers in behaviour.answers.values() for sentence in answers)
     by_name = {each.study: each for each in card.behaviours}
     assert "--classifier" in by_name["nli_permutation"].not_measurable["this card"]
     assert re.fullmatch(r"With only \d independent items, parrot .*", by_name["word_order"].answers["parrot"][0])
@@ -114,7 +114,7 @@ def test_the_numbers_are_those_of_the_outcomes(made):
     assert len(scrambled) >= sum(value.n for value in found.measures[0].groups)
 
 
-def test_no_more_is_asked_than_was_said(made):
+def test_no_more_is_asked_than_was_planned(made):
     plan, card, _, seen, lines, _ = made
     assert seen and all(each.texts <= 120 for each in plan.behaviours)
     (system,) = card.systems
@@ -261,22 +261,24 @@ def alone(monkeypatch, tmp_path):
     MODELS._summaries.pop("mine")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", table_of("system"), ids=lambda row: row["system"])
 def test_the_table_of_systems_is_what_a_plan_says(row, alone):
     name = row["system"].partition("`")[2].partition("`")[0]
     chosen = {"classifiers": [name]} if row["system"].startswith("classifier") else {"systems": [name]}
     plan = plan_card(**{"systems": [], **chosen}, pair=("en", "de"))
     assert {each.behaviour.title: "yes" if each.params else "no" for each in plan.behaviours} == {
-        title: said for title, said in row.items() if title != "system"
+        title: text for title, text in row.items() if title != "system"
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", table_of("direction"), ids=lambda row: row["direction"])
 def test_the_table_of_directions_is_what_a_plan_says(row, alone):
     CLASSIFIERS.register("neutral", lambda pairs: ["neutral"] * len(pairs))
     plan = plan_card(["mine"], tuple(row["direction"].split("-")), classifiers=["neutral"])
     assert {each.behaviour.title: "yes" if each.params else "no" for each in plan.behaviours} == {
-        title: said for title, said in row.items() if title != "direction"
+        title: text for title, text in row.items() if title != "direction"
     }
 
 
@@ -360,11 +362,11 @@ def test_broken_output_stands_first_on_the_card_of_a_file(files):
     assert (health.lines, mine.counts, mine.lines_with) == (7, {"empty": 1, "loop": 1}, 2)
     assert (people.system, people.counts) == ("reference-A", {})
     assert set(health.unjudged) == {"numbers", "boilerplate"}
-    said = "mine: defects were found in 2 of 7 texts (28.6%): empty 1, loop 1."
+    sentence = "mine: defects were found in 2 of 7 texts (28.6%): empty 1, loop 1."
     page = (files / "card" / "card.html").read_text(encoding="utf-8")
-    assert said in page and page.index('id="health"') < page.index('id="numbers"')
+    assert sentence in page and page.index('id="health"') < page.index('id="numbers"')
     assert "needs the outputs of 4 systems, there are 2" in page
-    assert said in (files / "card" / "card.md").read_text(encoding="utf-8")
+    assert sentence in (files / "card" / "card.md").read_text(encoding="utf-8")
 
 
 def test_what_a_card_of_a_file_needs_beside_it(files):
@@ -386,12 +388,12 @@ def test_what_a_card_of_a_file_needs_beside_it(files):
 def test_texts_that_are_named_replace_those_that_are_not_there(files, monkeypatch):
     """Where the data has nothing for a direction, --params may name something."""
     monkeypatch.setenv("NBKIT_DATA", str(files))
-    for more, said in (
+    for more, message in (
         ({}, "nbkit knows of no texts in $NBKIT_DATA"),
         ({"data": "mined", "corpora": {"x": "tsv:no.tsv"}}, "no.tsv"),
     ):
         plan = plan_card(["command:cat"], ("en", "de"), overrides={"idioms": more})
-        assert said in next(each.reason for each in plan.behaviours if each.study.name == "idioms")
+        assert message in next(each.reason for each in plan.behaviours if each.study.name == "idioms")
 
 
 def test_a_card_that_could_say_nothing_is_refused_before_anything_is_written(tmp_path):

@@ -75,13 +75,13 @@ def test_somebody_elses_folder_is_not_written_to(files):
 def test_page_and_record_say_what_changed(files):
     done = command("before.parquet", "after.parquet", "--output", "out")
     assert done.exit_code == 0, done.output
-    said = "B is worse at numbers carried over (−30.0 pp). 2 groups differ significantly."
-    assert done.output.startswith(said) and done.output.endswith("Page: out/compare.html\n")
+    sentence = "B is worse at numbers carried over (−30.0 pp). 2 groups differ significantly."
+    assert done.output.startswith(sentence) and done.output.endswith("Page: out/compare.html\n")
     page = (files / "out/compare.html").read_text(encoding="utf-8")
-    assert said in page and "Broken: 30" in page and "<del>" in page and '<mark title="number">' in page
+    assert sentence in page and "Broken: 30" in page and "<del>" in page and '<mark title="number">' in page
     assert "100.0% in A, 70.0% in B, −30.0 pp" in page and page.count('class="item"') == 20
     record = json.loads((files / "out/compare.json").read_text(encoding="utf-8"))
-    assert record["answer"] == said and record["a"] == "before.parquet" and record["tests"] == 3
+    assert record["answer"] == sentence and record["a"] == "before.parquet" and record["tests"] == 3
     (items,) = record["items"]
     assert items["changes"] == {**dict.fromkeys(CHANGES, 0), "broken": 30, "right": 70}
     assert items["broken"] == [f"{i:032x}" for i in range(30)] and items["fixed"] == []
@@ -166,13 +166,13 @@ def test_runs_cards_tables_and_systems_of_one_run(files):
 
 
 def test_what_cannot_be_compared_is_a_clear_error(files):
-    for arguments, said in (
+    for arguments, message in (
         (("before.parquet", "nothing"), "nothing: no such file or folder"),
         (("before.parquet", "."), "not the output folder of a run"),
         (("before.parquet", "after.parquet", "--junit", "x.xml"), "--junit requires --fail-if"),
     ):
         done = command(*arguments)
-        assert done.exit_code == 2 and said in done.stderr, done.stderr
+        assert done.exit_code == 2 and message in done.stderr, done.stderr
     with pytest.raises(NbkitError, match="nothing to compare"):
         compare(before(), after(target_language="fr"))
 

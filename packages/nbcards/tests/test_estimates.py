@@ -29,7 +29,7 @@ def parts(*rows: tuple[str, float, int]) -> pd.DataFrame:
     return found.assign(low=found["value"] - 0.1, high=found["value"] + 0.1)
 
 
-def said(groups: pd.DataFrame, low: float = 0.4, high: float = 0.6, clusters: int = 60, **more) -> str:
+def warning(groups: pd.DataFrame, low: float = 0.4, high: float = 0.6, clusters: int = 60, **more) -> str:
     whole = {"system": "S", "value": 0.5, "low": low, "high": high, "n": 60, "clusters": clusters, "undecided": 3}
     return answer(whole, groups, measure(**more))
 
@@ -49,7 +49,7 @@ def said(groups: pd.DataFrame, low: float = 0.4, high: float = 0.6, clusters: in
     ],
 )
 def test_the_lowest_and_the_highest_group_are_named_if_they_differ(groups, expected):
-    assert said(parts(*groups)) == f"S has 50.0% of 60{expected}"
+    assert warning(parts(*groups)) == f"S has 50.0% of 60{expected}"
 
 
 @pytest.mark.parametrize(
@@ -57,16 +57,16 @@ def test_the_lowest_and_the_highest_group_are_named_if_they_differ(groups, expec
     [(1, "With only 1 independent item, "), (9, "With only 9 independent items, "), (10, ""), (200, "")],
 )
 def test_an_answer_from_hardly_any_items_begins_with_how_few_they_are(clusters, begins):
-    assert said(parts(), clusters=clusters) == f"{begins}S has 50.0% of 60"
+    assert warning(parts(), clusters=clusters) == f"{begins}S has 50.0% of 60"
 
 
 def test_groups_on_either_side_are_counted():
     groups = parts(("a", 0.2, 20), ("b", 0.45, 20), ("c", 0.9, 20), ("d", float("nan"), 0))
     expected = "S: of 3 1 above and 1 below; 3 open"
-    assert said(groups, zero=Mark(value=0.5, label="half")) == expected
+    assert warning(groups, zero=Mark(value=0.5, label="half")) == expected
     small = parts(("e", 0.9, 9), ("f", 0.9, 1))
-    assert said(pd.concat([groups, small]), zero=Mark(value=0.5, label="half")) == expected
-    assert said(small, zero=Mark(value=0.5, label="half")) == "S: of 2 2 above and none below; 3 open"
+    assert warning(pd.concat([groups, small]), zero=Mark(value=0.5, label="half")) == expected
+    assert warning(small, zero=Mark(value=0.5, label="half")) == "S: of 2 2 above and none below; 3 open"
 
 
 def test_groups_that_are_neither_counted_nor_ranked_are_named():
@@ -150,11 +150,11 @@ def test_many_reasons_of_undecided_items_add_up():
     rows = pd.DataFrame(
         {"reason": [*"aabcdefgh"], "verdict": "undecided", "value": None, "system": "S", "measure": shown.measure}
     )
-    (said,) = _warnings([measure(reasons={"a": "plainly a"})], [shown], rows)
-    assert "(2: plainly a; 1: b; 1: c; 1: d; 1: e; 1: f; 2: other reasons)" in said
+    (warning,) = _warnings([measure(reasons={"a": "plainly a"})], [shown], rows)
+    assert "(2: plainly a; 1: b; 1: c; 1: d; 1: e; 1: f; 2: other reasons)" in warning
 
 
-def test_what_is_to_be_read_with_care_is_said():
+def test_what_is_to_be_read_with_care_is_stated():
     def warned(value: float, clusters: int, undecided: int, counted: float | None = None) -> list[str]:
         values = (Value(system="S", value=value, low=None, high=None, n=60, clusters=clusters, undecided=undecided),)
         shown = MeasureOf(

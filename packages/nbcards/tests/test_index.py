@@ -93,9 +93,9 @@ def test_claims_hold_or_differ_and_what_differs_is_a_surprise(run: Path):
     assert verdicts["Integers are the easiest ", "good"] == "holds"
     assert verdicts["Integers are the easiest ", "odd"] == "differs"
     assert verdicts["Numerals are the most cha", "good"] == "holds"
-    told = [surprise.text for surprise in found.surprises()]
-    assert any(text.startswith("odd en→de contradicts the paper") and "N = 60" in text for text in told)
-    assert not any(text.startswith("good") for text in told)
+    surprises = [surprise.text for surprise in found.surprises()]
+    assert any(text.startswith("odd en→de contradicts the paper") and "N = 60" in text for text in surprises)
+    assert not any(text.startswith("good") for text in surprises)
     html = report.build(run).read_text()
     surprises = html.partition('id="surprises"')[2].partition("</section>")[0]
     assert 'href="html/numbers.pass_rates.html"' in surprises
@@ -105,8 +105,8 @@ def test_systems_that_contradict_one_claim_are_one_surprise(run: Path):
     found = answers.of_entry(run, "numbers", "numbers")
     odd = next(each for each in found.findings if each.verdict == "differs")
     more = [odd.model_copy(update={"system": f"odd{n}"}) for n in range(4)]
-    told = [surprise.text for surprise in replace(found, findings=(odd, *more)).surprises()]
-    (text,) = (text for text in told if "contradict" in text)
+    surprises = [surprise.text for surprise in replace(found, findings=(odd, *more)).surprises()]
+    (text,) = (text for text in surprises if "contradict" in text)
     assert text.startswith(
         f"5 of 5 systems contradict the paper ({odd.finding.source}): “{odd.finding.claim}” odd en→de: "
     )
@@ -127,8 +127,8 @@ def test_a_system_apart_from_all_others_is_a_surprise_only_among_several(run: Pa
     three = {"a": GOOD, "b": GOOD, "low": dict.fromkeys(GOOD, 0.1), "references": GOOD}
     path = run / "outcomes" / "numbers.parquet"
     write_outcomes([outcomes(three)], path, "parquet")
-    told = [each.text for each in answers.of_entry(run, "numbers", "numbers").surprises()]
-    assert sum("lies below the intervals of all 2 other systems" in text for text in told) == 1
+    surprises = [each.text for each in answers.of_entry(run, "numbers", "numbers").surprises()]
+    assert sum("lies below the intervals of all 2 other systems" in text for text in surprises) == 1
 
 
 def test_an_interval_around_what_is_compared_with_is_not_sure(run: Path):

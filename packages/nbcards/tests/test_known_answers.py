@@ -52,11 +52,11 @@ class Known:
 
     def sentence(self, system: str) -> str:
         """The headline's sentence, the same on card and index, and on the page of the documentation."""
-        said = self.index[system].answer
+        answer = self.index[system].answer
         on_card = self.behaviour.answers[system][0]
-        assert on_card.startswith(said.removesuffix("."))
-        assert said in PAGE, said
-        return said
+        assert on_card.startswith(answer.removesuffix("."))
+        assert answer in PAGE, answer
+        return answer
 
     def value(self, system: str, measure: str = "") -> tuple[float, float, float]:
         """A measure's value with its interval on the card; of the headline the index has the same."""
@@ -136,9 +136,9 @@ def nli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Known]:
 def test_nli_says_whether_answers_stay(nli, system, stays, case):
     value, low, high = nli.value(system)
     assert value == pytest.approx(stays, abs=0.04) and low <= value <= high
-    said = nli.sentence(system)
+    answer = nli.sentence(system)
     words = {"above": "keeps its answer in 100.0%", "unsure": "as often as by chance", "below": "less often than"}
-    assert words[case] in said
+    assert words[case] in answer
     assert "original label" not in str(nli.behaviour)
 
 
@@ -212,15 +212,15 @@ def word_order(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Known]:
 
 
 @pytest.mark.parametrize(
-    ("system", "said"),
+    ("system", "clause"),
     [("repairs", "translates 3 of 3 kinds of scrambling closer to the plain reference and none"),
      ("carries over", "translates 3 of 3 kinds of scrambling closer to the scrambled reference and none"),
      ("copies", "on the whole is as close to the scrambled reference as to the plain one"),
      ("random", "on the whole is as close to the scrambled reference as to the plain one")],
 )  # fmt: skip
-def test_word_order_says_which_reference_is_closer(word_order, system, said):
+def test_word_order_says_which_reference_is_closer(word_order, system, clause):
     value, *_ = word_order.value(system)
-    assert said in word_order.sentence(system)
+    assert clause in word_order.sentence(system)
     assert {"repairs": value > 0.3, "carries over": value < -0.3}.get(system, abs(value) < 0.05)
 
 

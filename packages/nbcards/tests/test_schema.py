@@ -35,9 +35,9 @@ def test_values_and_claims_follow_from_the_file():
     ratios = found.measured("ratio")
     [row] = estimates(found, found.behaviour.headline).to_dict("records")
     assert (row["system"], row["n"], row["value"]) == ("dummy", 7, pytest.approx(ratios["value"].mean()))
-    said = of_file(FILES / "toy.parquet", "toy", "toy")
-    assert said.values[0].answer.startswith("With only 5 independent items, dummy: 0.") and not said.problem
-    [claim] = said.findings
+    answers = of_file(FILES / "toy.parquet", "toy", "toy")
+    assert answers.values[0].answer.startswith("With only 5 independent items, dummy: 0.") and not answers.problem
+    [claim] = answers.findings
     assert (claim.finding.claim, claim.verdict) == ("Words are cut less.", "not sure")
 
 

@@ -332,10 +332,10 @@ class _Reader:
             return f"{language_name('zh')}: {''.join(found)[:40]}" if len(set(found)) >= 2 else ""
         if _is_title(_WORD.findall(text)):
             return ""
-        telling = set(words)
-        own = len(telling & _own_words(self.tgt))
+        words_of_text = set(words)
+        own = len(words_of_text & _own_words(self.tgt))
         for lang, known in self.languages.items():
-            seen = telling & known
+            seen = words_of_text & known
             # Titles and quotations of the source are not the system's.
             if lang != base_language(self.src):
                 seen = {word for word in seen if word not in source.lower()}
@@ -621,9 +621,9 @@ def _log_odds(y: int, n: int, others: int, n_others: int, share: float) -> float
 def _called_for(lines: Sequence[set[str]], lines_with: Counter[str], n: int) -> bool:
     """Whether words of the source that are four times as frequent in *lines* as elsewhere stand in half of them."""
     counted = Counter(word for line in lines for word in line)
-    telling = {
+    marked = {
         word
         for word, times in counted.items()
         if times >= max(2, 0.1 * len(lines)) and times / len(lines) >= 4 * lines_with[word] / n
     }
-    return 2 * sum(not telling.isdisjoint(line) for line in lines) > len(lines)
+    return 2 * sum(not marked.isdisjoint(line) for line in lines) > len(lines)

@@ -358,7 +358,7 @@ def test_a_language_stands_in_its_own_script(lang):
     assert latin == {"language": "Latin: pies teraz twardo zasypia"}
 
 
-def test_forty_scripts_are_told_from_latin():
+def test_forty_scripts_are_distinguished_from_latin():
     assert len(WRITTEN) == 40
     for text in WRITTEN:
         assert set(found("The dog is asleep.", text, "en", "de", others={})) == {"language"}, text

@@ -113,8 +113,10 @@ def test_same_verdicts_are_the_same(tmp_path):
     wanted = {"must": ("Hund",), "same_as": EXPECTATIONS.get("same_as").takes("A big dog.")}
     test = Test("1", "A dog.", wanted)
     assert test.sources == ["A dog.", "A big dog."]
-    said = [decide(test, "Ein Hund.", DEMO, {"A big dog.": other}).verdict for other in ("Großer Hund.", "Ein Tier.")]
-    assert said == ["pass", "fail"]
+    verdicts = [
+        decide(test, "Ein Hund.", DEMO, {"A big dog.": other}).verdict for other in ("Großer Hund.", "Ein Tier.")
+    ]
+    assert verdicts == ["pass", "fail"]
 
 
 LEMMAS = {"Flaschen": "Flaschen", "Tickets": "Tickets", "HÄUSER": "HÄUSER", "Lösche": "Lösche", "Lieder": "Lieder",

@@ -43,8 +43,8 @@ def folder(monkeypatch, tmp_path):
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("NBKIT_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
-    for name, said in SAID.items():
-        system = lambda texts, said=said: [said.get(text, "?") for text in texts]  # noqa: E731
+    for name, translations in SAID.items():
+        system = lambda texts, translations=translations: [translations.get(text, "?") for text in texts]  # noqa: E731
         system.identity = name
         MODELS.register(name, system)
     Path("ours.yaml").write_text(SUITE, encoding="utf-8")
@@ -102,9 +102,15 @@ def test_real_failures_count_whatever_a_second_system_says():
     Path("d.yaml").write_text(
         "pair: en-de\ntests:\n- {id: d, source: The dog bites the man., differs_from: The man bites the dog.}\n"
     )
-    said = {"The dog bites the man.": "Der Hund beißt den Mann.", "The man bites the dog.": "Der Mann beißt den Hund."}
-    for name, other in (("right", said["The man bites the dog."]), ("same", said["The dog bites the man."])):
-        answers = {**said, "The man bites the dog.": other}
+    translations = {
+        "The dog bites the man.": "Der Hund beißt den Mann.",
+        "The man bites the dog.": "Der Mann beißt den Hund.",
+    }
+    for name, other in (
+        ("right", translations["The man bites the dog."]),
+        ("same", translations["The dog bites the man."]),
+    ):
+        answers = {**translations, "The man bites the dog.": other}
         system = lambda texts, answers=answers: [answers[text] for text in texts]  # noqa: E731
         system.identity = name
         MODELS.register(name, system)
@@ -140,7 +146,7 @@ def test_why_something_is_for_people_is_shown():
 
 
 @pytest.mark.parametrize("arguments", [("nowhere.yaml",), ("ours.yaml", "--systems", "nobody"), ("ours.csv",)])
-def test_what_is_not_there_is_said(arguments):
+def test_what_is_not_there_is_stated(arguments):
     Path("ours.csv").write_text("source,must\nx,y\n")
     done = nbkit("test", *arguments)
     assert done.exit_code == 2 and done.output.startswith("nbkit: ")

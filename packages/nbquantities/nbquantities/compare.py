@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from babel import Locale
 
-from nbquantities.kinds import ALWAYS, Quantity, find_quantities, says_few, shared_data, with_ends
+from nbquantities.kinds import ALWAYS, Quantity, find_quantities, has_word_for_few, shared_data, with_ends
 from nbquantities.language import check_text, language_data
 
 Span: TypeAlias = tuple[int, int]
@@ -65,9 +65,9 @@ class Verdict:
         if not left or not right:
             return f"{left or right} ({self.wrong or self.note})"
         sign = "≠" if self.grade == "wrong" else "≈" if self.note.startswith("≈") else "="
-        said = self.wrong or self.note.removeprefix("≈ ")
+        reason = self.wrong or self.note.removeprefix("≈ ")
         certainty = f", certainty {self.certainty:g}" if self.certainty < 1 else ""
-        return f"{left} {sign} {right}" + (f" ({said}{certainty})" if said else "")
+        return f"{left} {sign} {right}" + (f" ({reason}{certainty})" if reason else "")
 
 
 def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Verdict]:
@@ -106,7 +106,7 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     left, right = _by_parts(left, right, verdicts, closed)
     right, left = _by_parts(right, left, verdicts, source, swapped=True)
     if left or right:
-        few = says_few(source, src), says_few(target, tgt)
+        few = has_word_for_few(source, src), has_word_for_few(target, tgt)
         inferred = {id(months[id(verdict.target)]) for verdict in verdicts if id(verdict.target) in months}
         if any((quantity.kind, quantity.unit) == ("date", "month") for quantity in left):
             inferred = set()  # a month of the source is not carried over: the target's stands in its place
@@ -769,10 +769,10 @@ def _in_another_unit(quantity: Quantity, side: Iterable[Quantity], other: Iterab
 
 def _copied(quantity: Quantity, text: str) -> bool:
     """Whether the other text has the very same letters, in a name (*Nine News*) or a notation (*1pm*, *EF4-5*)."""
-    said = quantity.surface
-    if not (said.isupper() or said.istitle()) if said.isalpha() else not (re.search(r"\d", said) and len(said) > 2):
+    form = quantity.surface
+    if not (form.isupper() or form.istitle()) if form.isalpha() else not (re.search(r"\d", form) and len(form) > 2):
         return False
-    return re.search(rf"(?<![A-Za-z0-9]){re.escape(said)}(?![A-Za-z0-9])", text) is not None
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(form)}(?![A-Za-z0-9])", text) is not None
 
 
 def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
@@ -812,7 +812,7 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
         return (2, "separator" if not in_words and _digits(a) == _digits(b) else "scale")
     if "clock" in (a.kind, b.kind) or "date" in (a.kind, b.kind):
         return (6, "value")
-    if {a.kind, b.kind} == {"measure", "cardinal"} and (_is_year(a) or _is_year(b)):
+    if {a.kind, b.kind} == {"measure", "cardinal"} and (is_year(a) or is_year(b)):
         return None  # 800 m became no year
     return (4 if a.unit == b.unit else 5, "value")
 

@@ -167,10 +167,10 @@ def _worded(text: str, numbers: Sequence[Number], found: list[Quantity], rules: 
     return covered
 
 
-def says_few(text: str, lang: str) -> bool:
+def has_word_for_few(text: str, lang: str) -> bool:
     """Whether a word of *text* says a small number without naming it.
 
-    >>> says_few("ein paar Leute", "de"), says_few("zwei Leute", "de")
+    >>> has_word_for_few("ein paar Leute", "de"), has_word_for_few("zwei Leute", "de")
     (True, False)
     """
     return _rules(base_language(lang)).patterns["few"].search(text) is not None
@@ -325,11 +325,11 @@ def _alternatives(patterns: Iterable[str], before: str, after: str) -> re.Patter
     return re.compile(f"{before}(?:{words}){after}" if words else "(?!)", re.IGNORECASE)
 
 
-def _meaning(said: str) -> tuple[list[Fraction], str]:
+def _meaning(meaning: str) -> tuple[list[Fraction], str]:
     """The values that a word can have, likeliest first, and the unit: 14|15 day for *quinze jours*."""
-    if said == "always":
+    if meaning == "always":
         return [Fraction(0)], "always"
-    values, _, unit = str(said).partition(" ")
+    values, _, unit = str(meaning).partition(" ")
     return [Fraction(value) for value in values.split("|")], unit
 
 
@@ -337,9 +337,9 @@ def _cldr_units(lang: str) -> Iterator[tuple[str, str]]:
     """The names that CLDR has for units after a number, as regular expressions, by way of Babel."""
     for name, cldr in shared_data()["cldr"].items():
         for count in (1, 2, 5, 1.5):
-            said = format_unit(count, cldr, length="long", locale=lang)
-            word = re.sub(r"^\d(?:[.,]\d)?\s?", "", said)
-            if word != said and cldr not in word:  # which Babel writes where it knows no name
+            written = format_unit(count, cldr, length="long", locale=lang)
+            word = re.sub(r"^\d(?:[.,]\d)?\s?", "", written)
+            if word != written and cldr not in word:  # which Babel writes where it knows no name
                 yield name, re.escape(word)
 
 
@@ -596,11 +596,11 @@ def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
     """24: the time names the half of the day; 12: other words of the text do; empty: nothing does."""
     if exact:
         return "24"
-    return "12" if _says_half_of_day(match.string, rules.lang) else ""
+    return "12" if _names_half_of_day(match.string, rules.lang) else ""
 
 
 @lru_cache(4)
-def _says_half_of_day(text: str, lang: str) -> bool:
+def _names_half_of_day(text: str, lang: str) -> bool:
     return _rules(lang).patterns["day_parts"].search(text) is not None
 
 
@@ -611,8 +611,8 @@ def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quanti
     if hour is None or not 1 <= hour <= 24:
         return []
     if abs(value) == 1:
-        said = match["minutes"].lower()
-        count = 15 if clock.get("quarter", "\0") in said else _integer(said, rules)
+        text_of_minutes = match["minutes"].lower()
+        count = 15 if clock.get("quarter", "\0") in text_of_minutes else _integer(text_of_minutes, rules)
         if count is None or not 0 < count < 60:
             return []
         value *= count
@@ -1063,7 +1063,7 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
             parts = (quantity, after) if both else ()
             result[-1] = Quantity(value, "measure", quantity.unit, span, text[slice(*span)], parts=parts)
             continue
-        if _is_year(quantity) and gap.strip() in ("-", "–", "—", "/") and re.fullmatch(r"\d\d", after.surface):
+        if is_year(quantity) and gap.strip() in ("-", "–", "—", "/") and re.fullmatch(r"\d\d", after.surface):
             full = quantity.value // 100 * 100 + after.value  # 1981-87
             if full > quantity.value:
                 result[-1] = after = replace(after, value=full, also=(*after.also, after.value))
@@ -1096,7 +1096,12 @@ def _ranged(text: str, found: list[Quantity]) -> list[Quantity]:
     return result
 
 
-def _is_year(quantity: Quantity) -> bool:
+def is_year(quantity: Quantity) -> bool:
+    """Whether it can be a year of our time.
+
+    >>> [is_year(quantity) for quantity in find_quantities("1998, 800 m", "en")]
+    [True, False]
+    """
     return quantity.unit in ("", "year") and quantity.value.denominator == 1 and 1000 <= quantity.value < 2200
 
 
@@ -1111,6 +1116,6 @@ def _shared(quantity: Quantity, after: Quantity, gap: str) -> Quantity:
         steps = _SCALES if scaled else _SCALES[:1] if "-" in gap and after.value % 1000 == 0 else ()
         most = 10**4 if re.search("[万億亿萬千]", after.surface) else 10**3  # before the scale word
         also += tuple(quantity.value * step for step in steps if after.value / most <= step <= after.value)
-    if after.kind in ("percent", "permille", "money", "measure") and not quantity.unit and not _is_year(quantity):
+    if after.kind in ("percent", "permille", "money", "measure") and not quantity.unit and not is_year(quantity):
         return replace(quantity, kind=after.kind, unit=after.unit, soft=True, also=also)
     return replace(quantity, also=also)

@@ -561,7 +561,7 @@ def _spoken(spec: Mapping[str, Any] | None) -> Iterator[tuple[tuple[str, ...], A
 
 
 def _variants(key: tuple[str, ...], endings: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, ...]]:
-    """*key* itself, and with each ending that may stand for its own."""
+    """Yield *key*, then *key* with the ending of its last word replaced by each alternative ending."""
     yield key
     for ending, others in endings.items():
         if key[-1].endswith(fold(ending)):

@@ -150,8 +150,8 @@ def _spell(whole: int, lang: str) -> str:
     if whole >= max(language_data(lang)["scales"]) * 1000:
         raise QuantitiesError(f"{whole} is too large for the number words of '{lang}': write it in digits")
     rest = whole % 1000 if speaks.get("thousands_apart") else 0
-    said = [each for each in (whole - rest, rest) if each] or [0]
-    spelled = "".join(num2words(each, lang=speaks["locale"]) for each in said)
+    parts = [each for each in (whole - rest, rest) if each] or [0]
+    spelled = "".join(num2words(each, lang=speaks["locale"]) for each in parts)
     for pattern, replacement in speaks.get("fixes", ()):
         spelled = re.sub(pattern, replacement, spelled)
     return spelled

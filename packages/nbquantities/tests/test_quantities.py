@@ -74,7 +74,7 @@ def test_faults_that_strangers_found(case, request):
 
 
 @pytest.mark.parametrize("case", cases("not_numbers.tsv"), ids=lambda case: case["text"])
-def test_what_need_not_be_said(case):
+def test_what_need_not_be_stated(case):
     """Words that look like numbers, each in a real sentence: nothing that a translation would have to carry."""
     found = [quantity for quantity in find_quantities(case["text"], case["lang"]) if quantity.certainty == 1]
     assert [quantity.surface for quantity in found] == case["demanded"].split()
@@ -94,7 +94,9 @@ def misread(case: dict[str, str]) -> bool:
 
 def gold(lang: str) -> list[dict[str, str]]:
     """The sentences of the language's own file."""
-    return [{"lang": lang, "text": text, "expected": said} for text, said in language_data(lang)["gold"].items()]
+    return [
+        {"lang": lang, "text": text, "expected": expected} for text, expected in language_data(lang)["gold"].items()
+    ]
 
 
 @pytest.mark.parametrize("lang", [*LANGUAGES, *ADDED])
@@ -136,15 +138,15 @@ def test_the_ends_of_a_range_are_its_parts():
 
 
 def test_a_verdict_explains_itself_in_one_line():
-    def said(source, target):
+    def expected(source, target):
         return [str(verdict) for verdict in compare_quantities(source, target, "en", "de")]
 
-    assert said("at 10:26 PM", "um 22:26 Uhr") == ["10:26 PM = 22:26 Uhr (clock)"]
-    assert said("6 in.", "15,24 cm")[0].endswith("(15.24)")
-    assert said("5 % of men", "5 Männer") == ["5 % ≠ 5 (percent lost)"]
-    assert said("between 3 and 5", "zwischen 5 und 3")[1] == "3 ≠ 5 (exchanged, certainty 0.8)"
-    assert said("He ran 800 m.", "Er lief 2004.") == ["800 m (missing)", "2004 (added)"]
-    assert said("It weighs 1900 kg.", "Es wiegt 1800 kg.") == ["1900 kg ≠ 1800 kg (value)"]
+    assert expected("at 10:26 PM", "um 22:26 Uhr") == ["10:26 PM = 22:26 Uhr (clock)"]
+    assert expected("6 in.", "15,24 cm")[0].endswith("(15.24)")
+    assert expected("5 % of men", "5 Männer") == ["5 % ≠ 5 (percent lost)"]
+    assert expected("between 3 and 5", "zwischen 5 und 3")[1] == "3 ≠ 5 (exchanged, certainty 0.8)"
+    assert expected("He ran 800 m.", "Er lief 2004.") == ["800 m (missing)", "2004 (added)"]
+    assert expected("It weighs 1900 kg.", "Es wiegt 1800 kg.") == ["1900 kg ≠ 1800 kg (value)"]
 
 
 def test_values_are_exact():
@@ -154,7 +156,7 @@ def test_values_are_exact():
     assert tenth.value == Fraction(1, 10)
 
 
-def test_without_pint_measures_are_compared_by_name_and_that_is_said(monkeypatch):
+def test_without_pint_measures_are_compared_by_name_and_that_is_stated(monkeypatch):
     monkeypatch.setattr(quantities, "_pint", lambda: None)
     assert passes(compare_quantities("6 inches", "6 Zoll", "en", "de"))
     assert passes(compare_quantities("a fortnight", "zwei Wochen", "en", "de"))

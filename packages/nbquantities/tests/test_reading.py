@@ -176,7 +176,7 @@ def sentences(data_folder: Path, lang: str) -> list[str]:
     return [line.removeprefix("# text = ") for line in lines if line.startswith("# text = ")]
 
 
-def told(text: str, lang: str) -> Counter[Decimal]:
+def values_in(text: str, lang: str) -> Counter[Decimal]:
     """The numbers that a translation has to carry: no articles."""
     return Counter(abs(number.value) for number in find_numbers(text, lang) if number.form != "article")
 
@@ -195,7 +195,7 @@ def _check_parallel(data_folder: Path, lang: str, share: float, extra: int) -> N
     """What is left was looked at: free translations (*a decade*, 十年), ordinals, real errors of the translators."""
     expected = carried = added = 0
     for english, other in zip(sentences(data_folder, "en"), sentences(data_folder, lang), strict=True):
-        source, target = told(english, "en"), told(other, lang)
+        source, target = values_in(english, "en"), values_in(other, lang)
         expected += source.total()
         carried += (source & target).total()
         added += (target - source).total()
@@ -208,14 +208,14 @@ def test_captions_carry_their_numbers_into_german(data_folder):
     folder = data_folder / "multi30k"
     english = (folder / "val.en").read_text(encoding="utf-8").splitlines()
     german = (folder / "val.de").read_text(encoding="utf-8").splitlines()
-    wrong = sum(told(a, "en") != told(b, "de") for a, b in zip(english, german, strict=True))
+    wrong = sum(values_in(a, "en") != values_in(b, "de") for a, b in zip(english, german, strict=True))
     assert wrong <= 0.03 * len(english)
 
 
 def test_sentences_without_numbers_have_none(data_folder):
     rows = [line.split("\t") for line in (data_folder / "tatoeba" / "en-de.tsv").read_text("utf-8").splitlines()]
-    plain = [row for row in rows[1:] if not told(row[0], "en")][:5000]
-    false_alarms = [row[1] for row in plain if told(row[1], "de")]
+    plain = [row for row in rows[1:] if not values_in(row[0], "en")][:5000]
+    false_alarms = [row[1] for row in plain if values_in(row[1], "de")]
     assert len(false_alarms) <= 0.005 * len(plain), false_alarms
 
 

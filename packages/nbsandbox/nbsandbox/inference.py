@@ -119,7 +119,7 @@ def thing(draw: Draw, verb: Lexeme) -> Phrase:
     return phrase
 
 
-def told(draw: Draw, clause: Clause, least: int = 1, most: int = 3) -> Clause | None:
+def enriched(draw: Draw, clause: Clause, least: int = 1, most: int = 3) -> Clause | None:
     """*clause* with some more said of it; None if there is not that much to say."""
     for _ in range(draw.pick(range(least, most + 1))):
         if not add(draw, clause):
@@ -138,13 +138,15 @@ _UNTOLD = frozenset({"answer", "await", "seek"})
 
 @family
 def timed(draw: Draw) -> Clause | None:
+    """A deed with its time."""
     clause = deed(draw, draw.concept(_verbs()))
     draw.date(clause, first=0.3)
-    return told(draw, clause)
+    return enriched(draw, clause)
 
 
 @family
 def described(draw: Draw) -> Clause | None:
+    """A deed done to something with an adjective that has an opposite."""
     clause = deed(draw, draw.concept(_verbs()))
     phrase = clause.its_object
     options = [
@@ -153,11 +155,12 @@ def described(draw: Draw) -> Clause | None:
     if not options or phrase.determiner == "own":
         return None
     phrase.adjective = draw.concept(options)
-    return told(draw, clause)
+    return enriched(draw, clause)
 
 
 @family
 def roles(draw: Draw) -> Clause | None:
+    """A deed of one person to another, whose roles can be exchanged."""
     verb = draw.concept([named("verbs")[name] for name in data("entailment")["deeds"]])
     clause = Clause(draw.key(), verb=verb, subject=someone(draw), tense="past")
     if "di" in verb.kinds:
@@ -166,7 +169,7 @@ def roles(draw: Draw) -> Clause | None:
     else:
         clause.object = someone(draw)
     draw.date(clause, 0.5, first=0.5)
-    return told(draw, clause, 1, 2)
+    return enriched(draw, clause, 1, 2)
 
 
 @family
@@ -187,14 +190,14 @@ def compared(draw: Draw) -> Clause | None:
     if draw.chance(0.25) and "person" not in first.kinds:
         sides[1].determiner, sides[1].possessor = "own", draw.name()
     clause = Clause(draw.key(), subject=sides[0], quality=draw.concept(options), than=sides[1], tense="present")
-    return told(draw, clause, 1, 2)
+    return enriched(draw, clause, 1, 2)
 
 
 @family
 def denied(draw: Draw) -> Clause | None:
     clause = deed(draw, draw.concept(_verbs()))
     clause.negative = True
-    return told(draw, clause, 2, 3)
+    return enriched(draw, clause, 2, 3)
 
 
 def _of_kind(draw: Draw) -> tuple[Lexeme, Lexeme, Lexeme]:
@@ -211,7 +214,7 @@ def _specific(draw: Draw, noun: Lexeme, verb: Lexeme) -> Clause | None:
     draw.concepts.append(noun)
     if "di" in verb.kinds:
         clause.recipient = someone(draw)
-    return told(draw, clause, 2, 3)
+    return enriched(draw, clause, 2, 3)
 
 
 @family
@@ -250,7 +253,7 @@ def counted(draw: Draw) -> Clause | None:
     if clause is None:
         return None
     _count(draw, clause.its_object)
-    return told(draw, clause, 2, 3)
+    return enriched(draw, clause, 2, 3)
 
 
 @family
@@ -259,7 +262,7 @@ def existing(draw: Draw) -> Clause | None:
     if clause is None:
         return None
     clause.its_object.determiner = "indefinite"
-    return told(draw, clause, 2, 3)
+    return enriched(draw, clause, 2, 3)
 
 
 def phrases(clause: Clause) -> list[Phrase]:
@@ -399,32 +402,32 @@ def modifier_dropped(draw: Draw, premise: Clause) -> Clause | None:
 @rule
 def modifier_added(draw: Draw, premise: Clause) -> Clause | None:
     """*The man read a letter* ⊭ *The man read a letter yesterday*; something else may have been said instead."""
-    asked = _said(premise)
+    wanted = _details(premise)
     if not remove(draw, premise):
         return None
     if draw.chance(0.5):
         add(draw, premise)
-        told = _said(premise)
-        if asked.items() <= told.items() or _excludes(told, asked):
+        details = _details(premise)
+        if wanted.items() <= details.items() or _excludes(details, wanted):
             return None
     return premise
 
 
-def _said(clause: Clause) -> dict[str, Lexeme]:
+def _details(clause: Clause) -> dict[str, Lexeme]:
     """What a clause says besides who did what, by where it says it."""
     names = ("subject", "object", "recipient", "than")
-    said = {name: p.adjective for name in names if (p := getattr(clause, name)) is not None}
-    said |= {name: a.adverb for name in ("time", "manner") if (a := getattr(clause, name)) is not None}
-    said["place"] = clause.place.ground.noun if clause.place is not None else None
-    said["instrument"] = clause.instrument.noun if clause.instrument is not None else None
-    return {name: word for name, word in said.items() if word is not None}
+    details = {name: p.adjective for name in names if (p := getattr(clause, name)) is not None}
+    details |= {name: a.adverb for name in ("time", "manner") if (a := getattr(clause, name)) is not None}
+    details["place"] = clause.place.ground.noun if clause.place is not None else None
+    details["instrument"] = clause.instrument.noun if clause.instrument is not None else None
+    return {name: word for name, word in details.items() if word is not None}
 
 
-def _excludes(told: dict[str, Lexeme], asked: dict[str, Lexeme]) -> bool:
+def _excludes(details: dict[str, Lexeme], wanted: dict[str, Lexeme]) -> bool:
     """Whether a premise says another time, place, manner or opposite quality than its hypothesis asks for."""
-    changed = [name for name in asked if name in told and told[name] is not asked[name]]
+    changed = [name for name in wanted if name in details and details[name] is not wanted[name]]
     qualities = {"subject", "object", "recipient", "than"}
-    return any(name not in qualities or told[name] in opposites(asked[name]) for name in changed)
+    return any(name not in qualities or details[name] in opposites(wanted[name]) for name in changed)
 
 
 @rule
@@ -493,7 +496,7 @@ def denied_more_narrowly(draw: Draw, premise: Clause) -> Clause | None:
 # Premises of two clauses: what is known, said, intended or forgotten, and what else was done.
 
 
-def _says(draw: Draw, premise: Clause, verb: str) -> Clause:
+def _reported(draw: Draw, premise: Clause, verb: str) -> Clause:
     content = premise
     content.time_first = False
     return Clause(draw.key(), subject=someone(draw), verb=named("verbs")[verb], tense="present", content=content)
@@ -502,13 +505,13 @@ def _says(draw: Draw, premise: Clause, verb: str) -> Clause:
 @rule
 def fact_known(draw: Draw, hypothesis: Clause) -> Clause | None:
     """*Paul knows that Anna read the letter* ⊨ *Anna read the letter*."""
-    return _says(draw, hypothesis, "realize")
+    return _reported(draw, hypothesis, "realize")
 
 
 @rule
 def only_said(draw: Draw, hypothesis: Clause) -> Clause | None:
     """*Paul thinks that Anna read the letter* ⊭ *Anna read the letter*."""
-    return _says(draw, hypothesis, draw.pick(("say", "think", "believe")))
+    return _reported(draw, hypothesis, draw.pick(("say", "think", "believe")))
 
 
 def _towards(draw: Draw, premise: Clause, verbs: tuple[str, ...]) -> Clause:
@@ -828,11 +831,11 @@ def _attempt(draw: Draw, family: str, rule: str, split: str) -> tuple[Clause, Cl
     premise = RULES[rule](draw, hypothesis)
     if premise is None:
         return None
-    told = tuple(
+    voiced = tuple(
         passive(clause) if wanted and family == "roles" and can_be_passive(clause) else clause
         for clause, wanted in zip((premise, hypothesis), voices, strict=True)
     )
-    premise, hypothesis = told
+    premise, hypothesis = voiced
     same = grammar("en").sentence(premise)[0].tokens == grammar("en").sentence(hypothesis)[0].tokens
     return None if same else (premise, hypothesis)
 

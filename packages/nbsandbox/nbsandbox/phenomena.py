@@ -437,7 +437,7 @@ def idiomatic(idiom: Idiom) -> _Event:
 
     def event(draw: Draw, subject: Phrase | None, tense: Tense) -> Clause:
         if idiom.verb is None:
-            return _said_to_be(draw, idiom)
+            return _idiom_as_class(draw, idiom)
         clause = Clause(draw.key(), verb=idiom.verb, tense=tense, idiom=idiom)
         clause.subject = subject or draw.subject(("person",))
         draw.concepts += [idiom.verb, idiom.phrase.noun]
@@ -456,7 +456,7 @@ def idiomatic(idiom: Idiom) -> _Event:
     return event
 
 
-def _said_to_be(draw: Draw, idiom: Idiom) -> Clause:
+def _idiom_as_class(draw: Draw, idiom: Idiom) -> Clause:
     noun = draw.concept(idiom.of)
     subject = Phrase(draw.key(), noun, draw.pick(("definite", "this", "that")), female="female" in noun.kinds)
     draw.qualify(subject, 0.3)
@@ -602,11 +602,11 @@ def literal_class(draw: Draw) -> list[Clause]:
     draw.qualify(thing, 0.6)
     clause = Clause(draw.key(), subject=subject, class_=thing, tense="present")
     if draw.chance(0.4):
-        return [Clause(draw.key(), subject=person(draw), verb=_say(draw), tense="past", content=clause)]
+        return [Clause(draw.key(), subject=person(draw), verb=_verb_of_saying(draw), tense="past", content=clause)]
     return [clause]
 
 
-def _say(draw: Draw) -> Lexeme:
+def _verb_of_saying(draw: Draw) -> Lexeme:
     return draw.concept([find_lexeme("say", ("verbs",))])
 
 

@@ -299,13 +299,13 @@ def _stream(src: str, tgt: str, n: int | None, split: str, mixture: str, start: 
 def _idiomatic(src: str, tgt: str, n: int | None, split: str, mixture: str, start: int) -> Iterator[Pair]:
     stop = None if n is None else start + n
     for index, dealt in enumerate(idiom_sentences(split, mixture)[start:stop], start):
-        source, source_keys = _said(dealt, src)
-        target, target_keys = _said(dealt, tgt)
+        source, source_keys = _realised(dealt, src)
+        target, target_keys = _realised(dealt, tgt)
         note = f"{dealt.context}: {dealt.idiom.name}"
         yield Pair(f"{mixture}/{split}/{index}", source, target, _align(source_keys, target_keys), note)
 
 
-def _said(dealt: DealtSentence, lang: str) -> tuple[Text, list[tuple[int, ...]]]:
+def _realised(dealt: DealtSentence, lang: str) -> tuple[Text, list[tuple[int, ...]]]:
     """The sentence in *lang*, which says the meaning of the idiom if it is not English, and its tokens' addresses."""
     if lang != "en":
         return _text([figurative(dealt.clause)], lang)

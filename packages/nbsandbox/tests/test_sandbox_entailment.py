@@ -118,7 +118,7 @@ def test_who_did_what_to_whom(by_rule):
             assert first == second[::-1]
 
 
-def test_what_follows_is_contained_in_what_was_said(by_rule):
+def test_what_follows_is_contained_in_the_premise(by_rule):
     for rule in ("modifier_dropped", "conjunct_dropped", "reason_dropped", "fact_known", "only_said"):
         for premise, hypothesis in by_rule[rule]:
             # a time may stand first in the hypothesis and not in a subordinate clause
@@ -130,7 +130,7 @@ def test_what_follows_is_contained_in_what_was_said(by_rule):
         assert "n't" in premise and "n't" in hypothesis and is_part(without_articles(premise), hypothesis)
 
 
-def test_what_is_open_was_not_said(by_rule):
+def test_what_is_open_is_not_in_the_premise(by_rule):
     for rule in ("modifier_added", "hypernym", "number_added", "other_deed", "other_quality"):
         for premise, hypothesis in by_rule[rule]:
             assert Counter(without_articles(hypothesis)) - Counter(premise), (premise, hypothesis)

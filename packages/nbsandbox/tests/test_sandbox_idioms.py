@@ -120,8 +120,8 @@ def test_spans_hold_the_idiom_and_not_whom_it_is_about(idiomatic):
     for pair in idiomatic["de"]:
         gold = sandbox.gold_idiom(pair)
         (sentence,) = pair.source.sentences
-        said = " ".join(sentence.lemmas[token] for token in gold.tokens)
-        assert said == lemmas.get(gold.idiom, gold.idiom)
+        lemmas_of_idiom = " ".join(sentence.lemmas[token] for token in gold.tokens)
+        assert lemmas_of_idiom == lemmas.get(gold.idiom, gold.idiom)
         forms[gold.idiom, " ".join(sentence.tokens[token] for token in gold.tokens)] += 1
     inflected = Counter(idiom for idiom, _ in forms)
     assert sum(count > 1 for count in inflected.values()) >= 10
@@ -144,7 +144,7 @@ def test_every_word_of_every_idiom_has_literal_translations(idiomatic, lang):
 # --- grammar
 
 
-def told(idiom_name: str, tense: str = "past", **more) -> Clause:
+def idiom_clause(idiom_name: str, tense: str = "past", **more) -> Clause:
     """Laura and the idiom; someone is the doctor."""
     idiom = next(idiom for idiom in idioms() if idiom.name == idiom_name)
     laura, doctor = Phrase(STEP, word("Laura"), female=True), Phrase(2 * STEP, word("doctor"), "definite")
@@ -197,8 +197,8 @@ def word(name: str):
         ("ja", "a white elephant", "present", "ラウラは負担です。"),
     ],
 )
-def test_what_is_said_and_what_is_meant(lang, idiom, tense, expected):
-    clause = told(idiom, tense)
+def test_literal_and_figurative_meaning(lang, idiom, tense, expected):
+    clause = idiom_clause(idiom, tense)
     assert grammar(lang).sentence(clause if lang == "en" else figurative(clause))[0].text == expected
 
 
@@ -212,10 +212,10 @@ def test_what_is_said_and_what_is_meant(lang, idiom, tense, expected):
         ("ja", "ラウラが負担であることを知っています。"),
     ],
 )
-def test_what_something_is_said_to_be_in_a_subordinate_clause(lang, expected):
+def test_an_idiom_as_predicate_in_a_subordinate_clause(lang, expected):
     knows = find_lexeme("realize", ("verbs",))
     clause = Clause(6 * STEP, subject=Phrase(7 * STEP, word("Tom")), verb=knows, tense="present")
-    clause.content = told("a white elephant", "present")
+    clause.content = idiom_clause("a white elephant", "present")
     text = grammar(lang).sentence(figurative(clause))[0].text
     assert text.endswith(expected)
 

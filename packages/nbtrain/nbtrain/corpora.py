@@ -52,6 +52,7 @@ def other_language(corpus: Any, lang: str) -> str:
 
 
 def line_file(corpus: str) -> Path:
+    """The file of a corpus ``text:FILE``. Raises `NbkitError` if it does not exist."""
     path = Path(expand_path(corpus.removeprefix(LINES), "corpus")).expanduser()
     if not path.is_file():
         raise NbkitError(f"corpus '{corpus}': there is no file {path}; text:FILE names a file with one text per line")

@@ -253,7 +253,7 @@ def measure(recipe: LanguageModelRecipe, folder: Path) -> list[tuple[object, ...
 
 
 def card(recipe: LanguageModelRecipe, rows: list[tuple[object, ...]]) -> Card:
-    """What is said of the model; *rows*: as in `measure`."""
+    """The content of the model card: kind of model, measures (*rows* of `measure`) and corpora."""
     kind = "causal language model" if recipe.is_causal else "masked language model"
     return Card(kind, rows, {"corpora": ", ".join(f"`{corpus}`" for corpus in recipe.train)})
 

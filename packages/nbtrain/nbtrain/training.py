@@ -366,7 +366,7 @@ def trained_once(
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     work = output.with_name(f".{output.name}.training")
-    with _one_at_a_time(output), _full_disk_told(output):
+    with _one_at_a_time(output), _full_disk_named(output):
         if _recipe_in(output) == record["recipe"] and is_complete(output):
             return output
         if output.exists():
@@ -593,7 +593,7 @@ def threads(count: int) -> Iterator[None]:
 
 
 @contextmanager
-def _full_disk_told(output: Path) -> Iterator[None]:
+def _full_disk_named(output: Path) -> Iterator[None]:
     """Replace libraries' errors for a full disk ("PytorchStreamWriter failed writing file"), which name no folder."""
     try:
         yield
@@ -655,7 +655,7 @@ class TrainingProgress(TrainerCallback):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if isinstance(self._bar, Lines):
-            self._bar.say()
+            self._bar.write_line()
         self._bar.close()
 
 

@@ -137,7 +137,7 @@ def test_wide_beams_find_the_best_of_all_hypotheses(name):
     assert float(found.sequences_scores[0]) == pytest.approx(log_p(best), abs=1e-4)
 
 
-def test_beams_that_are_told_apart_keep_their_own_past(model, batch):
+def test_beams_that_are_distinguished_keep_their_own_past(model, batch):
     """Reordering a cache is the same as computing it anew for the reordered hypotheses."""
     target = torch.tensor([[4, 5, 6], [7, 8, 9], [10, 11, 12]])
     order = torch.tensor([2, 0, 0])
@@ -197,6 +197,6 @@ def test_weights_begin_so_that_outputs_vary_as_inputs_do(name):
     assert 1e-3 < states.std() < 1
 
 
-def test_what_is_to_be_decoded_has_to_be_said(model, batch):
+def test_what_is_to_be_decoded_has_to_be_stated(model, batch):
     with pytest.raises(ValueError, match="neither decoder_input_ids nor labels"):
         model(**batch)

@@ -37,12 +37,12 @@ print(sorted(path.name for path in trained_once({"recipe": {"a": 1}}, output, fi
 """
 
 
-def test_a_model_that_does_not_fit_is_told_and_made_once_there_is_room(tmp_path):
+def test_a_model_that_does_not_fit_is_reported_and_made_once_there_is_room(tmp_path):
     disk = tmp_path / "disk"
     done = run_on_small_disk(PROGRAM, disk, 4096, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    *told, made = done.stdout.splitlines()
-    assert len(told) == 2 and made == "['model.safetensors', 'nbkit.digests', 'nbkit.json']"
-    for each in told:
+    *errors, made = done.stdout.splitlines()
+    assert len(errors) == 2 and made == "['model.safetensors', 'nbkit.digests', 'nbkit.json']"
+    for each in errors:
         assert each.startswith(f"training stopped: the disk of {disk}/models is full (")
         assert each.endswith("; free space there and run again to continue from the last checkpoint")

@@ -113,7 +113,7 @@ def no_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "_run_notebooks", lambda job, *_: [])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_grid_survives_a_killed_worker_and_goes_on_after_a_scheduler_that_went_away(toy, machines, monkeypatch):
     victim, _ = machines.worker(), machines.worker()
     when(lambda: computed(toy).total() > 25, victim.kill)
@@ -143,7 +143,6 @@ def test_a_grid_survives_a_killed_worker_and_goes_on_after_a_scheduler_that_went
     assert len(computed(toy)) == 210 and computed(toy).total() - before - 90 <= 2 * SHARD
 
 
-@pytest.mark.slow
 def test_a_scheduler_without_workers_is_an_error(toy, machines, monkeypatch):
     monkeypatch.setattr(cluster, "FIRST_WORKER_SECONDS", 0.1)
     with pytest.raises(ClusterError, match=r"has no workers; start some with: dask worker tcp://"):
@@ -151,7 +150,7 @@ def test_a_scheduler_without_workers_is_an_error(toy, machines, monkeypatch):
     assert computed(toy).total() == 0 and not (toy / "outputs" / "toys" / "run.json").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_models_run_where_a_gpu_is_and_the_store_is_where_a_worker_mounts_it(toy, machines, no_notebooks):
     (toy / "mounted").symlink_to(toy / "cache")
     with_gpu = machines.worker("--resources", "GPU=1", NBKIT_CACHE=str(toy / "mounted"))
@@ -167,7 +166,7 @@ def test_models_run_where_a_gpu_is_and_the_store_is_where_a_worker_mounts_it(toy
     assert {each.value for each in done.values()} == {with_gpu.pid}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_unit_whose_workers_die_fails_alone(toy, machines, monkeypatch):
     """Dask gives it to a few workers in turn, then gives up."""
     for _ in range(5):
@@ -181,7 +180,7 @@ def test_a_unit_whose_workers_die_fails_alone(toy, machines, monkeypatch):
     assert done["deadly"].error.name == "KilledWorker" and done["good"].error is None
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_ctrl_c_ends_a_run_whose_workers_are_dead(toy, machines, no_notebooks):
     worker = machines.worker()
 
@@ -199,7 +198,7 @@ def test_ctrl_c_ends_a_run_whose_workers_are_dead(toy, machines, no_notebooks):
     assert json.loads((toy / "outputs" / "toys" / "run.json").read_text())["status"] == "interrupted"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("allowed", [True, False])
 def test_workers_know_whether_the_run_may_start_programs(toy, machines, monkeypatch, allowed):
     """Whatever they were started with; as a unit of work sees it."""
@@ -211,7 +210,6 @@ def test_workers_know_whether_the_run_may_start_programs(toy, machines, monkeypa
     assert done.error is None and done.value is allowed
 
 
-@pytest.mark.slow
 def test_without_an_address_workers_are_processes_of_this_machine(toy, no_notebooks):
     variables = dict(os.environ)
     summary = run(grid(["eins", "zwei"]), executor="dask", workers=2)
@@ -228,7 +226,7 @@ echo "Submitted batch job $!"
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_workers_are_jobs_of_a_cluster(toy, no_notebooks, monkeypatch):
     import dask
 

@@ -36,7 +36,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_full_disk_of_results_stops_the_run_which_goes_on_from_there(toy):
     program = """
     (DISK / "store").mkdir()
@@ -51,16 +51,16 @@ def test_a_full_disk_of_results_stops_the_run_which_goes_on_from_there(toy):
         PROGRAM + program, disk, 1024, GRID, str(output), folder=toy, variables={"NBKIT_CACHE": str(disk)}
     )
     assert done.returncode == 0, done.stderr
-    told, finished = done.stdout.splitlines()
-    assert told.startswith(f"told: toy letters eins from 10: the store cannot write {disk}/store/toy.letters/")
-    assert "No space left on device; make room" in told and told.endswith("the same command resumes")
+    error, finished = done.stdout.splitlines()
+    assert error.startswith(f"told: toy letters eins from 10: the store cannot write {disk}/store/toy.letters/")
+    assert "No space left on device; make room" in error and error.endswith("the same command resumes")
     assert finished == "done: 1 0"
     # What was stored before the disk was full was not computed again; a unit failed, another had been handed over.
     assert len(computed(toy)) == 180 and computed(toy).total() <= 180 + 2 * 10
     assert json.loads((output / "run.json").read_text())["status"] == "done"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_full_disk_of_outputs_loses_no_results_and_no_finished_page(toy):
     program = """
     output = Path(sys.argv[3])
@@ -84,7 +84,7 @@ def test_a_full_disk_of_outputs_loses_no_results_and_no_finished_page(toy):
     disk = toy / "disk"
     done = run_on_small_disk(PROGRAM + program, disk, 4096, PAGES, str(disk / "toys"), folder=toy)
     assert done.returncode == 0, done.stderr
-    told, finished, page = done.stdout.splitlines()
-    assert told.startswith(f"told: cannot write to {disk}/toys") and "No space left on device; make room" in told
+    error, finished, page = done.stdout.splitlines()
+    assert error.startswith(f"told: cannot write to {disk}/toys") and "No space left on device; make room" in error
     assert finished == "done: 2 0" and page.startswith(f"told: cannot write to {disk}/toys/html/")
     assert computed(toy).total() == len(computed(toy)) == 40

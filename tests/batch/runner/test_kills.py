@@ -49,7 +49,6 @@ def results(toy: Path) -> dict[str, Any]:
     return {**pages, **tables, "file": pd.read_parquet(output / "outcomes" / "toy.parquet")}
 
 
-@pytest.mark.slow
 @pytest.mark.thorough
 def test_fifty_kills_change_no_table(toy):
     (toy / "go.py").write_text(GO)

@@ -50,7 +50,6 @@ def outputs_of(notebook: Path) -> list[dict]:
     return [output for cell in cells for output in cell.get("outputs", [])]
 
 
-@pytest.mark.slow
 def test_failures_keep_their_notebook_and_the_grid_goes_on(toy):
     run_file = grid("[eins, zwei, tot]", "bad: [zwei]")
     summary = run(run_file, workers=2)
@@ -85,7 +84,6 @@ def test_failures_keep_their_notebook_and_the_grid_goes_on(toy):
     assert computed(toy).total() == 60
 
 
-@pytest.mark.slow
 def test_a_finished_grid_is_left_alone_until_something_changes(toy, monkeypatch):
     planned = dry_run(grid("[eins, zwei]", notebooks="[letters]"))
     assert (planned.cells, planned.units, planned.texts, planned.stored, len(planned.executed)) == (2, 9, 0, 0, 2)
@@ -98,9 +96,7 @@ def test_a_finished_grid_is_left_alone_until_something_changes(toy, monkeypatch)
 
     with monkeypatch.context() as patch:
         patch.setattr(workers.LocalProcesses, "__call__", never)
-        started = time.perf_counter()
         summary = run(grid("[eins, zwei]", notebooks="[letters]"))
-        assert time.perf_counter() - started < 20
         assert summary.executed == () and summary.exit_code == 0 and summary.units == 0
     # The grid shrinks: what is left over goes, and outcomes are written again.
     assert run(grid("[eins]", notebooks="[letters]"), workers=1).executed == ()
@@ -117,7 +113,7 @@ def test_a_finished_grid_is_left_alone_until_something_changes(toy, monkeypatch)
     assert computed(toy).total() == 40
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_parallel_kernels_do_not_meet(toy):
     words = ["a", "bb", "ccc", "dddd", "eeeee", "ffffff", "ggggggg", "hhhhhhhh"]
     summary = run(grid(f"[{', '.join(words)}]", "n: 1", notebooks="[letters]"), workers=4)
@@ -126,7 +122,7 @@ def test_parallel_kernels_do_not_meet(toy):
     assert tables == {f"toy.{word}.letters": f"letters\n{len(word)}\n" for word in words}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_units_run_on_any_executor_and_a_failing_one_is_reported(toy):
     with ThreadPoolExecutor(2) as executor:
         summary = run(grid("[eins]", notebooks="[summary]"), executor=executor)
@@ -175,7 +171,7 @@ def _ended(process: subprocess.Popen, how: signal.Signals) -> int:
     return process.returncode
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_grid_goes_on_after_ctrl_c_and_kill_9(toy):
     text = "name: toys\nruns:\n  - {study: toy, params: {words: [eins, zwei, drei], n: 60, delay: 0.02}}\n"
     (toy / "go.py").write_text(GO)
@@ -212,7 +208,6 @@ def test_a_grid_goes_on_after_ctrl_c_and_kill_9(toy):
     assert json.loads((output / "run.json").read_text())["status"] == "done"
 
 
-@pytest.mark.slow
 def test_outcomes_come_with_the_run_and_their_failure_loses_nothing(toy, capfd, monkeypatch):
     output = run(grid("[eins, zwei]", "n: 3", notebooks="[summary]"), workers=1).output
     file = output / "outcomes" / "toy.parquet"
@@ -230,8 +225,8 @@ def test_outcomes_come_with_the_run_and_their_failure_loses_nothing(toy, capfd, 
         assert failure.label == "toy outcomes zwei" and "zwei is a dumb word" in failure.error and failed.exit_code == 1
         assert record(output, "toy.summary")["status"] == "done" and not file.exists()
         assert "toy outcomes zwei" in (output / "index.html").read_text()
-    said = capfd.readouterr().err
-    assert "toy outcomes zwei: FAILED\n" in said and "dumb word" not in said  # the error is the summary's
+    printed = capfd.readouterr().err
+    assert "toy outcomes zwei: FAILED\n" in printed and "dumb word" not in printed  # the error is the summary's
 
 
 # Refusals
@@ -314,7 +309,7 @@ def test_a_cache_that_cannot_be_written_is_refused_before_anything_is_done(toy, 
     assert f"cannot write to {toy}/cache/models: Permission denied" in problem.message
 
 
-def test_problems_are_told_before_anything_is_done(toy):
+def test_problems_are_reported_before_anything_is_done(toy):
     with pytest.raises(ParamsError, match="no such word: nix"):
         run(grid("[eins, nix]"))
     with pytest.raises(NbkitError, match="at least 1"):

@@ -97,6 +97,7 @@ print(name().startswith("/mp-"))
     assert done.stdout == "True\nTrue\n", done.stderr
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_killed_in_its_notebooks_leaves_nothing_after_the_next(place, toy):
     text = "name: toys\nruns:\n  - {study: toy, params: {words: [eins, zwei, drei, vier], n: 4, delay: 0.0}}\n"
     (toy / "go.py").write_text(RUN)

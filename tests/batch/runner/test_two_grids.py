@@ -15,7 +15,7 @@ from tests.batch.runner.test_run import GO, computed
 GRID = "name: {}\nruns:\n  - {{study: toy, params: {{words: [{}], n: 60, delay: 0.05}}, notebooks: [summary]}}\n"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_two_grids_on_one_store_end_as_each_would_alone(toy):
     (toy / "go.py").write_text(GO)
     grids = {"forth": "eins, zwei", "back": "zwei, eins"}

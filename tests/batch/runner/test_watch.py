@@ -11,7 +11,7 @@ from nbkit.batch.params import parse
 from nbkit.batch.run import run
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_report_is_shown_once_after_the_first_page(toy):
     seen: list[tuple[int, str]] = []
 

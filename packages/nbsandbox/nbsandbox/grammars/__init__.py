@@ -126,15 +126,15 @@ class Grammar(ABC):
     def _field(self, roles: list[str]) -> tuple[Callable[[Clause], tuple[Any, ...]], list[_Role]]:
         """What reads off a clause the parts that stand in a field, and for each of them its role."""
         commas = self.words.get("commas", {})
-        parts, said = [], []
+        parts, roles_of_parts = [], []
         for role in roles:
             name, _, forces = role.partition(":")
             part = name.partition("_")[0]
             parts.append(_PARTS.get(part, part))
             before, after = (role in commas.get(edge, ()) for edge in ("before", "after"))
-            said.append((getattr(self, f"say_{name}"), forces.split(), before, after))
+            roles_of_parts.append((getattr(self, f"render_{name}"), forces.split(), before, after))
         read = attrgetter(*parts)
-        return read if len(parts) > 1 else lambda clause: (read(clause),), said
+        return read if len(parts) > 1 else lambda clause: (read(clause),), roles_of_parts
 
     # --- to be given by each language
 
@@ -429,9 +429,9 @@ class Grammar(ABC):
         nodes: list[Node] = []
         read, roles = self._fields[field]
         parts = read(clause)
-        for part, (say, forces, before, after) in compress(zip(parts, roles, strict=True), parts):
+        for part, (render, forces, before, after) in compress(zip(parts, roles, strict=True), parts):
             if not forces or clause.force in forces:
-                found = say(clause, part)
+                found = render(clause, part)
                 if before or after:
                     found = [self.with_commas(node, before=before, after=after) for node in found]
                 nodes += found
@@ -486,10 +486,10 @@ class Grammar(ABC):
 
     # --- what stands in the fields of a clause, by role
 
-    def say_please(self, clause: Clause, please: bool) -> list[Node]:
+    def render_please(self, clause: Clause, please: bool) -> list[Node]:
         return [fixed(self.words["please"], "discourse", (clause.key + PART,), "INTJ")]
 
-    def say_question(self, clause: Clause, force: str) -> list[Node]:
+    def render_question(self, clause: Clause, force: str) -> list[Node]:
         """The question word, with its preposition or particle."""
         if force not in self.words["question"]:
             return []
@@ -499,37 +499,37 @@ class Grammar(ABC):
             self.govern(node, marker, ())
         return [node]
 
-    def say_time(self, clause: Clause, time: Adverbial) -> list[Node]:
+    def render_time(self, clause: Clause, time: Adverbial) -> list[Node]:
         return [self.adverbial(time)]
 
-    def say_time_first(self, clause: Clause, time: Adverbial) -> list[Node]:
+    def render_time_first(self, clause: Clause, time: Adverbial) -> list[Node]:
         return [self.adverbial(time)] if clause.time_first else []
 
-    def say_time_late(self, clause: Clause, time: Adverbial) -> list[Node]:
+    def render_time_late(self, clause: Clause, time: Adverbial) -> list[Node]:
         return [] if clause.time_first else [self.adverbial(time)]
 
-    def say_frequency(self, clause: Clause, frequency: Adverbial) -> list[Node]:
+    def render_frequency(self, clause: Clause, frequency: Adverbial) -> list[Node]:
         return [self.adverbial(frequency)]
 
-    def say_frequency_word(self, clause: Clause, frequency: Adverbial) -> list[Node]:
+    def render_frequency_word(self, clause: Clause, frequency: Adverbial) -> list[Node]:
         return [] if "phrase" in frequency.adverb.kinds else [self.adverbial(frequency)]
 
-    def say_frequency_phrase(self, clause: Clause, frequency: Adverbial) -> list[Node]:
+    def render_frequency_phrase(self, clause: Clause, frequency: Adverbial) -> list[Node]:
         return [self.adverbial(frequency)] if "phrase" in frequency.adverb.kinds else []
 
-    def say_manner(self, clause: Clause, manner: Adverbial) -> list[Node]:
+    def render_manner(self, clause: Clause, manner: Adverbial) -> list[Node]:
         return [self.adverbial(manner)]
 
-    def say_subject(self, clause: Clause, subject: Phrase) -> list[Node]:
+    def render_subject(self, clause: Clause, subject: Phrase) -> list[Node]:
         if clause.force == "command":
             return []
         return [self.phrase(subject, "nsubj:pass" if clause.passive else "nsubj", case=NOMINATIVE)]
 
-    def say_object(self, clause: Clause, thing: Phrase) -> list[Node]:
+    def render_object(self, clause: Clause, thing: Phrase) -> list[Node]:
         """What something is done to, or by whom where the clause is passive."""
-        return self.say_agent(clause, thing) if clause.passive else [self.direct_object(clause, thing)]
+        return self.render_agent(clause, thing) if clause.passive else [self.direct_object(clause, thing)]
 
-    def say_agent(self, clause: Clause, agent: Phrase) -> list[Node]:
+    def render_agent(self, clause: Clause, agent: Phrase) -> list[Node]:
         return [self.participant("agent", agent)] if clause.passive else []
 
     def direct_object(self, clause: Clause, thing: Phrase) -> Node:
@@ -543,34 +543,34 @@ class Grammar(ABC):
             relation = "obj" if verb.case == self.object_case else self.other_object
         return self.phrase(thing, relation, verb.preposition, verb.case)
 
-    def say_recipient(self, clause: Clause, recipient: Phrase) -> list[Node]:
+    def render_recipient(self, clause: Clause, recipient: Phrase) -> list[Node]:
         return [self.participant("recipient", recipient)]
 
-    def say_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
+    def render_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
         return [self.participant("goal", goal)]
 
-    def say_place(self, clause: Clause, place: Place) -> list[Node]:
+    def render_place(self, clause: Clause, place: Place) -> list[Node]:
         return [self.place(place, "obl")]
 
-    def say_instrument(self, clause: Clause, instrument: Phrase) -> list[Node]:
+    def render_instrument(self, clause: Clause, instrument: Phrase) -> list[Node]:
         return [self.participant("instrument", instrument)]
 
-    def say_companion(self, clause: Clause, companion: Phrase) -> list[Node]:
+    def render_companion(self, clause: Clause, companion: Phrase) -> list[Node]:
         return [self.participant("companion", companion)]
 
-    def say_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
+    def render_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
         return [self.infinitive(infinitive, "xcomp")]
 
-    def say_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
+    def render_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
         return [self.infinitive(purpose, "advcl", self.words["purpose"])]
 
-    def say_content(self, clause: Clause, content: Clause) -> list[Node]:
+    def render_content(self, clause: Clause, content: Clause) -> list[Node]:
         return [self.dependent(content, "ccomp", self.words["that"], content.key)]
 
-    def say_subordinate_first(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+    def render_subordinate_first(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
         return [self.subordinate(subordinate)] if subordinate.first else []
 
-    def say_subordinate_late(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+    def render_subordinate_late(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
         return [] if subordinate.first else [self.subordinate(subordinate)]
 
 

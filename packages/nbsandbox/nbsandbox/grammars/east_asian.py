@@ -106,6 +106,7 @@ class Chinese(Grammar):
             before.append(adjective)
 
     def _measured(self, word: str, upos: str, relation: str, phrase: Phrase, noun: Noun) -> Node:
+        """A determiner or number with the noun's measure word: 三 只."""
         keys = (phrase.key + DET, phrase.key + CLASSIFIER)
         node = Node(word, upos, relation, keys[:1])
         node.after.append(Node(noun.counter, "NOUN", "clf", keys))
@@ -147,35 +148,35 @@ class Chinese(Grammar):
             return self._copular(clause)
         head = Node(self.verb_of(clause).word, "VERB", "root", (clause.key,))
         head.before = self.fill(clause, "before_verb")
-        if not is_relative and self._says_completed(clause):
+        if not is_relative and self._is_completed(clause):
             head.after.append(Node("了", "AUX", "aux", (clause.key + AUX,)))
         head.after += self.fill(clause, "after_verb")
         return head
 
-    def _says_completed(self, clause: Clause) -> bool:
+    def _is_completed(self, clause: Clause) -> bool:
         if clause.infinitive is not None:
             return _is_completed(clause) and self.verb_of(clause).is_completed
         return _is_completed(clause) and clause.content is None and clause.purpose is None
 
-    def say_please(self, clause: Clause, please: bool) -> list[Node]:
+    def render_please(self, clause: Clause, please: bool) -> list[Node]:
         return [Node("请", "VERB", "discourse", (clause.key + PART,))]
 
-    def say_subordinate_first(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+    def render_subordinate_first(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
         return [self.subordinate(subordinate)] if _leads(subordinate) else []
 
-    def say_subordinate_late(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+    def render_subordinate_late(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
         return [] if _leads(subordinate) else [self.subordinate(subordinate)]
 
-    def say_subordinate_then(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+    def render_subordinate_then(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
         """就 after a condition."""
         then = Node("就", "ADV", "advmod", (subordinate.key + MARK,))
         return [then] if subordinate.conjunction == "if" else []
 
-    def say_negation(self, clause: Clause, negative: bool) -> list[Node]:
+    def render_negation(self, clause: Clause, negative: bool) -> list[Node]:
         plain = bool(clause.modal) or clause.tense in ("future", "present")
         return [self.negation(clause, "" if plain else "没有")]
 
-    def say_tense(self, clause: Clause, tense: str) -> list[Node]:
+    def render_tense(self, clause: Clause, tense: str) -> list[Node]:
         """Modals, the future and what is going on."""
         key = clause.key + AUX
         if clause.modal:
@@ -188,25 +189,25 @@ class Chinese(Grammar):
             return [Node(word, "ADV", "advmod", (key,))]
         return []
 
-    def say_companion(self, clause: Clause, companion: Phrase) -> list[Node]:
-        return [*super().say_companion(clause, companion), Node("一起", "ADV", "advmod", (companion.key + CASE,))]
+    def render_companion(self, clause: Clause, companion: Phrase) -> list[Node]:
+        return [*super().render_companion(clause, companion), Node("一起", "ADV", "advmod", (companion.key + CASE,))]
 
-    def say_manner(self, clause: Clause, manner: Adverbial) -> list[Node]:
+    def render_manner(self, clause: Clause, manner: Adverbial) -> list[Node]:
         node = self.adverbial(manner)
         node.after.append(Node("地", "PART", "mark:adv", (manner.key,)))
         return [node]
 
-    def say_recipient_marked(self, clause: Clause, recipient: Phrase) -> list[Node]:
+    def render_recipient_marked(self, clause: Clause, recipient: Phrase) -> list[Node]:
         marker = self._recipient_marker(clause)
         return [self.phrase(recipient, "obl", marker)] if marker else []
 
-    def say_recipient_bare(self, clause: Clause, recipient: Phrase) -> list[Node]:
+    def render_recipient_bare(self, clause: Clause, recipient: Phrase) -> list[Node]:
         return [] if self._recipient_marker(clause) else [self.phrase(recipient, "iobj")]
 
     def _recipient_marker(self, clause: Clause) -> str:
         return self.verb_of(clause).recipient
 
-    def say_object(self, clause: Clause, thing: Phrase) -> list[Node]:
+    def render_object(self, clause: Clause, thing: Phrase) -> list[Node]:
         if clause.passive:
             return []
         if clause.negative:
@@ -215,13 +216,13 @@ class Chinese(Grammar):
             thing = _pointed_at(thing)
         return [self.phrase(thing, "obl" if thing.is_duration else "obj")]
 
-    def say_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
+    def render_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
         return [self._plain(infinitive, "xcomp")]
 
-    def say_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
+    def render_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
         return [self._plain(replace(purpose, tense="past" if _is_completed(clause) else "present"), "advcl")]
 
-    def say_content(self, clause: Clause, content: Clause) -> list[Node]:
+    def render_content(self, clause: Clause, content: Clause) -> list[Node]:
         return [self._plain(replace(content, time_first=False), "ccomp")]
 
     def _plain(self, clause: Clause, relation: str) -> Node:
@@ -576,26 +577,26 @@ class Japanese(Grammar):
             return []
         return [self.phrase(subject, "nsubj", "は" if is_polite else "が")]
 
-    def say_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
+    def render_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
         node = self._complement(purpose, "advcl", dictionary_form)
         keys = (purpose.key + MARK,)
         node.after.append(Node("ため", "NOUN", "mark", keys))
         self.govern(node, "に", keys)
         return [node]
 
-    def say_object(self, clause: Clause, thing: Phrase) -> list[Node]:
+    def render_object(self, clause: Clause, thing: Phrase) -> list[Node]:
         if clause.passive:
-            return self.say_agent(clause, thing)
+            return self.render_agent(clause, thing)
         particle = self._verb_of(clause).particle
         if thing.is_measure and particle == "を":
             return [self.phrase(thing, "obl")]  # 100 ユーロ 払う
         return [self.phrase(thing, "obj" if particle == "を" else "obl", particle)]
 
-    def say_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
+    def render_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
         particle = self._verb_of(clause).particle
         return [self.phrase(goal, "obl", "に" if particle == "を" else particle)]
 
-    def say_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
+    def render_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
         """What one tries, begins, decides: each verb links it in its own way."""
         link = self._verb_of(clause).link
         if link == "masu":
@@ -605,7 +606,7 @@ class Japanese(Grammar):
             return [self._linked(node, "と", infinitive)]
         return [self._linked(self._complement(infinitive, "xcomp", dictionary_form), link, infinitive)]
 
-    def say_content(self, clause: Clause, content: Clause) -> list[Node]:
+    def render_content(self, clause: Clause, content: Clause) -> list[Node]:
         tense = content.tense
         if content.modal and tense == "past":
             tense = "present"  # Japanese keeps the tense of what was said
@@ -629,7 +630,7 @@ class Japanese(Grammar):
         self.govern(node, "と" if link == "と" else "を", keys)
         return node
 
-    def say_subordinate(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+    def render_subordinate(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
         node = self.clause(subordinate.clause, is_polite=False)
         node.deprel = "advcl"
         keys = (subordinate.key + MARK,)

@@ -183,10 +183,10 @@ class English(Grammar):
             auxiliary.space, form = False, "n't"
         return [auxiliary, Node(form, "PART", "advmod", (clause.key + NEGATION,), "not")]
 
-    def say_recipient_first(self, clause: Clause, recipient: Phrase) -> list[Node]:
+    def render_recipient_first(self, clause: Clause, recipient: Phrase) -> list[Node]:
         return [] if self._recipient_marker(clause) else [self.phrase(recipient, "iobj")]
 
-    def say_recipient_last(self, clause: Clause, recipient: Phrase) -> list[Node]:
+    def render_recipient_last(self, clause: Clause, recipient: Phrase) -> list[Node]:
         marker = self._recipient_marker(clause)
         return [self.phrase(recipient, "obl", marker)] if marker else []
 
@@ -479,11 +479,11 @@ class German(Grammar):
         head.after = auxiliary + self.fill(clause, "after")
         return head
 
-    def say_object_known(self, clause: Clause, thing: Phrase) -> list[Node]:
+    def render_object_known(self, clause: Clause, thing: Phrase) -> list[Node]:
         """An object that was spoken of before stands early."""
         return [self.direct_object(clause, thing)] if self._is_known(clause, thing) and not clause.passive else []
 
-    def say_object_new(self, clause: Clause, thing: Phrase) -> list[Node]:
+    def render_object_new(self, clause: Clause, thing: Phrase) -> list[Node]:
         if clause.passive or self._is_known(clause, thing):
             return []
         if not self._is_nothing(clause):
@@ -501,10 +501,10 @@ class German(Grammar):
         thing, governed = clause.object, self.verb_of(clause).preposition
         return clause.negative and thing is not None and thing.determiner == "indefinite" and not governed
 
-    def say_negation(self, clause: Clause, negative: bool) -> list[Node]:
+    def render_negation(self, clause: Clause, negative: bool) -> list[Node]:
         return [] if clause.verb is not None and self._is_nothing(clause) else [self.negation(clause)]
 
-    def say_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
+    def render_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
         preposition = self.noun_of(goal).goal
         return [self.phrase(goal, "obl", preposition, DATIVE if preposition == "zu" else ACCUSATIVE)]
 

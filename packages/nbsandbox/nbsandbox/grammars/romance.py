@@ -268,32 +268,32 @@ class Romance(Grammar):
         head.before[:0] = self.fill(clause, "opening") + subject
         return head
 
-    def say_question(self, clause: Clause, force: str) -> list[Node]:
-        nodes = super().say_question(clause, force)
+    def render_question(self, clause: Clause, force: str) -> list[Node]:
+        nodes = super().render_question(clause, force)
         for node in nodes:
             for preposition in node.before:
                 preposition.keys = node.keys
         return nodes
 
-    def say_recipient_first(self, clause: Clause, recipient: Phrase) -> list[Node]:
-        return self.say_recipient(clause, recipient) if self._is_heavy(clause.object) else []
+    def render_recipient_first(self, clause: Clause, recipient: Phrase) -> list[Node]:
+        return self.render_recipient(clause, recipient) if self._is_heavy(clause.object) else []
 
-    def say_recipient_last(self, clause: Clause, recipient: Phrase) -> list[Node]:
-        return [] if self._is_heavy(clause.object) else self.say_recipient(clause, recipient)
+    def render_recipient_last(self, clause: Clause, recipient: Phrase) -> list[Node]:
+        return [] if self._is_heavy(clause.object) else self.render_recipient(clause, recipient)
 
     @staticmethod
     def _is_heavy(thing: Phrase | None) -> bool:
         """Whether an object is so long that the recipient stands before it."""
         return thing is not None and (thing.relative is not None or thing.coordinated is not None)
 
-    def say_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
+    def render_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
         return [self.phrase(goal, "obl", self.noun_of(goal).goal)]
 
     def direct_object(self, clause: Clause, thing: Phrase) -> Node:
         denied = clause.negative and not self.verb_of(clause).preposition
         return super().direct_object(clause, without_article(thing) if denied else thing)
 
-    def say_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
+    def render_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
         return [self.infinitive(infinitive, "xcomp", self.verb_of(clause).preposition)]
 
     def infinitive(self, clause: Clause, relation: str, marker: str = "") -> Node:
@@ -502,9 +502,9 @@ class French(Romance):
             before.append(around)
             head.after.insert(0, after)
 
-    def say_question(self, clause: Clause, force: str) -> list[Node]:
+    def render_question(self, clause: Clause, force: str) -> list[Node]:
         """Question words, with *est-ce que*."""
-        nodes = super().say_question(clause, force)
+        nodes = super().render_question(clause, force)
         if force in ("statement", "command", "subject"):
             return nodes
         key = (clause.key + AUX,)

@@ -387,25 +387,25 @@ class Russian(Grammar):
         head.after += self.fill(clause, "late")
         return head
 
-    def say_negation(self, clause: Clause, negative: bool) -> list[Node]:
+    def render_negation(self, clause: Clause, negative: bool) -> list[Node]:
         return [self.negation(clause)]
 
-    def say_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
+    def render_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
         return [self.phrase(goal, "obl", self.noun_of(goal).location, ACCUSATIVE)]
 
-    def say_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
+    def render_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
         aspect = self._aspect(infinitive, self.verb_of(clause).takes_imperfective)
         return [self._infinitive(infinitive, "xcomp", aspect)]
 
-    def say_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
+    def render_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
         node = self._infinitive(purpose, "advcl", self._aspect(purpose))
         node.before.insert(0, Node("чтобы", "SCONJ", "mark", (purpose.key + MARK,)))
         return [node]
 
-    def say_content(self, clause: Clause, content: Clause) -> list[Node]:
+    def render_content(self, clause: Clause, content: Clause) -> list[Node]:
         if content.modal and content.tense == "past":
             content = replace(content, tense="present")  # Russian keeps the tense of what was said
-        return super().say_content(clause, content)
+        return super().render_content(clause, content)
 
     def _infinitive(self, clause: Clause, relation: str, aspect: Aspect) -> Node:
         node = _word(clause, aspect.infinitive, aspect, "VerbForm=Inf")
