@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from babel import Locale
 
-from nbquantities.kinds import ALWAYS, Quantity, find_quantities, has_word_for_few, shared_data, with_ends
+from nbquantities.kinds import ALWAYS, Quantity, find_quantities, has_word_for_few, is_year, shared_data, with_ends
 from nbquantities.language import check_text, language_data
 
 Span: TypeAlias = tuple[int, int]
