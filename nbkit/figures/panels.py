@@ -78,11 +78,18 @@ def set_width(figure: Figure, width: float) -> None:
     for legend in figure.legends:
         n = len(legend.legend_handles)
         columns = min(n, 5)
-        legend.set_ncols(columns)
-        while columns > 1 and legend.get_window_extent(figure._get_renderer()).width > 0.98 * figure.bbox.width:
+        _arrange(legend, columns)
+        while columns > 1 and legend.get_window_extent(figure._get_renderer()).width > 0.97 * figure.bbox.width:  # type: ignore[attr-defined]
             columns -= 1
-            legend.set_ncols(columns)
-        legend.set_ncols(-(-n // -(-n // columns)))  # lines of the same length
+            _arrange(legend, columns)
+        _arrange(legend, -(-n // -(-n // columns)))  # lines of the same length
+
+
+def _arrange(legend: Any, columns: int) -> None:
+    """Lay a legend out anew: its own `set_ncols` changes nothing once it is made."""
+    legend.set_ncols(columns)
+    legend._init_legend_box(legend.legend_handles, [text.get_text() for text in legend.get_texts()])
+    legend._set_loc(legend._loc_real)
 
 
 def _fits_column(figure: Figure) -> bool:

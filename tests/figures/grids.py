@@ -18,8 +18,8 @@ Axis = Sequence[Mapping[str, Any]]
 
 def widened(rows: pd.DataFrame, axes: Sequence[Axis], noisy: Sequence[str]) -> pd.DataFrame:
     """*rows* of one cell, copied to each combination of the axes whose columns they have; *noisy* columns differ."""
-    own = [axis for axis in axes if set(axis[0]) & set(rows)]
-    if not own or not len(rows):
+    own = [axis for axis in axes if len(rows) and any(name in rows and rows[name].iloc[0] for name in axis[0])]
+    if not own:
         return rows
     copies = []
     for place, values in enumerate(product(*own)):

@@ -35,7 +35,8 @@ GRIDS: dict[str, tuple[dict[str, Any], dict[str, Any], list[Axis], list[str]]] =
         ["beta", "beta1", "beta2", "carried", "alpha_target", "kappa"],
     ),
     "numbers": (
-        {"models": ONE, "n_numbers": 2, "n_templates": 2, "n_shrunk": 1, "sentences": "sandbox-numbers", "n_sentences": 40},
+        {"models": ONE, "n_numbers": 2, "n_templates": 2, "n_shrunk": 1, "sentences": "sandbox-numbers",
+         "n_sentences": 40},
         {"languages": ["de", "ja", "zh", "ru"], "directions": ["out", "back"], "models": TWENTY},
         [
             [{"language": code, "direction": way, "pair": f"en→{code}" if way == "out" else f"{code}→en"}

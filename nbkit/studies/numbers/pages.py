@@ -35,7 +35,8 @@ NO_SENTENCES = "No sentences are judged in this run: the parameter sentences nam
 PAPER_TYPES = {
     "numeral left untranslated": "cardinal numerals", "script mixed": "digits", "separator not localised": "separators",
     "scale word wrong": "units", "repeated digits miscounted": "digits", "digit dropped": "digits",
-    "digit added": "digits", "digit substituted": "digits", "number missing": "digits", "extra number": "none of the four",
+    "digit added": "digits", "digit substituted": "digits", "number missing": "digits",
+    "extra number": "none of the four",
 }  # fmt: skip
 #: Colours of error types: Paul Tol's muted scheme, distinguishable with any common colour vision.
 _ERRORS = {
