@@ -90,6 +90,7 @@ def _arrange(legend: Any, columns: int) -> None:
     legend.set_ncols(columns)
     legend._init_legend_box(legend.legend_handles, [text.get_text() for text in legend.get_texts()])
     legend._set_loc(legend._loc_real)
+    legend.set_title("")  # hides its line
 
 
 def _fits_column(figure: Figure) -> bool:
