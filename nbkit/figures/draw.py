@@ -125,7 +125,7 @@ def forest(
 def curves(
     table: pd.DataFrame, x: str, *, hue: str, panel: Columns = None, label: str = "", across: str = "",
     names: Names = None, titles: Names = None, marks: pd.DataFrame | None = None, mark: str = "", per_line: int = 3,
-    same: bool | Literal["col"] = True, empty: str = NO_MODEL,
+    same: bool | Literal["col"] = True, more: Sequence[Look] = (), empty: str = NO_MODEL,
 ) -> Figure:  # fmt: skip
     """A line for each value of *hue* through its values at each *x*, with their intervals; as `forest` otherwise.
 
@@ -159,7 +159,7 @@ def curves(
             axis.set_ylabel(label if is_first else "")
             axis.tick_params(axis="y", labelleft=True)
         entries = [] if hue in _listed(panel) else list(own.values())
-        panels.legend(figure, [*entries, *([Look(mark, "#111111", "", "--")] if marks is not None else [])])
+        panels.legend(figure, [*entries, *([Look(mark, "#111111", "", "--")] if marks is not None else []), *more])
     return figure
 
 

@@ -77,20 +77,17 @@ def set_width(figure: Figure, width: float) -> None:
     figure.set_figwidth(width)
     for legend in figure.legends:
         n = len(legend.legend_handles)
-        columns = min(n, 5)
-        _arrange(legend, columns)
-        while columns > 1 and legend.get_window_extent(figure._get_renderer()).width > 0.97 * figure.bbox.width:  # type: ignore[attr-defined]
-            columns -= 1
-            _arrange(legend, columns)
-        _arrange(legend, -(-n // -(-n // columns)))  # lines of the same length
+        wide = (k for k in range(min(n, 5), 1, -1) if _arrange(legend, k) <= 0.97 * figure.bbox.width)
+        _arrange(legend, -(-n // -(-n // next(wide, 1))))  # lines of the same length
 
 
-def _arrange(legend: Any, columns: int) -> None:
-    """Lay a legend out anew: its own `set_ncols` changes nothing once it is made."""
+def _arrange(legend: Any, columns: int) -> float:
+    """Lay a legend out anew, as its own `set_ncols` changes nothing once it is made; returns its width."""
     legend.set_ncols(columns)
     legend._init_legend_box(legend.legend_handles, [text.get_text() for text in legend.get_texts()])
     legend._set_loc(legend._loc_real)
     legend.set_title("")  # hides its line
+    return legend.get_window_extent(legend.figure._get_renderer()).width
 
 
 def _fits_column(figure: Figure) -> bool:

@@ -153,9 +153,7 @@ def note(words: str) -> None:
     display(styles.note(words))
 
 
-def answer(
-    words: str, *tables: pd.DataFrame, form: str = ".2f", times: float = 1, empty: str = NO_MODEL
-) -> None:  # fmt: skip
+def answer(words: str, *tables: pd.DataFrame, form: str = ".2f", times: float = 1, empty: str = NO_MODEL) -> None:
     """Show the answer to a page's question, a sentence with its numbers; the report's index quotes it.
 
     words: with a {} for the lowest and the highest value of each of *tables*. form, times: how these are written.

@@ -154,7 +154,8 @@ def _conditions(figure: Figure) -> Iterator[str]:
     for axis in _shown(figure):
         marks = list(_marks(axis))
         rows = [tick.get_loc() for tick in axis.yaxis.get_major_ticks()]
-        words = [text for text in axis.get_yticklabels() if text.get_text()]
+        beside = [each for each in _shown(figure) if abs(each.get_position().y0 - axis.get_position().y0) < 0.01]
+        words = [text for each in beside for text in each.get_yticklabels() if text.get_text()]
         for (kind, places), (other, there) in combinations(marks, 2):
             if kind != other and places.shape == there.shape and np.allclose(places, there, equal_nan=True):
                 yield f"in {axis.get_title()!r} one condition covers another"

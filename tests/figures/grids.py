@@ -27,8 +27,10 @@ def widened(rows: pd.DataFrame, axes: Sequence[Axis], noisy: Sequence[str]) -> p
         merged = {name: value for each in values for name, value in each.items() if name in rows}
         shift = rng.uniform(0, 0.5)
         moved = {
-            name: (rows[name] + shift + rng.normal(0, 0.02, len(rows))).clip(0, 1) for name in noisy if name in rows
-        }
+            name: rows[name] ^ (rng.random(len(rows)) < shift) if rows[name].dtype == bool
+            else (rows[name] + shift + rng.normal(0, 0.02, len(rows))).clip(0, 1)
+            for name in noisy if name in rows
+        }  # fmt: skip
         copies.append(rows.assign(**merged, **moved))
     return pd.concat(copies, ignore_index=True)
 
