@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, TypeVar, cast
 
 import pandas as pd
@@ -31,6 +32,7 @@ from nbkit.studies.study import Study
 Params = TypeVar("Params", bound=StudyParams)
 
 __all__ = [
+    "answer",
     "begin",
     "beside_the_paper",
     "footer",
@@ -151,6 +153,32 @@ def note(words: str) -> None:
     display(styles.note(words))
 
 
+def answer(words: str, *tables: pd.DataFrame, form: str = ".2f", times: float = 1, empty: str = NO_MODEL) -> None:
+    """Show the answer to a page's question, a sentence with its numbers; the report's index quotes it.
+
+    words: with a {} for the lowest and the highest value of each of *tables*. form, times: how these are written.
+    empty: what the page says instead where a table has no value.
+    """
+    known = [table.dropna(subset="value") for table in tables]
+    said = words.format(*(extremes(each, form, times) for each in known)) if all(map(len, known)) else empty
+    display(HTML(f'<p class="nbkit-answer" style="font-size: 112%"><strong>{styles.typeset(said)}</strong></p>'))
+
+
+def extremes(table: pd.DataFrame, form: str = ".2f", times: float = 1) -> str:
+    """The lowest and the highest value of a table of `summarise`, with their intervals and what they are of.
+
+    >>> import pandas as pd
+    >>> rates = pd.DataFrame({"language": ["de", "fr"], "value": [0.5, 0.2], "low": [0.4, 0.1], "high": [0.6, 0.3]})
+    >>> extremes(rates, ".0f", 100), extremes(rates.head(1))
+    ('20 [10, 30] (French (fr)) to 50 [40, 60] (German (de))', '0.50 [0.40, 0.60]')
+    """
+    names = styles.varying(table, list(table)[: list(table).index("value")])
+    ends = table.sort_values("value", kind="stable").iloc[:: max(1, len(table) - 1)]
+    cells = map(styles.signs, styles.cells(ends, "value", ["low", "high"], form, times, "n" if "n" in ends else None))
+    called = [", ".join(theme.called(name)(row[name]) for name in names) for row in ends.to_dict("records")]
+    return "{} ({}) to {} ({})".format(*chain(*zip(cells, called, strict=True))) if names else next(cells)
+
+
 def with_intervals(
     table: pd.DataFrame,
     value: str = "value",
@@ -197,9 +225,13 @@ def beside_the_paper(
 
 
 def printed(
-    study: Study, artefact: str, rows: str | Sequence[str], columns: str, headings: Mapping[str, str] | None = None
-) -> None:
-    """Show the paper's whole table, folded: *rows* × *columns*, in bold what it prints in bold."""
+    study: Study, artefact: str, rows: str | Sequence[str], columns: str, headings: Mapping[str, str] | None = None,
+    folded: bool = True,
+) -> None:  # fmt: skip
+    """Show the paper's whole table: *rows* × *columns*, in bold what it prints in bold.
+
+    folded: no where a run has nothing in common with the paper, so that there is nothing else to see.
+    """
     paper = study.printed
     frame = paper.texts(artefact)
     if "model" in ([rows] if isinstance(rows, str) else rows):
@@ -214,7 +246,7 @@ def printed(
         best=None if bold is None else bold.eq(True),
     )  # fmt: skip
     number = paper.title(artefact).partition(":")[0]
-    show(table, fold=f"The paper's whole {number}, by {columns}")
+    show(table, fold=f"The paper's whole {number}, by {columns}" if folded else "")
 
 
 def remark(study: Study, *artefacts: str) -> None:
@@ -268,7 +300,7 @@ _CAPTION = (
 
 
 def research_code(paper: Paper) -> HTML | None:
-    """The differences between a paper and its research code, under a heading; None, which shows nothing, without any.
+    """The differences between a paper and its research code, folded; None, which shows nothing, without any.
 
     paper: its `Paper.research_code` is shown, each share with what it is a share of.
     """
@@ -284,4 +316,4 @@ def research_code(paper: Paper) -> HTML | None:
     )
     # A share is followed by words.
     styled.set_table_styles([{"selector": "td, th", "props": "text-align: left; white-space: normal"}], overwrite=False)
-    return HTML(f"<h2>What the research code does differently</h2>{styled.to_html()}")
+    return styles.folded(styled, "What the research code does differently")

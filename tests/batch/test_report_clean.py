@@ -10,8 +10,10 @@ import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from nbkit.report.page import clean_css, clean_html
+from nbkit.report.page import clean_css, clean_html, excerpt
+from nbkit.studies.notebook import answer
 
 ATTACKS = (Path(__file__).parent / "attacks.txt").read_text().splitlines()
 RUNS_OR_FETCHES = frozenset({
@@ -105,3 +107,15 @@ def test_drawings_become_pictures():
 )
 def test_css_is_kept_for_tables_only(css: str, kept: str):
     assert clean_css(css) == kept
+
+
+def test_the_index_quotes_the_answer_of_a_page(monkeypatch):
+    shown = []
+    monkeypatch.setattr("nbkit.studies.notebook.display", shown.append)
+    rates = pd.DataFrame({"model": ["a & b"], "value": [0.5], "low": [0.4], "high": [0.6]})
+    answer("It passes {} of <all>.", rates)
+    answer("It passes {}.", rates.head(0), empty="No model.")
+    cells = [new_code_cell(outputs=[new_output("display_data", {"text/html": each.data})]) for each in shown]
+    assert [excerpt(new_notebook(cells=[cell])).answer for cell in cells] == [
+        "It passes 0.50 [0.40, 0.60] of <all>.", "No model."
+    ]  # fmt: skip

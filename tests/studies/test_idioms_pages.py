@@ -127,7 +127,7 @@ def test_a_run_without_something_says_so_on_every_page(given: str, tmp_path, mon
 
 
 def marks(figure, across: int) -> list[float]:
-    """Where the marks of a figure stand on an axis, without those that make one hollow."""
-    found = [each for panel in figure.axes for each in panel.collections if each.get_gid() != "few"]
+    """Where the marks of a figure stand on an axis."""
+    found = [each for panel in figure.axes for each in panel.collections]
     points = [each.get_offsets() for each in found if type(each).__name__ == "PathCollection"]
     return [point[across] for own in points for point in own]

@@ -92,7 +92,7 @@ def results_figure(results: pd.DataFrame, floors: pd.DataFrame) -> Figure:
                 )
             axis.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), title=TITLES[name])
             panels.rows_axis(axis, list(map(corpus_label, corpora)), own.values())
-        panels.legend(figure, [*panels.few(own.values()), *list(FLOORS.values())[:3]], columns=3)
+        panels.legend(figure, [*panels.few(own.values()), *list(FLOORS.values())[:3]])
     return figure
 
 
@@ -124,7 +124,7 @@ def paired_figure(
             axis.set(xlim=(-0.03, 1.03), xlabel="share", title=f"{TITLES[name]}  {words[name]}")
             panels.rows_axis(axis, [f"{model} · {corpus_label(corpus)}" for corpus, model in keys])
         known = [look for name, look in FLOORS.items() if name in set(bars["predictor"])]
-        panels.legend(figure, [*named.values(), *known], columns=3)
+        panels.legend(figure, [*named.values(), *known])
     return figure
 
 
@@ -151,7 +151,7 @@ def binned_figure(
                 panels.line(axis, line, (line["left"] + line["right"]) / 2, look, "rate", "low", "high")
             axis.set(ylim=(-0.02, 1.02), xlabel=across, title=title)
         axes[0, 0].set_ylabel("permutations accepted (share)")
-        panels.legend(figure, own.values(), columns=4)
+        panels.legend(figure, own.values())
     return figure
 
 
@@ -221,7 +221,7 @@ def omega_figure(curve: pd.DataFrame, floors: pd.DataFrame) -> Figure:
             axis.set_xlabel("threshold $x$ (dotted: a bag of words)")
         for axis in axes[::per_line]:
             axis.set_ylabel(r"$\Omega_x$ (share of pairs)")
-        panels.legend(figure, [Look(look.label, look.colour, "", "-") for look in own.values()], columns=4)
+        panels.legend(figure, [Look(look.label, look.colour, "", "-") for look in own.values()])
     return figure
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from nbkit.seeding import address
 from nbkit.studies.notebook import show
 from nbkit.studies.numbers.params import NumbersParams
 from nbkit.studies.summarise import summarise
+from nbkit.yaml_text import read_own
 
 #: What a row of several pairs and models begins with.
 OF = ["language", "direction", "pair", "model"]
@@ -31,12 +33,7 @@ OF = ["language", "direction", "pair", "model"]
 SHARE: dict[str, Any] = {"interval": "share", "cluster": "value"}
 NO_FAILURE = "Every number of this run was carried over: there is nothing that goes wrong."
 NO_SENTENCES = "No sentences are judged in this run: the parameter sentences names no corpus."
-#: Colours of error types: Paul Tol's muted scheme, distinguishable with any common colour vision.
-_ERRORS = {
-    "numeral left untranslated": "#AA4499", "script mixed": "#882255", "separator not localised": "#A09354",
-    "scale word wrong": "#CC6677", "repeated digits miscounted": "#332288", "digit dropped": "#117733",
-    "digit added": "#40A292", "digit substituted": "#6297B2", "number missing": "#555555", "extra number": "#939393",
-}  # fmt: skip
+_ERRORS = read_own(Path(__file__).with_name("looks.yaml"))
 
 
 def rules() -> dict[str, str]:
@@ -114,8 +111,9 @@ def lengths_figure(found: pd.DataFrame, column: str, seen: pd.DataFrame, across:
     looks = theme.looks("model", theme.ordered(strict["model"]))
     beside = dict(zip(looks, 0.6 * panels.dodge(len(looks)), strict=True))
     placed = strict.assign(at=strict[column] + strict["model"].map(beside).astype(float))
-    figure = draw.curves(placed, "at", hue="model", panel=panel, across=across, label="pass rate (%)")
     longest = seen.groupby(["pair", "model"])["length"].max()
+    more = [Look("the longest of its training", "#555555", "", "--")] if len(longest) else []
+    figure = draw.curves(placed, "at", hue="model", panel=panel, across=across, label="pass rate (%)", more=more)
     keys: Any = strict.groupby(panel, sort=False).groups
     for key, axis in zip(keys, figure.axes, strict=False):
         pair, *models = [key] if isinstance(key, str) else key
@@ -127,12 +125,6 @@ def lengths_figure(found: pd.DataFrame, column: str, seen: pd.DataFrame, across:
             axis.axvline(limit + 0.5, color=colour, zorder=1, linewidth=1, linestyle=(0, (4, 3)))
         if limits:
             axis.axvspan(max(limits.values()) + 0.5, axis.get_xlim()[1], color="#8A8A8A", alpha=0.1, linewidth=0)
-    if len(longest):
-        for legend in [each for each in figure.legends if each.get_gid() is None]:
-            legend.remove()
-        entries = list(looks.values()) if panel == "pair" else []
-        with theme.style():
-            panels.legend(figure, [*entries, Look("the longest of its training", "#555555", "", "--")])
     return figure
 
 
@@ -143,24 +135,21 @@ def errors_figure(found: pd.DataFrame) -> Figure:
     keys = list(dict.fromkeys(zip(found["pair"], found["model"], strict=True)))
     several = len({model for _, model in keys}) > 1
     names = [f"{pair}  {theme.short_name(model)}" if several else pair for pair, model in keys]
-    failed = found[~found["strict"].astype(bool)]
-    types = [name for name in _ERRORS if name in set(failed["error"])]
+    errors = found["error"].mask(found["strict"].astype(bool), "")
+    types = [name for name in _ERRORS if name in set(errors)]
+    shares = errors.groupby([found[name] for name in ("capability", "pair", "model")]).value_counts(normalize=True)
     capabilities = list(dict.fromkeys(found["capability"]))
-    figure, axes = draw.figure(1, len(capabilities), 1.6 + 0.3 * len(keys), sharey=True)
+    figure, axes = draw.figure(1, len(capabilities), 1.5 + 0.3 * len(keys), sharey=True)
     with theme.style():
         for name, axis in zip(capabilities, axes[0], strict=True):
-            here = found[found["capability"] == name].assign(error=lambda rows: rows["error"].where(~rows["strict"]))
-            n = here.groupby(["pair", "model"]).size().reindex(keys, fill_value=0)
             start = np.zeros(len(keys))
             for error in types:
-                share = (
-                    here[here["error"] == error].groupby(["pair", "model"]).size().reindex(keys, fill_value=0) / n
-                ).fillna(0)
+                share = [shares.get((name, *key, error), 0.0) for key in keys]
                 axis.barh(range(len(keys)), share, 0.66, left=start, color=_ERRORS[error])
-                start += share.to_numpy()
+                start += share
             panels.rows_axis(axis, names)
             axis.set_title(name.capitalize())
-        panels.legend(figure, [Look(error, _ERRORS[error], "s") for error in types], columns=4)
+        panels.legend(figure, [Look(error, _ERRORS[error], "s") for error in types])
     return in_per_cent(figure, "of all cases (%)")
 
 

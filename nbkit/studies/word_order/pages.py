@@ -85,7 +85,7 @@ def preference_figure(params: WordOrderParams, table: pd.DataFrame, y: str, hue:
     """β₁ − β₂ by the metric of the main figures; robust is on the right, faithful on the left."""
     robustness, faithfulness = (theme.symbol(score, params.kappa) for score in ("beta1", "beta2"))
     return draw.forest(
-        table[table["metric"] == params.kappa], y, hue=hue, zero=0, limits="symmetric",
+        table[table["metric"] == params.kappa], y, hue=hue, zero=0, limits="zero",
         label=f"← faithful        {robustness} − {faithfulness}        robust →", empty=NO_MEAN,
     )  # fmt: skip
 
@@ -108,16 +108,12 @@ def few_pairs(params: WordOrderParams) -> None:
     """Show which perturbations are excluded from means over perturbations, each with its N."""
     table = counts(params)
     small = table[table["n"].gt(0) & table["n"].lt(params.min_n)]
-    named = ", ".join(
-        f"{label(str(row.perturbation))} ({row.target_language}, N = {row.n})" for row in small.itertuples(index=False)
+    named = ", ".join(f"{label(row.perturbation)} ({row.target_language}, N = {row.n})" for row in small.itertuples())
+    notebook.note(
+        f"Not in means over perturbations, as they apply to fewer than {params.min_n} sentence pairs (min_n): {named}."
+        if named
+        else f"Every perturbation applies to {params.min_n} sentence pairs or more, and counts in the means."
     )
-    if named:
-        notebook.note(
-            f"Not in the means over perturbations, as they apply to fewer than {params.min_n} sentence pairs (min_n): "
-            f"{named}."
-        )
-    else:
-        notebook.note(f"Every perturbation applies to {params.min_n} sentence pairs or more, and counts in the means.")
 
 
 def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.DataFrame:
