@@ -29,10 +29,14 @@ from nbkit.studies.paper import NOT_PRINTED, Paper
 from nbkit.studies.study import Study
 
 Params = TypeVar("Params", bound=StudyParams)
+#: Class of the element around a page's answer, by which the report's index finds it.
+ANSWER_CLASS = "nbkit-answer"
 
 __all__ = [
+    "answer",
     "begin",
     "beside_the_paper",
+    "extremes",
     "footer",
     "note",
     "printed",
@@ -151,6 +155,28 @@ def note(words: str) -> None:
     display(styles.note(words))
 
 
+def answer(words: str) -> None:
+    """Show the answer to a page's question, a sentence with its numbers; the report's index quotes it."""
+    display(HTML(f'<p class="{ANSWER_CLASS}" style="font-size: 112%"><strong>{styles.typeset(words)}</strong></p>'))
+
+
+def extremes(table: pd.DataFrame, by: Sequence[str], form: str = ".2f", times: float = 1) -> str:
+    """The lowest and the highest value of a table with their intervals, and what they are of, for an `answer`.
+
+    >>> import pandas as pd
+    >>> rates = pd.DataFrame({"language": ["de", "fr"], "value": [0.5, 0.2], "low": [0.4, 0.1], "high": [0.6, 0.3]})
+    >>> extremes(rates, ["language"], ".0f", 100)
+    'from 20 [10, 30] (French (fr)) to 50 [40, 60] (German (de))'
+    >>> extremes(rates.head(1), ["language"])
+    '0.50 [0.40, 0.60] (German (de))'
+    """
+    ends = table.sort_values("value", kind="stable").dropna(subset="value").iloc[:: max(1, len(table) - 1)]
+    cells = styles.cells(ends, "value", ["low", "high"], form, times, "n" if "n" in ends else None)
+    names = [", ".join(theme.called(name)(row[name]) for name in by) for row in ends.to_dict("records")]
+    found = [f"{styles.signs(cell)} ({name})" for cell, name in zip(cells, names, strict=True)]
+    return f"from {found[0]} to {found[-1]}" if len(found) > 1 else "".join(found)
+
+
 def with_intervals(
     table: pd.DataFrame,
     value: str = "value",
@@ -197,9 +223,13 @@ def beside_the_paper(
 
 
 def printed(
-    study: Study, artefact: str, rows: str | Sequence[str], columns: str, headings: Mapping[str, str] | None = None
-) -> None:
-    """Show the paper's whole table, folded: *rows* × *columns*, in bold what it prints in bold."""
+    study: Study, artefact: str, rows: str | Sequence[str], columns: str, headings: Mapping[str, str] | None = None,
+    folded: bool = True,
+) -> None:  # fmt: skip
+    """Show the paper's whole table: *rows* × *columns*, in bold what it prints in bold.
+
+    folded: no where a run has nothing in common with the paper, so that there is nothing else to see.
+    """
     paper = study.printed
     frame = paper.texts(artefact)
     if "model" in ([rows] if isinstance(rows, str) else rows):
@@ -214,7 +244,7 @@ def printed(
         best=None if bold is None else bold.eq(True),
     )  # fmt: skip
     number = paper.title(artefact).partition(":")[0]
-    show(table, fold=f"The paper's whole {number}, by {columns}")
+    show(table, fold=f"The paper's whole {number}, by {columns}" if folded else "")
 
 
 def remark(study: Study, *artefacts: str) -> None:
@@ -268,7 +298,7 @@ _CAPTION = (
 
 
 def research_code(paper: Paper) -> HTML | None:
-    """The differences between a paper and its research code, under a heading; None, which shows nothing, without any.
+    """The differences between a paper and its research code, folded; None, which shows nothing, without any.
 
     paper: its `Paper.research_code` is shown, each share with what it is a share of.
     """
@@ -284,4 +314,4 @@ def research_code(paper: Paper) -> HTML | None:
     )
     # A share is followed by words.
     styled.set_table_styles([{"selector": "td, th", "props": "text-align: left; white-space: normal"}], overwrite=False)
-    return HTML(f"<h2>What the research code does differently</h2>{styled.to_html()}")
+    return styles.folded(styled, "What the research code does differently")

@@ -1,7 +1,7 @@
 """`Paper`: what one paper prints and what it only draws, from a folder of data.
 
 One CSV a table (tidy: one row per printed number) with a ``note`` column where numbers contradict each other;
-``artefacts.yaml`` says what there is.
+``artefacts.yaml`` lists every table and figure, with the page that has it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Paper:
     def note(self, name: str) -> str:
         """What is odd about the printed numbers of *name*; for a figure, that they are not printed."""
         artefact = self._artefact(name)
-        if "file" in artefact:
+        if "note" in artefact:
             return artefact["note"]
         return f"Published values: {NOT_PRINTED}, the paper shows {artefact['title'].split(':')[0]} as a drawing only."
 
