@@ -29,8 +29,6 @@ from nbkit.studies.paper import NOT_PRINTED, Paper
 from nbkit.studies.study import Study
 
 Params = TypeVar("Params", bound=StudyParams)
-#: Class of the element around a page's answer, by which the report's index finds it.
-ANSWER_CLASS = "nbkit-answer"
 
 __all__ = [
     "answer",
@@ -157,7 +155,7 @@ def note(words: str) -> None:
 
 def answer(words: str) -> None:
     """Show the answer to a page's question, a sentence with its numbers; the report's index quotes it."""
-    display(HTML(f'<p class="{ANSWER_CLASS}" style="font-size: 112%"><strong>{styles.typeset(words)}</strong></p>'))
+    display(HTML(f'<p class="nbkit-answer" style="font-size: 112%"><strong>{styles.typeset(words)}</strong></p>'))
 
 
 def extremes(table: pd.DataFrame, by: Sequence[str], form: str = ".2f", times: float = 1) -> str:

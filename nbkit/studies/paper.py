@@ -51,11 +51,11 @@ class Paper:
     """
 
     def __init__(self, folder: Path, label: Callable[[str], str]):
-        self._folder, self._label = folder, label
+        self.folder, self._label = folder, label
 
     @cached_property
     def _artefacts(self) -> dict[str, dict[str, Any]]:
-        return read_own(self._folder / "artefacts.yaml")
+        return read_own(self.folder / "artefacts.yaml")
 
     def names(self) -> list[str]:
         """The names of all tables and figures of the paper, in the order of ``artefacts.yaml``."""
@@ -92,7 +92,7 @@ class Paper:
         import pandas as pd
 
         self.value_column(name)  # an error for a figure
-        table = pd.read_csv(self._folder / self._artefact(name)["file"], keep_default_na=False)
+        table = pd.read_csv(self.folder / self._artefact(name)["file"], keep_default_na=False)
         if "bold" in table:
             table["bold"] = table["bold"] == "yes"
         return table
@@ -101,7 +101,7 @@ class Paper:
         """The printed table, all of it text, with the column ``printed``: numbers as written, "0.40 ± 7.77e-06"."""
         import pandas as pd
 
-        texts = pd.read_csv(self._folder / self._artefact(name)["file"], dtype=str, keep_default_na=False)
+        texts = pd.read_csv(self.folder / self._artefact(name)["file"], dtype=str, keep_default_na=False)
         printed = texts[self.value_column(name)]
         if "interval" in texts:
             printed = printed.where(texts["interval"] == "", printed + " ± " + texts["interval"])
@@ -118,7 +118,7 @@ class Paper:
         """
         import pandas as pd
 
-        path = self._folder / "research_code.csv"
+        path = self.folder / "research_code.csv"
         if not path.exists():
             return pd.DataFrame(columns=list(RESEARCH_CODE))
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
