@@ -216,6 +216,7 @@ def _errors(cell: Any) -> list[Any]:
 # What the index shows of a notebook.
 
 _CAPTION = re.compile(r"<caption[^>]*>(.*?)</caption>", re.DOTALL)
+_ANSWER = re.compile(r'<p class="nbkit-answer"[^>]*>(.*?)</p>', re.DOTALL)
 _ELEMENT = re.compile(r"<[^>]*>")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
@@ -224,11 +225,13 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 class Excerpt:
     """What the index shows of a notebook: title, first paragraph, first figure, and the error, if it failed.
 
-    words: its prose and the captions of its tables, to be searched; no text of a corpus.
+    answer: the sentence that `nbkit.studies.notebook.answer` shows. words: its prose and the captions of its tables, to
+    be searched; no text of a corpus.
     """
 
     title: str = ""
     lead: str = ""
+    answer: str = ""
     figure: str = ""
     error: str = ""
     words: str = ""
@@ -240,10 +243,13 @@ def excerpt(notebook: Any) -> Excerpt:
     shown = [output.get("data", {}) for cell in notebook.cells if CORPUS_TEXT not in tags(cell)
              for output in cell.get("outputs", ())]  # fmt: skip
     failed = [output for cell in notebook.cells for output in _errors(cell)]
-    captions = (caption for data in shown for caption in _CAPTION.findall(data.get("text/html", "")))
+    tables = [data.get("text/html", "") for data in shown]
+    captions = (caption for html in tables for caption in _CAPTION.findall(html))
+    answers = (found[1] for html in tables if (found := _ANSWER.search(html)))
     return Excerpt(
         title=next(filter(None, map(_first_heading, prose)), ""),
         lead=next(filter(None, map(_first_paragraph, prose)), ""),
+        answer=unescape(_ELEMENT.sub("", next(answers, ""))),
         figure=next(filter(None, map(picture, shown)), ""),
         error=_error_line(failed[0]) if failed else "",
         words=" ".join(map(_plain, [*prose, *(unescape(_ELEMENT.sub("", each)) for each in captions)])),

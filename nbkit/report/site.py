@@ -594,11 +594,10 @@ class _Section:
         return next((entry.file for entry, _ in self.pages if entry.is_summary and entry.page == notebook), "")
 
     @property
-    def picture(self) -> tuple[Entry, str] | None:
-        """The first figure of the headline's page, or of the first page with one, and that page."""
+    def picture(self) -> tuple[Entry, Excerpt] | None:
+        """The headline's page, or the first one with a figure, for its answer and its first figure."""
         first = sorted(self.pages, key=lambda page: not page[0].is_summary)  # the headline's, if there is one
-        small = ((entry, glance.figure) for entry, glance in first if 0 < len(glance.figure) < _THUMBNAIL_BYTES)
-        return next(small, None)
+        return next((page for page in first if 0 < len(page[1].figure) < _THUMBNAIL_BYTES), None)
 
 
 @lru_cache(maxsize=4096)

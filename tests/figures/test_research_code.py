@@ -28,7 +28,7 @@ def test_a_page_shows_them_and_nothing_without_any(tmp_path):
     row = ("BLEU", "smoothed <b>", "metrics.py", "the paper's", 0.25, "4 cells", "")
     pd.DataFrame([row], columns=list(RESEARCH_CODE)).to_csv(tmp_path / "research_code.csv", index=False)
     html = research_code(Paper(tmp_path, str)).data
-    assert "<h2>What the research code does differently</h2>" in html
+    assert "<summary>What the research code does differently</summary>" in html
     assert "25.0% of 4 cells" in html and "smoothed &lt;b&gt;" in html
     assert ">note<" not in html  # a column with nothing in it
 

@@ -109,7 +109,7 @@ def test_a_mean_over_perturbations_names_those_that_it_leaves_out(run, page):  #
 
 def test_an_average_over_models_is_the_mean_of_their_means(page):
     found = page("per_perturbation")
-    together, each = found.frame("fig8_bleu_joined_average"), found.frame("fig8_to_fig13_by_perturbation")
+    together, each = found.frame("fig8_bleu_average"), found.frame("fig8_to_fig13_by_perturbation")
     keys = ["perturbation", "metric", "spacing", "score"]
     expected = each.groupby(keys)["value"].mean()
     assert together.set_index(keys)["value"].sort_index().tolist() == pytest.approx(expected.tolist())
