@@ -112,7 +112,7 @@ def show_procedure(*figures: str) -> None:
             panel.set(xlim=(-3.1, 8.1), ylim=(last + 0.5, -0.5))
             panel.set_axis_off()
         notebook.show(figure, f"{name}_procedure")
-        notebook.note(f"{STUDY.printed.title(name)}. An illustration, without values.")
+        notebook.remark(STUDY, name)
 
 
 _ARROW = {"arrowstyle": "->", "color": "#555555"}
