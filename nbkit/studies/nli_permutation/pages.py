@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -268,14 +267,7 @@ def show_results(results: pd.DataFrame, name: str) -> None:
     cells = [f"{value:.3f} [{low:.2f}, {high:.2f}]{styles.dagger(n)}" for value, low, high, n in ends]
     intervals = styles.wide(known.assign(cell=cells), OF, "measure", "cell", measured).fillna(styles.NOTHING)
     caption = "Permutation acceptance with 95% intervals over pairs"
-    show(stacked(intervals, caption, SYMBOLS), fold="With intervals")
-
-
-def stacked(table: pd.DataFrame, caption: str, headings: Mapping[str, str]) -> Any:
-    """A table in whose cells intervals stand below their values, so that many columns fit the page."""
-    under = [name for name in table if table[name].astype(str).str.contains(" [", regex=False).any()]
-    shown = styles.styled(table, caption=caption, headings=headings)
-    return shown.format(lambda cell: escape(str(cell)).replace(" [", "<br>["), subset=under)
+    show(intervals, caption=caption, headings=SYMBOLS, fold="With intervals")
 
 
 def beside_results(study: Study, results: pd.DataFrame) -> list[str]:
