@@ -89,8 +89,11 @@ def paired_figure(
     table: pd.DataFrame, by: str, named: Mapping[str, Look], bars: pd.DataFrame, measures: Sequence[str], empty: str
 ) -> Figure:  # fmt: skip
     """Two conditions (*by*) of the same models and sets side by side, a panel a measure; floors as *bars*."""
-    both = [each.assign(row=each["model"] + " · " + each["corpus"].map(corpus_label)) for each in (table, bars)]
-    return _forest(both[0], "row", by, named, both[1], measures, empty)
+    own, floors = (
+        each.assign(row=[f"{row.model} · {corpus_label(row.corpus)}" for row in each.itertuples()])
+        for each in (table, bars)
+    )
+    return _forest(own, "row", by, named, floors, measures, empty)
 
 
 def _forest(
@@ -104,7 +107,7 @@ def _forest(
     rows, offsets = ordered(table[y]), dict(zip(named, panels.dodge(len(named)), strict=True))
 
     def heights(own: pd.DataFrame) -> np.ndarray:
-        beside = own[hue].map(offsets).fillna(0) if hue in own else 0
+        beside = own[hue].map(offsets).astype(float).fillna(0) if hue in own else 0.0
         return np.asarray(own[y].map(rows.index).astype(float) + beside)
 
     with theme.style():
