@@ -144,9 +144,8 @@ def _planned(
 ) -> Planned:  # fmt: skip
     made = Planned(study, behaviour, systems)
     if not systems:
-        return _without(
-            made, f"no {fit.reads} was named" + (" (--classifier NAME)" if fit.reads != "translator" else "")
-        )
+        how = " (classifiers; --classifier NAME)" if fit.reads != "translator" else ""
+        return _without(made, f"no {fit.reads} was named{how}")
     try:
         try:
             kind, given = fit.corpora(systems.values(), pair)
@@ -179,8 +178,9 @@ def _planned(
                 break
             scale *= (0.97 * cap / texts) ** (1 / max(1, len(sizes)))
         if texts > cap and asked:
-            option = "--max-requests" if cap < most else "--max-texts"
-            return _without(made, f"even the smallest run asks {texts:,} texts, the cap is {cap:,}: raise {option}")
+            of = "requests" if cap < most else "texts"
+            why = f"even the smallest run asks {texts:,} texts, the cap is {cap:,}: raise max_{of} (--max-{of})"
+            return _without(made, why)
         params = sized(scale)
         prepared = kind != "sandbox" and any(not each.runs_models for each in study.units(params, count=True))
         return Planned(study, behaviour, systems, params, "", texts, kind, services, prepared)

@@ -5,6 +5,7 @@ Colours and names follow from the column: a model, a language, a category or a s
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -21,12 +22,12 @@ from nbkit.measure.statistics import FEW
 Columns = str | Sequence[str] | None
 
 #: How dark a cell of a heatmap is, from 0 to 1, from which on white stands out more from it than black (WCAG 2.1).
-_DARK = 0.536
+_DARK = 0.72
 
 
 def forest(
     table: pd.DataFrame, y: str, *, hue: str | None = None, panel: Columns = None, label: str = "",
-    zero: float | Sequence[float] = (), limits: tuple[float, float] | Literal["unit", "symmetric"] | None = None,
+    zero: float | Sequence[float] = (), limits: tuple[float, float] | Literal["unit", "zero"] | None = None,
     joined: bool = False, names: Names = None, hues: Names = None, titles: Names = None,
     marks: pd.DataFrame | None = None, mark: str = "", percent: bool = False, more: Sequence[Look] = (),
     per_line: int = 3, empty: str = NO_MODEL,
@@ -46,9 +47,8 @@ def forest(
         The horizontal axis, with its unit.
     zero : float or sequence of float
         Vertical lines to compare with.
-    limits : tuple, "unit" or "symmetric", optional
-        The ends of the axis; "unit": 0 to 1, or wider where values leave that range; "symmetric": as far to the left
-        of 0 as to the right.
+    limits : tuple, "unit" or "zero", optional
+        The ends of the axis; "unit": 0 to 1, or wider where values leave that range; "zero": what there is, and 0.
     joined : bool
         Whether the marks of a row stand at one height, joined by a line.
     names, hues, titles : callable or mapping, optional
@@ -109,7 +109,7 @@ def forest(
                 panels.perturbation_axis(axis, heights, labels=is_first, categories=is_last)
             else:
                 panels.rows_axis(axis, list(map(called(y, names), heights)), list(own.values()) if dodged else ())
-            axis.set_xlabel(label if is_lowest else "")
+            axis.set_xlabel(_lines(label, min(len(shown), per_line)) if is_lowest else "")
             axis.tick_params(axis="x", labelbottom=True)
             if percent:
                 axis.xaxis.set_major_formatter(panels.PER_CENT)
@@ -118,15 +118,14 @@ def forest(
         entries = list(own.values()) if by_category else panels.few(own.values())
         named = hue in (None, y, *_listed(panel)) or (by_category and hue == "category")  # rows, titles or bands do
         entries = [] if named or (len(own) == 1 and hue not in ("score", "model")) else entries
-        columns = 2 if len(entries) == 4 and figure.get_figwidth() < theme.WIDTH else 5
-        panels.legend(figure, [*entries, *floor, *more], columns=columns)
+        panels.legend(figure, [*entries, *floor, *more])
     return figure
 
 
 def curves(
     table: pd.DataFrame, x: str, *, hue: str, panel: Columns = None, label: str = "", across: str = "",
     names: Names = None, titles: Names = None, marks: pd.DataFrame | None = None, mark: str = "", per_line: int = 3,
-    empty: str = NO_MODEL,
+    same: bool | Literal["col"] = True, empty: str = NO_MODEL,
 ) -> Figure:  # fmt: skip
     """A line for each value of *hue* through its values at each *x*, with their intervals; as `forest` otherwise.
 
@@ -140,7 +139,7 @@ def curves(
     stops, own = [] if measured else ordered(table[x]), looks(hue, ordered(table[hue]))
     with theme.style():
         figure, shown = _grid(
-            _panels(table, panel, titles), per_line, sharex=True, sharey=True,
+            _panels(table, panel, titles), per_line, sharex=True, sharey=same,
             size=lambda _, lines: (theme.WIDTH, 3.3 if lines == 1 else 2.3 * lines + 0.3),
         )  # fmt: skip
         for axis, here, is_first, _, is_lowest in shown:
@@ -156,7 +155,8 @@ def curves(
                         panels.line(axis, part, at, look, "value", "low", "high", line)
             if not measured:
                 axis.set_xticks(range(len(stops)), list(map(called(x, names), stops)))
-            axis.set(xlabel=across if is_lowest else "", ylabel=label if is_first else "")
+            axis.set_xlabel(_lines(across, min(len(shown), per_line)) if is_lowest else "")
+            axis.set_ylabel(label if is_first else "")
             axis.tick_params(axis="y", labelleft=True)
         entries = [] if hue in _listed(panel) else list(own.values())
         panels.legend(figure, [*entries, *([Look(mark, "#111111", "", "--")] if marks is not None else [])])
@@ -198,8 +198,8 @@ def heatmap(
                              for each in ("value", "_written"))  # fmt: skip
             values = values.astype(float)
             sns.heatmap(
-                values, vmin=within[0], vmax=within[1], cmap="crest", ax=axis, cbar=False, linewidths=0.4, fmt="",
-                annot=texts.astype(object).fillna("") if roomy else None, annot_kws={"size": 6.5, "linespacing": 1.1},
+                values, vmin=within[0], vmax=within[1], cmap="Blues", ax=axis, cbar=False, linewidths=0.4, fmt="",
+                annot=texts.astype(object).fillna("") if roomy else None, annot_kws={"size": 7, "linespacing": 1.1},
             )  # fmt: skip
             shades = (values.to_numpy() - within[0]) / (within[1] - within[0])
             for text in axis.texts:  # seaborn's own choice is white from middling colours on
@@ -209,7 +209,7 @@ def heatmap(
             axis.grid(visible=False)
             left = list(map(called(y), rows)) if is_first else [""] * len(rows)
             below = list(map(called(x, columns), across)) if is_lowest else [""] * len(across)
-            turned, fontsize = 90 if max(map(len, below)) > 3 else 0, 8 if roomy else 6.5
+            turned, fontsize = 90 if max(map(len, below)) > 3 else 0, 8 if roomy else 7
             axis.set_yticks(np.arange(len(rows)) + 0.5, left, rotation=0, fontsize=fontsize)
             axis.set_xticks(np.arange(len(across)) + 0.5, below, rotation=turned, fontsize=fontsize)
             for name, known, ticks in ((y, rows, axis.get_yticklabels()), (x, across, axis.get_xticklabels())):
@@ -222,6 +222,12 @@ def heatmap(
         bar.set_label(label)
         bar.outline.set_visible(False)
     return figure
+
+
+def _lines(label: str, panels_in_line: int) -> str:
+    """The label of an axis in lines that fit below a panel, where several stand side by side on a page."""
+    wide = 66 // max(1, panels_in_line)
+    return label if "$" in label else "\n".join(textwrap.fill(line, wide) for line in label.split("\n"))
 
 
 def _listed(columns: Columns) -> list[str]:
@@ -273,8 +279,9 @@ def _ends(limits: str, table: pd.DataFrame) -> tuple[float, float]:
     """The ends of an axis by name; see `forest`."""
     if limits == "unit":
         return min(-0.03, table["value"].min() - 0.05), max(1.03, table["value"].max() + 0.05)
-    reach = max(0.05, float(np.nanmax(np.abs(table[["value", "low", "high"]].to_numpy(dtype=float))))) * 1.08
-    return -reach, reach
+    there = table[["value", "low", "high"]].to_numpy(dtype=float)
+    low, high = min(0.0, np.nanmin(there)), max(0.0, np.nanmax(there))
+    return low - 0.08 * (high - low) - 0.01, high + 0.08 * (high - low) + 0.01
 
 
 def frame_axis(axis: Axes, label: str, rows: Sequence[str]) -> None:

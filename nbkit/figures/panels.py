@@ -37,7 +37,7 @@ PER_CENT = PercentFormatter(1.0, decimals=0, symbol="")
 #: What mathtext is written with, and a tick that is a number.
 _MATH = re.compile(r"[$\\{}^]|\\(?:mathrm|mathcal)")
 _NUMBER = re.compile(r"[−-]?[\d.,]+(?:\$\\mathdefault.*)?|\$.*\$")
-_FEW = "few"  # the mark of values of few units, and its legend
+_FEW = "few"  # the legend of marks of few units
 _GAP = 0.7  # between categories of perturbations, in rows
 _LEAST = 1.5  # inches that a panel is wide at least in a column
 Table = TypeVar("Table", Styler, pd.DataFrame)
@@ -57,21 +57,40 @@ def save_figure(figure: Figure, name: str) -> None:
     It is laid out anew to fit the width of a page of text, or of its column, so that its writing has the size that it
     was given. A figure whose panels stand beside each other does not fit a column.
     """
-    size, columns = figure.get_size_inches(), [legend._ncols for legend in figure.legends]  # type: ignore[attr-defined]
+    width = figure.get_figwidth()
     with theme.style():
         try:
-            for suffix, width in ((".column.pdf", theme.COLUMN), (".pdf", min(size[0], theme.PAGE))):
-                path, in_column = _path("figures", name, suffix), suffix == ".column.pdf"
-                figure.set_figwidth(width)
-                for legend, n in zip(figure.legends, columns, strict=True):
-                    legend.set_ncols(min(n, 2) if in_column else n)
-                if in_column and not _fits_column(figure):
+            for suffix, wanted in ((".column.pdf", theme.COLUMN), (".pdf", min(width, theme.PAGE))):
+                path = _path("figures", name, suffix)
+                set_width(figure, wanted)
+                if wanted == theme.COLUMN and not _fits_column(figure):
                     path.unlink(missing_ok=True)
                     continue
                 with atomic_write(path) as temporary:
                     figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
         finally:
-            figure.set_size_inches(*size)
+            set_width(figure, width)
+
+
+def set_width(figure: Figure, width: float) -> None:
+    """Make *figure* as wide, in inches, with the entries of its legends in as many columns as fit."""
+    figure.set_figwidth(width)
+    for legend in figure.legends:
+        n = len(legend.legend_handles)
+        columns = min(n, 5)
+        _arrange(legend, columns)
+        while columns > 1 and legend.get_window_extent(figure._get_renderer()).width > 0.97 * figure.bbox.width:  # type: ignore[attr-defined]
+            columns -= 1
+            _arrange(legend, columns)
+        _arrange(legend, -(-n // -(-n // columns)))  # lines of the same length
+
+
+def _arrange(legend: Any, columns: int) -> None:
+    """Lay a legend out anew: its own `set_ncols` changes nothing once it is made."""
+    legend.set_ncols(columns)
+    legend._init_legend_box(legend.legend_handles, [text.get_text() for text in legend.get_texts()])
+    legend._set_loc(legend._loc_real)
+    legend.set_title("")  # hides its line
 
 
 def _fits_column(figure: Figure) -> bool:
@@ -105,7 +124,7 @@ def described(figure: Figure) -> str:
 def _panel_described(panel: Axes) -> str:
     rows = any(not _NUMBER.fullmatch(text.get_text()) for text in panel.get_yticklabels() if text.get_text())
     across, name = (0, panel.get_xlabel()) if rows else (1, panel.get_ylabel())
-    marks = [each for each in panel.collections if isinstance(each, PathCollection) and each.get_gid() != _FEW]
+    marks = [each for each in panel.collections if isinstance(each, PathCollection)]
     # Lines across a whole panel have another transform than those of data.
     lines = [line.get_xydata() for line in panel.lines if line.get_transform() == panel.transData]
     points: list[Any] = [np.asarray(each)[:, across] for each in (*(mark.get_offsets() for mark in marks), *lines)]
@@ -182,9 +201,7 @@ def intervals(
     y = np.asarray(list(heights), dtype=float)
     bounded = frame[low].notna() & frame[high].notna()
     panel.hlines(y[bounded], frame.loc[bounded, low], frame.loc[bounded, high], color=look.colour, linewidth=1.5)
-    panel.scatter(frame[value], y, color=look.colour, marker=look.marker, s=22, linewidth=0.6, zorder=3)
-    if "n" in frame:
-        hollow(panel, frame[value], y, frame["n"])
+    _marks(panel, frame[value], y, look, frame)
 
 
 def line(
@@ -193,22 +210,17 @@ def line(
 ) -> None:  # fmt: skip
     """A line through each *value* at *places* on the horizontal axis, with its interval at each; few units as above."""
     x = list(places)
-    panel.plot(x, frame[value], color=look.colour, marker=look.marker, markersize=4.5, linewidth=1.2,
-               linestyle=linestyle)  # fmt: skip
+    panel.plot(x, frame[value], color=look.colour, linewidth=1.2, linestyle=linestyle)
     panel.vlines(x, frame[low], frame[high], color=look.colour, linewidth=1.2, alpha=0.7)
-    if "n" in frame:
-        hollow(panel, x, frame[value], frame["n"])
+    _marks(panel, x, frame[value], look, frame)
 
 
-def hollow(panel: Axes, x: Iterable[float], y: Iterable[float], n: Iterable[float]) -> None:
-    """A light point in each mark that stands for fewer than `FEW` units, and once a figure, above it, what that means.
-
-    x, y: where the marks stand. n: of how many units each is; NaN where that is not known.
-    """
-    places = np.array([list(x), list(y), list(n)], dtype=float)
-    few = places[:, places[2] < FEW]
-    if few.size:
-        panel.scatter(few[0], few[1], color="white", marker="o", s=6, linewidth=0, zorder=8, gid=_FEW)
+def _marks(panel: Axes, x: Iterable[float], y: Iterable[float], look: Look, frame: pd.DataFrame) -> None:
+    """A mark at each place; hollow where the column n is less than `FEW`, which is said once above the figure."""
+    few = (frame["n"] < FEW).to_numpy() if "n" in frame else np.zeros(len(frame), dtype=bool)
+    panel.scatter(list(x), list(y), facecolors=np.where(few, "white", look.colour), edgecolors=look.colour,
+                  marker=look.marker, s=24, linewidth=1.1, zorder=3)  # fmt: skip
+    if few.any():
         few_note(panel, marker="o")
 
 
@@ -289,7 +301,7 @@ def perturbation_axis(panel: Axes, heights: Mapping[str, float], *, labels: bool
                        rotation=270, va="center", ha="left", fontsize=8, color=look.colour)  # fmt: skip
 
 
-def legend(figure: Figure, looks: Iterable[Look], *, columns: int = 5) -> None:
+def legend(figure: Figure, looks: Iterable[Look]) -> None:
     """A legend below all panels, outside the data."""
     handles = [
         Line2D([], [], color=look.colour, marker=look.marker, markersize=9 if look.marker == "|" else 5,
@@ -297,4 +309,5 @@ def legend(figure: Figure, looks: Iterable[Look], *, columns: int = 5) -> None:
         for look in looks
     ]  # fmt: skip
     if handles:
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), columns), handletextpad=0.3)
+        figure.legend(handles=handles, loc="outside lower center", handletextpad=0.3)
+        set_width(figure, figure.get_figwidth())

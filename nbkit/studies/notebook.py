@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, TypeVar, cast
 
 import pandas as pd
@@ -34,7 +35,6 @@ __all__ = [
     "answer",
     "begin",
     "beside_the_paper",
-    "extremes",
     "footer",
     "note",
     "printed",
@@ -153,26 +153,32 @@ def note(words: str) -> None:
     display(styles.note(words))
 
 
-def answer(words: str) -> None:
-    """Show the answer to a page's question, a sentence with its numbers; the report's index quotes it."""
-    display(HTML(f'<p class="nbkit-answer" style="font-size: 112%"><strong>{styles.typeset(words)}</strong></p>'))
+def answer(
+    words: str, *tables: pd.DataFrame, form: str = ".2f", times: float = 1, empty: str = NO_MODEL
+) -> None:  # fmt: skip
+    """Show the answer to a page's question, a sentence with its numbers; the report's index quotes it.
+
+    words: with a {} for the lowest and the highest value of each of *tables*. form, times: how these are written.
+    empty: what the page says instead where a table has no value.
+    """
+    known = [table.dropna(subset="value") for table in tables]
+    said = words.format(*(extremes(each, form, times) for each in known)) if all(map(len, known)) else empty
+    display(HTML(f'<p class="nbkit-answer" style="font-size: 112%"><strong>{styles.typeset(said)}</strong></p>'))
 
 
-def extremes(table: pd.DataFrame, by: Sequence[str], form: str = ".2f", times: float = 1) -> str:
-    """The lowest and the highest value of a table with their intervals, and what they are of, for an `answer`.
+def extremes(table: pd.DataFrame, form: str = ".2f", times: float = 1) -> str:
+    """The lowest and the highest value of a table of `summarise`, with their intervals and what they are of.
 
     >>> import pandas as pd
     >>> rates = pd.DataFrame({"language": ["de", "fr"], "value": [0.5, 0.2], "low": [0.4, 0.1], "high": [0.6, 0.3]})
-    >>> extremes(rates, ["language"], ".0f", 100)
-    'from 20 [10, 30] (French (fr)) to 50 [40, 60] (German (de))'
-    >>> extremes(rates.head(1), ["language"])
-    '0.50 [0.40, 0.60] (German (de))'
+    >>> extremes(rates, ".0f", 100), extremes(rates.head(1))
+    ('20 [10, 30] (French (fr)) to 50 [40, 60] (German (de))', '0.50 [0.40, 0.60]')
     """
-    ends = table.sort_values("value", kind="stable").dropna(subset="value").iloc[:: max(1, len(table) - 1)]
-    cells = styles.cells(ends, "value", ["low", "high"], form, times, "n" if "n" in ends else None)
-    names = [", ".join(theme.called(name)(row[name]) for name in by) for row in ends.to_dict("records")]
-    found = [f"{styles.signs(cell)} ({name})" for cell, name in zip(cells, names, strict=True)]
-    return f"from {found[0]} to {found[-1]}" if len(found) > 1 else "".join(found)
+    names = styles.varying(table, list(table)[: list(table).index("value")])
+    ends = table.sort_values("value", kind="stable").iloc[:: max(1, len(table) - 1)]
+    cells = map(styles.signs, styles.cells(ends, "value", ["low", "high"], form, times, "n" if "n" in ends else None))
+    called = [", ".join(theme.called(name)(row[name]) for name in names) for row in ends.to_dict("records")]
+    return "{} ({}) to {} ({})".format(*chain(*zip(cells, called, strict=True))) if names else next(cells)
 
 
 def with_intervals(

@@ -47,7 +47,7 @@ def similarity(shape: str) -> pd.DataFrame:
 
 FIGURES: dict[str, tuple[Callable[..., Figure], Callable[[str], pd.DataFrame]]] = {
     "languages": (
-        lambda rows: forest(rows, "target_language", hue="model", zero=0, limits="symmetric", label="x"),
+        lambda rows: forest(rows, "target_language", hue="model", zero=0, limits="zero", label="x"),
         lambda shape: table(shape, "target_language", "model"),
     ),
     "perturbations": (
@@ -151,9 +151,10 @@ def test_cells_say_what_is_written_for_them_and_few_units_have_a_dagger() -> Non
     assert "0.65\n±.04" in texts(heatmap(rows, "perturbation_a", "perturbation_b", written="words"))
 
 
-def test_a_symmetric_axis_reaches_as_far_to_both_sides() -> None:
-    low, high = make("languages", table("1x1", "target_language", "model")).axes[0].get_xlim()
-    assert low == -high
+def test_an_axis_of_differences_has_zero_and_wastes_no_room() -> None:
+    rows = table("1x1", "target_language", "model")
+    low, high = make("languages", rows).axes[0].get_xlim()
+    assert low < 0 and rows["high"].max() < high < 1.2 * rows["high"].max() + 0.02
 
 
 def test_no_two_names_overlap_on_the_axis_of_perturbations() -> None:

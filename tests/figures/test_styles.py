@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
 
 import nbkit
 from nbkit.figures import panels, styles, theme
@@ -45,8 +45,8 @@ def test_marks_of_few_units_are_hollow_and_explained_once_a_figure():
         figure, axes = panels.grid(1, 2, 5, 2)
         for panel in axes[0]:
             panels.intervals(panel, rows, [0, 1], look, "value", "low", "high")
-    hollow = [each.get_offsets() for panel in axes[0] for each in panel.collections if each.get_gid() == "few"]
-    assert len(hollow) == 2 and all(np.asarray(each).tolist() == [[0.4, 1.0]] for each in hollow)
+    marks = [each for panel in axes[0] for each in panel.collections if len(each.get_offsets()) == 2]
+    assert [[to_hex(face) for face in each.get_facecolors()] for each in marks] == [["#111111", "#ffffff"]] * 2
     assert [text.get_text() for legend in figure.legends for text in legend.get_texts()] == [
         "N below 30: read with care"
     ]

@@ -156,7 +156,7 @@ def test_pages_into_a_language_that_the_paper_lacks_show_its_tables(tmp_path, mo
 
 
 def marks(figure, across: int) -> list[float]:
-    """Where the marks of a figure stand on an axis, without those that make one hollow."""
-    found = [each for panel in figure.axes for each in panel.collections if each.get_gid() != "few"]
+    """Where the marks of a figure stand on an axis."""
+    found = [each for panel in figure.axes for each in panel.collections]
     points = [each.get_offsets() for each in found if type(each).__name__ == "PathCollection"]
     return [point[across] for own in points for point in own]

@@ -180,14 +180,14 @@ def test_the_printed_samples_are_where_the_inferred_criterion_comes_from():
 
 
 def test_quality_as_coded_is_the_research_codes_bleu(params, translator):
-    """On the pairs of β; the translator says the reference without its first two words."""
+    """Of plain and perturbed sentences; the translator repeats the source without its first two words."""
     translator(lambda text: " ".join(text.split()[2:]))
-    items = STUDY.read(params, "items").drop_duplicates("unit")
-    expected = BleuAsCoded().scores(
-        [" ".join(text.split()[2:]) for text in items["source"]], [*items["reference"]], "de"
-    )
-    assert 0 < expected.mean() < 1
-    assert STUDY.read(params, "as_coded")["beta"].tolist() == expected.tolist()
+    items, coded = STUDY.read(params, "items"), STUDY.read(params, "as_coded")
+    for score, text in (("beta", "source"), ("beta1", "changed")):
+        answers = [" ".join(each.split()[2:]) for each in items[text]]
+        expected = BleuAsCoded().scores(answers, [*items["reference"]], "de")
+        assert 0 < expected.mean() < 1
+        assert coded[score].tolist() == expected.tolist()
 
 
 def test_a_mean_over_perturbations_leaves_out_those_of_few_pairs(params, faithful):

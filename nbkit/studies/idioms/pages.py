@@ -174,11 +174,13 @@ def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequ
     return figure
 
 
-def ends(table: pd.DataFrame, form: str = ".2f", times: float = 1) -> str:
-    """The lowest and the highest value of the run's systems, for an answer; "" without any."""
-    own = table[~table["model"].isin(CONTROL_NAMES)]
-    named = own.assign(system=[scores.system_label(*each) for each in zip(own["model"], own["condition"], strict=True)])
-    return notebook.extremes(named.drop(columns="n", errors="ignore"), ["system"], form, times) if len(own) else ""
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """The values of the run's systems with their intervals, for an answer; controls have none."""
+    own = table[~table["model"].isin(CONTROL_NAMES)].reset_index(drop=True)
+    systems = [scores.system_label(*each) for each in zip(own["model"], own["condition"], strict=True)]
+    return own[["language", "value", "low", "high"]].assign(value=own["value"].astype(float)).join(
+        pd.Series(systems, name="system", dtype=object)
+    )[["language", "system", "value", "low", "high"]]  # fmt: skip
 
 
 # ----------------------------------------------------------------------------

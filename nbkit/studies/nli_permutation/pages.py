@@ -126,7 +126,7 @@ def _forest(
             axis.set_xticklabels(["0", "0.5", "1"])
             labels = [corpus_label(each) if y == "corpus" else each for each in rows]
             panels.rows_axis(axis, list(map(theme.short_name, labels)), named.values())
-        panels.legend(figure, known, columns=3)
+        panels.legend(figure, known)
     return figure
 
 
@@ -159,7 +159,7 @@ def binned_figure(
                 panels.line(axis, line, (line["left"] + line["right"]) / 2, look, "rate", "low", "high")
             axis.set(ylim=(-0.02, 1.02), xlabel=across, title=title)
         axes[0, 0].set_ylabel("permutations accepted (share)")
-        panels.legend(figure, own.values(), columns=4)
+        panels.legend(figure, own.values())
     return figure
 
 
@@ -196,7 +196,7 @@ def entropy_figure(pairs: pd.DataFrame) -> Figure:
             axis.set(xlim=(-0.03, UNDECIDED + 0.05))
             axis.set_yticks(rows, list(map(corpus_label, corpora)))
         patches = [Look(look.label, look.colour, "s") for look in GROUPS.values()]
-        panels.legend(figure, [*patches, FLOORS["control"], Look("undecided", "#8A8A8A", "", "--")], columns=2)
+        panels.legend(figure, [*patches, FLOORS["control"], Look("undecided", "#8A8A8A", "", "--")])
     return figure
 
 
@@ -236,7 +236,7 @@ def omega_figure(curve: pd.DataFrame, floors: pd.DataFrame) -> Figure:
         for axis in axes[::per_line]:
             axis.set_ylabel(r"$\Omega_x$ (share of pairs)")
         lines_of = [Look(look.label, look.colour, "", "-") for look in own.values()]
-        panels.legend(figure, [*lines_of, Look("a bag of words as accurate", "#555555", "", ":")], columns=4)
+        panels.legend(figure, [*lines_of, Look("a bag of words as accurate", "#555555", "", ":")])
     return figure
 
 

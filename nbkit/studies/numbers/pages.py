@@ -31,6 +31,13 @@ OF = ["language", "direction", "pair", "model"]
 SHARE: dict[str, Any] = {"interval": "share", "cluster": "value"}
 NO_FAILURE = "Every number of this run was carried over: there is nothing that goes wrong."
 NO_SENTENCES = "No sentences are judged in this run: the parameter sentences names no corpus."
+#: The paper's types of errors (its section 4), by nbkit's.
+PAPER_TYPES = {
+    "numeral left untranslated": "cardinal numerals", "script mixed": "digits", "separator not localised": "separators",
+    "scale word wrong": "units", "repeated digits miscounted": "digits", "digit dropped": "digits",
+    "digit added": "digits", "digit substituted": "digits", "number missing": "digits",
+    "extra number": "none of the four",
+}  # fmt: skip
 #: Colours of error types: Paul Tol's muted scheme, distinguishable with any common colour vision.
 _ERRORS = {
     "numeral left untranslated": "#AA4499", "script mixed": "#882255", "separator not localised": "#A09354",
@@ -146,7 +153,7 @@ def errors_figure(found: pd.DataFrame) -> Figure:
     failed = found[~found["strict"].astype(bool)]
     types = [name for name in _ERRORS if name in set(failed["error"])]
     capabilities = list(dict.fromkeys(found["capability"]))
-    figure, axes = draw.figure(1, len(capabilities), 1.6 + 0.3 * len(keys), sharey=True)
+    figure, axes = draw.figure(1, len(capabilities), 1.5 + 0.3 * len(keys), sharey=True)
     with theme.style():
         for name, axis in zip(capabilities, axes[0], strict=True):
             here = found[found["capability"] == name].assign(error=lambda rows: rows["error"].where(~rows["strict"]))
@@ -160,7 +167,7 @@ def errors_figure(found: pd.DataFrame) -> Figure:
                 start += share.to_numpy()
             panels.rows_axis(axis, names)
             axis.set_title(name.capitalize())
-        panels.legend(figure, [Look(error, _ERRORS[error], "s") for error in types], columns=4)
+        panels.legend(figure, [Look(error, _ERRORS[error], "s") for error in types])
     return in_per_cent(figure, "of all cases (%)")
 
 

@@ -1,8 +1,8 @@
 """*Sometimes We Want Ungrammatical Translations* (Parthasarathi et al., 2021): robust or faithful to word order?
 
 `STUDY` has the tables ``items`` (perturbed pairs), ``outcomes`` (scores of translations), ``difficulty`` and
-``similarity`` (of perturbations), ``as_coded`` (β as the research code computes it) and ``left_out`` (why pairs were
-excluded).
+``similarity`` (of perturbations), ``as_coded`` (β and β₁ as the research code computes them) and ``left_out`` (why
+pairs were excluded).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STUDY = Study(
         Table(judge.difficulty, inputs=judge.inputs, columns=judge.DIFFICULTY),
         Table(judge.similarity, inputs=judge.inputs, columns=judge.SIMILARITY),
         Table(judge.outcomes, inputs=judge.inputs, columns=judge.OUTCOMES),
-        Table(judge.as_coded, columns=("unit", "beta"), after=("outcomes",)),
+        Table(judge.as_coded, columns=judge.AS_CODED, after=("outcomes",)),
     ),
     asks=("source", "changed"),
     check=treating.problems,

@@ -22,6 +22,7 @@ OUTCOMES = (
     *(*GROUPS, "metric", "beta", "beta1", "beta2", "verdict", "reason"),
     *("carried", "arrives_by_chance", "arrived", "not_arrived"),
 )
+AS_CODED = (*GROUPS, "beta", "beta1")
 DIFFICULTY = (*GROUPS, "metric", "alpha_source", "alpha_target", "chance")
 SIMILARITY = ("unit", "perturbation_a", "perturbation_b", "side", "metric", "kappa")
 #: The threshold of the criterion of flips that is inferred from the printed samples.
@@ -44,12 +45,10 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
     carried, chance = _carried(cell, items, answers)
     perturbed = (items["perturbation"] != CONTROL).to_numpy()
     undecided = perturbed & np.isnan(carried)
-    once = ~items.duplicated("unit")
     tables: list[pd.DataFrame] = []
     nothing: Any = None
     for kappa in params.kappas():
-        plain = _scores(kappa, answers["source"][once], items["reference"][once], cell.target)
-        beta = items["unit"].map(dict(zip(items["unit"][once], plain, strict=True))).to_numpy(float)
+        beta = _beta(kappa, cell, items, answers)
         beta1 = _scores(kappa, answers["changed"], items["reference"], cell.target)
         flips = perturbed & (beta1 > beta)
         certain = flips & (beta <= INFERRED) & (beta1 > INFERRED)
@@ -114,10 +113,19 @@ def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
 
 
 def as_coded(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """β as the paper's research code computes it (Table 2), one row per pair."""
+    """β and β₁ as the paper's research code computes them (Tables 2, 3 and 6), one row per item."""
+    kappa = BleuAsCoded()
+    return items[list(GROUPS)].assign(
+        beta=_beta(kappa, cell, items, answers),
+        beta1=_scores(kappa, answers["changed"], items["reference"], cell.target),
+    )
+
+
+def _beta(kappa: Any, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> np.ndarray:
+    """β of each item's pair, computed once per pair."""
     once = ~items.duplicated("unit")
-    beta = _scores(BleuAsCoded(), answers["source"][once], items["reference"][once], cell.target)
-    return pd.DataFrame({"unit": items["unit"][once], "beta": beta})
+    plain = _scores(kappa, answers["source"][once], items["reference"][once], cell.target)
+    return items["unit"].map(dict(zip(items["unit"][once], plain, strict=True))).to_numpy(float)
 
 
 def texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:

@@ -85,7 +85,7 @@ def preference_figure(params: WordOrderParams, table: pd.DataFrame, y: str, hue:
     """β₁ − β₂ by the metric of the main figures; robust is on the right, faithful on the left."""
     robustness, faithfulness = (theme.symbol(score, params.kappa) for score in ("beta1", "beta2"))
     return draw.forest(
-        table[table["metric"] == params.kappa], y, hue=hue, zero=0, limits="symmetric",
+        table[table["metric"] == params.kappa], y, hue=hue, zero=0, limits="zero",
         label=f"← faithful        {robustness} − {faithfulness}        robust →", empty=NO_MEAN,
     )  # fmt: skip
 

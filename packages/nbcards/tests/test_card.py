@@ -286,7 +286,7 @@ def test_services_share_the_requests(alone):
         for each in plan_card(two, ("en", "de"), max_requests=8).behaviours
         if each.systems and (each.study.name == "numbers")
     }
-    assert "the cap is 1: raise --max-requests" in reason
+    assert "the cap is 1: raise max_requests (--max-requests)" in reason
 
 
 def test_what_is_wrong_with_the_request(monkeypatch):

@@ -1,0 +1,80 @@
+"""Every figure of every page on the grid of its paper: nothing overlaps, is clipped or cannot be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbkit.figures import theme
+from nbkit.languages import TARGETS
+from nbkit.models import MODELS
+from nbkit.models import label as model_label
+from nbkit.studies import STUDIES
+from tests.figures.checks import faults
+from tests.figures.grids import Axis, on_grid
+from tests.pages import FOLDER, run_page
+from tests.studies.conftest import Dummy
+
+FOUR = ["opus-mt", "mbart50", "m2m100-418m", "m2m100-1.2b"]
+TWENTY = [f"system-{n:02}" for n in range(1, 21)]
+ONE = ["dummy"]
+
+
+def models(names: list[str]) -> Axis:
+    return [{"model": model_label(name)} for name in names]
+
+
+#: Of each study the parameters of a small run and of the paper's grid, the axes of the grid, and what differs there.
+GRIDS: dict[str, tuple[dict[str, Any], dict[str, Any], list[Axis], list[str]]] = {
+    "word_order": (
+        {"corpus": "sandbox", "models": ONE, "n_pairs": 12, "min_n": 1, "metrics": ["bleu", "levenshtein"]},
+        {"languages": list(TARGETS), "models": FOUR},
+        [[{"target_language": code} for code in TARGETS], models(FOUR)],
+        ["beta", "beta1", "beta2", "carried", "alpha_target", "kappa"],
+    ),
+    "numbers": (
+        {"models": ONE, "n_numbers": 2, "n_templates": 2, "n_shrunk": 1, "sentences": "sandbox-numbers",
+         "n_sentences": 40},
+        {"languages": ["de", "ja", "zh", "ru"], "directions": ["out", "back"], "models": TWENTY},
+        [
+            [{"language": code, "direction": way, "pair": f"en→{code}" if way == "out" else f"{code}→en"}
+             for code in ("de", "ja", "zh", "ru") for way in ("out", "back")],
+            models(TWENTY),
+        ],
+        [],
+    ),
+    "suite": ({"models": ONE}, {"models": TWENTY}, [models(TWENTY)], []),
+}  # fmt: skip
+PAGES = [(name, notebook.path) for name in GRIDS for notebook in STUDIES.get(name).notebooks]
+
+
+def reversed_halves(text: str) -> str:
+    words = text.split()
+    return text if text[:1].islower() else " ".join([*words[len(words) // 2 :], *words[: len(words) // 2]])
+
+
+@pytest.fixture(autouse=True)
+def dummies(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path_factory.getbasetemp() / "grids"))
+    monkeypatch.setattr(MODELS, "_entries", dict(MODELS._entries))
+    for name in (*ONE, *FOUR, *TWENTY):
+        MODELS.register(name, Dummy(reversed_halves), replace=True)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("study", "page"), PAGES, ids=[page for _, page in PAGES])
+def test_every_figure_can_be_read_on_the_papers_grid(
+    study: str, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small, grid, axes, noisy = GRIDS[study]
+    kind = STUDIES.get(study).params
+    on_grid(monkeypatch, kind(**small), axes, noisy)
+    found = run_page(page, kind(**{**small, **grid}).model_dump(), tmp_path, monkeypatch)
+    problems = {name: each for name, figure in found.figures.items() if (each := faults(figure))}
+    assert not problems, problems
+
+
+def test_pages_of_every_study_with_a_grid_exist() -> None:
+    assert all((FOLDER / f"{page}.ipynb").is_file() for _, page in PAGES) and theme.PAGE > theme.COLUMN

@@ -1,0 +1,89 @@
+"""Pages of runs in which there is little or nothing: each says in words what it cannot show, and shows the rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbkit.models import MODELS
+from nbkit.studies import STUDIES
+from tests.pages import html, run_page
+
+from .conftest import Dummy, trees
+
+#: A name as long as people give to their checkpoints, which holds what figures and tables might read as code.
+LONG = "my_checkpoint-of-forty-letters$x$-<b>-100k"
+SUITE = "name: odd\npair: en-de\ntests:\n- {id: one, source: He sleeps., category: people, differs_from: She sleeps.}\n"
+
+
+def in_arabic(word: str) -> str:
+    """A word in letters that run from right to left."""
+    return "".join(chr(0x0628 + ord(letter.lower()) % 26) if letter.isalpha() else letter for letter in word)
+
+
+@pytest.fixture
+def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a treebank in English and, right to left, "Arabic", a file of pairs, and a suite."""
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(MODELS, "_entries", dict(MODELS._entries))
+    MODELS.register(LONG, Dummy(lambda text: in_arabic(" ".join(reversed(text.split())))), replace=True)
+    pairs = []
+    for lang, written in (("en", str), ("ar", in_arabic)):
+        blocks = []
+        for sentence in trees()[:12]:
+            rows = [word.split("/") for word in sentence]
+            blocks.append("".join(
+                f"{i}\t{written(word)}\t_\t{upos}\t_\t_\t{head}\t{label}\t_\t_\n"
+                for i, (word, upos, head, label) in enumerate(rows, 1)
+            ))  # fmt: skip
+            pairs.append(" ".join(row[0] for row in rows))
+        (tmp_path / f"{lang}.conllu").write_text("\n".join(blocks) + "\n", encoding="utf-8")
+    lines = "".join(f"{text} in {1990 + i}\t{in_arabic(text)} {1990 + i}\n" for i, text in enumerate(pairs[:6]))
+    (tmp_path / "pairs.tsv").write_text(lines, encoding="utf-8")
+    (tmp_path / "odd.yaml").write_text(SUITE, encoding="utf-8")
+    return tmp_path
+
+
+_ORDER = {"models": [LONG], "n_pairs": 6, "min_n": 1, "metrics": ["bleu"]}
+_NUMBERS = {"models": [LONG], "n_numbers": 1, "n_templates": 1, "n_shrunk": 1}
+#: By study and kind of run its parameters, with {folder} for the folder of texts.
+ODD: dict[str, dict[str, dict[str, Any]]] = {
+    "word_order": {
+        "no model": {**_ORDER, "models": []},
+        "one perturbation": {**_ORDER, "perturbations": ["reversed"]},
+        "no item": {**_ORDER, "min_tokens": 900},
+        "right to left": {**_ORDER, "languages": ["ar"], "corpus": "conllu:{folder}/{lang}.conllu", "n_pairs": None},
+    },
+    "numbers": {
+        "no model": {**_NUMBERS, "models": []},
+        "one format, nothing passes": {**_NUMBERS, "formats": ["d"]},
+        "no item": {**_NUMBERS, "templates": None},
+        "right to left": {"models": [LONG], "languages": ["ar"], "templates": None,
+                          "sentences": "tsv:{folder}/pairs.tsv"},
+    },
+    "suite": {
+        "no model": {"models": []},
+        "all undecided": {"models": [LONG], "suite": "{folder}/odd.yaml"},
+    },
+}  # fmt: skip
+RUNS = [(study, kind) for study, runs in ODD.items() for kind in runs]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("study", "kind"), RUNS, ids=[" ".join(each) for each in RUNS])
+def test_every_page_shows_what_there_is_and_says_what_is_not(
+    study: str, kind: str, texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled = {
+        name: value.replace("{folder}", str(texts)) if isinstance(value, str) else value
+        for name, value in ODD[study][kind].items()
+    }
+    params = STUDIES.get(study).params(**filled).model_dump()
+    for notebook in STUDIES.get(study).notebooks:
+        page = run_page(notebook.path, params, texts / notebook.path.replace("/", "-"), monkeypatch)
+        answers = [each for all_ in page.all_shown.values() for each in all_ if "nbkit-answer" in html(each)]
+        assert len(answers) == 1, notebook.path
+        assert "Where these results come from" in page.text and " nan" not in page.text, notebook.path
+        assert "<b>-100k" not in "".join(html(each) for all_ in page.all_shown.values() for each in all_)
