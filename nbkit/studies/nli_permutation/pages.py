@@ -30,10 +30,9 @@ TITLES = {
 }  # fmt: skip
 #: What is counted, below each panel.
 WORDS = {
-    "accuracy": "originals classified\ncorrectly (share)", "omega_max": "pairs with an accepted\npermutation (share)",
-    "p_correct": "permutations accepted,\ncorrect pairs (share)",
-    "p_flipped": "permutations accepted,\nflipped pairs (share)",
-    "omega_rand": "pairs with > 1/3\naccepted (share)", "acceptance": "permutations accepted,\nall pairs (share)",
+    "accuracy": "originals right\n(share)", "omega_max": "pairs with one\naccepted (share)",
+    "p_correct": "accepted of\ncorrect pairs", "p_flipped": "accepted of\nflipped pairs",
+    "omega_rand": "pairs with more\nthan 1/3 accepted", "acceptance": "accepted of all\npairs (share)",
 }  # fmt: skip
 GROUPS = {
     CORRECT: Look("originally correct ($D^c$)", "#0072B2", "o"),
