@@ -22,7 +22,7 @@ from tests.studies.test_nli_permutation import drawn, sure
 FOUR = ["opus-mt", "mbart50", "m2m100-418m", "m2m100-1.2b"]
 TWENTY = [f"system-{n:02}" for n in range(1, 21)]
 ONE = ["dummy"]
-SETS = ["mnli:dev", "mnli-mm:dev", "snli:test", "snli:dev", "anli-r1:dev", "anli-r2:dev", "anli-r3:dev"]
+SETS = ["sandbox:test", "mnli-mm:dev", "snli:test", "snli:dev", "anli-r1:dev", "anli-r2:dev", "anli-r3:dev"]
 SIX = ["RoBERTa (large)", "BART (large)", "DistilBERT", "InferSent", "ConvNet", "BiLSTM"]
 SYSTEMS = ["random", "mBART", "mBART +mask", "mBART +replace (enc)", "mBART +replace (dec)"]
 ARCHITECTURES = ["Transformer", "LSTM", "ConvS2S"]

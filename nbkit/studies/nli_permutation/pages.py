@@ -32,7 +32,7 @@ TITLES = {
 WORDS = {
     "accuracy": "originals right\n(share)", "omega_max": "pairs with one\naccepted (share)",
     "p_correct": "accepted of\ncorrect pairs", "p_flipped": "accepted of\nflipped pairs",
-    "omega_rand": "pairs with more\nthan 1/3 accepted", "acceptance": "accepted of all\npairs (share)",
+    "omega_rand": "pairs with over\n1/3 accepted", "acceptance": "accepted of all\npairs (share)",
 }  # fmt: skip
 GROUPS = {
     CORRECT: Look("originally correct ($D^c$)", "#0072B2", "o"),
@@ -133,7 +133,7 @@ def binned_figure(
     table: pd.DataFrame, across: str, panel: str = "", titles: Mapping[Any, str] | None = None, *, chance: bool = True,
     at: float | None = None, empty: str = NO_MODEL,
 ) -> Figure:  # fmt: skip
-    """The rates of `acceptance_by` in the middle of each bin, one line per model; bins of few pairs are skipped.
+    """The rates of `acceptance_by` in each bin, one line per model, side by side; bins of few pairs are skipped.
 
     at: a value to compare with, on the horizontal axis.
     """
@@ -153,9 +153,10 @@ def binned_figure(
                 axis.axhline(1 / 3, **DASHED)
             if at is not None:
                 axis.axvline(at, **DASHED)
-            for model, look in own.items():
+            for (model, look), shift in zip(own.items(), panels.dodge(len(own)), strict=True):
                 line = here[here["model"] == model].rename(columns={"examples": "n"})
-                panels.line(axis, line, (line["left"] + line["right"]) / 2, look, "rate", "low", "high")
+                at = line["left"] + (0.5 + 0.6 * shift) * (line["right"] - line["left"])
+                panels.line(axis, line, at, look, "rate", "low", "high")
             axis.set(ylim=(-0.02, 1.02), xlabel=across, title=title)
         axes[0, 0].set_ylabel("permutations accepted (share)")
         panels.legend(figure, own.values())
