@@ -265,8 +265,8 @@ def bias_strengths(params: DisambiguationParams, outcomes: pd.DataFrame) -> pd.D
 def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, artefact: str, empty: str) -> Figure:
     """Correlations with 95 % intervals, a row per measure; beside a model those that the paper prints of its kind.
 
-    coded: the correlations as the research code computes them. Where these are others, they have a separate row, in which
-    the printed ones stand. Shaded: smaller than the largest model's threshold of a large effect.
+    coded: the correlations as the research code computes them. Where these are others, they have a separate row, with
+    the printed ones. Shaded: smaller than the largest model's threshold of a large effect.
     """
     rows = both_ways(found, coded)
     known = rows[rows["value"].notna()]

@@ -65,7 +65,8 @@ def systems_figure(
     """A row per system and control, a panel per measure (its name in the column panel) and language."""
     named = [scores.system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
     several = table["language"].nunique() > 1
-    panels = table["panel"].astype(str) + (", " + table["language"].astype(str) if several else "")
+    panels = [fill(name, 18) for name in table["panel"]]
+    panels = [f"{name}\n{code}" if several else name for name, code in zip(panels, table["language"], strict=True)]
     shown = table.assign(system=named, panel=panels, n=table.get("idioms", table.get("n", np.nan)))
     return draw.forest(
         scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, limits="unit" if unit else None,
