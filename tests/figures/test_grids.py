@@ -67,11 +67,11 @@ GRIDS: dict[str, tuple[dict[str, Any], dict[str, Any], list[Axis], list[str]]] =
          "conditions": CONDITIONS},
         [[{"target_language": code} for code in ("fr", "es")],
          [{"name": name, "condition": condition, "model": f"{name}, {condition}"}
-          for condition in CONDITIONS for name in SYSTEMS if not ("+" in name and "upsample" in condition)]],
+          for condition in CONDITIONS for name in SYSTEMS]],
         ["paper", "published", "unigram_precision", "aligned_chrf"],
     ),
     "disambiguation": (
-        {"models": ONE, "masked_lm": None, "causal_lm": None, "training_pairs": 800, "n_pairs": 200, "bleu_pairs": 20,
+        {"models": ["sandbox-wsd-marian"], "masked_lm": None, "causal_lm": None, "training_pairs": 800, "n_pairs": 200, "bleu_pairs": 20,
          "aligner_pairs": 400, "challenge_size": 40, "n_seeds": 30, "n_samples": 6, "attack_size": 40},
         {"models": ARCHITECTURES},
         [[{"model": name} for name in ARCHITECTURES]],

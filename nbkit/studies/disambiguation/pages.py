@@ -268,6 +268,8 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     coded: the correlations as the research code computes them. Where these are others, they have a separate row, with
     the printed ones. Shaded: smaller than the largest model's threshold of a large effect.
     """
+    if not found["value"].notna().any():
+        return theme.message(empty)
     rows = both_ways(found, coded)
     known = rows[rows["value"].notna()]
     printed = STUDY.printed.load(artefact)
@@ -281,11 +283,9 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     }
     figure = forest(
         known.assign(n=known[["n_yes", "n_no"]].min(axis=1)), "measure", hue="model", names=lambda name: name,
-        label="rank-biserial correlation (RBC)", zero=0, limits=(-1.03, 1.03), empty=empty,
+        label="rank-biserial correlation (RBC)", zero=0, limits=(-1.03, 1.03),
         more=[*of.values(), Look("no large effect", "#D9D9D9", "s")],
     )  # fmt: skip
-    if not len(known):
-        return figure
     (axis,), limit = figure.axes, known["large"].max()
     axis.axvspan(-limit, limit, color="#8A8A8A", alpha=0.12, linewidth=0, zorder=0)
     models, places = list(dict.fromkeys(known["model"])), list(dict.fromkeys(known["measure"]))
