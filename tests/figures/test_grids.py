@@ -72,7 +72,8 @@ GRIDS: dict[str, tuple[dict[str, Any], dict[str, Any], list[Axis], list[str]]] =
     ),
     "disambiguation": (
         {"models": ["sandbox-wsd-marian"], "masked_lm": None, "causal_lm": None, "training_pairs": 800, "n_pairs": 200,
-         "bleu_pairs": 20, "aligner_pairs": 400, "challenge_size": 40, "n_seeds": 30, "n_samples": 6, "attack_size": 40},
+         "bleu_pairs": 20, "aligner_pairs": 400, "challenge_size": 40, "n_seeds": 30, "n_samples": 6,
+         "attack_size": 40},
         {"models": ARCHITECTURES},
         [[{"model": name} for name in ARCHITECTURES]],
         [],

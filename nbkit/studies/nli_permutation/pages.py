@@ -155,8 +155,8 @@ def binned_figure(
                 axis.axvline(at, **DASHED)
             for (model, look), shift in zip(own.items(), panels.dodge(len(own)), strict=True):
                 line = here[here["model"] == model].rename(columns={"examples": "n"})
-                at = line["left"] + (0.5 + 0.6 * shift) * (line["right"] - line["left"])
-                panels.line(axis, line, at, look, "rate", "low", "high")
+                x = line["left"] + (0.5 + 0.6 * shift) * (line["right"] - line["left"])
+                panels.line(axis, line, x, look, "rate", "low", "high")
             axis.set(ylim=(-0.02, 1.02), xlabel=across, title=title)
         axes[0, 0].set_ylabel("permutations accepted (share)")
         panels.legend(figure, own.values())
