@@ -603,7 +603,8 @@ def test_two_conditions_stand_beside_each_other():
     looks = {name: theme.Look(name, "#000000", "o") for name in ("permuted", "hypothesis")}
     bars = table.head(0).assign(predictor="")
     (panel,) = pages.paired_figure(table, "scheme", looks, bars, ["omega_max"], "").axes
-    heights = [y for each in panel.collections for _, y in np.asarray(getattr(each, "get_offsets", list)())]
+    marks = [each for each in panel.collections if type(each).__name__ == "PathCollection"]
+    heights = [y for each in marks for _, y in each.get_offsets()]
     assert len(set(np.round(heights, 3))) == 4 == len(heights)
 
 

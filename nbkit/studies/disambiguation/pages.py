@@ -168,7 +168,7 @@ def errors_figure(params: DisambiguationParams, outcomes: pd.DataFrame, rates: p
     """Error rates of the sets (Figure 1), one row per model, with a bar at the rate over all test pairs."""
     whole = rates["model"].map(error_rates(outcomes).set_index("model")["value"])
     return forest(
-        rates, "model", hue="set", hues=SETS, label="WSD error rate (%)", limits=(0, _end(rates)), percent=True,
+        rates, "model", hue="set", hues=SETS, label="WSD error rate (%)", limits=_ends(rates), percent=True,
         marks=rates.assign(value=whole), mark="all test pairs", empty=NO_PAIR if params.models else NO_MODEL,
     )  # fmt: skip
 
@@ -177,7 +177,7 @@ def success_figure(rates: pd.DataFrame, y: str, hue: str, empty: str) -> Figure:
     """Attack success with the ceiling of each mark in figures beside it: seeds translated right (Figures 2 and 3)."""
     figure = forest(
         rates, y, hue=hue, names=spelled if y == "kind" else None, hues=SETS if hue == "set" else None,
-        label="attack success rate (%)", limits=(0, _end(rates)), percent=True, empty=empty,
+        label="attack success rate (%)", limits=_ends(rates), percent=True, empty=empty,
     )  # fmt: skip
     if not theme.message_of(figure):
         (axis,), known = figure.axes, rates[rates["value"].notna()]
@@ -190,9 +190,10 @@ def success_figure(rates: pd.DataFrame, y: str, hue: str, empty: str) -> Figure:
     return figure
 
 
-def _end(rates: pd.DataFrame) -> float:
-    """Where an axis of rates ends, with room at the right."""
-    return min(1.03, 1.15 * float(np.nanmax(rates[["value", "high"]], initial=0.05)))
+def _ends(rates: pd.DataFrame) -> tuple[float, float]:
+    """The ends of an axis of rates, with room at the right."""
+    end = min(1.03, 1.15 * float(np.nanmax(rates[["value", "high"]], initial=0.05)))
+    return -0.02 * end, end
 
 
 def show_errors(params: DisambiguationParams, outcomes: pd.DataFrame) -> None:
