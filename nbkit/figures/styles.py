@@ -31,6 +31,7 @@ MARK = 'mark style="background-color: #fdeeba"'
 # The sign of a number in a cell, and the sign of one that is rounded to nothing.
 _HYPHEN = re.compile(r"(?<![\w.)\]])-(?=\d)")
 _SIGN_OF_ZERO = re.compile(r"(?<![\w.)\]])[-+](?=0(?:\.0+)?(?![\d.]))")
+_PAGE = 105  # characters that fit a line of a table
 _NAME = 60  # characters: what is longer is a sentence
 _PROBABILITIES = frozenset({"p", "p_corrected"})
 _SIGNED = frozenset({"difference", "coded_difference", "inferred_difference", "effect", "rho"})
@@ -145,12 +146,25 @@ def _format(table: Styler, language: str) -> None:
         formats["n"] = lambda n: written(n) + dagger(n)
     table.format(formats, na_rep=NOTHING, escape=language)
     if language == "html":
+        if _is_wide(frame):  # intervals stand below their values, so that the table fits the page
+            under = {n: each for n, each in formats.items() if not _is_number(frame[n])}
+            table.format({n: _below(each) for n, each in under.items()}, na_rep=NOTHING, subset=list(under))
         texts = {n: typeset if n in _SYMBOLIC else breakable for n in frame.columns if n not in formats}
         table.format({n: _as_text(each) for n, each in texts.items()}, na_rep=NOTHING, subset=list(texts))
         table.format_index(lambda name: typeset(names.get(str(name), str(name).replace("_", " "))), axis=1)
     else:  # pandas escapes a name before it asks what to call it, and not what it is called
         heads = {n.replace("_", r"\_"): _formula(re.sub(r"(?<!\\)%", r"\\%", head)) for n, head in names.items()}
         table.format_index(lambda name: heads.get(name, str(name).replace(r"\_", " ")), axis=1, escape=language)
+
+
+def _is_wide(frame: pd.DataFrame) -> bool:
+    """Whether a table outgrows the page with intervals beside their values."""
+    longest = (frame[name].astype(str).str.len().max() for name in frame)
+    return sum(2 + min(26, 0 if np.isnan(n) else n) for n in longest) > _PAGE
+
+
+def _below(written: Callable[[Any], str]) -> Callable[[Any], str]:
+    return lambda value: written(value).replace(" [", "<br>[")
 
 
 def _as_text(written: Callable[[str], str]) -> Callable[[Any], str]:

@@ -44,7 +44,7 @@ PERTURBED = ("perturbation", "perturbation_a", "perturbation_b")
 BEHIND_RULE = model_label(f"{BY_RULE}model").removeprefix("model")
 
 #: How mathtext of figures begins.
-_SYMBOL = re.compile(r"\$(\\(alpha|beta|kappa|rho|Omega|math)|x\$|M_)")
+_SYMBOL = re.compile(r"\$(\\(alpha|beta|kappa|rho|Omega|math)|x\$|M_|D\^)")
 
 Names = Callable[[str], str] | Mapping[str, str] | None
 

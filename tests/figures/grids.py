@@ -55,7 +55,7 @@ def on_grid(patch: pytest.MonkeyPatch, small: Any, axes: Sequence[Axis], noisy: 
         source = read(Run(small.study, small), "outcomes").iloc[0] if len(rows) else {}
         of = [name for name in (*small.study.of, "model") if name in rows]
         found = with_texts(
-            Run(small.study, small), rows.assign(**{name: source[name] for name in of} if of else {}), items
+            Run(small.study, small), rows.assign(**{name: source[name] for name in of} if len(rows) else {}), items
         )
         return found.assign(**{name: rows[name] for name in of})
 

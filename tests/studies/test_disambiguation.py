@@ -16,6 +16,7 @@ import pytest
 from nbkit.batch.workers import run_unit
 from nbkit.errors import ParamsError
 from nbkit.measure.literal import lemmas
+from nbkit.measure.senses import bias_towards
 from nbkit.measure.statistics import rank_biserial, share_interval
 from nbkit.models import LANGUAGE_MODELS, Entry
 from nbkit.models.answers import Weights
@@ -351,16 +352,54 @@ def test_pages_show_and_keep_what_the_tables_say(run, ran):
 
 
 def test_one_sentence_by_hand_comes_to_what_the_study_finds(run, ran):
+    """The sentence has an error, its biases are those of the tables, and one of its words shows the wrong sense."""
     values = ran["disambiguation/error_prediction"].values
-    pair, outcome = values["one"].iloc[0], values["of_one"].iloc[0]
+    pair, outcome = values["one"].iloc[0], values["wrong"].iloc[0]
     means = values["words"].mean(numeric_only=True)
     assert means["FREQ✓"] == pytest.approx(pair["freq_right_mean"])
     assert means["FREQ✗"] == pytest.approx(pair["freq_wrong_mean"])
     assert means["PPMI✓"] == pytest.approx(pair["ppmi_right_mean"])
-    assert pair["gap"] == pytest.approx(values["gap"].max())
-    assert len(values["hypotheses"]) == 1 and outcome["key"] == pair["key"]
-    if outcome["found"]:
-        assert outcome["found"] in values["clusters"].values()
+    assert outcome["outcome"] == WRONG and outcome["key"] == pair["key"]
+    assert outcome["found"] in values["clusters"].values()
+
+
+def test_one_attack_by_hand_succeeds(ran):
+    values = ran["disambiguation/attack_success"].values
+    (both,), one = values["both"], values["one"].iloc[0]
+    assert one["outcome"] == "success" and one["found"] == one["adversarial"]
+    assert both[one["adversarial"]] - both[one["sense"]] == one["bias"] == values["attacks"].query(
+        "outcome == 'success'"
+    )["bias"].max()  # fmt: skip
+
+
+def test_whole_samples_are_scored_as_the_research_code_scores_them(run):
+    """Independently of sums over seeds: every word of the sample, by its length."""
+    params, _ = run
+    attacks = pages.read(params, "attacks")
+    found = pages.whole_sentences(params, attacks)
+    known, items = counts(params), STUDY.read(params, "items").set_index("key")
+    assert set(attacks["kind"]) >= {"IH", "RH"}
+    for kind in attacks["kind"].unique():
+        row = found[found["kind"] == kind].iloc[0]
+        words = lemmas(source_of(items.loc[row["key"]], "en"))
+        *_, replaced, number = json.loads(row["sample"])
+        if replaced is not None:
+            before = [len(each) for each in source_of(items.loc[row["key"]], "en").sentences[:number]]
+            del words[sum(before) + replaced]
+        words.append(row["attractor"])
+        for side, sense in (("right", row["sense"]), ("wrong", row["adversarial"])):
+            for measure, name in (("freq", "freq"), ("ppmi", "ppmi_published")):
+                expected = bias_towards(words, known, row["homograph"], sense, measure=name, aggregate="mean")
+                assert row[f"{measure}_{side}"] == pytest.approx(expected)
+
+
+def test_pages_of_one_model_of_which_nothing_is_decided_say_so(run, tmp_path):
+    """A name of forty letters, translations from right to left in which no sense can be seen."""
+    with registered(Dummy(lambda _: "لا أعرف هذه الجملة ."), ["m" * 40]):
+        found = run_pages(run[0].model_copy(update={"models": ["m" * 40]}), tmp_path)
+    text = "\n".join(page.text for page in found.values())
+    assert "No correlation: it needs test pairs translated right" in text
+    assert "No model of this run chose a wrong sense." in text and "No attack of this run succeeded" in text
 
 
 def test_every_artefact_of_the_paper_is_named_by_its_number(ran):
@@ -444,16 +483,34 @@ def test_printed_samples_are_marked(table):
     assert len(rows) >= 4 and all(pages.RED in each and pages.BLUE in each for each in marked)
 
 
-def test_the_bar_beside_a_rate_is_that_of_its_own_set():
+def test_the_ceiling_beside_a_rate_is_that_of_its_own_set():
     """The ceiling of the challenge set stood in the row of the random set, of which it is not the ceiling."""
     names = ["challenge", "random", "random, at the homograph"]
     rates = pd.DataFrame({"model": "m", "set": names, "value": [0.1, 0.2, 0.3], "low": 0.0, "high": 0.5, "n": 90,
                           "ceiling": [0.9, 0.7, 0.8]})  # fmt: skip
-    (axis,) = pages.success_figure(rates, "").axes
+    (axis,) = pages.success_figure(rates, "model", "set", "").axes
     points = [tuple(at) for each in axis.collections for at in np.asarray(getattr(each, "get_offsets", list)())]
     heights = {round(x, 6): y for x, y in points}
-    for value, ceiling in zip(rates["value"], rates["ceiling"], strict=True):
-        assert heights[value] == heights[ceiling]
+    written = {text.get_position()[1]: text.get_text() for text in axis.texts}
+    assert [written[heights[value]] for value in rates["value"]] == ["90", "70", "80"]
+
+
+def test_printed_values_stand_beside_marks_of_the_same_computation(run):
+    """The paper's PPMI is its code's: in the row of marks that are computed so, a mark for each domain."""
+    found = pages.bias_strengths(run[0], pages.read(run[0]))
+    main, coded = (found[found[name]].assign(model="Transformer") for name in ("main", "coded"))
+    rows = pages.both_ways(main, coded)
+    compared = rows[rows["compared"]].set_index("name")["measure"]
+    assert compared["ppmi_diff"] == "PPMI diff, as their code" and compared["freq_diff"] == "FREQ diff"
+    (axis,) = pages.strengths_figure(main, coded, "sandbox", "table3", "").axes
+    labels = [text.get_text() for text in axis.get_yticklabels()]
+    last = [np.asarray(each.get_offsets()) for each in axis.collections if hasattr(each, "get_offsets")][-2:]
+    for crosses, domain in zip(last, ("OS18", "WMT19"), strict=True):
+        printed = STUDY.printed.load("table3").set_index(["model", "measure"])["rbc"]
+        assert len(crosses) == 7
+        for x, y in crosses:
+            name = rows[rows["measure"] == labels[round(y)]]["name"].iloc[0]
+            assert x == printed[f"{domain} Transformer", name] and labels[round(y)] == compared[name]
 
 
 def test_the_study_is_registered():

@@ -10,6 +10,7 @@ import pytest
 
 from nbkit.models.probes import CONTEXTS
 from nbkit.studies.idioms import STUDY
+from nbkit.studies.idioms.scores import OF
 from tests.pages import Page, html, run_page
 
 from .conftest import Dummy, register, registered
@@ -51,9 +52,9 @@ def test_every_page_draws_what_its_tables_say(pages: dict[str, Page]) -> None:
             page.figures
         )
     assert {name: len(page.figures) for name, page in pages.items() if page.figures} == {
-        "idioms/idiom_data": 1, "idioms/literal_errors": 2, "idioms/accuracy": 2, "idioms/global_scores": 2,
-        "idioms/context_translation": 2, "idioms/context_likelihood": 2, "idioms/uncertainty": 2,
-        "idioms/model_card": 4,
+        "idioms/idiom_data": 2, "idioms/literal_errors": 3, "idioms/accuracy": 2, "idioms/global_scores": 2,
+        "idioms/context_translation": 3, "idioms/context_likelihood": 2, "idioms/uncertainty": 2,
+        "idioms/worked_examples": 1, "idioms/model_card": 4,
     }  # fmt: skip
 
 
@@ -73,8 +74,8 @@ def test_the_papers_values_stand_beside_those_of_both_languages(pages: dict[str,
         for _, condition, model, measure, *_, value, _ in PUBLISHED.load(table).itertuples(index=False)
         if (model, measure) == ("random", "litter") and condition in ("zero", "joint")
     }
-    statistics = pages["idioms/idiom_data"].frame("table1_statistics").set_index(["language", "statistic"])["printed"]
-    assert statistics["fr", "Idiom-test"] == "1,383" and statistics["es", "Idiom-train"] == "1,312"
+    statistics = pages["idioms/idiom_data"].frame("table1_statistics").set_index(["language", "statistic"])["published"]
+    assert statistics["fr", "Idiom-test"] == 1383 and statistics["es", "Idiom-train"] == 1312
     text = pages["idioms/global_scores"].text
     for table in ("table2", "table3", "table4"):
         assert PUBLISHED.title(table) in text
@@ -124,6 +125,35 @@ def test_a_run_without_something_says_so_on_every_page(given: str, tmp_path, mon
         assert "Where these results come from" in html(list(done.shown.values())[-1])
         if notebook.path.rpartition("/")[2] in ("literal_errors", "accuracy", "global_scores", "model_card"):
             assert message[given] in done.text, notebook.path
+
+
+def test_one_error_by_hand_comes_to_what_the_study_finds(pages: dict[str, Page]) -> None:
+    """The pair that the page works through has an error, and its means are those of the tables."""
+    page = pages["idioms/literal_errors"]
+    (judgement,), one = page.values["judgements"], page.values["one"].iloc[0]
+    assert judgement.error and one["error"] and page.values["of_idiom"][one["idiom"]] > 0
+    found = page.frame("litter_all").query("variant == 'paper' and pairs == 'paper'").set_index([*OF])["value"]
+    assert page.values["of_idiom"].mean() == pytest.approx(found[tuple(one[OF])])
+
+
+def test_pages_into_a_language_that_the_paper_lacks_show_its_tables(tmp_path, monkeypatch) -> None:
+    """One model with a name of forty letters, into Arabic, no idiom's word in the dictionary: nothing is decided."""
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    params = toy_params(tmp_path)
+    (tmp_path / "set.ar").write_text("هم يموتون اليوم .\n" * 8, encoding="utf-8")
+    (tmp_path / "words.tsv").write_text("nothing\tلا\n", encoding="utf-8")
+    register(Dummy(lambda text: "هم يركلون الدلو اليوم ."))
+    run = params.model_dump() | {"languages": ["ar"], "models": {"m" * 40: "dummy-{condition}"}, "contexts": []}
+    for notebook in STUDY.notebooks:
+        done = run_page(notebook.path, run, tmp_path / notebook.path, monkeypatch)
+        assert "Where these results come from" in html(list(done.shown.values())[-1])
+        if notebook.path == "idioms/literal_errors":
+            assert "No translation of this run has an open blocklist" in done.text
+            assert len(done.figures["cell-6"].axes) == 2  # both languages of the paper
+        if notebook.path == "idioms/idiom_data":
+            assert "2,007,723" in done.text and "<summary>The paper's whole Table 1" not in "".join(
+                html(each) for things in done.all_shown.values() for each in things
+            )
 
 
 def marks(figure, across: int) -> list[float]:

@@ -593,8 +593,19 @@ def test_bins_of_few_pairs_are_not_drawn():
     (panel,) = pages.binned_figure(table, "BLEU").axes
     line = next(line for line in panel.lines if len(line.get_xdata()) == 4)  # the fifth holds 3 pairs
     assert np.allclose(line.get_xdata(), [0.05, 0.15, 0.25, 0.35])
-    (empty,) = pages.binned_figure(table.assign(examples=4), "BLEU").axes
-    assert [text.get_text() for text in empty.texts] == ["no bin of 5 pairs"]
+    assert theme.message_of(pages.binned_figure(table.assign(examples=4), "BLEU")) == "No bin has 5 pairs."
+
+
+def test_two_conditions_stand_beside_each_other():
+    """The mark of the second covered that of the first where both were equal."""
+    rows = pd.MultiIndex.from_product([["m"], ["a", "b"], ["permuted", "hypothesis"]], names=[*study.OF, "scheme"])
+    table = rows.to_frame(index=False).assign(measure="omega_max", value=0.9, low=0.8, high=1.0, n=90)
+    looks = {name: theme.Look(name, "#000000", "o") for name in ("permuted", "hypothesis")}
+    bars = table.head(0).assign(predictor="")
+    (panel,) = pages.paired_figure(table, "scheme", looks, bars, ["omega_max"], "").axes
+    marks = [each for each in panel.collections if type(each).__name__ == "PathCollection"]
+    heights = [y for each in marks for _, y in each.get_offsets()]
+    assert len(set(np.round(heights, 3))) == 4 == len(heights)
 
 
 def test_a_model_looks_like_its_architecture():
@@ -615,8 +626,6 @@ def test_symbols_are_typeset_wherever_they_are_read():
     assert "𝒫<sup>c</sup>" in html and "&lt;i&gt;a_max&lt;/i&gt;" in html  # a name is not a symbol, and is escaped
     latex = styles.to_latex(table)
     assert r"$\mathcal{P}^{\mathrm{c}}$" in latex and r"$\Omega_{\mathrm{x}}$ \& $D^{\mathrm{f}}$" in latex
-    stacked = pages.stacked(pd.DataFrame({"omega_max": ["0.100 [0.05, 0.95]"]}), "", pages.SYMBOLS)
-    assert "0.100<br>[0.05, 0.95]" in stacked.to_html() and "<br>" not in styles.to_latex(stacked)
 
 
 def on_page(name: str, p: NliPermutationParams, folder, monkeypatch):
@@ -664,3 +673,18 @@ def test_published_values_stand_beside_ours(models, tmp_path, monkeypatch):
 def test_refusals_are_mentioned_where_they_count(models, tmp_path, monkeypatch):
     page = on_page("acceptance", params("reluctant"), tmp_path, monkeypatch)
     assert "refused to label are not accepted: reluctant (sandbox:test): " in page.text
+
+
+def test_pages_of_one_model_that_never_answers_with_a_long_name_on_arabic_text(models, tmp_path, monkeypatch):
+    """One model, one set whose name has forty letters, text from right to left, nothing decided."""
+    rows = [
+        "\t".join([" ".join(["ولد", "صغير", "يلعب", "في", place, "اليوم"])] * 2 + ["neutral"])
+        for place in ("البيت", "الحديقة")
+    ]
+    file = own_set(tmp_path / f"{'x' * 40}.tsv", rows)
+    CLASSIFIERS.register("m" * 40, models["mute"], replace=True)
+    for answers, name in (("", "mute"), ("m", "m" * 40)):
+        p = of_file(file, name, language="ar", parsers={"ar": "tokenizer"}, permutations=3, clumps=[])
+        for each in NAMES:
+            page = on_page(each, p, tmp_path / f"out{answers}", monkeypatch)
+            assert "Where these results come from" in page.text

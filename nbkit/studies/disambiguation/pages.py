@@ -5,8 +5,10 @@ Twins are attacked for `disambiguation/transferability` alone; all other pages a
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -17,17 +19,22 @@ from matplotlib.figure import Figure
 
 from nbkit.figures import styles, theme
 from nbkit.figures.draw import forest
-from nbkit.figures.panels import NO_MODEL
-from nbkit.figures.theme import Look
+from nbkit.figures.panels import NO_MODEL, dodge
+from nbkit.figures.theme import Look, ordered
+from nbkit.measure.literal import lemmas
+from nbkit.measure.senses import MEASURES as MEASURE_OF
 from nbkit.measure.senses import WINDOW
 from nbkit.measure.statistics import COHEN
 from nbkit.models import label, load
 from nbkit.models.python import remarked
 from nbkit.models.translators.texts import score_signature
+from nbkit.perturb.word_sense import spelled
 from nbkit.provenance import Footer
 from nbkit.studies import notebook
 from nbkit.studies.disambiguation import STUDY
 from nbkit.studies.disambiguation.attacks import OTHER, SEED_WRONG, SUCCESS
+from nbkit.studies.disambiguation.items import source_of
+from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import PUBLISHED_CODE, UNDECIDED, WRONG
 from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, drawn
@@ -160,21 +167,33 @@ def rates_of_sets(rates: Any, table: pd.DataFrame, sets: Mapping[str, pd.DataFra
 def errors_figure(params: DisambiguationParams, outcomes: pd.DataFrame, rates: pd.DataFrame) -> Figure:
     """Error rates of the sets (Figure 1), one row per model, with a bar at the rate over all test pairs."""
     whole = rates["model"].map(error_rates(outcomes).set_index("model")["value"])
-    marks, empty = rates.assign(value=whole), NO_PAIR if params.models else NO_MODEL
-    return _sets_figure(rates, marks, "all test pairs", "WSD error rate (%)", empty)
-
-
-def success_figure(rates: pd.DataFrame, empty: str) -> Figure:
-    """Attack success of the sets (Figure 3), one row per model; each set has its own ceiling beside its rate."""
-    marks = rates.assign(value=rates["ceiling"])
-    return _sets_figure(rates, marks, "ceiling: seed translated correctly", "attack success rate (%)", empty)
-
-
-def _sets_figure(rates: pd.DataFrame, marks: pd.DataFrame, mark: str, what: str, empty: str) -> Figure:
     return forest(
-        rates, "model", hue="set", hues=SETS, label=what, limits=(-0.02, 1.02), percent=True, marks=marks, mark=mark,
-        empty=empty,
+        rates, "model", hue="set", hues=SETS, label="WSD error rate (%)", limits=_ends(rates), percent=True,
+        marks=rates.assign(value=whole), mark="all test pairs", empty=NO_PAIR if params.models else NO_MODEL,
     )  # fmt: skip
+
+
+def success_figure(rates: pd.DataFrame, y: str, hue: str, empty: str) -> Figure:
+    """Attack success with the ceiling of each mark in figures beside it: seeds translated right (Figures 2 and 3)."""
+    figure = forest(
+        rates, y, hue=hue, names=spelled if y == "kind" else None, hues=SETS if hue == "set" else None,
+        label="attack success rate (%)", limits=_ends(rates), percent=True, empty=empty,
+    )  # fmt: skip
+    if not theme.message_of(figure):
+        (axis,), known = figure.axes, rates[rates["value"].notna()]
+        rows, offsets = ordered(known[y]), dict(zip(ordered(known[hue]), dodge(known[hue].nunique()), strict=True))
+        axis.set_title("ceiling (%)", loc="right", fontsize=8, fontweight="normal")
+        for row in known.to_dict("records"):
+            at = rows.index(row[y]) + (offsets[row[hue]] if known.duplicated(y).any() else 0)
+            axis.text(0.99, at, f"{100 * row['ceiling']:.0f}", transform=axis.get_yaxis_transform(), ha="right",
+                      va="center", fontsize=7.5, zorder=9)  # fmt: skip
+    return figure
+
+
+def _ends(rates: pd.DataFrame) -> tuple[float, float]:
+    """The ends of an axis of rates, with room at the right."""
+    end = min(1.03, 1.15 * float(np.nanmax(rates[["value", "high"]], initial=0.05)))
+    return -0.02 * end, end
 
 
 def show_errors(params: DisambiguationParams, outcomes: pd.DataFrame) -> None:
@@ -222,8 +241,8 @@ def show_claims(topic: str) -> None:
 def bias_strengths(params: DisambiguationParams, outcomes: pd.DataFrame) -> pd.DataFrame:
     """Rank-biserial correlations of biases with errors (Table 3), by both aggregates and all kinds of PPMI.
 
-    Columns: those of `nbkit.studies.summarise.strengths`, measure (`MEASURES`), aggregate, space (of PPMI) and main
-    (whether both are the run's choice).
+    Columns: those of `nbkit.studies.summarise.strengths`, measure (`MEASURES`), aggregate, space (of PPMI), main
+    (whether both are the run's choice) and coded (whether both are the research code's).
     """
     decided = outcomes[outcomes["outcome"] != UNDECIDED]
     tables = []
@@ -237,36 +256,68 @@ def bias_strengths(params: DisambiguationParams, outcomes: pd.DataFrame) -> pd.D
     length = strengths(decided, "length", "right == 0", "model")
     tables.append(length.assign(measure="length", aggregate=params.bias, space=params.ppmi))
     found = pd.concat(tables, ignore_index=True)
-    return found.assign(main=(found["aggregate"] == params.bias) & (found["space"] == params.ppmi))
+    has_code = ~found["measure"].str.startswith("ppmi") | (found["space"] == "published")
+    return found.assign(
+        main=(found["aggregate"] == params.bias) & (found["space"] == params.ppmi),
+        coded=(found["measure"] == "length") | (has_code & (found["aggregate"] == "mean")),
+    )
 
 
-def only_model(table: pd.DataFrame) -> list[Look]:
-    """The look of the model of a table for the legend, where it is the only one."""
-    looks = list(theme.model_looks(table["model"]).values())
-    return looks if len(looks) == 1 else []
+def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, artefact: str, empty: str) -> Figure:
+    """Correlations with 95 % intervals, a row per measure; beside a model those that the paper prints of its kind.
 
-
-def strengths_figure(found: pd.DataFrame, artefact: str, empty: str) -> Figure:
-    """Correlations with 95 % intervals, one row per measure; what the paper prints in *artefact* as grey crosses.
-
-    Shaded: smaller than the largest model's threshold of a large effect.
+    coded: the correlations as the research code computes them. Where these are others, they have a separate row, with
+    the printed ones. Shaded: smaller than the largest model's threshold of a large effect.
     """
-    known = found[found["value"].notna()]
-    more = [Look("the paper", "#8A8A8A", "X"), Look("no large effect", "#D9D9D9", "s")]
+    if not found["value"].notna().any():
+        return theme.message(empty)
+    rows = both_ways(found, coded)
+    known = rows[rows["value"].notna()]
+    printed = STUDY.printed.load(artefact)
+    parts = printed["model"].str.split(n=1, expand=True)
+    printed = printed.assign(domain=parts[0], model=parts[1])
+    printed = printed[printed["domain"].eq(domain) | ~printed["domain"].eq(domain).any()]
+    of = {
+        name: Look(f"{name}, the paper", colour, marker)
+        for name, colour, marker in _DOMAINS
+        if name in set(printed["domain"])
+    }
     figure = forest(
-        known.assign(n=known[["n_yes", "n_no"]].min(axis=1)), "measure", hue="model", names=MEASURES,
-        label="rank-biserial correlation (RBC)", zero=0, limits=(-1.03, 1.03), empty=empty,
-        more=[*only_model(known), *more],
+        known.assign(n=known[["n_yes", "n_no"]].min(axis=1)), "measure", hue="model", names=lambda name: name,
+        label="rank-biserial correlation (RBC)", zero=0, limits=(-1.03, 1.03),
+        more=[*of.values(), Look("no large effect", "#D9D9D9", "s")],
     )  # fmt: skip
-    if len(known):
-        limit, printed = known["large"].max(), STUDY.printed.load(artefact)
-        figure.axes[0].axvspan(-limit, limit, color="#8A8A8A", alpha=0.12, linewidth=0, zorder=0)
-        printed = printed[printed["measure"].isin(known["measure"])]
-        rows = list(dict.fromkeys(known["measure"]))
-        figure.axes[0].scatter(
-            printed["rbc"], printed["measure"].map(rows.index), color="#8A8A8A", marker="X", s=20, zorder=1
-        )
+    (axis,), limit = figure.axes, known["large"].max()
+    axis.axvspan(-limit, limit, color="#8A8A8A", alpha=0.12, linewidth=0, zorder=0)
+    models, places = list(dict.fromkeys(known["model"])), list(dict.fromkeys(known["measure"]))
+    beside = dict(zip(models, dodge(len(models)), strict=True))
+    last = known[known["compared"]].drop_duplicates("name").set_index("name")["measure"].map(places.index)
+    for name, look in of.items():
+        own = printed[(printed["domain"] == name) & printed["measure"].isin(last.index)]
+        own = own[own["model"].isin(models) | ~printed["model"].isin(models).any()]
+        heights = own["measure"].map(last) + own["model"].map(beside).fillna(0)
+        axis.scatter(own["rbc"], heights, color=look.colour, marker=look.marker, s=26, linewidth=0.8, zorder=1)
     return figure
+
+
+#: How what the paper prints of each of its domains is drawn.
+_DOMAINS = (("OS18", "#6E6E6E", "X"), ("WMT19", "#9A9A9A", "P"))
+
+
+def both_ways(found: pd.DataFrame, coded: pd.DataFrame) -> pd.DataFrame:
+    """Correlations as defined and, below each that the research code computes otherwise, as coded.
+
+    measure: as rows are called; name: of the measure; compared: whether printed values belong here.
+    """
+    keys = ["model", "measure"]
+    other = coded.merge(found[[*keys, "value"]], on=keys, suffixes=("", "_defined"))
+    differs = other[(other["value"] - other["value_defined"]).abs() > 1e-9]["measure"].unique()
+    rows = pd.concat([found.assign(coded=False), coded[coded["measure"].isin(differs)].assign(coded=True)])
+    order = {name: place for place, name in enumerate(dict.fromkeys(found["measure"]))}
+    rows = rows.assign(place=2 * rows["measure"].map(order) + rows["coded"], name=rows["measure"])
+    rows["compared"] = rows["coded"] | ~rows["measure"].isin(differs)
+    rows["measure"] = rows["measure"].map(MEASURES) + np.where(rows["coded"], ", as their code", "")
+    return rows.sort_values("place", kind="stable", ignore_index=True)
 
 
 def show_strengths(found: pd.DataFrame, yes: str, name: str, empty: str) -> None:
@@ -289,25 +340,59 @@ def show_strengths(found: pd.DataFrame, yes: str, name: str, empty: str) -> None
 
 
 def show_strengths_beside(
-    params: DisambiguationParams, ours: pd.DataFrame, artefact: str, headings: Mapping[str, str]
+    params: DisambiguationParams, found: pd.DataFrame, coded: pd.DataFrame, artefact: str
 ) -> None:
-    """Show the run's correlations beside the paper's, and the paper's whole table.
+    """Show the run's correlations, as defined and as the research code computes them, beside the paper's.
 
-    ours: model, measure and value; as_computed, if the research code computes another value.
+    Without a printed value for the run's domain, the paper's whole table stands open in their place.
     """
+    theirs = coded.set_index(["model", "measure"])["value"].rename("as_computed")
+    ours = found[["model", "measure", "value"]].join(theirs, on=["model", "measure"])
     named = ours.rename(columns={"value": "rbc"}).assign(model=f"{params.domain} " + ours["model"])
     both = STUDY.printed.beside(named, artefact, ["model", "measure"])
-    both = both[both["published"].notna()].assign(measure=lambda rows: rows["measure"].map(MEASURES))
-    if "as_computed" in both:
-        both = both.assign(from_code=both["as_computed"] - both["published"])
+    both = both[both["published"].notna()].assign(
+        measure=lambda rows: rows["measure"].map(MEASURES),
+        from_code=lambda rows: rows["as_computed"] - rows["published"],
+    )
+    headings = {"rbc": "as defined", "as_computed": "as their code computes it", "difference": "as defined − paper",
+                "from_code": "as computed − paper"}  # fmt: skip
     columns = ["model", "measure", "rbc", "as_computed", "printed", "difference", "from_code"]
-    show(
-        both, f"{artefact}_published", columns=columns, headings=headings,
-        caption=f"{STUDY.printed.title(artefact)}: ours and the paper's",
-        empty=f"The paper has no values for the domain '{params.domain}'; the next table shows those it prints.",
-    )  # fmt: skip
-    printed(STUDY, artefact, ["model"], "measure")
+    caption = f"{STUDY.printed.title(artefact)}: ours and the paper's"
+    if len(both):
+        show(both, f"{artefact}_published", columns=columns, headings=headings, caption=caption)
+    printed(STUDY, artefact, ["model"], "measure", folded=len(both) > 0)
     remark(STUDY, artefact)
+
+
+def whole_sentences(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.DataFrame:
+    """Attacks with the biases of whole samples in place of their attractors', as the research code scores them.
+
+    A bias is the sum over the seed's words without the one replaced, and the attractor, by the sample's length; PPMI is
+    the research code's. Source: test_attractor_correlations.py.
+    """
+    items, known = STUDY.read(params, "items").set_index("key"), fold_counts(STUDY.read(params, "senses"))
+    texts = {key: source_of(items.loc[key], params.source) for key in attacks["key"].unique()}
+    measures = {"freq": MEASURE_OF["freq"], "ppmi": MEASURE_OF["ppmi_published"]}
+
+    @cache
+    def total(key: str, homograph: str, sense: str, measure: str, place: tuple[int, int] | None) -> float:
+        """The sum over a seed's words, or the bias of the word at one place."""
+        sentences = texts[key].sentences
+        words = lemmas(texts[key]) if place is None else [(sentences[place[0]].lemmas or ())[place[1]].lower()]
+        return sum(measures[measure](known(items.at[key, "fold"]), word, homograph, sense) for word in words)
+
+    found: dict[str, list[float]] = {f"{measure}_{side}": [] for measure in measures for side in ("right", "wrong")}
+    for row in attacks.itertuples():
+        *_, replaced, number = json.loads(row.sample)
+        counts, length = known(items.at[row.key, "fold"]), len(texts[row.key]) + (replaced is None)
+        for measure, of_word in measures.items():
+            for side, sense in (("right", row.sense), ("wrong", row.adversarial)):
+                whole = total(row.key, row.homograph, sense, measure, None) + of_word(
+                    counts, row.attractor, row.homograph, sense
+                )
+                gone = 0 if replaced is None else total(row.key, row.homograph, sense, measure, (number, replaced))
+                found[f"{measure}_{side}"].append((whole - gone) / length)
+    return attacks.assign(**found)
 
 
 def show_thresholds(found: pd.DataFrame, artefact: str, what: str) -> None:

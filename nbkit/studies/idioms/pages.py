@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
+from textwrap import fill, shorten
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,9 @@ def systems_figure(
 ) -> Figure:
     """A row per system and control, a panel per measure (its name in the column panel) and language."""
     named = [scores.system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
-    several = len(params.languages) > 1
-    panels = table["panel"].astype(str) + (", " + table["language"].astype(str) if several else "")
+    several = table["language"].nunique() > 1
+    panels = [fill(name, 18) for name in table["panel"]]
+    panels = [f"{name}\n{code}" if several else name for name, code in zip(panels, table["language"], strict=True)]
     shown = table.assign(system=named, panel=panels, n=table.get("idioms", table.get("n", np.nan)))
     return draw.forest(
         scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, limits="unit" if unit else None,
@@ -86,32 +88,100 @@ def contexts_figure(effects: pd.DataFrame, params: IdiomsParams, measures: Seque
     )  # fmt: skip
 
 
-def show_procedure(measure: str, *figures: str) -> None:
-    """Show how states of an idiom come from three contexts, and what is measured with them.
+def show_procedure(*figures: str) -> None:
+    """Draw how states of an idiom come from three contexts ("fig4"), and what is measured with them (17, 19 and 21)."""
+    for name in figures:
+        drawn = _data()["illustrations"][name]
+        last = max(row["y"] for row in drawn["rows"])
+        figure, ((panel,),) = draw.figure(height=0.7 + 0.72 * last)
+        with theme.style():
+            for row in drawn["rows"]:
+                panel.text(-0.75, row["y"], row["name"], ha="right", va="center")
+                for place, word in enumerate(row["words"], start=row["first"]):
+                    _box(panel, place, row["y"], word, row["fill"] if place in row["marked"] else "white")
+                for first, end in row.get("lines", ()):
+                    panel.plot([first - 0.42, end - 0.58], [row["y"] + 0.42] * 2, color="#555555", linewidth=1.4)
+                heights = row.get("bars", ())
+                colours = [row["fill"] if place in row["marked"] else "#BBBBBB" for place, _ in enumerate(heights)]
+                panel.bar(range(len(heights)), [-each for each in heights], 0.5, row["y"] - 0.32, color=colours)
+                for start, end in row.get("links", ()):
+                    panel.plot([start, end], [row["y"] + 0.3, last - 0.95], color="#8A8A8A", linewidth=1)
+            for x, y, words in drawn["remarks"]:
+                panel.text(x, y, words, va="center")
+            for start, end in drawn["arrows"]:
+                panel.annotate("", (2, end), (2, start), arrowprops=_ARROW)
+            panel.set(xlim=(-3.1, 8.1), ylim=(last + 0.5, -0.5))
+            panel.set_axis_off()
+        notebook.show(figure, f"{name}_procedure")
+        notebook.remark(STUDY, name)
 
-    measure: "chrf" (Figures 4 and 17), "perplexity" (Figure 19) or "entropy" (Figure 21). figures: the paper's.
+
+_ARROW = {"arrowstyle": "->", "color": "#555555"}
+
+
+def _box(panel: Any, x: float, y: float, text: str, fill: str, **how: Any) -> None:
+    box = {"boxstyle": "round,pad=0.3", "linewidth": 0.8, "facecolor": fill, "edgecolor": "#8A8A8A"}
+    panel.text(x, y, text, **{"ha": "center", "va": "center", "bbox": box, **how})
+
+
+def litter_figure(row: Mapping[Any, Any]) -> Figure:
+    """The steps of LitTER on one pair (Figure 1): blocklists, which of them the reference drops, what triggers one.
+
+    row: of `EXAMPLE`.
     """
-    drawn = _data()["illustration"]
-    step = drawn["steps"][measure]
-    figure, ((panel,),) = draw.figure(height=4.2)
+    triggers = [name for name, _ in json.loads(row["triggers"])]
+    blocklists = json.loads(row["blocklists"])
+    lines = {name: fill(row[key], 88) for name, key in _TEXTS.items()}
+    figure, ((panel,),) = draw.figure(height=1.3 + 0.4 * len(blocklists) + 0.17 * sum(map(_n_lines, lines.values())))
     with theme.style():
-        for row in (*drawn["rows"], step["row"]):
-            panel.text(-0.75, row["y"], row["name"], ha="right", va="center", fontsize=9)
-            for place, word in enumerate(row["words"], start=row["first"]):
-                box = {"facecolor": row["fill"] if place in row["marked"] else "white", "edgecolor": "#8A8A8A"}
-                panel.text(place, row["y"], word, ha="center", va="center", fontsize=9,
-                           bbox={"boxstyle": "round,pad=0.3", "linewidth": 0.8, **box})  # fmt: skip
-            for first, last in row["lines"]:
-                panel.plot([first - 0.42, last - 0.58], [row["y"] + 0.33] * 2, color="#555555", linewidth=1.4)
-        for x, y, remark in (*drawn["remarks"], *step["remarks"]):
-            panel.text(x, y, remark, va="center", fontsize=8)
-        for start, end in drawn["arrows"]:
-            panel.annotate("", (2, end), (2, start), arrowprops={"arrowstyle": "->", "color": "#555555"})
-        panel.set(xlim=(-2.9, 6.3), ylim=(5.2, -0.5))
+        y = 0.0
+        for name, text in lines.items():
+            panel.text(0, y, name, ha="right", va="top", fontweight="bold")
+            panel.text(0.15, y, text, va="top")
+            y += 0.42 * _n_lines(text) + 0.3
+            for word, translations, left in blocklists if name == "source" else ():
+                hit = [each for each in translations if left and each in triggers]
+                colour, why = ("#E3EDF9", "left") if left else ("#EEEEEE", "dropped: the reference has one")
+                if hit:
+                    colour, why = "#FBDCD4", f"“{', '.join(hit)}” is in the translation: a literal error"
+                _box(panel, 0.75, y + 0.2, word, "white")
+                panel.annotate("", (1.75, y + 0.2), (1.3, y + 0.2), arrowprops=_ARROW)
+                _box(panel, 1.85, y + 0.2, shorten(", ".join(translations), 48, placeholder=" …"), colour, ha="left")
+                panel.text(5.4, y + 0.2, why, va="center")
+                y += 0.75
+        panel.set(xlim=(-1, 9), ylim=(y, -0.2))
         panel.set_axis_off()
-    notebook.show(figure, f"{'_'.join(figures)}_procedure")
-    titles = "; ".join(map(STUDY.printed.title, figures))
-    notebook.note(f"Illustrations of what is done here, without values: {titles}.")
+    return figure
+
+
+_TEXTS = {"source": "source", "reference": "reference", "translation": "hypothesis"}
+
+
+def _n_lines(text: str) -> int:
+    return text.count("\n") + 1
+
+
+def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequence[tuple[str, str]]) -> Figure:
+    """How the idiom data comes about (Figure 8): boxes at places, with a text and a colour, and arrows between them."""
+    figure, ((panel,),) = draw.figure(height=2.6)
+    with theme.style():
+        for x, y, text, colour in boxes.values():
+            _box(panel, x, y, text, colour)
+        for start, end in arrows:
+            (x, y, *_), (to_x, to_y, *_) = boxes[start], boxes[end]
+            panel.annotate("", (to_x - 0.38, to_y), (x + 0.38, y), arrowprops=_ARROW)
+        panel.set(xlim=(-0.5, 3.5), ylim=(1.5, -0.5))
+        panel.set_axis_off()
+    return figure
+
+
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """The values of the run's systems with their intervals, for an answer; controls have none."""
+    own = table[~table["model"].isin(CONTROL_NAMES)].reset_index(drop=True)
+    systems = [scores.system_label(*each) for each in zip(own["model"], own["condition"], strict=True)]
+    return own[["language", "value", "low", "high"]].assign(value=own["value"].astype(float)).join(
+        pd.Series(systems, name="system", dtype=object)
+    )[["language", "system", "value", "low", "high"]]  # fmt: skip
 
 
 # ----------------------------------------------------------------------------

@@ -247,11 +247,14 @@ def beside_the_paper(params: IdiomsParams, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def printed_results(params: IdiomsParams) -> pd.DataFrame:
-    """What Tables 3 and 4 print for the run's languages: `OF`, system, measure, of, value, without intervals."""
+    """What Tables 3 and 4 print for the run's languages, or, where they have none of them, for both of the paper's.
+
+    Columns: `OF`, system, measure, of, value, low and high (NaN).
+    """
     known = [each for each in params.languages if each in RESULTS_OF and params.source == PAPERS_SOURCE]
-    table = pd.concat([STUDY.printed.load(RESULTS_OF[each]) for each in known or ["fr"]], ignore_index=True)
+    table = pd.concat([STUDY.printed.load(RESULTS_OF[each]) for each in known or RESULTS_OF], ignore_index=True)
     labels = [system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
-    return table.assign(system=labels, low=np.nan, high=np.nan).head(len(table) if known else 0)
+    return table.assign(system=labels, low=np.nan, high=np.nan)
 
 
 def claims(params: IdiomsParams) -> list[tuple[System, System, str]]:

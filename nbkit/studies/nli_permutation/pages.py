@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,12 @@ SYMBOLS = {"accuracy": "𝒜", "omega_max": "Ω_max", "p_correct": "𝒫^c", "p_
 TITLES = {
     "accuracy": r"$\mathcal{A}$", "omega_max": r"$\Omega_{\max}$", "p_correct": r"$\mathcal{P}^c$",
     "p_flipped": r"$\mathcal{P}^f$", "omega_rand": r"$\Omega_{rand}$", "acceptance": "$M_{cor}$",
+}  # fmt: skip
+#: What is counted, below each panel.
+WORDS = {
+    "accuracy": "originals right\n(share)", "omega_max": "pairs with one\naccepted (share)",
+    "p_correct": "accepted of\ncorrect pairs", "p_flipped": "accepted of\nflipped pairs",
+    "omega_rand": "pairs with over\n1/3 accepted", "acceptance": "accepted of all\npairs (share)",
 }  # fmt: skip
 GROUPS = {
     CORRECT: Look("originally correct ($D^c$)", "#0072B2", "o"),
@@ -71,29 +76,9 @@ def corpus_label(corpus: str) -> str:
 
 def results_figure(results: pd.DataFrame, floors: pd.DataFrame) -> Figure:
     """The values of Tables 2 to 4, a panel a measure, a row a set; bars: predictors that do not read word order."""
-    if results.empty:
-        return theme.message(NO_MODEL)
     rows = results[~results["corpus"].isin(AVERAGES) & results["measure"].isin(set(floors["measure"]))]
-    corpora, own = ordered(rows["corpus"]), looks("model", ordered(rows["model"]))
-    measures, offsets = ordered(rows["measure"]), dict(zip(own, panels.dodge(len(own)), strict=True))
-    with theme.style():
-        height = 1.3 + len(corpora) * max(0.5, 0.17 * len(own) + 0.15)
-        figure, axes = panels.grid(1, len(measures), theme.WIDTH, height, sharey=True)
-        for name, axis in zip(measures, axes[0], strict=True):
-            for predictor, here in floors[floors["measure"] == name].dropna().groupby("predictor"):
-                at = here["corpus"].map(corpora.index).astype(float) + (
-                    here["model"].map(offsets) if predictor == "bag of words" else 0
-                )
-                panels.ticks(axis, here["value"], at, FLOORS[str(predictor)])
-            for model, look in own.items():
-                here = rows[(rows["model"] == model) & (rows["measure"] == name) & rows["value"].notna()]
-                panels.intervals(
-                    axis, here, here["corpus"].map(corpora.index).astype(float) + offsets[model], look, *_ENDS
-                )
-            axis.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), title=TITLES[name])
-            panels.rows_axis(axis, list(map(corpus_label, corpora)), own.values())
-        panels.legend(figure, [*panels.few(own.values()), *list(FLOORS.values())[:3]])
-    return figure
+    own = looks("model", ordered(rows["model"]))
+    return _forest(rows, "corpus", "model", own, floors, ordered(rows["measure"]), NO_MODEL)
 
 
 _ENDS = ("value", "low", "high")
@@ -101,54 +86,77 @@ _ENDS = ("value", "low", "high")
 
 def paired_figure(
     table: pd.DataFrame, by: str, named: Mapping[str, Look], bars: pd.DataFrame, measures: Sequence[str], empty: str
-) -> Figure:
-    """Two conditions (*by*) of the same models and sets, joined by a line, a panel a measure; floors as *bars*."""
-    table = table[table["measure"].isin(measures)]
+) -> Figure:  # fmt: skip
+    """Two conditions (*by*) of the same models and sets side by side, a panel a measure; floors as *bars*."""
+    own, floors = (
+        each.assign(row=[f"{row.model} · {corpus_label(row.corpus)}" for row in each.itertuples()])
+        for each in (table, bars)
+    )
+    return _forest(own, "row", by, named, floors, measures, empty)
+
+
+def _forest(
+    table: pd.DataFrame, y: str, hue: str, named: Mapping[str, Look], bars: pd.DataFrame, measures: Sequence[str],
+    empty: str,
+) -> Figure:  # fmt: skip
+    """A row for each value of *y*, in it a mark for each of *hue*, a panel a measure; a bar stands beside its mark."""
+    table = table[table["measure"].isin(measures) & table["value"].notna()]
     if table.empty:
         return theme.message(empty)
-    keys = list(dict.fromkeys(zip(table["corpus"], table["model"], strict=True)))
+    rows, offsets = ordered(table[y]), dict(zip(named, panels.dodge(len(named)), strict=True))
+
+    def heights(own: pd.DataFrame) -> np.ndarray:
+        beside = own[hue].map(offsets).astype(float).fillna(0) if hue in own else 0.0
+        return np.asarray(own[y].map(rows.index).astype(float) + beside)
+
     with theme.style():
-        figure, axes = panels.grid(1, len(measures), theme.WIDTH, 1.4 + 0.3 * len(keys), sharey=True)
+        known = [*panels.few(named.values()), *(FLOORS[name] for name in FLOORS if name in set(bars["predictor"]))]
+        height = 1.2 + 0.2 * -(-len(known) // 3) + len(rows) * max(0.3, 0.14 * len(named) + 0.12)
+        figure, axes = panels.grid(1, len(measures), theme.WIDTH, height, sharey=True)
         for name, axis in zip(measures, axes[0], strict=True):
-            here, beside = (each[each["measure"] == name].set_index(["corpus", "model"]) for each in (table, bars))
-            for predictor, own in beside.groupby("predictor"):
-                panels.ticks(axis, own["value"].reindex(keys), range(len(keys)), FLOORS[str(predictor)])
-            values = here.groupby(level=[0, 1], sort=False)["value"]
-            axis.hlines(range(len(keys)), values.min()[keys], values.max()[keys], color="#CFCFCF", linewidth=1)
-            for condition, look in named.items():
-                own = here[here[by] == condition].reset_index()
-                heights = [keys.index(key) for key in zip(own["corpus"], own["model"], strict=True)]
-                panels.intervals(axis, own, heights, look, *_ENDS)
-            words = {"accuracy": "accuracy on the originals", "omega_max": "pairs with an accepted permutation",
-                     "acceptance": "accepted permutations, all pairs"}  # fmt: skip
-            axis.set(xlim=(-0.03, 1.03), xlabel="share", title=f"{TITLES[name]}  {words[name]}")
-            panels.rows_axis(axis, [f"{model} · {corpus_label(corpus)}" for corpus, model in keys])
-        known = [look for name, look in FLOORS.items() if name in set(bars["predictor"])]
-        panels.legend(figure, [*named.values(), *known])
+            here = bars[(bars["measure"] == name) & bars["value"].notna() & bars[y].isin(rows)]
+            for predictor, own in here.groupby("predictor"):
+                own = own if predictor == "bag of words" else own.drop(columns=hue, errors="ignore").drop_duplicates()
+                panels.ticks(axis, own["value"], heights(own), FLOORS[str(predictor)])
+            for value, look in reversed(named.items()):  # the first lies on top
+                own = table[(table[hue] == value) & (table["measure"] == name)]
+                panels.intervals(axis, own, heights(own), look, *_ENDS)
+            axis.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), title=TITLES[name], xlabel=WORDS[name])
+            axis.set_xticklabels(["0", "0.5", "1"])
+            labels = [corpus_label(each) if y == "corpus" else each for each in rows]
+            panels.rows_axis(axis, list(map(theme.short_name, labels)), named.values())
+        panels.legend(figure, known)
     return figure
 
 
 def binned_figure(
     table: pd.DataFrame, across: str, panel: str = "", titles: Mapping[Any, str] | None = None, *, chance: bool = True,
-    empty: str = NO_MODEL,
+    at: float | None = None, empty: str = NO_MODEL,
 ) -> Figure:  # fmt: skip
-    """The rates of `acceptance_by` in the middle of each bin, one line per model; bins of few pairs are skipped."""
-    if table.empty:
-        return theme.message(empty)
-    own, shown = looks("model", ordered(table["model"])), dict(titles or {"": ""})
+    """The rates of `acceptance_by` in each bin, one line per model, side by side; bins of few pairs are skipped.
+
+    at: a value to compare with, on the horizontal axis.
+    """
+    drawn = table[table["examples"] >= FEW_PAIRS] if len(table) else table
+    if drawn.empty:
+        return theme.message(f"No bin has {FEW_PAIRS} pairs." if len(table) else empty)
+    own = looks("model", ordered(table["model"]))
+    shown = {
+        value: title for value, title in (titles or {"": ""}).items() if not panel or (drawn[panel] == value).any()
+    }
     with theme.style():
-        width = theme.WIDTH if panel else theme.WIDTH * 0.75
+        width = theme.WIDTH if len(shown) > 1 else theme.WIDTH * 0.75
         figure, axes = panels.grid(1, len(shown), width, 3.4, sharex=True, sharey=True)
         for (value, title), axis in zip(shown.items(), axes[0], strict=True):
-            here = table[(table["examples"] >= FEW_PAIRS) & ((table[panel] == value) if panel else True)]
-            if here.empty:
-                words = f"no bin of {FEW_PAIRS} pairs"
-                axis.text(0.5, 0.5, words, transform=axis.transAxes, ha="center", color="#5A5A5A")
+            here = drawn[drawn[panel] == value] if panel else drawn
             if chance:
                 axis.axhline(1 / 3, **DASHED)
-            for model, look in own.items():
+            if at is not None:
+                axis.axvline(at, **DASHED)
+            for (model, look), shift in zip(own.items(), panels.dodge(len(own)), strict=True):
                 line = here[here["model"] == model].rename(columns={"examples": "n"})
-                panels.line(axis, line, (line["left"] + line["right"]) / 2, look, "rate", "low", "high")
+                x = line["left"] + (0.5 + 0.6 * shift) * (line["right"] - line["left"])
+                panels.line(axis, line, x, look, "rate", "low", "high")
             axis.set(ylim=(-0.02, 1.02), xlabel=across, title=title)
         axes[0, 0].set_ylabel("permutations accepted (share)")
         panels.legend(figure, own.values())
@@ -172,7 +180,7 @@ def entropy_figure(pairs: pd.DataFrame) -> Figure:
     with theme.style():
         height = 0.9 + lines * (0.7 + 0.45 * len(corpora))
         figure, axes = panels.several(len(models), per_line, theme.WIDTH, height, sharex=True, sharey=True)
-        for model, axis in zip(models, axes, strict=True):
+        for place, (model, axis) in enumerate(zip(models, axes, strict=True)):
             sns.boxplot(
                 boxes[boxes["model"] == model], x="accepted_entropy", y="corpus", hue="group", order=corpora,
                 hue_order=list(GROUPS), palette=[look.colour for look in GROUPS.values()], legend=False, ax=axis,
@@ -182,11 +190,13 @@ def entropy_figure(pairs: pd.DataFrame) -> Figure:
             medians = pairs[pairs["model"] == model].groupby("corpus")["control_entropy"].median().reindex(corpora)
             rows, colour = np.arange(len(corpora)), FLOORS["control"].colour
             axis.vlines(medians, rows - 0.47, rows + 0.47, color=colour, linewidth=2, zorder=5)
-            axis.set(title=theme.short_name(model), ylabel="", xlabel="entropy (nats; dashed: undecided)")
+            is_lowest = place + per_line >= len(models)
+            axis.set(title=theme.short_name(model, 26), ylabel="", xlabel="entropy (nats)" if is_lowest else "")
+            axis.tick_params(labelbottom=is_lowest)
             axis.set(xlim=(-0.03, UNDECIDED + 0.05))
             axis.set_yticks(rows, list(map(corpus_label, corpora)))
         patches = [Look(look.label, look.colour, "s") for look in GROUPS.values()]
-        panels.legend(figure, [*patches, FLOORS["control"]])
+        panels.legend(figure, [*patches, FLOORS["control"], Look("undecided", "#8A8A8A", "", "--")])
     return figure
 
 
@@ -203,10 +213,12 @@ def omega_figure(curve: pd.DataFrame, floors: pd.DataFrame) -> Figure:
     accuracy = {(row["model"], row["corpus"]): row["value"] for row in bags.to_dict("records")}
     per_line = min(len(corpora), 4)
     lines = -(-len(corpora) // per_line)
+    last = curve.groupby(OF, sort=False).tail(1).assign(threshold=1.0)  # a share above it is 1: the line goes on to 1
+    curve = pd.concat([curve, last])
     with theme.style():
         width = min(theme.WIDTH, 2.0 + 3.2 * per_line)
-        figure, axes = panels.several(len(corpora), per_line, width, 0.9 + 2.6 * lines, sharex=True, sharey=True)
-        for corpus, axis in zip(corpora, axes, strict=True):
+        figure, axes = panels.several(len(corpora), per_line, width, 0.9 + 2.4 * lines, sharex=True, sharey=True)
+        for place, (corpus, axis) in enumerate(zip(corpora, axes, strict=True)):
             here = curve[curve["corpus"] == corpus]
             axis.axvline(1 / 3, **DASHED)
             for model, look in own.items():
@@ -217,11 +229,14 @@ def omega_figure(curve: pd.DataFrame, floors: pd.DataFrame) -> Figure:
                 axis.fill_between(line["threshold"], low, high, step="post", color=look.colour, alpha=0.15, linewidth=0)
             if few := here["n"].min() < FEW:
                 panels.few_note(axis)
-            axis.set(xlim=(0, 1), ylim=(-0.02, 1.02), title=corpus_label(corpus) + styles.DAGGER * bool(few))
-            axis.set_xlabel("threshold $x$ (dotted: a bag of words)")
+            axis.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xticks=(0, 0.5, 1), xticklabels=("0", "0.5", "1"))
+            axis.set_title(theme.short_name(corpus_label(corpus), 72 // per_line) + styles.DAGGER * bool(few))
+            axis.set_xlabel("threshold $x$" if place + per_line >= len(corpora) else "")
+            axis.tick_params(labelbottom=True)
         for axis in axes[::per_line]:
             axis.set_ylabel(r"$\Omega_x$ (share of pairs)")
-        panels.legend(figure, [Look(look.label, look.colour, "", "-") for look in own.values()])
+        lines_of = [Look(look.label, look.colour, "", "-") for look in own.values()]
+        panels.legend(figure, [*lines_of, Look("a bag of words as accurate", "#555555", "", ":")])
     return figure
 
 
@@ -255,14 +270,7 @@ def show_results(results: pd.DataFrame, name: str) -> None:
     cells = [f"{value:.3f} [{low:.2f}, {high:.2f}]{styles.dagger(n)}" for value, low, high, n in ends]
     intervals = styles.wide(known.assign(cell=cells), OF, "measure", "cell", measured).fillna(styles.NOTHING)
     caption = "Permutation acceptance with 95% intervals over pairs"
-    show(stacked(intervals, caption, SYMBOLS), fold="With intervals")
-
-
-def stacked(table: pd.DataFrame, caption: str, headings: Mapping[str, str]) -> Any:
-    """A table in whose cells intervals stand below their values, so that many columns fit the page."""
-    under = [name for name in table if table[name].astype(str).str.contains(" [", regex=False).any()]
-    shown = styles.styled(table, caption=caption, headings=headings)
-    return shown.format(lambda cell: escape(str(cell)).replace(" [", "<br>["), subset=under)
+    show(intervals, caption=caption, headings=SYMBOLS, fold="With intervals")
 
 
 def beside_results(study: Study, results: pd.DataFrame) -> list[str]:
