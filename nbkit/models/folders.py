@@ -101,10 +101,10 @@ def check_classifier(reference: Reference, folder: Path) -> None:
             f"nbkit train classifier OUTPUT --start {folder}"
         )
     _check_trained_for(reference, folder)
-    output_order_if_known(reference, folder)
+    output_order(reference, folder)
 
 
-def output_order_if_known(reference: Reference, folder: Path) -> list[int]:
+def output_order(reference: Reference, folder: Path) -> list[int]:
     """The output for each of `LABELS`: by the labels of the name or entry, or else by the settings in *folder*.
 
     No order is ever assumed. Raises `ModelError`, with the names found, if they are not the three labels, or if
