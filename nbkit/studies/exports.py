@@ -165,7 +165,8 @@ def _plain(part: pd.DataFrame) -> pd.DataFrame:
         return json.dumps(plain(value), ensure_ascii=False) if isinstance(value, _NESTED) else None
 
     nested = [name for name in part if any(isinstance(value, _NESTED) for value in part[name].head(50))]
-    return part.assign(**{str(name): list(map(as_json, part[name])) for name in nested})
+    written: Any = {name: list(map(as_json, part[name])) for name in nested}
+    return part.assign(**written)
 
 
 def _write_parquet(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
