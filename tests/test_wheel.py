@@ -29,6 +29,12 @@ runs:
 """
 
 
+def bare(home: Path) -> dict[str, str]:
+    """The variables of this process without those of nbkit and Python, and with another home."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NBKIT_", "PYTHON", "VIRTUAL"))}
+    return {**kept, "HOME": str(home), "NBKIT_CACHE": str(home / "cache")}
+
+
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory) -> Path:
     """The wheels of nbkit and of the packages that it imports, built as `make wheel` does, which needs no network."""
@@ -63,8 +69,7 @@ def nbkit_of_the_wheel(installed, tmp_path_factory):
     """Run a command of the installed package in another folder, with an empty home and no variables of nbkit's."""
     folder = tmp_path_factory.mktemp("work")
     home = tmp_path_factory.mktemp("home")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NBKIT_", "PYTHON", "VIRTUAL"))}
-    environment = {**kept, "HOME": str(home), "NBKIT_CACHE": str(home / "cache"), "HF_HUB_OFFLINE": "1"}
+    environment = {**bare(home), "HF_HUB_OFFLINE": "1"}
 
     def run(*arguments: str) -> str:
         command = [installed / "bin/nbkit", *arguments]
@@ -162,17 +167,13 @@ def test_a_package_works_in_an_empty_environment(package, dist, index, tmp_path)
     if not code:
         readme = (ROOT / "packages" / package / "README.md").read_text(encoding="utf-8")
         [code] = re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NBKIT_", "PYTHON", "VIRTUAL"))}
-    environment = {**kept, "HOME": str(tmp_path), "NBKIT_CACHE": str(tmp_path / "cache")}
     command = [place / "bin/python", "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=bare(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_nbtrain_works_beside_nbkit(installed, tmp_path):
     """Torch and transformers are lent by this environment: an index has them in several gigabytes."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NBKIT_", "PYTHON", "VIRTUAL"))}
-    environment = {**kept, "HOME": str(tmp_path), "NBKIT_CACHE": str(tmp_path / "cache")}
     command = [installed / "bin/nbkit", "train", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=bare(tmp_path))
     assert done.returncode == 0 and "translator" in done.stdout, done.stderr

@@ -87,7 +87,7 @@ def test_the_page_shows_the_errors_of_single_systems(params, tmp_path, monkeypat
     errors = pd.read_csv(page.kept["tables/running_text_errors.texts.csv"])
     assert set(errors["model"]) == {"one"} and list(errors["line"]) == [1, 4]
     assert set(errors["shown"]) == {"2 of 2"}
-    assert errors["said"].iloc[0] == "12 ≠ 13 (value)" and "500" in errors["said"].iloc[1]
+    assert errors["wrong"].iloc[0] == "12 ≠ 13 (value)" and "500" in errors["wrong"].iloc[1]
     assert "<mark" in page.shown["errors-table"].to_html()
     rates = page.frame("running_text")
     assert rates["kind"].iloc[0] == ALL_KINDS and set(rates["undecided"]) == {0, 1}

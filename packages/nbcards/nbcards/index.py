@@ -15,8 +15,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from nbcards import answers, ranks, sentences
+from nbcards import answers, ranks
 from nbcards.pages import code_digest, rendered
+from nbcards.sentences import digest, pack, sentences_page
 
 #: From an entry of a run and a notebook to the file of the page that shows it over the whole grid; "" if there is none.
 Page = Callable[[str, str], str]
@@ -80,12 +81,12 @@ class Index:
         """The digest of everything that the page of sentences is made of. provenance: the page's footer as HTML."""
         state = hashlib.blake2b(digest_size=16)
         state.update(repr((self._runs, self.run.title, self.run.is_sandbox, provenance, code_digest())).encode())
-        state.update(sentences.digest(self.run.outcomes).encode())
+        state.update(digest(self.run.outcomes).encode())
         return state.hexdigest()
 
     def sentences(self, provenance: str, digest: str) -> str:
         """The page of all sentences, which leads back to ``index.html``."""
-        return sentences.sentences_page(
-            sentences.pack(self._runs, self.run.outcomes), self.run.title, home="index.html",
+        return sentences_page(
+            pack(self._runs, self.run.outcomes), self.run.title, home="index.html",
             is_sandbox=self.run.is_sandbox, provenance=provenance, digest=digest,
         )  # fmt: skip

@@ -15,8 +15,8 @@ import yaml
 from cards_cases import changed, numbers_of, tidy, write_outcomes
 from click.testing import CliRunner, Result
 
+import nbcards
 import nbkit
-from nbcards import compare as comparing
 from nbcards.card import Card, with_spans
 from nbcards.compare import Comparison, marked
 from nbcards.comparison import CHANGES
@@ -38,7 +38,7 @@ def after(**columns) -> pd.DataFrame:
 
 def compare(a, b, **more) -> Comparison:
     """Tables of measured rows are outcomes."""
-    return comparing.compare(*(tidy(each) if isinstance(each, pd.DataFrame) else each for each in (a, b)), **more)
+    return nbcards.compare(*(tidy(each) if isinstance(each, pd.DataFrame) else each for each in (a, b)), **more)
 
 
 def command(*arguments: object) -> Result:

@@ -65,3 +65,9 @@ def test_reading_needs_no_torch_and_no_notebooks():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=FILES, check=True)
     heavy = {"torch", "transformers", "spacy", "matplotlib", "IPython", "nbconvert", "papermill", "seaborn"}
     assert not heavy & {name.partition(".")[0] for name in done.stdout.split()}
+
+
+def test_every_public_name_is_found_again_after_all_modules_were_imported():
+    code = "import nbcards; print([callable(getattr(nbcards, name)) for name in 2 * nbcards.__all__])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{[True] * 2 * len(nbcards.__all__)}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import shutil
 import time
@@ -16,7 +17,6 @@ import pandas as pd
 import pytest
 from cards_cases import write_outcomes
 
-from nbcards import sentences
 from nbkit.errors import DataError
 from nbkit.figures import panels, styles, theme
 from nbkit.report import site as report
@@ -24,6 +24,7 @@ from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
 from tests.studies.long_files import read_outcomes
 
+sentences = importlib.import_module("nbcards.sentences")  # `nbcards.sentences` is the function
 BROWSER = (
     pytest.mark.browser,
     pytest.mark.xdist_group("report"),
