@@ -106,6 +106,16 @@ class Recipe(BaseModel):
         raise NotImplementedError
 
     @property
+    def amount(self) -> str:
+        """How much is computed.
+
+        >>> TranslatorRecipe(steps=900, batch_tokens=1024).amount
+        '900 steps of 1,024 tokens on 1 CPU thread'
+        """
+        length = f"{self.epochs:g} passes over the data in steps" if self.steps is None else f"{self.steps:,} steps"
+        return f"{length} of {self.batch_tokens:,} tokens on {self.threads} CPU thread{'s' * (self.threads > 1)}"
+
+    @property
     def settings(self) -> dict[str, Any]:
         """The fields that made the model, for its card."""
         fields = self.model_dump(mode="json")

@@ -21,6 +21,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Generic, Protocol, TypeVar
 
+import click
 import sentencepiece
 import torch
 from filelock import FileLock
@@ -531,6 +532,8 @@ def train_by(
     output = Path(output)
 
     def in_folder(work: Path) -> Path:
+        if is_main_process():
+            click.echo(f"train {output.name}: {recipe.amount}; the first steps show how long they take", err=True)
         with threads(recipe.threads), quiet():
             return train(Training(recipe, record, work, output.name))
 
