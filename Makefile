@@ -8,7 +8,7 @@ PACKAGES := $(wildcard packages/*)
 export NBKIT_CACHE ?= $(CURDIR)/.cache/nbkit
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup dev demo demo-card demo-card-again demo-compare demo-pages sandbox models test thorough test-all lint lab docs bench lock wheel clean
+.PHONY: setup dev demo demo-card demo-card-again demo-compare demo-pages sandbox picture models test thorough test-all lint lab docs bench lock wheel clean
 
 setup: $(VENV)/.installed
 
@@ -48,6 +48,10 @@ demo-pages: demo-card-again
 
 sandbox: setup  ## the full sandbox grid: four studies, up to seven languages
 	$(BIN)/nbkit run params/sandbox.yaml
+
+picture: sandbox  ## the picture of README and docs: the top of that grid's index (needs chromium)
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1100,1000 \
+	  --screenshot=docs/sandbox.png file://$(CURDIR)/outputs/sandbox/index.html
 
 # What Python compiles is kept: tests start hundreds of processes, and each would compile all of nbkit again.
 test: export PYTHONDONTWRITEBYTECODE =
