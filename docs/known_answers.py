@@ -24,8 +24,8 @@ from nbkit.studies.numbers import STUDY as NUMBERS
 from nbkit.studies.summarise import summarise
 from nbkit.studies.word_order import STUDY as WORD_ORDER
 
-#: The longest numbers of the training sentences, in digits before and after the point.
-TRAINED = "digits <= 5 and (fraction_digits != fraction_digits or fraction_digits <= 2)"
+#: What the training sentences have: numbers of five digits at most, two of them behind the point.
+TRAINED = "size < 1e5 and (fraction_digits != fraction_digits or fraction_digits <= 2)"
 LANGUAGES = ("de", "fr", "es", "it", "ru", "zh", "ja")
 
 
@@ -68,7 +68,8 @@ def main(run_file: str) -> None:
         wide(summarise(found, "beta1 - beta2", ["model", by], average_over=over, within=(-1, 1)), by, "model")
 
     found = NUMBERS.read(params["numbers"])
-    found = found.assign(length=found.eval(TRAINED, engine="python").map({True: "as in training", False: "longer"}))
+    trained = found.assign(size=found["value"].astype(float).abs()).eval(TRAINED, engine="python")
+    found = found.assign(length=trained.map({True: "as in training", False: "longer"}))
     print("Numbers carried over\n")
     rates = summarise(found, "strict", ["model", "capability", "length"], interval="share")
     wide(rates, ["capability", "length"], "model")

@@ -46,7 +46,7 @@ class WordOrderParams(TranslatorParams):
     """The languages translated into."""
     models: Annotated[Translators, NOT_IN_KEYS] = ["sandbox"]
     """Translators; none: only the perturbations are studied."""
-    n_pairs: Annotated[int | dict[str, int] | None, NOT_IN_KEYS] = 200
+    n_pairs: Annotated[int | dict[str, int] | None, NOT_IN_KEYS] = 60
     """Sentence pairs from the top of the corpus: one number, or a mapping from language to number; None: all."""
     perturbations: Annotated[list[str], only("items")] = []
     """Which of the sixteen perturbations; empty: all."""

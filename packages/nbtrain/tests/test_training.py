@@ -116,6 +116,7 @@ def test_the_same_recipe_gives_the_same_weights_and_is_trained_once(corpus, tmp_
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_killed_run_goes_on_where_it_was(corpus, tmp_path, monkeypatch):
     """kill -9 in the middle; the resumed run ends in the weights of one that was never interrupted."""
     from transformers import Trainer
