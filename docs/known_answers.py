@@ -26,6 +26,8 @@ from nbkit.studies.word_order import STUDY as WORD_ORDER
 
 #: What the training sentences have: numbers of five digits at most, two of them behind the point.
 TRAINED = "size < 1e5 and (fraction_digits != fraction_digits or fraction_digits <= 2)"
+#: Enough senses and attacks for values to a few per cent.
+SENSES = {"n_pairs": 1000, "training_pairs": 9000, "aligner_pairs": 4000, "n_seeds": 100, "n_samples": 6, "twins": {}}
 LANGUAGES = ("de", "fr", "es", "it", "ru", "zh", "ja")
 
 
@@ -80,6 +82,7 @@ def main(run_file: str) -> None:
     wide(summarise(found, "paper", ["name", "condition"], average_over="idiom", interval="share"), "condition", "name")
 
     senses = params["disambiguation"]
+    senses = senses.model_copy(update={"models": [*senses.models, *params["word_order"].models], **SENSES})
     found = DISAMBIGUATION.read(senses)
     [corpus] = senses.test_corpora
     contexts = {
