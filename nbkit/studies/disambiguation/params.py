@@ -131,7 +131,7 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     """By how much a sample's perplexity may exceed its seed's; 0.2: by 20%."""
     n_seeds: Annotated[Count | None, _SEEDS] = 200
     """Seeds to attack, drawn at random; None: all."""
-    n_samples: Annotated[Count | None, _SAMPLES] = None
+    n_samples: Annotated[Count | None, _SAMPLES] = 6
     """Samples per seed, drawn at random; None: all."""
     attack_size: Annotated[Count, NOT_IN_KEYS] = 200
     """Samples in an attack challenge set; the paper: 10,000."""
