@@ -172,7 +172,7 @@ def extremes(table: pd.DataFrame, form: str = ".2f", times: float = 1) -> str:
     >>> extremes(rates, ".0f", 100), extremes(rates.head(1))
     ('20 [10, 30] (French (fr)) to 50 [40, 60] (German (de))', '0.50 [0.40, 0.60]')
     """
-    names = styles.varying(table, list(table)[: list(table).index("value")])
+    names = styles.varying(table, list(map(str, table))[: list(table).index("value")])
     ends = table.sort_values("value", kind="stable").iloc[:: max(1, len(table) - 1)]
     cells = map(styles.signs, styles.cells(ends, "value", ["low", "high"], form, times, "n" if "n" in ends else None))
     called = [", ".join(theme.called(name)(row[name]) for name in names) for row in ends.to_dict("records")]

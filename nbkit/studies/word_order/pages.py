@@ -108,7 +108,8 @@ def few_pairs(params: WordOrderParams) -> None:
     """Show which perturbations are excluded from means over perturbations, each with its N."""
     table = counts(params)
     small = table[table["n"].gt(0) & table["n"].lt(params.min_n)]
-    named = ", ".join(f"{label(row.perturbation)} ({row.target_language}, N = {row.n})" for row in small.itertuples())
+    rows = small[["perturbation", "target_language", "n"]].astype(str).to_numpy()
+    named = ", ".join(f"{label(name)} ({language}, N = {n})" for name, language, n in rows)
     notebook.note(
         f"Not in means over perturbations, as they apply to fewer than {params.min_n} sentence pairs (min_n): {named}."
         if named
