@@ -143,6 +143,7 @@ def test_pages_into_a_language_that_the_paper_lacks_show_its_tables(tmp_path, mo
     (tmp_path / "words.tsv").write_text("nothing\tلا\n", encoding="utf-8")
     register(Dummy(lambda text: "هم يركلون الدلو اليوم ."))
     run = params.model_dump() | {"languages": ["ar"], "models": {"m" * 40: "dummy-{condition}"}, "contexts": []}
+    run |= {"variants": ["accents", "aligned"]}
     for notebook in STUDY.notebooks:
         done = run_page(notebook.path, run, tmp_path / notebook.path, monkeypatch)
         assert "Where these results come from" in html(list(done.shown.values())[-1])

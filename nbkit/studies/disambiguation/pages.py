@@ -192,7 +192,7 @@ def success_figure(rates: pd.DataFrame, y: str, hue: str, empty: str) -> Figure:
 
 def _ends(rates: pd.DataFrame) -> tuple[float, float]:
     """The ends of an axis of rates, with room at the right."""
-    end = min(1.03, 1.15 * float(np.nanmax(rates[["value", "high"]], initial=0.05)))
+    end = min(1.03, 1.15 * float(rates[["value", "high"]].fillna(0).astype(float).to_numpy().max(initial=0.05)))
     return -0.02 * end, end
 
 
