@@ -342,7 +342,7 @@ def test_pages_show_and_keep_what_the_tables_say(run, ran):
             own = found[column] if column in found else found[{"error_prediction": "rbc"}.get(page, "rate")]
             assert own.to_numpy(float) == pytest.approx(table[column].to_numpy(float), nan_ok=True)
     assert {name.partition("/")[2]: len(page.figures) for name, page in ran.items() if page.figures} == {
-        "models": 1, "attractors": 1, "error_prediction": 2, "challenge_sets": 1, "attack_success": 3,
+        "models": 1, "attractors": 1, "error_prediction": 1, "challenge_sets": 1, "attack_success": 3,
         "model_card": 3,  # transferability needs two models and says so
     }  # fmt: skip
     for page in ran.values():

@@ -192,7 +192,7 @@ def success_figure(rates: pd.DataFrame, y: str, hue: str, empty: str) -> Figure:
 
 def _ends(rates: pd.DataFrame) -> tuple[float, float]:
     """The ends of an axis of rates, with room at the right."""
-    end = min(1.03, 1.15 * float(np.nanmax(rates[["value", "high"]], initial=0.05)))
+    end = min(1.03, 1.15 * float(rates[["value", "high"]].fillna(0).astype(float).to_numpy().max(initial=0.05)))
     return -0.02 * end, end
 
 
@@ -276,7 +276,7 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     printed = STUDY.printed.load(artefact)
     parts = printed["model"].str.split(n=1, expand=True)
     printed = printed.assign(domain=parts[0], model=parts[1])
-    printed = printed[printed["domain"].eq(domain) | ~printed["domain"].eq(domain).any()]
+    printed = printed if domain not in set(printed["domain"]) else printed[printed["domain"] == domain]
     of = {
         name: Look(f"{name}, the paper", colour, marker)
         for name, colour, marker in _DOMAINS
@@ -294,7 +294,7 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     last = known[known["compared"]].drop_duplicates("name").set_index("name")["measure"].map(places.index)
     for name, look in of.items():
         own = printed[(printed["domain"] == name) & printed["measure"].isin(last.index)]
-        own = own[own["model"].isin(models) | ~printed["model"].isin(models).any()]
+        own = own[own["model"].isin(models)] if set(printed["model"]) & set(models) else own
         heights = own["measure"].map(last) + own["model"].map(beside).fillna(0)
         axis.scatter(own["rbc"], heights, color=look.colour, marker=look.marker, s=26, linewidth=0.8, zorder=1)
     return figure
@@ -315,7 +315,7 @@ def both_ways(found: pd.DataFrame, coded: pd.DataFrame) -> pd.DataFrame:
     rows = pd.concat([found.assign(coded=False), coded[coded["measure"].isin(differs)].assign(coded=True)])
     order = {name: place for place, name in enumerate(dict.fromkeys(found["measure"]))}
     rows = rows.assign(place=2 * rows["measure"].map(order) + rows["coded"], name=rows["measure"])
-    rows["compared"] = rows["coded"] | ~rows["measure"].isin(differs)
+    rows["compared"] = np.logical_or(rows["coded"], ~rows["measure"].isin(differs))
     rows["measure"] = rows["measure"].map(MEASURES) + np.where(rows["coded"], ", as their code", "")
     return rows.sort_values("place", kind="stable", ignore_index=True)
 
@@ -382,7 +382,8 @@ def whole_sentences(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.D
         return sum(measures[measure](known(items.at[key, "fold"]), word, homograph, sense) for word in words)
 
     found: dict[str, list[float]] = {f"{measure}_{side}": [] for measure in measures for side in ("right", "wrong")}
-    for row in attacks.itertuples():
+    each: Any = attacks.itertuples()
+    for row in each:
         *_, replaced, number = json.loads(row.sample)
         counts, length = known(items.at[row.key, "fold"]), len(texts[row.key]) + (replaced is None)
         for measure, of_word in measures.items():
