@@ -89,7 +89,7 @@ def paired_figure(
 ) -> Figure:  # fmt: skip
     """Two conditions (*by*) of the same models and sets side by side, a panel a measure; floors as *bars*."""
     own, floors = (
-        each.assign(row=[f"{row.model} · {corpus_label(row.corpus)}" for row in each.itertuples()])
+        each.assign(row=[f"{row.model} · {corpus_label(str(row.corpus))}" for row in each.itertuples()])
         for each in (table, bars)
     )
     return _forest(own, "row", by, named, floors, measures, empty)
@@ -118,7 +118,7 @@ def _forest(
             for predictor, own in here.groupby("predictor"):
                 own = own if predictor == "bag of words" else own.drop(columns=hue, errors="ignore").drop_duplicates()
                 panels.ticks(axis, own["value"], heights(own), FLOORS[str(predictor)])
-            for value, look in reversed(named.items()):  # the first lies on top
+            for value, look in reversed(list(named.items())):  # the first lies on top
                 own = table[(table[hue] == value) & (table["measure"] == name)]
                 panels.intervals(axis, own, heights(own), look, *_ENDS)
             axis.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), title=TITLES[name], xlabel=WORDS[name])
