@@ -38,7 +38,7 @@ def bleu(models: list[str], n: int = 100) -> pd.DataFrame:
         pairs = list(load_pairs("sandbox:test", src, tgt, n=n))
         for model in models:
             found = translate(model, [pair.source.text for pair in pairs], src, tgt, progress=False)
-            score = corpus_bleu(found, [pair.target.text for pair in pairs], tgt, resamples=0).score
+            score = corpus_bleu(found, [pair.target.text for pair in pairs], tgt)
             rows.append({"model": model, "pair": f"{src}→{tgt}", "value": score / 100})
     return pd.DataFrame(rows)
 
