@@ -234,7 +234,6 @@ def test_nli_runs_top_to_bottom_without_a_model(name: str, tmp_path: Path, monke
     assert "Where these results come from" in executed(f"nli_permutation/{name}", parameters, tmp_path, monkeypatch)
 
 
-@pytest.mark.slow
 def test_papermills_options_reach_a_page_and_a_misspelt_one_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     from papermill.cli import papermill as command
 
