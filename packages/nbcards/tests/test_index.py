@@ -124,7 +124,7 @@ def test_a_failure_that_nothing_is_simpler_than_is_a_surprise(run: Path):
 
 
 def test_a_system_apart_from_all_others_is_a_surprise_only_among_several(run: Path):
-    three = {"a": GOOD, "b": GOOD, "low": dict.fromkeys(GOOD, 0.1), "references": GOOD}
+    three = {"a": GOOD, "b": GOOD, "low": dict.fromkeys(GOOD, 0.1), "references": GOOD, "copy of the source": GOOD}
     path = run / "outcomes" / "numbers.parquet"
     write_outcomes([outcomes(three)], path, "parquet")
     surprises = [each.text for each in answers.of_entry(run, "numbers", "numbers").surprises()]
