@@ -10,7 +10,7 @@ from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 
 from nbsandbox.errors import SandboxError, UnknownNameError
@@ -789,6 +789,8 @@ def _stream(lang: str, n: int | None, split: str, start: int) -> Iterator[tuple[
         index += 1
 
 
+#: As studies read the same pairs for each of their tables.
+@lru_cache(maxsize=2048)
 def inference(split: str, index: int) -> tuple[Clause, Clause, str, str]:
     """Premise, hypothesis, label and rule at place *index* of a split, the same for every language."""
     # label, family and rule are chosen before anything is drawn that may be thrown away: all labels are as frequent
