@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 
 from nbkit.figures import panels, theme
@@ -66,7 +66,10 @@ def _ticks(axis: Any) -> list[Text]:
     return [
         tick.label1
         for tick in axis.get_major_ticks()
-        if tick.label1.get_visible() and axis.get_visible() and low - reach <= tick.get_loc() <= high + reach
+        if axis.axes.axison
+        and tick.label1.get_visible()
+        and axis.get_visible()
+        and low - reach <= tick.get_loc() <= high + reach
     ]
 
 
@@ -147,7 +150,10 @@ def _conditions(figure: Figure) -> Iterator[str]:
     for legend in figure.legends:
         if legend.get_gid() != panels._FEW:
             for handle in legend.legend_handles:
-                looks.append((to_hex(handle.get_color()), handle.get_marker(), handle.get_linestyle()))  # type: ignore[union-attr]
+                is_box = isinstance(handle, Patch)
+                colour = handle.get_facecolor() if is_box else handle.get_color()  # type: ignore[union-attr]
+                shape = "box" if is_box else f"{handle.get_marker()} {handle.get_linestyle()}"  # type: ignore[union-attr]
+                looks.append((to_hex(colour), shape))
                 named.add(looks[-1][0])
     if len(set(looks)) < len(looks):
         yield "two entries of the legend look alike"

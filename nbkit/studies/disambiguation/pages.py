@@ -284,7 +284,7 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
     }
     figure = forest(
         known.assign(n=known[["n_yes", "n_no"]].min(axis=1)), "measure", hue="model", names=lambda name: name,
-        label="rank-biserial correlation (RBC)", zero=0, limits=(-1.03, 1.03),
+        label="rank-biserial correlation", zero=0, limits=(-1.03, 1.03),
         more=[*of.values(), Look("no large effect", "#D9D9D9", "s")],
     )  # fmt: skip
     (axis,), limit = figure.axes, known["large"].max()

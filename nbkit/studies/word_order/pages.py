@@ -158,8 +158,9 @@ def score_table(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     wide = styles.wide(cells, keys, "score", "cell", _SHOWN)
     wide = wide.join(n, on=keys).join(drawn.rename("drawn"), on=keys)
     fewer = wide["drawn"] < wide["n"]
-    chance = (wide["chance"] + wide["drawn"].map(" (N {:.0f})".format)).where(fewer, wide["chance"])
-    wide = in_paper_order(wide.assign(chance=chance).fillna({"chance": styles.NOTHING}))
+    chance = wide["chance"].astype(object).fillna(styles.NOTHING)
+    chance = (chance + wide["drawn"].map(" (N {:.0f})".format)).where(fewer, chance)
+    wide = in_paper_order(wide.assign(chance=chance))
     return wide[[*keys, "n", *_SHOWN]]
 
 
