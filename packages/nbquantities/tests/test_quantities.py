@@ -147,6 +147,8 @@ def test_a_verdict_explains_itself_in_one_line():
     assert expected("between 3 and 5", "zwischen 5 und 3")[1] == "3 ≠ 5 (exchanged, certainty 0.8)"
     assert expected("He ran 800 m.", "Er lief 2004.") == ["800 m (missing)", "2004 (added)"]
     assert expected("It weighs 1900 kg.", "Es wiegt 1800 kg.") == ["1900 kg ≠ 1800 kg (value)"]
+    (verdict,) = compare_quantities("Прогноз на 2022 год.", "A forecast for 2002.", "ru", "en")[:1]
+    assert str(verdict) == "2022 year ≠ 2002 (value)"
 
 
 def test_values_are_exact():
