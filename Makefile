@@ -14,27 +14,17 @@ setup: $(VENV)/.installed
 
 dev: $(VENV)/.dev  ## what the tests, ruff, mypy and the docs need, too
 
-# uv takes a fraction of pip's time, and is given pip's settings; where it cannot be had, pip does it.
-define install
-if $(BIN)/python -m pip install --quiet --disable-pip-version-check uv; then \
-  for name in index-url extra-index-url find-links; do \
-    value=$$($(BIN)/pip config get global.$$name 2>/dev/null) && export UV_$$(echo $$name | tr a-z- A-Z_)="$$value"; \
-  done; \
-  $(BIN)/uv pip install --quiet --index-strategy unsafe-best-match --python $(BIN)/python --compile-bytecode $(1); \
-else \
-  $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1); \
-fi
-endef
-
 $(VENV)/.installed: requirements.lock pyproject.toml $(wildcard packages/*/pyproject.toml)
 	@echo "installing into $(VENV): one to five minutes"
 	$(PYTHON) -m venv $(VENV)
-	@$(call install,--constraint requirements.lock --editable ".[all]" $(PACKAGES:%=--editable %))
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock \
+	  --editable ".[all]" $(PACKAGES:%=--editable %)
 	touch $@
 	@echo "installed; next: . $(BIN)/activate && nbkit doctor"
 
 $(VENV)/.dev: $(VENV)/.installed
-	@$(call install,-r requirements.lock)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	touch $@
 
 # The card is made beside that of the weaker model, one thread each, as the models are tiny. The second is done earlier, as
