@@ -49,14 +49,14 @@ ELSEWHERE = "choose another folder with --output, or move this one away"
 def check_folder(folder: Path, mark: str) -> None:
     """Raise `NbkitError` if *folder* is a file, or holds a link, or files but no *mark*: they are somebody else's."""
     try:
-        there = {each.name for each in folder.iterdir() if not each.name.startswith(".")}
-        links = [str(each) for each in folder.iterdir() if each.is_symlink()]
+        files = list(folder.iterdir())
     except FileNotFoundError:
         return
     except NotADirectoryError:
         raise NbkitError(f"{folder} is a file, but a folder is expected; {ELSEWHERE}") from None
-    if links:
-        raise NbkitError(f"{links[0]} is a link, and nbkit writes to no link's target; remove it, or {ELSEWHERE}")
+    if link := next(filter(Path.is_symlink, files), None):
+        raise NbkitError(f"{link} is a link, and nbkit writes to no link's target; remove it, or {ELSEWHERE}")
+    there = {each.name for each in files if not each.name.startswith(".")}
     if there and mark not in there:
         raise NbkitError(f"{folder} holds files but no {mark}; {ELSEWHERE}")
 

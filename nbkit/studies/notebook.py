@@ -160,8 +160,8 @@ def answer(words: str, *tables: pd.DataFrame, form: str = ".2f", times: float = 
     empty: what the page says instead where a table has no value.
     """
     known = [table.dropna(subset="value") for table in tables]
-    said = words.format(*(extremes(each, form, times) for each in known)) if all(map(len, known)) else empty
-    display(HTML(f'<p class="nbkit-answer" style="font-size: 112%"><strong>{styles.typeset(said)}</strong></p>'))
+    sentence = words.format(*(extremes(each, form, times) for each in known)) if all(map(len, known)) else empty
+    display(HTML(f'<p class="nbkit-answer" style="font-size: 112%"><strong>{styles.typeset(sentence)}</strong></p>'))
 
 
 def extremes(table: pd.DataFrame, form: str = ".2f", times: float = 1) -> str:

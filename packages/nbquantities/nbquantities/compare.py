@@ -812,9 +812,8 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
         return (2, "separator" if not in_words and _digits(a) == _digits(b) else "scale")
     if "clock" in (a.kind, b.kind) or "date" in (a.kind, b.kind):
         return (6, "value")
-    of_time = "year" in (a.unit, b.unit)  # as 2022 года is read
-    if {a.kind, b.kind} == {"measure", "cardinal"} and not of_time and (is_year(a) or is_year(b)):
-        return None  # 800 m became no year
+    if {a.kind, b.kind} == {"measure", "cardinal"} and "year" not in (a.unit, b.unit) and (is_year(a) or is_year(b)):
+        return None  # 800 m became no year; 2022 года is one, in years
     return (4 if a.unit == b.unit else 5, "value")
 
 

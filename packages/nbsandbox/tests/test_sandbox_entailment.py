@@ -16,7 +16,7 @@ from sandbox_trees import check_tree
 
 import nbsandbox as sandbox
 from nbsandbox import SandboxError, UnknownNameError
-from nbsandbox.inference import FAMILIES, LABELS, RULES
+from nbsandbox.inference import FAMILIES, LABELS, RULES, inference
 from nbsandbox.meaning import data
 
 SIZE = 2400
@@ -84,6 +84,15 @@ def test_trees_and_lengths(lang):
             check_tree(text.sentences[0])
     assert sum(min(len(premise), len(hypothesis)) >= 6 for _, premise, hypothesis, _, _ in pairs) > 0.95 * len(pairs)
     assert all(premise.text != hypothesis.text for _, premise, hypothesis, _, _ in pairs)
+
+
+def test_no_language_changes_a_pair_that_is_drawn_once_for_all():
+    inference.cache_clear()
+    drawn = {lang: list(sandbox.entailment(lang, n=60, split="dev")) for lang in sandbox.LANGUAGES}
+    for lang, pairs in drawn.items():
+        assert list(sandbox.entailment(lang, n=60, split="dev")) == pairs
+        inference.cache_clear()
+        assert list(sandbox.entailment(lang, n=60, split="dev")) == pairs
 
 
 def test_the_same_meaning_and_label_in_all_languages():
