@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from reporting import Report, parse, parser
 
-from nbcards.comparison import paired, weights_of
+from nbcards.paired import paired, weights_of
 from nbkit.measure.signflips import LEVEL, POWER, p_values, room_of, visible
 from nbkit.models import MODELS, Decoding
 from nbkit.seeding import generator

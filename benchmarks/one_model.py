@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from reporting import Report, parse, parser
 
-from nbcards.estimates import estimates
+from nbcards.values import estimates
 from nbkit.batch.card import plan_card
 from nbkit.models import label
 from nbkit.studies.results import computed

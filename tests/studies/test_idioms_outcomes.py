@@ -43,7 +43,7 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IdiomsParams:
 
 
 def test_a_cards_number_is_that_of_the_page(params):
-    estimates = pytest.importorskip("nbcards.estimates").estimates
+    estimates = pytest.importorskip("nbcards").estimates
     measure = behaviour_of(STUDY).measures["litter"]
     table = estimates(results.computed(params), measure).set_index("system")
     for system in params.systems:

@@ -15,8 +15,8 @@ from typing import Any, cast
 from markupsafe import Markup
 
 from nbcards.drawing import bar, point, scale, svg
-from nbcards.estimates import FEW, SYSTEM, answer, whole_and_groups
 from nbcards.findings import Decided, Finding, decide
+from nbcards.values import FEW, SYSTEM, answer, whole_and_groups
 from nbkit.errors import NbkitError
 from nbkit.languages import language_name
 from nbkit.studies import STUDIES

@@ -106,8 +106,8 @@ def compare(
     A and B are output folders of runs, cards, or files of outcomes. Items are paired by id; items that only one side
     has are excluded.
     """
-    from nbcards.compare import compare as comparison_of
-    from nbcards.compare import default_folder
+    from nbcards.comparison import compare as comparison_of
+    from nbcards.comparison import default_folder
     from nbcards.gate import annotation, check, junit
 
     if junit_file is not None and not conditions:

@@ -1,303 +1,400 @@
-"""Two systems side by side: paired differences of every measure that a study declares, from outcomes alone.
+"""Two systems on one page: what changed, how sure that is, and the items behind it.
 
-One test serves all measures: the sign-flip permutation test over clusters. If A and B behave alike, the two answers to
-the items of a cluster are exchangeable, so that the sign of the cluster's difference is a coin toss. It needs no
-distribution, holds for shares and scores, and does not count the items of a sentence as independent, as McNemar's and
-Wilcoxon's tests do. For independent items it *is* McNemar's exact test of a share; studentising it changes nothing, as
-flips leave the sum of squares as it is. p is adjusted by Holm over all tests of a comparison, without those in which so
-few clusters differ that no signs would be significant (Tarone).
-
-References: Fisher 1935, *The Design of Experiments*, §21; Winkler et al. 2015, *Multi-level block permutation*; Phipson
-& Smyth 2010 (p of drawn permutations); Holm 1979; Tarone 1990, *A modified Bonferroni method for discrete data*; Kerby
-2014 (rank-biserial correlation).
+`compare` serves notebooks and `nbkit compare`; the statistics are those of `nbcards.paired`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from markupsafe import Markup, escape
 
-from nbcards.estimates import DIRECTION, estimates, interval_of, scored
-from nbkit.errors import NbkitError
-from nbkit.measure.signflips import LEVEL, ZERO, Room, inner_end, p_values, room_of, visible
-from nbkit.studies.behaviours import Measure
-from nbkit.studies.results import Outcomes
+import nbkit
+from nbcards.drawing import bar, point, scale, svg
+from nbcards.pages import rendered, with_spans
+from nbcards.paired import CHANGES, Compared, compared
+from nbcards.places import of_sandbox, outcomes_at
+from nbcards.values import FEW
+from nbkit.errors import UnknownNameError
+from nbkit.files import atomic_write
+from nbkit.measure.signflips import LEVEL, POWER
+from nbkit.studies.base import cell_label
+from nbkit.studies.behaviours import Behaviour, Measure
+from nbkit.studies.results import Outcomes, spans_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_PAIR = ["study", "system_a", "system_b", *DIRECTION, "measure"]
-#: What can become of an item. "other": the output changed, but no verdict did, or there is none.
-CHANGES: Final = ("broken", "fixed", "wrong", "other", "right", "same")
+#: Goes up when a key of compare.json changes its name or its meaning.
+SCHEMA_VERSION: Final = 1
+#: Items of one kind that a page shows for a measure; all are counted.
+SHOWN: Final = 20
+#: What became of an item, as pages call it; the others are only counted.
+_TITLES: Final = {
+    "broken": ("Broken", "right in A, wrong in B"),
+    "fixed": ("Fixed", "wrong in A, right in B"),
+    "wrong": ("Wrong in both", "wrong in A and in B"),
+    "other": ("Changed without a change of verdict", "the output changed; the verdict did not, or there is none"),
+}
+_UNSHOWN: Final = {"right": "right in both, with the same output", "same": "the same output, without a verdict"}
+_KEYS: Final = ["study", "system_a", "system_b", "source_language", "target_language", "measure"]
+#: Words, single signs, and single characters of scripts without spaces.
+_TOKEN = re.compile(r"[぀-ヿ㐀-鿿]|[^\W぀-ヿ㐀-鿿]+|\s+|[^\w\s]")
+_MOST_TOKENS = 2_000
+_COLOURS: Final = {"better": "#1d6b45", "worse": "#a3241d", "different": "#0b5a8a", "": "#586374"}
+_WIDE, _HIGH = 130, 16
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What two systems have in common and where they differ.
+class Check:
+    """Whether one gate is broken in one row of a comparison. condition: what breaks it. few: it has few items."""
 
-    differences: a row per study, systems, direction, measure and group ("" for all items): value of ``a`` and ``b``
-    over the items that both have, ``difference`` = b − a with its interval ``low``, ``high`` (over clusters),
-    ``p``, ``p_holm``, ``effect`` (rank-biserial over clusters, −1 to 1), ``n`` items in ``clusters``, ``up`` and
-    ``down`` (items whose value rose, fell), ``visible`` (the smallest difference that this comparison shows with 80%
-    power; NaN if not even the largest possible one), ``b_low``, ``b_high`` (interval of b).
-    items: a row per item of each measure whose items are not another measure's: ``change`` is one of `CHANGES`.
-    excluded: items that only one side has (``only_a``, ``only_b``) or that are undecided, by direction and measure;
-    measure "": all items of a system and direction that the other side does not have.
-    tests: how many p is adjusted for.
+    name: str
+    broken: bool
+    message: str
+    condition: str = ""
+    few: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison(Compared):
+    """Two systems compared: shows itself in a notebook; tables as pandas.
+
+    a, b: what was compared, by name. differences, items, excluded, tests: see `nbcards.paired.Compared`.
     """
 
-    differences: pd.DataFrame
-    items: pd.DataFrame
-    excluded: pd.DataFrame
-    tests: int
+    a: str
+    b: str
+    declared: Mapping[str, Behaviour] = field(repr=False)
+    is_sandbox: bool = False
+
+    @property
+    def answer(self) -> str:
+        """What changed, in one or two sentences."""
+        rows = list(self.rows())
+        if not (self.differences["up"].any() or self.differences["down"].any()):
+            same = self.items["change"].isin(["right", "same", "wrong"]).all()
+            texts = "gave the same answer to every item" if same else "got the same values for every item"
+            return f"No difference: A and B {texts}."
+        sure = [row for row in rows if row["verdict"]]
+        if not sure:
+            tested = (
+                f"of {self.tests:,} tests with enough items that differ, none is significant after Holm's correction"
+            )
+            return f"No difference could be shown: {tested if self.tests else 'too few items differ to test anything'}."
+        whole = [row for row in sure if not row["group"]]
+        several = self.differences["target_language"].nunique() > 1
+        findings = []
+        for verdict in ("worse", "better", "different"):
+            of = [
+                f"{row['measure_label']} ({', '.join((row['apart'], *[row['pair']] * several))})"
+                for row in whole
+                if row["verdict"] == verdict
+            ]
+            findings += [f"{verdict} at {', '.join(of[:4])}{f' and {len(of) - 4} more' * (len(of) > 4)}"] if of else []
+        more = len(sure) - len(whole)
+        rest = f"{more} group{'s' * (more != 1)} differ{'s' * (more == 1)} significantly." * bool(more)
+        return " ".join(filter(None, (f"B is {'; '.join(findings)}." if findings else "", rest)))
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What A and B are, with their systems where there is one pair of them."""
+        pairs = self.differences[["system_a", "system_b"]].drop_duplicates()
+        if len(pairs) > 1:
+            return self.a, self.b
+        named = zip((self.a, self.b), pairs.iloc[0], strict=True)
+        one, other = (name if name == system else f"{name} ({system})" for name, system in named)
+        return one, other
+
+    def _systems(self, row: Mapping[Any, Any]) -> str:
+        """The systems of a row, where there are several."""
+        if len(self.differences[["system_a", "system_b"]].drop_duplicates()) == 1:
+            return ""
+        return " → ".join(dict.fromkeys((row["system_a"], row["system_b"])))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of `differences` as pages write them."""
+        table = self.differences
+        of = zip(table["study"], table["measure"], strict=True)
+        measures = [self.declared[study].measures[name] for study, name in of]
+        # Pictures of all items have one scale for shares and one for scores, those of groups one for each measure.
+        keys = zip(measures, *(table[name] for name in ("group", *_KEYS)), strict=True)
+        same = [repr(key) if group else str(measure.share) for measure, group, *key in keys]
+        scales = table[["low", "high", "difference"]].abs().max(axis=1).groupby(np.array(same)).transform("max")
+        for row, measure, reach in zip(table.to_dict("records"), measures, scales, strict=True):
+            verdict = verdict_of(row, measure)
+            yield {
+                **{str(name): value for name, value in row.items()},
+                "verdict": verdict, "title": self.declared[row["study"]].title, "measure_label": measure.label,
+                "pair": _pair(row), "systems": self._systems(row), "a_text": measure.written(row["a"]),
+                "b_text": measure.written(row["b"]), "apart": apart(row["difference"], measure),
+                "interval": _interval(row["low"], row["high"], measure), "p_text": _p(row["p_holm"]),
+                "p_said": " ".join(filter(None, ("p", "=" * (row["p_holm"] >= 0.001), _p(row["p_holm"])))),
+                "effect_text": _signed(row["effect"], 2), "few": row["n"] < FEW,
+                "visible_text": "–" if np.isnan(row["visible"]) else apart(row["visible"], measure).lstrip("+"),
+                "picture": _picture(row, float(reach), measure, verdict),
+            }  # fmt: skip
+
+    def blocks(self) -> Iterator[dict[str, Any]]:
+        """Each measure of each study, systems and direction: its rows and its items, as the page shows them."""
+        rows = list(self.rows())
+        for gone in self.excluded[self.excluded["measure"] != ""].to_dict("records"):
+            here = [row for row in rows if all(row[name] == gone[name] for name in _KEYS)]
+            of = self.items
+            for name in _KEYS:
+                of = of[of[name] == gone[name]]
+            behaviour = self.declared[gone["study"]]
+            measure = behaviour.measures[gone["measure"]]
+            changes = of["change"].value_counts()
+            yield {
+                "behaviour": behaviour, "measure": measure, "pair": _pair(gone), "whole": here[0], "groups": here[1:],
+                "sentence": _sentence(here[0], measure), "excluded": gone, "has_texts": "output_a" in of,
+                "items": list(_shown(of, behaviour, gone["target_language"])),
+                "unshown": {text: int(changes[name]) for name, text in _UNSHOWN.items() if name in changes},
+            }  # fmt: skip
+
+    def alone(self) -> list[str]:
+        """What only one side has, and was not compared."""
+        rows = self.excluded[self.excluded["measure"] == ""].to_dict("records")
+        return [
+            f"{self.declared[row['study']].title}, {_pair(row)}, {row['system_a'] or row['system_b']} "
+            f"(only in {'A' if row['system_a'] else 'B'}, {row['only_a'] + row['only_b']:,} items)"
+            for row in rows
+        ]
+
+    def page(self, checks: Sequence[Check] = ()) -> str:
+        """The comparison as one page of HTML that loads nothing."""
+        return rendered(
+            "compare.html.j2", one=self, rows=[row for row in self.rows() if not row["group"]], checks=checks,
+            blocks=list(self.blocks()), titles=_TITLES, level=LEVEL, power=POWER, digest="", shown=SHOWN,
+            run=SimpleNamespace(is_sandbox=self.is_sandbox),
+        )  # fmt: skip
+
+    def record(self, checks: Sequence[Check] = ()) -> dict[str, Any]:
+        """The comparison as plain data, the content of compare.json (docs/ci.md)."""
+        items = []
+        for key, part in self.items.groupby(_KEYS, sort=False):
+            counts = part["change"].value_counts()
+            ids = {name: part.loc[part["change"] == name, "item"].tolist() for name in ("broken", "fixed")}
+            changes = {name: int(counts.get(name, 0)) for name in CHANGES}
+            items.append({**dict(zip(_KEYS, key, strict=True)), "changes": changes, **ids})
+        differences = [
+            {**_plain(row), "verdict": verdict_of(row, self.declared[row["study"]].measures[row["measure"]]) or "none"}
+            for row in self.differences.to_dict("records")
+        ]
+        return {
+            "schema_version": SCHEMA_VERSION, "nbkit": nbkit.__version__, "a": self.a, "b": self.b,
+            "answer": self.answer, "level": LEVEL, "power": POWER, "tests": self.tests,
+            "differences": differences,
+            "items": items, "excluded": [_plain(row) for row in self.excluded.to_dict("records")],
+            "gates": [{"gate": check.name, "broken": check.broken, "message": check.message} for check in checks],
+        }  # fmt: skip
+
+    def write(self, folder: Path, checks: Sequence[Check] = ()) -> Path:
+        """Write compare.html and compare.json to *folder*; return the path of the page."""
+        folder.mkdir(parents=True, exist_ok=True)
+        record = json.dumps(self.record(checks), ensure_ascii=False, indent=1)
+        for name, text in (("compare.json", record + "\n"), ("compare.html", self.page(checks))):
+            with atomic_write(folder / name) as unfinished:
+                unfinished.write_text(text, encoding="utf-8")
+        return folder / "compare.html"
+
+    def _repr_html_(self) -> str:
+        return rendered("comparison.html.j2", one=self, rows=[row for row in self.rows() if not row["group"]])
 
 
-#: Systems whose pairs are tested: beyond, pairs take minutes, and after Holm's correction hardly any differs.
-MOST_RANKED = 50
+def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
+    """Compare two systems, item by item, in all studies that both have been through.
 
-
-def compared(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Compared:
-    """Compare the outcomes of two systems item by item, study by study.
-
-    Within a study, systems of the same label are compared, or the only one of each side. Measures are those that A
-    declares. Raises `NbkitError` if there is nothing in common.
+    a, b: each the output folder of a run, the folder of a card, a file of outcomes (.parquet, .jsonl) or a table of
+    outcomes; with *run*, one of these, the labels of two of its systems. The outcomes of a run that did not write them
+    are computed. Raises `NbkitError` if there is nothing to compare.
     """
-    import pandas as pd
-
-    rows: list[dict[str, Any]] = []
-    tested: list[_Test] = []
-    items: list[pd.DataFrame] = []
-    excluded: list[dict[str, Any]] = []
-    for place, measure, both in _pairings(a, b):
-        known = both["score_a"].notna() & both["score_b"].notna()
-        side = both["side"].value_counts()
-        gone = {"only_a": int(side["left_only"]), "only_b": int(side["right_only"])}
-        undecided = int(side["both"]) - int(known.sum())
-        excluded.append({**place, "both": int(side["both"]), **gone, "undecided": undecided})
-        common, here = both[both["side"] == "both"], both[known]
-        if not any(_is_among(common, other, place) for other in items):
-            items.append(_changes(common, measure).assign(**place))
-        groups = here.groupby("group", sort=True) if measure.by and here["group"].nunique() > 1 else ()
-        for name, part in [("", here), *groups]:
-            found, test = _difference(part, measure)
-            rows.append({**place, "group": name, **found})
-            tested.append(test)
-    if not rows:
-        raise NbkitError("nothing to compare: the two sides have no study, direction and item in common")
-    p, p_holm, tests = p_values([each.sums for each in tested])
-    table = pd.DataFrame(rows).assign(p=p, p_holm=p_holm)
-    # Where something differs more tests count: of the same study, systems and direction at least.
-    places = [tuple(row[name] for name in _PAIR[:-1]) for row in rows]
-    able = Counter(place for place, each in zip(places, tested, strict=True) if 2.0 ** (1 - len(each.sums)) <= LEVEL)
-    table["visible"] = [
-        visible(each.sums, each.variance, each.room, each.width, max(tests, able[place]))
-        for each, place in zip(tested, places, strict=True)
-    ]
-    # An interval that the test does not confirm reaches to 0: of few clusters that differ it would not.
-    unsure = table["p"] > LEVEL
-    table["low"] = table["low"].where(~unsure, table["low"].clip(upper=0))
-    table["high"] = table["high"].where(~unsure, table["high"].clip(lower=0))
-    # One that the test refutes ends where the test stops refusing: the skewness of few unequal clusters widens it.
-    for n in table.index[(table["p"] <= LEVEL) & (table["low"] <= 0) & (table["high"] >= 0)]:
-        table.loc[n, "high" if table["difference"][n] < 0 else "low"] = inner_end(tested[n].sums, tested[n].shares)
-    excluded += _alone(a, b, excluded)
-    return Compared(table, pd.concat(items, ignore_index=True), pd.DataFrame(excluded), tests=tests)
+    if run is None:
+        one, other = _name(a), _name(b)
+        if one == other and not isinstance(a, str | Path):
+            one, other = "A", "B"
+        elif one == other:  # the whole paths, where their last parts are the same
+            same = Path(a).resolve() == Path(b).resolve()
+            one, other = (one, "itself") if same else (str(a), str(b))
+        sides = outcomes_at(a), outcomes_at(b)
+    else:
+        one, other = str(a), str(b)
+        whole = outcomes_at(run)
+        known = sorted({name for each in whole for name in each.rows["model"]})
+        for name in (one, other):
+            if name not in known:
+                raise UnknownNameError("system", name, known, way_out=f" (in {_name(run)})")
+        sides = [each.of_systems([one]) for each in whole], [each.of_systems([other]) for each in whole]
+    sandbox = any(of_sandbox(each) for each in ((a, b) if run is None else (run,)))
+    declared = {each.study: each.behaviour for each in (*sides[1], *sides[0])}
+    return Comparison(**vars(compared(*sides)), a=one, b=other, declared=declared, is_sandbox=sandbox)
 
 
-def ranked(found: Outcomes, measure: Measure) -> pd.DataFrame:
-    """The systems of each direction by their value of *measure*, best first, with what the order is worth.
+def default_folder(a: str, b: str, run: Path | None = None) -> Path:
+    """Where the comparison of two places, or of two systems of a run, is written by default: a folder for each.
 
-    Each pair of systems is tested on the items that both have (as in `compared`); p is adjusted by Holm over all pairs
-    of a direction. ``first`` and ``last`` are the ranks that a system may have: one more than the systems that are
-    significantly better, and as many as are not significantly worse; of more than `MOST_RANKED` systems no pair is
-    tested.
-    Columns: those of `nbcards.estimates.estimates`, first, last, tied (with the best), tests.
+    >>> default_folder("outputs/before", "outputs/after"), default_folder("base", "tuned#1", Path("outputs/mine"))
+    (PosixPath('outputs/compare-before-vs-after'), PosixPath('outputs/compare-mine-base-vs-tuned-1'))
     """
-    import pandas as pd
-
-    sign = -1 if measure.better == "lower" else 1
-    boards = []
-    whole = estimates(found, measure)
-    for direction, rows in scored(found, measure).groupby(DIRECTION, sort=False):
-        board = whole[(whole[DIRECTION] == list(direction)).all(axis=1) & whole["value"].notna()]
-        board = board.sort_values("value", ascending=sign < 0, kind="stable", ignore_index=True)
-        rows = rows.assign(again=rows.groupby(["system", "item", "group", "part"]).cumcount())
-        keys = ["item", "group", "part", "again"]
-        items = rows.drop_duplicates(keys).set_index(keys)["cluster"]
-        scores = rows.pivot(index=keys, columns="system", values="score")
-        pairs = list(combinations(board["system"], 2)) if len(board) <= MOST_RANKED else []
-        sums = []
-        for a, b in pairs:
-            apart = (scores[a] - scores[b]).dropna()
-            here = apart.to_frame("apart").join(items).reset_index()
-            weighted = weights_of(here, measure) * here["apart"] if len(here) else here["apart"]
-            sums.append(weighted.groupby(here["cluster"].to_numpy()).sum().to_numpy(float))
-        _, p_holm, tests = p_values(sums)
-        better: Counter[str] = Counter()
-        worse: Counter[str] = Counter()
-        for (a, b), each, p in zip(pairs, sums, p_holm, strict=True):
-            if p <= LEVEL:
-                above, below = (a, b) if sign * each.sum() > 0 else (b, a)
-                better[below] += 1
-                worse[above] += 1
-        first = [1 + better[name] for name in board["system"]]
-        last = [len(board) - worse[name] for name in board["system"]]
-        boards.append(board.assign(first=first, last=last, tied=[rank == 1 for rank in first], tests=tests))
-    empty = pd.DataFrame(columns=[*whole, "first", "last", "tied", "tests"])
-    return pd.concat(boards, ignore_index=True) if boards else empty
-
-
-def _alone(
-    a: Sequence[Outcomes], b: Sequence[Outcomes], known: Sequence[Mapping[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """Items of systems and directions that the other side does not have."""
-    for side, found in (("a", a), ("b", b)):
-        there = {(row["study"], row[f"system_{side}"], *(row[name] for name in DIRECTION)) for row in known}
-        for each in found:
-            for (system, source, target), part in each.rows.groupby(["model", *DIRECTION], sort=False):
-                if (each.study, system, source, target) not in there:
-                    names = ("", system) if side == "b" else (system, "")
-                    row = dict(zip(_PAIR, (each.study, *names, source, target, ""), strict=True))
-                    n = {"only_a": 0, "only_b": 0, f"only_{side}": part["item"].nunique()}
-                    yield {**row, "both": 0, **n, "undecided": 0}
-
-
-def paired(a: Outcomes, b: Outcomes, measure: Measure) -> pd.DataFrame:
-    """The scores of two systems' outcomes joined by item: score_a, score_b, and side ("both", "left_only", …).
-
-    A repeated item is joined with its repetition; columns of the two sides end in ``_a`` and ``_b``.
-    """
-    keys = [*DIRECTION, "item", "group", "part"]
-    sides = [rows.assign(again=rows.groupby(keys).cumcount()) for rows in (scored(a, measure), scored(b, measure))]
-    both = sides[0].merge(sides[1], on=[*keys, "again"], how="outer", suffixes=("_a", "_b"), indicator="side")
-    return both.assign(cluster=both["cluster_a"])
-
-
-def _pairings(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Iterator[tuple[dict[str, str], Measure, pd.DataFrame]]:
-    """Study, systems, direction and measure of each comparison, the measure, and the joined scores."""
-    others = {each.study: each for each in b}
-    for sides in ((each, others[each.study]) for each in a if each.study in others):
-        labels = [list(side.rows["model"].unique()) for side in sides]
-        for one, other in _systems(labels[0], labels[1], sides[0].study):
-            pair = [side.of_systems([name]) for side, name in zip(sides, (one, other), strict=True)]
-            for name, measure in sides[0].behaviour.measures.items():
-                both = paired(pair[0], pair[1], measure)
-                for (source, target), part in both.groupby(DIRECTION, sort=False):
-                    if (part["side"] == "both").any():
-                        place = (sides[0].study, one, other, str(source), str(target), name)
-                        yield dict(zip(_PAIR, place, strict=True)), measure, part
-
-
-def _systems(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
-    """Which systems of the two sides are compared."""
-    if len(a) == 1 == len(b):
-        return [(a[0], b[0])]
-    common = [(name, name) for name in a if name in b]
-    if a and b and not common:
-        raise NbkitError(
-            f"{study}: A has the systems {', '.join(sorted(a))}, B has {', '.join(sorted(b))}, and none is in both: "
-            "compare two systems of one run (--in), or runs with one system each"
-        )
-    return common
-
-
-class _Test(NamedTuple):
-    """A difference to be tested: what clusters add to it, weigh, can add; its variance; the width of its range."""
-
-    sums: np.ndarray
-    shares: np.ndarray
-    room: Sequence[Room]
-    variance: float
-    width: float
-
-
-def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], _Test]:
-    """Values, difference and effect size of joined *rows*, and what is tested."""
-    weights = weights_of(rows, measure)
-    scores = {side: rows[f"score_{side}"].to_numpy(float) for side in "ab"}
-    apart = scores["b"] - scores["a"]
-    apart[np.abs(apart) <= ZERO] = 0.0
-    numbers = rows["cluster"].factorize(sort=True)[0]
-    sums = np.bincount(numbers, weights * apart) if len(rows) else np.empty(0)
-    width = measure.range[1] - measure.range[0] if measure.range else 1.0
-    signed = measure.model_copy(update={"share": False, "range": (-width, width) if measure.range else None})
-    interval = interval_of(rows.assign(score=apart), signed)[1:]
-    alone = interval_of(rows.assign(score=scores["b"]), measure)[1:]
-    found = {
-        "a": float(weights @ scores["a"]) if len(rows) else np.nan,
-        "b": float(weights @ scores["b"]) if len(rows) else np.nan,
-        "difference": float(sums.sum()) if len(rows) else np.nan,
-        **dict(zip(("low", "high"), interval, strict=True)),
-        **dict(zip(("b_low", "b_high"), alone, strict=True)),
-        "effect": _rank_biserial(sums), "n": len(rows), "clusters": len(sums),
-        "up": int((apart > ZERO).sum()), "down": int((apart < -ZERO).sum()),
-    }  # fmt: skip
-    shares = np.bincount(numbers, weights) if len(rows) else np.empty(0)
-    room = room_of(scores["a"], measure.range, numbers, weights)
-    return found, _Test(sums, shares, room, float(((sums - sums.sum() * shares) ** 2).sum()), width)
-
-
-def weights_of(rows: pd.DataFrame, measure: Measure) -> np.ndarray:
-    """What the score of each row counts in the value, as `interval_of` averages; sums to 1."""
-    if measure.average == "item":
-        return np.full(len(rows), 1 / max(1, len(rows)))
-    alike = rows["cluster"] if measure.average == "cluster" else rows["part"]
-    each = 1 / alike.groupby(alike).transform("size")
-    return (each / alike.nunique()).to_numpy(float)
-
-
-def _rank_biserial(sums: np.ndarray) -> float:
-    """Matched pairs' rank-biserial correlation of clusters: 1 if all that differ rose, −1 if all fell.
-
-    >>> _rank_biserial(np.array([0.2, 0.1, -0.1, 0.0])), _rank_biserial(np.zeros(3))
-    (0.5, 0.0)
-    """
-    from scipy.stats import rankdata
-
-    differ = sums[np.abs(sums) > ZERO]
-    if not len(differ):
-        return 0.0
-    ranks = rankdata(np.abs(differ).round(12))
-    return float((np.sign(differ) * ranks).sum() / ranks.sum())
-
-
-def _changes(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """What became of each item that both sides have, with its texts."""
-    import pandas as pd
-
-    states = [_states(rows, side, measure) for side in "ab"]
-    texts = "output_a" in rows
-    shown, score = ("output_a", "output_b") if texts else ("score_a", "score_b"), rows["score_b"] - rows["score_a"]
-    altered = (rows[shown[0]] != rows[shown[1]]) & ~(rows[shown[0]].isna() & rows[shown[1]].isna())
-    altered &= texts | ~(score.abs() <= ZERO)
-    change = np.where(altered, "other", "same").astype(object)
-    for one, other, name in (("right", "wrong", "broken"), ("wrong", "right", "fixed"), ("wrong", "wrong", "wrong")):
-        change[(states[0] == one) & (states[1] == other)] = name
-    change[(states[0] == "right") & (states[1] == "right") & ~altered.to_numpy()] = "right"
-    found = {name: rows[f"{name}_a"] for name in ("source", "changed", "reference", "spans") if f"{name}_a" in rows}
-    found |= {name: rows[name] for side in "ab" for name in (f"score_{side}", f"reason_{side}", f"output_{side}")
-              if name in rows}  # fmt: skip
-    table = pd.DataFrame({**{name: rows[name] for name in ("item", "group", "cluster")}, **found})
-    return table.assign(change=change, apart=score.abs()).sort_values(
-        ["apart", "item"], ascending=[False, True], kind="stable"
+    one, other, of = (
+        re.sub(r"\.(parquet|jsonl)$", "", Path(place).as_posix()).removeprefix("outputs/") if place else ""
+        for place in (a, b, str(run or ""))
     )
+    return Path("outputs") / f"compare-{cell_label(f'{of} {one} vs {other}')}"
 
 
-def _states(rows: pd.DataFrame, side: str, measure: Measure) -> np.ndarray:
-    """Of each row "right", "wrong" or "": by the value of a share, else by the outcome's verdict."""
-    score, verdict = rows[f"score_{side}"], rows[f"verdict_{side}"]
-    if measure.share and measure.better is not None:
-        right = (score == (1 if measure.better == "higher" else 0)).to_numpy()
-        return np.where(score.isna(), "", np.where(right, "right", "wrong"))
-    return verdict.map({"pass": "right", "fail": "wrong"}).fillna("").to_numpy()
+def _name(place: Any) -> str:
+    if not isinstance(place, str | Path):
+        rows = place.rows if isinstance(place, Outcomes) else place
+        return ", ".join(sorted(set(rows["model"])))
+    path = Path(place)
+    return f"{path.parent.parent.name}/{path.stem}" if path.parent.name == "outcomes" else path.name or str(place)
 
 
-def _is_among(rows: pd.DataFrame, known: pd.DataFrame, place: Mapping[str, str]) -> bool:
-    """Whether the items of *rows* are those of *known*, of the same systems and direction."""
-    alike = all(known[name].iloc[0] == place[name] for name in _PAIR[:-1])
-    return alike and set(rows["item"]) <= set(known["item"])
+# ----------------------------------------------------------------------------
+# Words and pictures.
+
+
+def verdict_of(row: Mapping[Any, Any], measure: Measure) -> str:
+    """What a significant difference is: "better", "worse" or "different"; "" for others."""
+    if not row["p_holm"] <= LEVEL:
+        return ""
+    if measure.better is None:
+        return "different"
+    return "better" if (row["difference"] > 0) == (measure.better == "higher") else "worse"
+
+
+def apart(value: float, measure: Measure) -> str:
+    """A difference as pages write it: of shares in percentage points.
+
+    >>> from nbkit.studies.behaviours import Answers
+    >>> measure = Measure(label="", measure="", reading="", answer=Answers(above=""))
+    >>> apart(-0.125, measure), apart(0.0, measure)
+    ('−12.5 pp', '0.0 pp')
+    """
+    return f"{_signed(100 * value, 1)} pp" if measure.share else _signed(value, 2)
+
+
+def _signed(value: float, digits: int) -> str:
+    if np.isnan(value):
+        return "–"
+    text = f"{value:+.{digits}f}"
+    return (text[1:] if float(text) == 0 else text).replace("-", "−")
+
+
+def _interval(low: float, high: float, measure: Measure) -> str:
+    ends = (apart(low, measure), apart(high, measure))
+    return "" if np.isnan(low) else f"[{', '.join(end.removesuffix(' pp') for end in ends)}]"
+
+
+def _p(value: float) -> str:
+    return "–" if np.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}" if value < 0.9995 else "1"
+
+
+def _pair(row: Mapping[Any, Any]) -> str:
+    return "→".join(filter(None, (row["source_language"], row["target_language"])))
+
+
+def _sentence(row: Mapping[Any, Any], measure: Measure) -> str:
+    """What the comparison says of all items of a measure."""
+    n = f"N = {row['n']:,} in {row['clusters']:,} clusters" if row["clusters"] < row["n"] else f"N = {row['n']:,}"
+    if not row["n"]:
+        return "Nothing can be said: no item is decided in both."
+    values = f"{measure.label}: {row['a_text']} in A, {row['b_text']} in B, {row['apart']} {row['interval']}"
+    if row["verdict"]:
+        return f"B is {row['verdict']} at {values}; {row['p_said']} after Holm’s correction, {n}."
+    limit = (
+        f"with {n}, even the largest possible difference would not be detected with {POWER:.0%} power"
+        if row["visible_text"] == "–"
+        else f"with {n}, a difference of {row['visible_text']} would be detected with {POWER:.0%} power"
+    )
+    shown = "No item differs" if not row["up"] + row["down"] else "No difference could be shown"
+    return f"{shown} in {values}; {limit}."
+
+
+def _picture(row: Mapping[Any, Any], reach: float, measure: Measure, verdict: str) -> Markup:
+    """A difference with its interval around 0, as inline SVG; filled where significant."""
+    if np.isnan(row["difference"]):
+        return Markup("")
+
+    whole = f"difference {apart(row['difference'], measure)} {_interval(row['low'], row['high'], measure)}"
+    at = scale(-(reach or 1.0), reach or 1.0, 6, _WIDE - 6)
+    ends = (row["low"], row["difference"], row["high"])
+    zero = Markup('<g stroke="#8d97a5">{}</g>').format(bar(at(0), 0, _HIGH, "zero"))
+    drawn = point(at, _HIGH / 2, ends, colour=_COLOURS[verdict], full=bool(verdict))
+    return svg([zero, drawn], _WIDE, _HIGH, whole, "apart")
+
+
+# ----------------------------------------------------------------------------
+# Items.
+
+
+def _shown(items: pd.DataFrame, behaviour: Behaviour, target: str) -> Iterator[dict[str, Any]]:
+    """The kinds of items with their number and the first of them, ready to be shown."""
+    for name in _TITLES:
+        of = items[items["change"] == name]
+        if len(of):
+            first = [_item(row, behaviour, target) for row in of.head(SHOWN).to_dict("records")]
+            yield {"change": name, "n": len(of), "items": first}
+
+
+def _item(row: Mapping[Any, Any], behaviour: Behaviour, target: str) -> dict[str, Any]:
+    spans = spans_of(row.get("spans"))
+    outputs = marked(_text(row.get("output_a")), _text(row.get("output_b")))
+    texts = [("source", "source"), ("changed", behaviour.changed), ("reference", "reference")]
+    return {
+        "item": row["item"],
+        "group": row["group"],
+        "texts": [(title, with_spans(text, spans, name)) for name, title in texts if (text := _text(row.get(name)))],
+        "outputs": [
+            (side.upper(), output, _score(row[f"score_{side}"]), _text(row[f"reason_{side}"]))
+            for side, output in zip("ab", outputs, strict=True)
+        ],
+        "lang": target,
+    }
+
+
+def _score(value: float) -> str:
+    return "undecided" if np.isnan(value) else f"{value:.3g}".replace("-", "−")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def marked(a: str, b: str) -> tuple[Markup, Markup]:
+    """Both texts as HTML, with the words marked that the other does not have in this place.
+
+    >>> marked("It is 12 km.", "It is 21 km.")
+    (Markup('It is <del>12</del> km.'), Markup('It is <ins>21</ins> km.'))
+    """
+    words, others = _TOKEN.findall(a), _TOKEN.findall(b)
+    if len(words) + len(others) > _MOST_TOKENS:  # the time grows with the square
+        return escape(a), escape(b)
+    left: list[Markup] = []
+    right: list[Markup] = []
+    for kind, i, j, k, m in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
+        for tag, text, parts in (("del", "".join(words[i:j]), left), ("ins", "".join(others[k:m]), right)):
+            parts.append(escape(text) if kind == "equal" or not text else Markup(f"<{tag}>{escape(text)}</{tag}>"))
+    return Markup("").join(left), Markup("").join(right)
+
+
+def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """*row* for JSON, which has no NaN."""
+    return {
+        str(name): None
+        if isinstance(value, float) and np.isnan(value)
+        else value.item()
+        if hasattr(value, "item")
+        else value
+        for name, value in row.items()
+    }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from nbcards.estimates import DIRECTION, interval_of, scored
+from nbcards.values import DIRECTION, interval_of, scored
 from nbkit.studies.behaviours import Answers, Declared, Measure, Words
 from nbkit.studies.results import Outcomes, group
 from nbkit.studies.summarise import correlate

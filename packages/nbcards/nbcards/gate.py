@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from nbcards.compare import Check, Comparison
+from nbcards.comparison import Check, Comparison
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
 from nbkit.studies.behaviours import SOME
 

@@ -16,8 +16,8 @@ from typing import Any
 from markupsafe import Markup
 
 from nbcards import answers, ranks
+from nbcards.browser import digest, pack, sentences_page
 from nbcards.pages import code_digest, rendered
-from nbcards.sentences import digest, pack, sentences_page
 
 #: From an entry of a run and a notebook to the file of the page that shows it over the whole grid; "" if there is none.
 Page = Callable[[str, str], str]

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbkit
-from nbcards.card import (
+from nbcards.browser import sentences
+from nbcards.cards import (
     OUTCOMES,
     PAGE,
     RUN,
@@ -28,7 +29,7 @@ from nbcards.card import (
     check_owner,
     write_card,
 )
-from nbcards.estimates import (
+from nbcards.values import (
     FEW,
     MUCH,
     answer,
@@ -40,7 +41,6 @@ from nbcards.estimates import (
     whole_and_groups,
     worst_group,
 )
-from nbcards.sentences import sentences
 from nbkit.batch.card import (
     MAX_REQUESTS,
     MAX_TEXTS,

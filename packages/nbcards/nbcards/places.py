@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbcards.card import DATA, read_card
+from nbcards.cards import DATA, read_card
 from nbkit.batch.folder import recorded_params
 from nbkit.errors import NbkitError
 from nbkit.studies import STUDIES, Outcomes, read_outcomes

@@ -2,7 +2,7 @@
 
 A measure ranks if its study declares how many of its failures were right when read (``read`` in ``behaviour.yaml``) and
 these are at least `nbkit.studies.behaviours.BAR`; outcomes are all that is needed. Ranks are those of
-`nbcards.comparison.ranked`. There is no score over several measures.
+`nbcards.ranked`. There is no score over several measures.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 import pandas as pd
 
 from nbcards.answers import direction
-from nbcards.comparison import ranked
-from nbcards.estimates import DIRECTION, FEW
+from nbcards.paired import ranked
+from nbcards.values import DIRECTION, FEW
 from nbkit.errors import NbkitError
 from nbkit.studies import Outcomes, read_outcomes
 from nbkit.studies.behaviours import BAR, Behaviour, Columns, Judged, Measure, Read, is_people

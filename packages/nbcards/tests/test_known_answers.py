@@ -18,9 +18,9 @@ import pandas as pd
 import pytest
 
 from nbcards import answers
-from nbcards.card import Card
-from nbcards.estimates import estimates
+from nbcards.cards import Card
 from nbcards.making import make_card
+from nbcards.values import estimates
 from nbkit.batch.card import plan_card
 from nbkit.corpora.nli import LABELS, load_nli
 from nbkit.models import CLASSIFIERS, MODELS

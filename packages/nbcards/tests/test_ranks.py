@@ -12,7 +12,7 @@ import pytest
 from cards_cases import numbers_of, tidy, write_outcomes
 
 from nbcards import ranks as leaderboard
-from nbcards.comparison import ranked as ranked_outcomes
+from nbcards.paired import ranked as ranked_outcomes
 from nbcheck.health import declared_measure
 from nbkit.report.site import build
 from nbkit.studies import numbers

@@ -10,8 +10,8 @@ import pytest
 
 import nbcards
 from nbcards.answers import of_file
-from nbcards.comparison import compared
-from nbcards.estimates import estimates, whole_and_groups
+from nbcards.paired import compared
+from nbcards.values import estimates, whole_and_groups
 from nbkit.errors import DataError
 
 FILES = Path(__file__).parent / "outcomes"

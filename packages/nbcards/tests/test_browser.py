@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import json
 import shutil
 import time
@@ -17,6 +16,7 @@ import pandas as pd
 import pytest
 from cards_cases import write_outcomes
 
+from nbcards import browser
 from nbkit.errors import DataError
 from nbkit.figures import panels, styles, theme
 from nbkit.report import site as report
@@ -24,7 +24,6 @@ from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
 from tests.studies.long_files import read_outcomes
 
-sentences = importlib.import_module("nbcards.sentences")  # `nbcards.sentences` is the function
 BROWSER = (
     pytest.mark.browser,
     pytest.mark.xdist_group("report"),
@@ -100,7 +99,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def unpacked(pack: sentences.Pack) -> tuple[dict[str, Any], dict[str, np.ndarray], str]:
+def unpacked(pack: browser.Pack) -> tuple[dict[str, Any], dict[str, np.ndarray], str]:
     """The head, the columns and the texts that a page holds."""
     packed, size = pack.packed()
     whole = zlib.decompress(packed)
@@ -116,7 +115,7 @@ def unpacked(pack: sentences.Pack) -> tuple[dict[str, Any], dict[str, np.ndarray
 def test_all_that_outcomes_hold_is_packed(folder: Path):
     files = {name: folder / "outcomes" / f"{name}.parquet" for name in ("captions", "numbers")}
     entries = [("captions", "word_order", None), ("numbers", "numbers", None)]
-    head, columns, texts = unpacked(sentences.pack(entries, files))
+    head, columns, texts = unpacked(browser.pack(entries, files))
     assert [entry["items"] for entry in head["entries"]] == [40, 3] and head["left_out"] == 0
     *written, end = texts.split("\0")
     assert end == "" and [len(each.encode()) + 1 for each in written] == np.diff(columns["starts"]).tolist()
@@ -134,7 +133,7 @@ def test_all_that_outcomes_hold_is_packed(folder: Path):
 def test_of_too_many_items_each_entry_keeps_its_share_for_every_system(folder: Path):
     files = {name: folder / "outcomes" / f"{name}.parquet" for name in ("captions", "numbers")}
     entries = [("captions", "word_order", None), ("numbers", "numbers", None)]
-    head, columns, _ = unpacked(sentences.pack(entries, files, most=10))
+    head, columns, _ = unpacked(browser.pack(entries, files, most=10))
     assert [entry["items"] for entry in head["entries"]] == [7, 3] and head["left_out"] == 33
     assert head["ids"][:7] == [f"word_order-{n:03}" for n in range(7)]
     assert set(np.bincount(columns["item"])) == {2}  # both systems of each
@@ -189,7 +188,7 @@ def test_what_metadata_says_of_a_table_is_not_trusted(folder: Path):
 
 
 def test_verdicts_with_names_of_their_own_are_called_by_these():
-    called = {name: sentences.described("x", name, each, [])["called"] for name, each in behaviours(STUDIES).items()}
+    called = {name: browser.described("x", name, each, [])["called"] for name, each in behaviours(STUDIES).items()}
     assert called["nli_permutation"]["stays"]["fail"] == "answer changes" and called["idioms"] == {}
 
 
@@ -249,7 +248,7 @@ def test_a_table_in_memory_is_packed_as_the_file_of_it(tmp_path: Path):
     """Its spans are lists; those of a file are JSON."""
     found = rows("numbers", 3)
     write_outcomes([found], tmp_path / "found.parquet", "parquet")
-    packs = [sentences.Pack(), sentences.Pack()]
+    packs = [browser.Pack(), browser.Pack()]
     for pack, tables in zip(packs, ([found], read_outcomes(tmp_path / "found.parquet")), strict=True):
         pack.add({"name": "numbers", "study": "numbers"}, iter(tables))
     head, other = (unpacked(pack)[0] for pack in packs)

@@ -7,9 +7,9 @@ import pytest
 from cards_cases import tidy
 
 from nbcards import making
-from nbcards.card import MeasureOf, Value
-from nbcards.estimates import answer, revealing, unranked, worst_group
+from nbcards.cards import MeasureOf, Value
 from nbcards.making import _left_out, _warnings, _with_health
+from nbcards.values import answer, revealing, unranked, worst_group
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import Answers, Mark, Measure, behaviours
 

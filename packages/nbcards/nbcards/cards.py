@@ -15,8 +15,8 @@ from markupsafe import Markup, escape
 from pydantic import BaseModel, ConfigDict, Field
 
 from nbcards.drawing import bar, point, scale, svg
-from nbcards.estimates import FEW
 from nbcards.pages import TEMPLATES, code_digest, rendered, with_spans
+from nbcards.values import FEW
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import ELSEWHERE, atomic_write
 from nbkit.languages import language_name

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from nbcards.card import Item, _marked, read_card, schema
+from nbcards.cards import Item, _marked, read_card, schema
 from nbcards.making import make_card
 from nbcards.places import outcomes_at
 from nbkit.batch.card import _asks, plan_card

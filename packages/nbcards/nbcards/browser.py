@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 
-from nbcards.card import DATA, read_card
+from nbcards.cards import DATA, read_card
 from nbcards.pages import rendered
 from nbcards.places import of_sandbox, outcomes_at
 from nbkit.batch.folder import recorded_params
