@@ -75,6 +75,8 @@ def perturb(
     """Show TEXT in every perturbed order.
 
     Perturbations that need a parse use the language's spaCy pipeline or one in $NBKIT_DATA/models.
+
+    Example: nbkit perturb "A man sees the cat." --only reversed --only noun_swaps
     """
     check_language(lang)
     if not text.strip():
@@ -133,6 +135,8 @@ def translate(
     """Translate FILE (`-`: standard input) line by line. Translations are stored and reused.
 
     A program given as `--system command:PROGRAM` is started; one behind a registered name needs --allow-commands.
+
+    Example: nbkit translate source.txt --system sandbox --pair en-de --output out.txt
     """
     from nbkit.models import ask, load
 
@@ -177,6 +181,8 @@ def import_file(file: Path, folder: Path, pair: tuple[str, str]) -> None:
     """Write the source, the reference and the systems of FILE to FOLDER, a file of lines each.
 
     FILE is a log of fairseq-generate, or JSON: lines or a list, such as WMT's.
+
+    Example: nbkit import wmt24.jsonl data/wmt24 --pair en-de
     """
     from nbkit.corpora.corpus import lines_of
 
@@ -213,6 +219,8 @@ def make(params: NliPermutationParams, form: Path, n: int, system: str | None, c
     The run file has the NLI permutation study; missing results are computed. Half of the pairs are short and half
     long, half from originally correct pairs and half from flipped ones, as far as there are enough.
     Give annotators the form, never the key.
+
+    Example: nbkit annotate make params/demo.yaml form.csv --n 100
     """
     from nbkit.studies.nli_permutation import annotation_sample
 
@@ -236,6 +244,8 @@ def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
 
     NAME is the annotator; by default, the file's name. A form with an unknown label, a missing or changed row or
     another form's key is refused, with the row.
+
+    Example: nbkit annotate read anna=form-anna.csv ben=form-ben.csv --key form.key.json
     """
     judgements = read_forms(_named(forms), key)
     if output is not None:
@@ -308,6 +318,8 @@ def senses(params: DisambiguationParams, form: Path, n: int) -> None:
     The run file has the disambiguation study; missing results are computed. Each form has a key
     (.key.json), which annotators do not get. Filled forms and keys go into the parameters annotations, annotation_key,
     naturalness and naturalness_key.
+
+    Example: nbkit annotate senses params/demo.yaml form.csv --n 100
     """
     from nbkit.studies.disambiguation.sets import judgement_sample
 
@@ -337,6 +349,8 @@ def split_idioms(params: IdiomsParams, folder: Path) -> None:
     corpora; otherwise bring your own regular pairs. The splits are those that `nbkit run` tests on. Train with
     --train moses:FOLDER/en-fr/regular, --idioms moses:FOLDER/en-fr/idiom-train and --condition zero, joint or
     upsample-N.
+
+    Example: nbkit split-idioms params/idioms_real.yaml data/idioms
     """
     from nbkit.studies.idioms.training import write_training_data
 

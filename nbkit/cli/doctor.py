@@ -161,7 +161,10 @@ def _about(row: Mapping[str, Any]) -> str:
               help="Aligned columns or a JSON list.")  # fmt: skip
 @click.option("--params", "wants_params", is_flag=True, help="Parameters of the studies (with `studies`).")
 def listing(kind: str, form: str, wants_params: bool) -> None:
-    """List models, corpora, perturbations, metrics or studies by name."""
+    """List models, corpora, perturbations, metrics or studies by name.
+
+    Example: nbkit list models
+    """
     if wants_params and kind != "studies":
         raise click.UsageError(f"--params does not apply to {kind}; write nbkit list studies --params")
     rows, keys = (_parameters, _PARAMETER) if wants_params else _KINDS[kind]
@@ -191,7 +194,10 @@ Row = tuple[str, str]
 @click.command()
 @offline_option
 def doctor() -> None:
-    """Show versions, device and caches, and which run files are ready to run."""
+    """Show versions, device and caches, and which run files are ready to run.
+
+    Example: nbkit doctor
+    """
     for title, rows in (("nbkit", _software()), ("Folders", _folders()), ("Run files", _run_files())):
         click.echo(f"{title}\n{aligned(list(rows), indent='  ')}\n")
 
@@ -248,6 +254,8 @@ def store(clear: bool) -> None:
     """Show what the store holds, by kind, and how much of it other versions of the code made.
 
     Such tables are computed again, and the old ones stay until they are removed. Answers of models are never outdated.
+
+    Example: nbkit store
     """
     blocks, old = list(Store().blocks()), outdated(map(STUDIES.get, STUDIES))
     if clear:

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 @offline_option
 @click.pass_context
 def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]) -> None:
-    """Check a run file: parameters, languages, files, parsers and models. Nothing is loaded or run."""
+    """Check a run file: parameters, languages, files, parsers and models. Nothing is loaded or run.
+
+    Example: nbkit validate params/demo.yaml
+    """
     grid = read(run_file, settings)
     problems = problems_of(grid)
     if problems:
@@ -84,6 +87,8 @@ def run(
 
     A stopped run resumes; finished and unchanged parts are not repeated. The exit code is 1 if a part of the run
     failed.
+
+    Example: nbkit run params/demo.yaml --workers 2
     """
     from nbkit.batch.run import dry_run as plan
     from nbkit.batch.run import run as run_grid
@@ -151,6 +156,8 @@ def report(folder: Path, as_zip: bool, no_text: bool) -> None:
 
     `nbkit run` writes the report itself: rebuild it after a run was stopped, or to see what a run in progress has so
     far.
+
+    Example: nbkit report outputs/demo --zip
     """
     from nbkit.batch.folder import OutputFolder
     from nbkit.report.site import archive, archive_without_text, build
@@ -194,6 +201,8 @@ def outcomes(
     """Write the outcomes of a RUN file or output folder: one row per item, system and measure.
 
     All studies share the columns (docs/reproducibility.md). Missing results are computed.
+
+    Example: nbkit outcomes outputs/demo --output demo.parquet
     """
     suffix = output.suffix.removeprefix(".") if output is not None else ""
     if form is None and suffix and suffix not in FORMATS:
@@ -243,6 +252,8 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
     The run file names the system outputs:FOLDER. Put each translation beside its file, one line per text, and repeat
     the command: what depends on earlier translations comes in the next round. The exit code is 3 while translations
     are missing and 0 once the run has all it needs.
+
+    Example: nbkit sources mine.yaml data/mine
     """
     from nbkit.batch.sources import Sources, write_sources
 
@@ -268,7 +279,10 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
 @click.command()
 @click.argument("folder", default=".", type=click.Path(path_type=Path))
 def init(folder: Path) -> None:
-    """Copy the notebooks and run files to FOLDER (by default here). No file is overwritten."""
+    """Copy the notebooks and run files to FOLDER (by default here). No file is overwritten.
+
+    Example: nbkit init my-study
+    """
     written = lay_out(folder)
     click.echo(f"{len(written)} files in {folder / 'notebooks'} and {folder / 'params'}")
     click.echo(f"Next: {'' if folder == Path() else f'cd {shlex.quote(str(folder))} && '}nbkit run params/demo.yaml")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 
 import click
@@ -28,6 +29,16 @@ def commands(
 
 
 ALL = dict(commands())
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_the_help_ends_in_an_example_that_the_command_takes(words):
+    """Options and the number of arguments; files need not exist."""
+    *_, example = (ALL[words].help or "").split("Example: ")
+    program, *arguments = shlex.split(example)
+    assert (program, *arguments[: len(words)]) == ("nbkit", *words)
+    context = click.Context(ALL[words], info_name=" ".join(words))
+    ALL[words].make_parser(context).parse_args(arguments[len(words) :])
 
 
 @pytest.mark.parametrize("words", ALL, ids=" ".join)

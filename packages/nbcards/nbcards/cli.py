@@ -41,6 +41,8 @@ def card(
 
     SYSTEM is any name that nbkit takes (docs/systems.md); with several, each gets a column. A program given as SYSTEM
     (command:PROGRAM) is started; one named in the file of --params needs --allow-commands.
+
+    Example: nbkit card sandbox --pair en-de
     """
     from nbcards.making import default_folder, make_card
     from nbkit.batch.card import plan_card
@@ -105,6 +107,8 @@ def compare(
 
     A and B are output folders of runs, cards, or files of outcomes. Items are paired by id; items that only one side
     has are excluded.
+
+    Example: nbkit compare outputs/before outputs/after --fail-if 'numbers.pass_rate < -0.01'
     """
     from nbcards.comparison import compare as comparison_of
     from nbcards.comparison import default_folder

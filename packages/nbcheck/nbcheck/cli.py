@@ -61,6 +61,8 @@ def test(
 
     Without --systems, the suite alone is checked. The exit code is 1 if a translation fails, else 2 if the suite
     has a fault that its file does not release or set aside, else 0.
+
+    Example: nbkit test suite.yaml --systems sandbox outputs:mine.de
     """
     place = str(DEMO) if suite == "demo" else suite
     read = read_suite(place, pair="-".join(split_pair(pair)) if pair else "")
@@ -220,6 +222,8 @@ def check_numbers(
 
     Both files have one sentence per line; one of them may be `-`, standard input. The exit code is 1 if a number is
     lost, added or changed, and 2 if a file cannot be read.
+
+    Example: nbkit check-numbers source.en hypothesis.de --pair en-de
     """
     from nbkit.numbers import forms
 
@@ -358,6 +362,8 @@ def check_outputs(
 
     All files have one sentence per line. Truncation needs two OUTPUTs of different systems, boilerplate three.
     The exit code is 1 if anything is wrong, and 2 if a file cannot be read.
+
+    Example: nbkit check-outputs source.en a.de b.de --pair en-de
     """
     from nbcheck.health import check_outputs, unjudged
     from nbkit.models.services.outputs import read_lines

@@ -102,7 +102,7 @@ def _command(name: str, recipe: type[Recipe], trainer: str, summary: str) -> cli
         name,
         callback=train_it,
         help=f"{summary} into the folder OUTPUT, which any program can load with `from_pretrained`."
-        " Repeat the command to resume a stopped run.",
+        f" Repeat the command to resume a stopped run.\n\nExample: nbkit train {name} models/mine --steps 2000",
         params=[
             click.Argument(["output"], type=click.Path(path_type=Path)),
             *options,
@@ -137,6 +137,8 @@ def train_named(name: str, languages: str) -> None:
     """Train the model NAME of nbkit's catalogue, where nbkit finds it by that name.
 
     LANGUAGES: the pair of a translator (en-de), the language of any other model (en).
+
+    Example: nbkit train model sandbox-marian en-fr
     """
     model = model_of_name(name, languages)
     model.check()
