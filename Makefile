@@ -15,11 +15,13 @@ setup: $(VENV)/.installed
 dev: $(VENV)/.dev  ## what the tests, ruff, mypy and the docs need, too
 
 $(VENV)/.installed: requirements.lock pyproject.toml $(wildcard packages/*/pyproject.toml)
-	@echo "installing into $(VENV): one to five minutes"
+	@echo "installing into $(VENV): one to three minutes"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip hatchling editables
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock \
-	  --editable ".[all]" $(PACKAGES:%=--editable %)
+	  --no-build-isolation --no-compile --editable ".[all]" $(PACKAGES:%=--editable %)
+	@# on all cores, without the tests of libraries; some hold files that are no Python of this version
+	$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
 	touch $@
 	@echo "installed; next: . $(BIN)/activate && nbkit doctor"
 
