@@ -22,7 +22,7 @@ from nbcards.drawing import bar, point, scale, svg
 from nbcards.pages import rendered, with_spans
 from nbcards.paired import CHANGES, Compared, compared
 from nbcards.places import of_sandbox, outcomes_at
-from nbcards.values import FEW
+from nbcards.values import FEW, apart, interval_apart, signed
 from nbkit.errors import UnknownNameError
 from nbkit.files import atomic_write
 from nbkit.measure.signflips import LEVEL, POWER
@@ -136,9 +136,9 @@ class Comparison(Compared):
                 "verdict": verdict, "title": self.declared[row["study"]].title, "measure_label": measure.label,
                 "pair": _pair(row), "systems": self._systems(row), "a_text": measure.written(row["a"]),
                 "b_text": measure.written(row["b"]), "apart": apart(row["difference"], measure),
-                "interval": _interval(row["low"], row["high"], measure), "p_text": _p(row["p_holm"]),
+                "interval": interval_apart(row["low"], row["high"], measure), "p_text": _p(row["p_holm"]),
                 "p_said": " ".join(filter(None, ("p", "=" * (row["p_holm"] >= 0.001), _p(row["p_holm"])))),
-                "effect_text": _signed(row["effect"], 2), "few": row["n"] < FEW,
+                "effect_text": signed(row["effect"], 2), "few": row["n"] < FEW,
                 "visible_text": "–" if np.isnan(row["visible"]) else apart(row["visible"], measure).lstrip("+"),
                 "picture": _picture(row, float(reach), measure, verdict),
             }  # fmt: skip
@@ -273,29 +273,6 @@ def verdict_of(row: Mapping[Any, Any], measure: Measure) -> str:
     return "better" if (row["difference"] > 0) == (measure.better == "higher") else "worse"
 
 
-def apart(value: float, measure: Measure) -> str:
-    """A difference as pages write it: of shares in percentage points.
-
-    >>> from nbkit.studies.behaviours import Answers
-    >>> measure = Measure(label="", measure="", reading="", answer=Answers(above=""))
-    >>> apart(-0.125, measure), apart(0.0, measure)
-    ('−12.5 pp', '0.0 pp')
-    """
-    return f"{_signed(100 * value, 1)} pp" if measure.share else _signed(value, 2)
-
-
-def _signed(value: float, digits: int) -> str:
-    if np.isnan(value):
-        return "–"
-    text = f"{value:+.{digits}f}"
-    return (text[1:] if float(text) == 0 else text).replace("-", "−")
-
-
-def _interval(low: float, high: float, measure: Measure) -> str:
-    ends = (apart(low, measure), apart(high, measure))
-    return "" if np.isnan(low) else f"[{', '.join(end.removesuffix(' pp') for end in ends)}]"
-
-
 def _p(value: float) -> str:
     return "–" if np.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}" if value < 0.9995 else "1"
 
@@ -326,7 +303,7 @@ def _picture(row: Mapping[Any, Any], reach: float, measure: Measure, verdict: st
     if np.isnan(row["difference"]):
         return Markup("")
 
-    whole = f"difference {apart(row['difference'], measure)} {_interval(row['low'], row['high'], measure)}"
+    whole = f"difference {apart(row['difference'], measure)} {interval_apart(row['low'], row['high'], measure)}"
     at = scale(-(reach or 1.0), reach or 1.0, 6, _WIDE - 6)
     ends = (row["low"], row["difference"], row["high"])
     zero = Markup('<g stroke="#8d97a5">{}</g>').format(bar(at(0), 0, _HIGH, "zero"))

@@ -6,18 +6,18 @@ what they are compared with.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 from pydantic import Field
+from scipy.stats import norm
 
-from nbcards.values import DIRECTION, interval_of, scored
-from nbkit.studies.behaviours import Answers, Declared, Measure, Words
+from nbcards.values import DIRECTION, apart, interval_apart, interval_of, scored
+from nbkit.studies.behaviours import SOME, Answers, Declared, Measure, Words
 from nbkit.studies.results import Outcomes, group
-from nbkit.studies.summarise import correlate
-
-if TYPE_CHECKING:
-    import pandas as pd
+from nbkit.studies.summarise import correlate, summarise
 
 Verdict = Literal["holds", "differs", "not sure"]
 
@@ -27,7 +27,9 @@ class Finding(Declared):
 
     source: section, table or figure of the paper. page: the notebook, without folder, that shows it. measure, minus,
     where, unlike, share: as of a `Measure`. of: the groups that the claim is about; all, if there are none. against:
-    those that they are compared with, by default all others; than: a number in their place. with: another measure of
+    those that they are compared with, by default all others; than: a number in their place. each: the group whose
+    other values are compared with one at a time, for a claim that some are the highest or lowest; the closest of them
+    decides, with an interval that holds for all of them together (Bonferroni). with: another measure of
     the same items, or a group of numbers as ``group:NAME``; what is compared is then the rank correlation with it, by
     default with 0. across: groups that identify a system in place of its name, for a claim that compares systems, such
     as two trainings of one model.
@@ -44,22 +46,26 @@ class Finding(Declared):
     of: dict[str, Words] = Field(default_factory=dict)
     against: dict[str, Words] = Field(default_factory=dict)
     than: float | None = None
+    each: str = ""
     with_: str = Field(default="", alias="with")
     across: Words = ()
     is_: Literal["above", "below"] = Field(alias="is")
 
-    @property
-    def measured(self) -> Measure:
-        """What is compared, as a measure whose values are written as the study's are."""
+    def measured(self, declared: Iterable[Measure] = ()) -> Measure:
+        """What is compared, as a measure that averages as the study's own of the same outcomes, and is written so."""
+        averages = (each.average for each in declared if (each.measure, each.minus) == (self.measure, self.minus))
         return Measure(
-            label=self.claim, reading=self.claim, answer=Answers(above=""), average="cluster", measure=self.measure,
-            minus=self.minus, where=self.where, unlike=self.unlike, share=self.share and not self.with_,
-            range=(0.0, 1.0) if self.share and not self.with_ else None,
+            label=self.claim, reading=self.claim, answer=Answers(above=""), average=next(averages, "cluster"),
+            measure=self.measure, minus=self.minus, where=self.where, unlike=self.unlike,
+            share=self.share and not self.with_, range=(0.0, 1.0) if self.share and not self.with_ else None,
         )  # fmt: skip
 
 
 class Decided(Declared):
-    """A finding for one system: by how much, with the interval, and of how many units on the smaller side."""
+    """A finding for one system: by how much, with the interval, and of how many units on the smaller side.
+
+    beside: the closest of those that are compared with one at a time.
+    """
 
     finding: Finding
     system: str
@@ -70,27 +76,30 @@ class Decided(Declared):
     low: float
     high: float
     n: int
+    beside: str = ""
 
     @property
     def numbers(self) -> str:
-        """The numbers behind the verdict: ``+0.24 [0.21, 0.27], N = 40``."""
-        measured = self.finding.measured
-        value = measured.written(self.value)
-        if self.finding.with_:
-            return f"ρ = {value} {measured.interval(self.low, self.high)}, N = {self.n:,}"
-        sign = "+" if self.finding.than is None and self.value > 0 else ""
-        return f"{sign}{value} {measured.interval(self.low, self.high)}, N = {self.n:,}"
+        """The numbers behind the verdict: ``+0.24 [+0.21, +0.27], N = 40``."""
+        measured, n = self.finding.measured(), f"N = {self.n:,}"
+        if self.finding.with_ or self.finding.than is not None:
+            of = "ρ = " * bool(self.finding.with_)
+            return f"{of}{measured.written(self.value)} {measured.interval(self.low, self.high)}, {n}"
+        beside = f" beside {self.beside.replace('_', ' ')}" * bool(self.beside)
+        return f"{apart(self.value, measured)} {interval_apart(self.low, self.high, measured)}{beside}, {n}"
 
 
 def decide(found: Outcomes, finding: Finding) -> list[Decided]:
     """Whether *finding* holds for each system and direction in outcomes.
 
-    The difference of two means over clusters has an interval of the two means' intervals: its ends are as far from it
-    as theirs are, by Pythagoras (Zou and Donner 2008; Newcombe 1998 for shares). It takes the two for independent:
-    where they share sentences the interval is wider than it had to be. *not sure*: it contains what is compared with.
-    A system without both sides of a comparison is skipped. A correlation is Spearman's, with an interval over clusters.
+    A difference is over the clusters of both sides where these are most of the smaller side's, such as the sentences of
+    two perturbations: each cluster's influence on both means is added up. Otherwise it is that of independent means,
+    whose interval's ends are as far from it as theirs are, by Pythagoras (Zou and Donner 2008; Newcombe 1998 for
+    shares). *not sure*: the interval contains what is compared with. A system without both sides of a comparison is
+    skipped. A correlation is Spearman's, with an interval over clusters.
     """
-    rows = scored(found, finding.measured)
+    measured = finding.measured(found.behaviour.measures.values())
+    rows = scored(found, measured)
     if finding.with_:
         rows = rows.assign(other=_others(found, rows, finding))
     rows = rows[rows["score"].notna()]
@@ -98,44 +107,79 @@ def decide(found: Outcomes, finding: Finding) -> list[Decided]:
     rows = rows.assign(**across)
     decided = []
     for (*system, source, target), own in rows.groupby([*(across or ["system"]), *DIRECTION], sort=False):
-        if (known := (_correlation if finding.with_ else _comparison)(own, finding)) is None:
+        if (known := _correlation(own, finding) if finding.with_ else _comparison(own, finding, measured)) is None:
             continue
-        value, low, high, n = known
-        verdict = _verdict(low, high, finding.than or 0.0, finding.is_)
-        found_: dict[str, Any] = {"source_language": source, "target_language": target, "verdict": verdict}
+        verdict = _verdict(known.low, known.high, finding.than or 0.0, finding.is_)
         decided.append(
-            Decided(finding=finding, system=", ".join(map(str, system)), value=value, low=low, high=high, n=n, **found_)
-        )
+            Decided(
+                finding=finding, system=", ".join(map(str, system)), source_language=str(source),
+                target_language=str(target), verdict=verdict, **known._asdict(),
+            )
+        )  # fmt: skip
     return decided
 
 
-_Known: TypeAlias = "tuple[float, float, float, int] | None"
+class _Known(NamedTuple):
+    value: float
+    low: float
+    high: float
+    n: int
+    beside: str = ""
 
 
-def _comparison(own: pd.DataFrame, finding: Finding) -> _Known:
+def _comparison(own: pd.DataFrame, finding: Finding, measured: Measure) -> _Known | None:
     """The value of the claim's groups, or how far it is from that of others, with its interval and number of units."""
-    inside = _fits(own, finding.of)
-    other = _fits(own, finding.against) if finding.against else ~inside
-    sides = [own[inside]] if finding.than is not None else [own[inside], own[other]]
-    if any(side.empty for side in sides):
+    inside = own[_fits(own, finding.of)]
+    if inside.empty or finding.than is not None:
+        return None if inside.empty else _Known(*interval_of(inside, measured), inside["cluster"].nunique())
+    others = own[_fits(own, finding.against) if finding.against else ~_fits(own, finding.of)]
+    if not finding.each:
+        return None if others.empty else _apart(inside, others, measured)
+    rivals = others.groupby(group(others, finding.each).to_numpy(), sort=False)
+    differences = [
+        _apart(inside, rows, measured)._replace(beside=str(name)) for name, rows in rivals if len(rows) >= SOME
+    ]
+    if not differences:
         return None
-    value, low, high = _difference(*(interval_of(side, finding.measured) for side in sides))
-    return value, low, high, min(side["cluster"].nunique() for side in sides)
+    closest = (min if finding.is_ == "above" else max)(differences)
+    wider = norm.isf(0.025 / len(differences)) / norm.isf(0.025)
+    low, high = (closest.value + wider * (end - closest.value) for end in (closest.low, closest.high))
+    return closest._replace(low=low, high=high)
 
 
-def _correlation(own: pd.DataFrame, finding: Finding) -> _Known:
+def _apart(one: pd.DataFrame, other: pd.DataFrame, measured: Measure) -> _Known:
+    """The difference of two means."""
+    shared = set(one["cluster"]) & set(other["cluster"])
+    fewest = min(side["cluster"].nunique() for side in (one, other))
+    if 2 * len(shared) < fewest or len(shared) < 2:
+        return _Known(*_independent(interval_of(one, measured), interval_of(other, measured)), fewest)
+    by = "part" if measured.average not in ("item", "cluster") else "side"
+    sides = [side[side["cluster"].isin(shared)].assign(side=name) for name, side in (("one", one), ("other", other))]
+    if measured.average == "cluster":
+        sides = [side.groupby(["side", "cluster"], sort=False)["score"].mean().reset_index() for side in sides]
+    parts = [side[by].nunique() for side in sides]
+    signed = [
+        side.assign(score=sign * side["score"] * sum(parts) / n)
+        for side, n, sign in zip(sides, parts, (1, -1), strict=True)
+    ]
+    rows, cells = pd.concat(signed), list(dict.fromkeys(("side", by)))
+    sizes = rows.groupby(["side", "cluster"]).size().groupby("side").nunique()
+    within = (-1.0, 1.0) if measured.share and sum(parts) == 2 and sizes.max() == 1 else None
+    [row] = summarise(rows, "score", average_over=cells, cluster="cluster", within=within).to_dict("records")
+    return _Known(row["value"], row["low"], row["high"], len(shared))
+
+
+def _correlation(own: pd.DataFrame, finding: Finding) -> _Known | None:
     """Spearman's ρ within the claim's groups, with its interval and number of units; None where it is not defined."""
     own = own[_fits(own, finding.of) & own["other"].notna().to_numpy()]
     if (n := own["cluster"].nunique()) < 2:
         return None
     [row] = correlate(own, "score", "other", cluster="cluster").to_dict("records")
-    return None if np.isnan(row["value"]) else (row["value"], row["low"], row["high"], n)
+    return None if np.isnan(row["value"]) else _Known(row["value"], row["low"], row["high"], n)
 
 
 def _others(found: Outcomes, rows: pd.DataFrame, finding: Finding) -> Any:
     """What *rows* are correlated with: a group's numbers, or the other measure at the same items."""
-    import pandas as pd
-
     kind, _, name = finding.with_.partition(":")
     if kind == "group":
         return pd.to_numeric(group(rows, name), errors="coerce")
@@ -154,14 +198,12 @@ def _fits(rows: pd.DataFrame, wanted: dict[str, tuple[str, ...]]) -> np.ndarray:
 _Interval: TypeAlias = tuple[float, float, float]
 
 
-def _difference(one: _Interval, other: _Interval | None = None) -> _Interval:
-    """The mean with its interval, or the difference of two.
+def _independent(one: _Interval, other: _Interval) -> _Interval:
+    """The difference of two means with its interval.
 
-    >>> _difference((0.5, 0.4, 0.6), (0.2, 0.1, 0.3))
+    >>> _independent((0.5, 0.4, 0.6), (0.2, 0.1, 0.3))
     (0.3, 0.158..., 0.441...)
     """
-    if other is None:
-        return one
     (mean, low, high), (mean_2, low_2, high_2) = one, other
     value = mean - mean_2
     return (

@@ -98,6 +98,35 @@ def interval_of(known: pd.DataFrame, measure: Measure) -> tuple[float, float, fl
     return np.nan, np.nan, np.nan
 
 
+def apart(value: float, measure: Measure) -> str:
+    """A difference as pages write it: of shares in percentage points.
+
+    >>> from nbkit.studies.behaviours import Answers
+    >>> measure = Measure(label="", measure="", reading="", answer=Answers(above=""))
+    >>> apart(-0.125, measure), apart(0.0, measure)
+    ('−12.5 pp', '0.0 pp')
+    """
+    return f"{signed(100 * value, 1)} pp" if measure.share else signed(value, 2)
+
+
+def signed(value: float, digits: int) -> str:
+    """*value* with its sign, "–" for NaN.
+
+    >>> signed(0.2, 2), signed(-0.001, 2)
+    ('+0.20', '0.00')
+    """
+    if np.isnan(value):
+        return "–"
+    text = f"{value:+.{digits}f}"
+    return (text[1:] if float(text) == 0 else text).replace("-", "−")
+
+
+def interval_apart(low: float, high: float, measure: Measure) -> str:
+    """The interval of a difference as pages write it, "" if there is none."""
+    ends = (apart(low, measure), apart(high, measure))
+    return "" if np.isnan(low) else f"[{', '.join(end.removesuffix(' pp') for end in ends)}]"
+
+
 def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> str:
     """The sentence that answers the behaviour's question for one system.
 

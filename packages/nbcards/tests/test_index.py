@@ -17,6 +17,7 @@ from nbcards.findings import Finding
 from nbkit.report import site as report
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of, findings_of
+from nbkit.studies.summarise import summarise
 
 
 def outcomes(shares: dict[str, dict[str, float]], n: int = 60) -> pd.DataFrame:
@@ -132,14 +133,47 @@ def test_a_system_apart_from_all_others_is_a_surprise_only_among_several(run: Pa
 
 
 def test_an_interval_around_what_is_compared_with_is_not_sure(run: Path):
-    few = outcomes({"one": {"integers": 0.5, "decimals": 0.5}}, n=4)
+    few = outcomes({"one": {"integers": 0.5, "decimals": 0.5}}, n=12)
     claims = [Finding(**each) for each in findings_of(STUDIES.get("numbers"))]
     (claim,) = (each for each in claims if each.claim.startswith("Integers are the"))
     (decided,) = decide(few, claim)
-    assert (decided.verdict, decided.n, decided.value) == ("not sure", 4, 0.0)
+    assert (decided.verdict, decided.n, decided.value) == ("not sure", 12, 0.0)
     assert decided.low < 0 < decided.high
     alone = outcomes({"one": {"integers": 0.5}})
     assert decide(alone, claim) == []  # nothing to compare with
+
+
+def test_the_highest_is_higher_than_each_other():
+    """The closest decides, not the mean of the others; one of few items is not asked."""
+    easiest = {"claim": "Integers are the easiest.", "source": "here", "page": "x", "measure": "strict",
+               "of": {"capability": "integers"}, "each": "capability", "is": "above"}  # fmt: skip
+    shares = {"integers": 0.7, "decimals": 0.95, "separators": 0.6, "numerals": 0.1}
+    (decided,) = decide(outcomes({"one": shares}), Finding(**easiest))
+    assert (decided.verdict, decided.beside, decided.value) == ("differs", "decimals", pytest.approx(-0.25))
+    assert decided.numbers.startswith("−25.0 pp [") and "] beside decimals, N = 60" in decided.numbers
+    tiny = outcomes({"one": {"decimals": 1.0}}, n=4)
+    (decided,) = decide(pd.concat([outcomes({"one": {"integers": 0.7, "numerals": 0.1}}), tiny]), Finding(**easiest))
+    assert (decided.verdict, decided.beside) == ("holds", "numerals")
+    hardest = {**easiest, "of": {"capability": "separators"}, "is": "below"}
+    (decided,) = decide(outcomes({"one": {"integers": 0.9, "separators": 0.5, "decimals": 0.55}}), Finding(**hardest))
+    assert (decided.verdict, decided.beside) == ("not sure", "decimals")
+
+
+def test_groups_of_the_same_sentences_are_compared_sentence_by_sentence():
+    """The value and interval of the mean difference over clusters, as a page that pairs them shows."""
+    rows = outcomes({"one": {"integers": 0.7, "decimals": 0.4}})
+    rows["cluster"] = rows["item"].str.partition(" ")[2]
+    claim = {"claim": "x.", "source": "", "page": "x", "measure": "strict", "is": "above",
+             "of": {"capability": "integers"}, "against": {"capability": "decimals"}}  # fmt: skip
+    (decided,) = decide(rows, Finding(**claim))
+    strict = rows[rows["measure"] == "strict"]
+    wide = strict.assign(capability=[of["capability"] for of in strict["groups"]]).pivot(
+        index="cluster", columns="capability", values="value"
+    )
+    apart = (wide["integers"] - wide["decimals"]).rename("apart").reset_index()
+    [row] = summarise(apart, "apart", cluster="cluster", within=(-1, 1)).to_dict("records")
+    assert (decided.value, decided.low, decided.high) == pytest.approx((row["value"], row["low"], row["high"]))
+    assert decided.high - decided.low < 0.3  # of independent means: 0.34
 
 
 def test_claims_of_scores_below_0_are_decided():
