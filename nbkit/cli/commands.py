@@ -178,7 +178,7 @@ def import_file(file: Path, folder: Path, pair: tuple[str, str]) -> None:
 
     FILE is a log of fairseq-generate, or JSON: lines or a list, such as WMT's.
     """
-    from nbkit.corpora.corpus import lines_of
+    from nbkit.corpora.readers import lines_of
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in lines_of(file, *pair).items():

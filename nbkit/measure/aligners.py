@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from nbkit.corpora import sandbox
-from nbkit.corpora.corpus import read_word_pairs
+from nbkit.corpora.readers import read_word_pairs
 from nbkit.errors import DataError, MissingExtraError, NbkitError, as_problem, install
 from nbkit.registry import Registry, check_options
 from nbkit.store import Store
@@ -267,7 +267,7 @@ def an_argument(aligner: str, argument: str | None, what: str) -> str:
 class LexiconAligner:
     """Competitive linking by a word list (`nbsandbox.word_list.WordList.links`).
 
-    argument: a file in the format of `nbkit.corpora.corpus.read_word_pairs`; by default the sandbox's list. entries: a
+    argument: a file in the format of `nbkit.corpora.readers.read_word_pairs`; by default the sandbox's list. entries: a
     custom list instead of both, {(source, target): count}. pairs: number of pairs per mixture from which the sandbox's
     list is counted. threshold: minimum strength of a link.
     """

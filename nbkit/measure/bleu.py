@@ -22,7 +22,7 @@ from functools import lru_cache
 from importlib import metadata
 from importlib.resources import files
 from itertools import accumulate, chain, count, pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import regex
@@ -30,11 +30,8 @@ import regex
 from nbkit.errors import NbkitError
 from nbkit.languages import base_language, is_unspaced
 from nbkit.measure import Kappa, check_pairs
-from nbkit.text.parsers import rules_for
+from nbkit.text.parsers import blank_pipeline, rules_for
 from nbkit.text.sentences import Order, Sentence
-
-if TYPE_CHECKING:
-    from spacy.language import Language
 
 # ----------------------------------------------------------------------------
 # `cut`, the tokenizer.
@@ -444,14 +441,9 @@ class BleuAsCoded(Kappa):
 
 
 def _spacy_tokens(text: str, lang: str) -> list[str]:
-    return cut(text, lang) if is_unspaced(lang) else [token.text for token in _rules(lang).make_doc(text.strip())]
-
-
-@lru_cache(maxsize=8)
-def _rules(lang: str) -> Language:
-    import spacy
-
-    return spacy.blank(rules_for(lang))
+    if is_unspaced(lang):
+        return cut(text, lang)
+    return [token.text for token in blank_pipeline(lang).make_doc(text.strip())]
 
 
 def _unsmoothed(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> np.ndarray:

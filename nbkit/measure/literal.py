@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import regex
 
-from nbkit.corpora.corpus import read_word_pairs
+from nbkit.corpora.readers import read_word_pairs
 from nbkit.errors import NbkitError, as_problem
 from nbkit.files import atomic_write
 from nbkit.measure.aligners import linked_tokens
@@ -240,7 +240,7 @@ class WordDictionary:
 
 
 def read_dictionary(path: str | Path, name: str | None = None) -> WordDictionary:
-    """Read a dictionary file: one translation per line, as in `nbkit.corpora.corpus.read_word_pairs`.
+    """Read a dictionary file: one translation per line, as in `nbkit.corpora.readers.read_word_pairs`.
 
     Raises what that function raises: with file and line for a wrong number of fields, and for an empty file.
     """

@@ -127,6 +127,14 @@ def rules_for(lang: str) -> str:
     return base if known and (package is None or util.find_spec(package)) else _MULTILINGUAL
 
 
+@lru_cache(maxsize=8)
+def blank_pipeline(lang: str) -> Language:
+    """spaCy's tokenizer by the rules of *lang* (`rules_for`), without a model."""
+    import spacy
+
+    return spacy.blank(rules_for(lang))
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """A spaCy pipeline found on disk: a folder, or an installed package.
@@ -452,8 +460,8 @@ def _space_follows(token: Token) -> bool:
 
 
 def parse_remembered(
-    texts: Sequence[str], spec: str, lang: str, *, store: Store | None = None, n_process: int = 1,
-) -> list[Text]:  # fmt: skip
+    texts: Sequence[str], spec: str, lang: str, store: Store | None = None, *, n_process: int = 1
+) -> list[Text]:
     """The parse of each of *texts*: stored, or made and stored now. A text is parsed once per parser.
 
     store: where parses are stored (default: `Store()`). The pipeline is loaded only if a parse is missing.

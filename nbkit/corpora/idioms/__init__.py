@@ -15,7 +15,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from nbkit.corpora import sandbox
-from nbkit.corpora.corpus import RawPair, as_pair
+from nbkit.corpora.readers import RawPair, as_pair
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import aligned_lines, atomic_write, good
 from nbkit.languages import base_language
