@@ -103,18 +103,13 @@ Unit: TypeAlias = Literal["phrase", "token"]
 Span: TypeAlias = tuple[int, int]
 #: The word classes of the paper's §4.2 by coarse tag.
 CLASSES = {
-    "VERB": "verb",
-    "AUX": "verb",
-    "NOUN": "noun",
-    "PROPN": "noun",
-    "PRON": "pronoun",
-    "ADJ": "adjective",
-    "ADV": "adverb",
-    "ADP": "function word",
-    "DET": "function word",
-    "CCONJ": "function word",
-    "SCONJ": "function word",
-}
+    tag: name
+    for name, tags in {
+        "verb": ("VERB", "AUX"), "noun": ("NOUN", "PROPN"), "pronoun": ("PRON",), "adjective": ("ADJ",),
+        "adverb": ("ADV",), "function word": ("ADP", "DET", "CCONJ", "SCONJ"),
+    }.items()
+    for tag in tags
+}  # fmt: skip
 
 
 class View:
@@ -204,9 +199,9 @@ def spans(indices: list[int]) -> list[Span]:
 
 def _movable(sentence: Sentence) -> int:
     """The number of tokens before the final punctuation."""
-    tokens, tags = sentence.tokens, sentence.upos
-    end = len(tokens)
-    while end and is_punctuation(tokens[end - 1], None if tags is None else tags[end - 1]):
+    tags = sentence.upos or (None,) * len(sentence)
+    end = len(sentence)
+    while end and is_punctuation(sentence.tokens[end - 1], tags[end - 1]):
         end -= 1
     return end
 

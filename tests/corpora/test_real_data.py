@@ -8,7 +8,7 @@ from nbkit.corpora import Skipped, check_corpus, load_pairs
 from nbkit.corpora.readers import RawPair, read_tsv
 from nbkit.errors import DataError
 from nbkit.store import Store
-from nbkit.text.parsers import conllu_entries
+from nbkit.text.conllu import conllu_entries
 
 PUD = ("en", "de", "fr", "es", "zh", "ja")
 
