@@ -36,7 +36,8 @@ class Kappa(Protocol):
 
     @property
     def bounded(self) -> bool:
-        """Whether every score lies in [0, 1]."""
+        """Whether every score lies in [0, 1], as by default."""
+        return True
 
     def signature(self, lang: str) -> str:
         """All settings that can change a score, as printed below figures and tables.

@@ -361,7 +361,6 @@ class Bleu(Kappa):
     max_order: int = 4
     name: ClassVar[str] = "bleu"
     symbol: ClassVar[str] = "B"
-    bounded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.max_order < 1:
@@ -416,7 +415,6 @@ class BleuAsCoded(Kappa):
 
     name: ClassVar[str] = "bleu-nltk"
     symbol: ClassVar[str] = "N"
-    bounded: ClassVar[bool] = True
 
     def signature(self, lang: str) -> str:
         """The settings, including the exchanged sides, and the tokenizer for *lang*, in sacreBLEU's notation.
@@ -577,7 +575,6 @@ class Chrf(Kappa):
 
     name: ClassVar[str] = "chrf"
     symbol: ClassVar[str] = "chrF"
-    bounded: ClassVar[bool] = True
 
     def signature(self, lang: str) -> str:
         """The settings in sacreBLEU's notation; the same for every language.
@@ -648,7 +645,6 @@ class Levenshtein(Kappa):
 
     name: ClassVar[str] = "levenshtein"
     symbol: ClassVar[str] = "L"
-    bounded: ClassVar[bool] = True
 
     def signature(self, lang: str) -> str:
         """The settings and the tokenizer for *lang*, in sacreBLEU's notation.
