@@ -708,17 +708,9 @@ _register()
 
 
 def load_pairs(
-    corpus: str,
-    src: str,
-    tgt: str,
-    *,
-    n: int | None = None,
-    parsers: Mapping[str, str] | None = None,
-    on_error: OnError = "raise",
-    skipped: Skipped | None = None,
-    store: Store | None = None,
-    start: int = 0,
-) -> Iterator[Pair]:
+    corpus: str, src: str, tgt: str, *, n: int | None = None, parsers: Mapping[str, str] | None = None,
+    on_error: OnError = "raise", skipped: Skipped | None = None, store: Store | None = None, start: int = 0,
+) -> Iterator[Pair]:  # fmt: skip
     """Yield the first *n* pairs of a corpus, parsed on both sides.
 
     Parameters
@@ -774,12 +766,7 @@ def is_endless(corpus: str) -> bool:
 
 
 def corpus_identity(
-    corpus: str,
-    src: str,
-    tgt: str,
-    *,
-    n: int | None = None,
-    parsers: Mapping[str, str] | None = None,
+    corpus: str, src: str, tgt: str, *, n: int | None = None, parsers: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """Identify the pairs of `load_pairs` in cache keys; reads files but parses nothing.
 
@@ -805,14 +792,9 @@ def corpus_identity(
 
 
 def check_corpus(
-    corpus: str,
-    src: str,
-    tgt: str,
-    parsers: Mapping[str, str] | None = None,
-    *,
-    n: int | None = None,
+    corpus: str, src: str, tgt: str, parsers: Mapping[str, str] | None = None, *, n: int | None = None,
     on_error: OnError = "raise",
-) -> list[str]:
+) -> list[str]:  # fmt: skip
     """List the problems that would stop `load_pairs`. Loads no parser.
 
     Parameters

@@ -345,17 +345,10 @@ _SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".txt": "tsv", 
 
 
 def load_nli(
-    corpus: str,
-    lang: str,
-    *,
-    split: str | None = None,
-    n: int | None = None,
-    start: int = 0,
-    parsers: Mapping[str, str] | None = None,
-    on_error: OnError = "raise",
-    skipped: Skipped | None = None,
+    corpus: str, lang: str, *, split: str | None = None, n: int | None = None, start: int = 0,
+    parsers: Mapping[str, str] | None = None, on_error: OnError = "raise", skipped: Skipped | None = None,
     store: Store | None = None,
-) -> Iterator[NliPair]:
+) -> Iterator[NliPair]:  # fmt: skip
     """Yield the pairs ``start … start + n - 1`` of an NLI set (all without *n*), tokenised.
 
     corpus: a name, ``name:split`` or a path (see this module). lang: the language it is written in. parsers: language
@@ -372,28 +365,18 @@ def load_nli(
 
 
 def raw_nli(
-    corpus: str,
-    lang: str,
-    *,
-    split: str | None = None,
-    n: int | None = None,
-    start: int = 0,
-    on_error: OnError = "raise",
-    skipped: Skipped | None = None,
-) -> Iterator[tuple[str, str, str]]:
+    corpus: str, lang: str, *, split: str | None = None, n: int | None = None, start: int = 0,
+    on_error: OnError = "raise", skipped: Skipped | None = None,
+) -> Iterator[tuple[str, str, str]]:  # fmt: skip
     """Premise, hypothesis and label as running text, for training: no tokenizer, no parser. Otherwise as `load_nli`."""
     found, request = _found(corpus, Request(lang, lang, split, n, None, on_error, skipped, start=start))
     return ((pair.source, pair.target, pair.label) for pair in found.good_pairs(request))
 
 
 def nli_identity(
-    corpus: str,
-    lang: str,
-    *,
-    split: str | None = None,
-    n: int | None = None,
+    corpus: str, lang: str, *, split: str | None = None, n: int | None = None,
     parsers: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """What identifies the pairs of `load_nli` in cache keys: the file's digest or pinned revision, how it is read, the
     tokenizer's identity, language and *n*. Reads files but parses nothing.
     """
@@ -412,14 +395,9 @@ def nli_tokenizer(corpus: str, lang: str, parsers: Mapping[str, str] | None = No
 
 
 def check_nli(
-    corpus: str,
-    lang: str,
-    *,
-    split: str | None = None,
-    n: int | None = None,
-    parsers: Mapping[str, str] | None = None,
-    on_error: OnError = "raise",
-) -> list[str]:
+    corpus: str, lang: str, *, split: str | None = None, n: int | None = None,
+    parsers: Mapping[str, str] | None = None, on_error: OnError = "raise",
+) -> list[str]:  # fmt: skip
     """The problems that would stop `load_nli`, one message each.
 
     Local files are read as far as the first *n* pairs, and the first malformed row is named. Loads no parser.

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 
 from nbkit.errors import NbkitError
 from nbkit.seeding import address
-from nbkit.text.sentences import Sentence, base_noun_phrases
+from nbkit.text.sentences import Sentence, Span, base_noun_phrases
 
 # ----------------------------------------------------------------------------
 # Random permutations that are addressed: equal for one address on every machine and in every version.
@@ -99,8 +99,6 @@ NO_DRAWS = _NoDraws(0, "", 0, b"")
 
 #: What the noun perturbations move: base noun phrases as blocks (the paper's Figure 3), or single tokens.
 Unit: TypeAlias = Literal["phrase", "token"]
-#: A half-open range of tokens.
-Span: TypeAlias = tuple[int, int]
 #: The word classes of the paper's §4.2 by coarse tag.
 CLASSES = {
     tag: name

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata, resources, util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, as_problem
 from nbkit.files import expand_path, first_sight, folder_digest
 from nbkit.languages import LanguageDataError, base_language, check_language, is_unspaced
 from nbkit.store import Store, cache_folder
-from nbkit.text.sentences import ROOT, Sentence, Text
+from nbkit.text.sentences import ROOT, Sentence, Span, Text
 from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------------
 # Between characters and tokens: which tokens a range of characters covers.
-
-#: A half-open range of characters.
-Span: TypeAlias = tuple[int, int]
 
 
 def tokens_in(spans: Iterable[Span], offsets: Sequence[Span]) -> tuple[int, ...]:
