@@ -149,11 +149,10 @@ class HubPlace:
             yield
         except (httpx.HTTPError, OSError) as error:
             reason = str(error).strip().partition("\n")[0] or type(error).__name__
-            raise NbkitError(
-                f"corpus {self.corpus}: {name} of the data set {self.repository} (revision {self.revision[:12]}) is "
-                f"not in the cache {HF_HUB_CACHE}, and fetching it failed ({type(error).__name__}: {reason}). Set "
-                f"HF_HOME to a folder that has it, or give local files as the corpus ({self.local})"
-            ) from error
+            thing = f"corpus {self.corpus}: {name} of the data set {self.repository} (revision {self.revision[:12]})"
+            problem = f"not in the cache {HF_HUB_CACHE}, and fetching it failed ({type(error).__name__}: {reason})"
+            advice = f"Set HF_HOME to a folder that has it, or give local files as the corpus ({self.local})"
+            raise NbkitError(f"{thing} is {problem}. {advice}") from error
 
 
 Place: TypeAlias = LocalPlace | HubPlace
@@ -452,9 +451,8 @@ class FileCorpus(Files):
         """Raises `NbkitError` if the corpus does not have the requested split or languages."""
         super().check(request)
         if self.pivot and self.pivot not in (request.src, request.tgt):
-            raise NbkitError(
-                f"corpus {self.name} has no pairs {request.src}-{request.tgt}: one side is always '{self.pivot}'"
-            )
+            pair = f"{request.src}-{request.tgt}"
+            raise NbkitError(f"corpus {self.name} has no pairs {pair}: one side is always '{self.pivot}'")
 
     def fields(self, request: Request) -> list[dict[str, str]]:
         """The template fields of each file that the corpus consists of."""
@@ -629,14 +627,11 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
         return _path_corpus(spec, head, rest), None
     if known := registered(CORPORA, spec):
         return known
-    for suffix, format_name in _SUFFIXES.items():
-        if spec.endswith(suffix):
-            return _path_corpus(spec, format_name, spec), None
+    if format_name := _SUFFIXES.get(Path(spec).suffix):
+        return _path_corpus(spec, format_name, spec), None
     if "/" in spec:
-        raise NbkitError(
-            f"corpus '{spec}' is a path without a format; write tsv:PATH, moses:PREFIX, conllu:PATH, parquet:PATH, "
-            "json:PATH or fairseq:LOG"
-        )
+        known = "tsv:PATH, moses:PREFIX, conllu:PATH, parquet:PATH, json:PATH or fairseq:LOG"
+        raise NbkitError(f"corpus '{spec}' is a path without a format; write {known}")
     raise UnknownNameError("corpus", head, CORPORA.names())
 
 
@@ -684,9 +679,8 @@ def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
     if format_name == "moses" and "{lang}" not in path and "|" not in path:
         path += ".{lang}"
     if format_name == "conllu" and "{lang}" not in path:
-        raise NbkitError(
-            f"corpus '{spec}': a CoNLL-U corpus has one file per language; write {{lang}} in place of the language code"
-        )
+        advice = "write {lang} in place of the language code"
+        raise NbkitError(f"corpus '{spec}': a CoNLL-U corpus has one file per language; {advice}")
     return file_corpus(spec, {"format": format_name, "files": path})
 
 

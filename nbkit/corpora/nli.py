@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata, resources, util
 from pathlib import Path
@@ -345,9 +345,8 @@ _SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".txt": "tsv", 
 
 
 def load_nli(
-    corpus: str, lang: str, *, split: str | None = None, n: int | None = None, start: int = 0,
-    parsers: Mapping[str, str] | None = None, on_error: OnError = "raise", skipped: Skipped | None = None,
-    store: Store | None = None,
+    corpus: str, lang: str, *, n: int | None = None, start: int = 0, parsers: Mapping[str, str] | None = None,
+    on_error: OnError = "raise", skipped: Skipped | None = None, store: Store | None = None,
 ) -> Iterator[NliPair]:  # fmt: skip
     """Yield the pairs ``start … start + n - 1`` of an NLI set (all without *n*), tokenised.
 
@@ -360,27 +359,27 @@ def load_nli(
     Raises `UnknownNameError` (corpus, split), `MissingExtraError` (parser), `DataError` (file and line), `NbkitError`
     (language, files, hub).
     """
-    found, request = _found(corpus, Request(lang, lang, split, n, parsers, on_error, skipped, store, start))
+    how: dict[str, Any] = {"parsers": parsers, "on_error": on_error, "skipped": skipped, "store": store}
+    found, request = _found(corpus, lang, n=n, start=start, **how)
     return found.pairs(request)
 
 
 def raw_nli(
-    corpus: str, lang: str, *, split: str | None = None, n: int | None = None, start: int = 0,
-    on_error: OnError = "raise", skipped: Skipped | None = None,
+    corpus: str, lang: str, *, n: int | None = None, start: int = 0, on_error: OnError = "raise",
+    skipped: Skipped | None = None,
 ) -> Iterator[tuple[str, str, str]]:  # fmt: skip
     """Premise, hypothesis and label as running text, for training: no tokenizer, no parser. Otherwise as `load_nli`."""
-    found, request = _found(corpus, Request(lang, lang, split, n, None, on_error, skipped, start=start))
+    found, request = _found(corpus, lang, n=n, on_error=on_error, skipped=skipped, start=start)
     return ((pair.source, pair.target, pair.label) for pair in found.good_pairs(request))
 
 
 def nli_identity(
-    corpus: str, lang: str, *, split: str | None = None, n: int | None = None,
-    parsers: Mapping[str, str] | None = None,
+    corpus: str, lang: str, *, n: int | None = None, parsers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """What identifies the pairs of `load_nli` in cache keys: the file's digest or pinned revision, how it is read, the
     tokenizer's identity, language and *n*. Reads files but parses nothing.
     """
-    found, request = _found(corpus, Request(lang, lang, split, n, parsers))
+    found, request = _found(corpus, lang, n=n, parsers=parsers)
     return {**found.identity(request), "lang": lang, "n": n}
 
 
@@ -395,8 +394,8 @@ def nli_tokenizer(corpus: str, lang: str, parsers: Mapping[str, str] | None = No
 
 
 def check_nli(
-    corpus: str, lang: str, *, split: str | None = None, n: int | None = None,
-    parsers: Mapping[str, str] | None = None, on_error: OnError = "raise",
+    corpus: str, lang: str, *, n: int | None = None, parsers: Mapping[str, str] | None = None,
+    on_error: OnError = "raise",
 ) -> list[str]:  # fmt: skip
     """The problems that would stop `load_nli`, one message each.
 
@@ -406,7 +405,7 @@ def check_nli(
     ["unknown NLI corpus 'sik'; did you mean 'sick'? There are: ..."]
     """
     try:
-        found, request = _found(corpus, Request(lang, lang, split, n, parsers, on_error))
+        found, request = _found(corpus, lang, n=n, parsers=parsers, on_error=on_error)
     except NbkitError as error:
         return [str(error)]
     return found.problems(request)
@@ -446,16 +445,13 @@ def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
     return NliFiles(path, place=LocalPlace(path, path), format=format_name, columns=given, classes=classes)
 
 
-def _found(corpus: str, request: Request) -> tuple[NliCorpus, Request]:
-    """The corpus and what is asked of it, with the split that its name has, checked."""
-    found, named = find_nli(corpus)
-    check_language(request.src)
-    if request.split and named and request.split != named:
-        raise NbkitError(
-            f"NLI corpus '{corpus}' names the split '{named}', but split is '{request.split}'; give only one of them"
-        )
+def _found(corpus: str, lang: str, **how: Any) -> tuple[NliCorpus, Request]:
+    """The corpus and what is requested of it, with the split that its name has, checked."""
+    found, split = find_nli(corpus)
+    check_language(lang)
+    request = Request(lang, lang, split, **how)
     request.check(f"NLI corpus {corpus}")
-    return found, replace(request, split=request.split or named)
+    return found, request
 
 
 def _register() -> None:

@@ -196,9 +196,8 @@ def read_rows(
         elif is_of(row, src, tgt):
             sides = [text_of(row, side, code) for side, code in zip(("source", "target"), codes, strict=True)]
             if None in sides:
-                yield DataError(
-                    f"no translation from {codes[0]} into {codes[1]} in columns {', '.join(row)}", path, number
-                )
+                problem = f"no translation from {codes[0]} into {codes[1]} in columns {', '.join(row)}"
+                yield DataError(problem, path, number)
             else:
                 yield as_pair([side or "" for side in sides], path, number)
 
@@ -218,9 +217,8 @@ def lines_of(path: Path, src: str, tgt: str) -> dict[str, list[str]]:
         texts |= {f"{name.replace('/', '_')}.{tgt}": text and text.replace("\n", " ") for name, text in systems.items()}
         known = {name: text for name, text in texts.items() if text is not None}
         if f"source.{src}" not in known or (n and known.keys() != found.keys()):
-            raise DataError(
-                f"texts for {', '.join(known)}; expected {', '.join(found) or f'source.{src}'}", path, number
-            )
+            expected = ", ".join(found) or f"source.{src}"
+            raise DataError(f"texts for {', '.join(known)}; expected {expected}", path, number)
         for name, text in known.items():
             found.setdefault(name, []).append(text)
     if not found:
@@ -255,11 +253,8 @@ def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[P
             reason = f"{shorter.name} has only {count} sentence{'s' * (count != 1)}: the two files are not aligned"
             raise DataError(reason, longer.path, longer.line)
         count += 1
-        if isinstance(left, DataError):
-            yield left
-            continue
-        if isinstance(right, DataError):
-            yield right
+        if isinstance(left, DataError) or isinstance(right, DataError):
+            yield left if isinstance(left, DataError) else right
             continue
         same = left.comments.get("sent_id") == right.comments.get("sent_id")
         shared = same if shared is None else shared

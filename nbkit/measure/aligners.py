@@ -454,11 +454,8 @@ def _usable(pairs: Iterable[TokenPair]) -> list[TokenPair]:
     distinct = {pair for pair in pairs if all(pair)}
     usable = sorted(pair for pair in distinct if max(map(len, pair)) <= MOST_TOKENS)
     if len(usable) < len(distinct):
-        warnings.warn(
-            f"{len(distinct) - len(usable)} pairs have a text of more than {MOST_TOKENS} tokens, which eflomal cannot "
-            "align: they get no links",
-            stacklevel=3,
-        )
+        problem = f"{len(distinct) - len(usable)} pairs have a text of more than {MOST_TOKENS} tokens"
+        warnings.warn(f"{problem}, which eflomal cannot align: they get no links", stacklevel=3)
     return usable
 
 
@@ -481,10 +478,9 @@ def _sample(pairs: list[TokenPair], settings: dict[str, Any], priors: list[str] 
         try:
             eflomal.Aligner(**settings).align(source, target, **files, priors_input=priors)
         except (OSError, subprocess.CalledProcessError) as error:
-            raise NbkitError(
-                f"aligner 'eflomal' failed on {len(pairs)} pairs: {error}. If it was compiled on another machine, "
-                "compile it on this one: pip install --force-reinstall --no-cache-dir eflomal"
-            ) from error
+            problem = f"aligner 'eflomal' failed on {len(pairs)} pairs: {error}. If it was compiled on another machine"
+            advice = "compile it on this one: pip install --force-reinstall --no-cache-dir eflomal"
+            raise NbkitError(f"{problem}, {advice}") from error
         links = {path.name: path.read_text(encoding="ascii").splitlines() for path in (forward, backward)}
     sizes = [len(lines) for lines in links.values()]
     if sizes != [len(pairs)] * 2:

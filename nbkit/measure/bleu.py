@@ -225,16 +225,6 @@ class Sequences(NamedTuple):
         """The start of each sequence, and the end of the last one."""
         return np.concatenate([[0], np.cumsum(self.lengths)])
 
-    def take(self, which: np.ndarray) -> Sequences:
-        """The sequences numbered *which*, in that order, repeats included.
-
-        >>> Sequences(np.array([7, 8, 9]), np.array([1, 2])).take(np.array([1, 1])).symbols.tolist()
-        [8, 9, 8, 9]
-        """
-        lengths = self.lengths[which]
-        shift = self.starts[which] - np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        return Sequences(self.symbols[np.arange(lengths.sum()) + np.repeat(shift, lengths)], lengths)
-
 
 def match_counts(hypotheses: Sequences, references: Sequences, order: int) -> np.ndarray:
     """The number of n-grams of each hypothesis that match its reference, clipped to their count in the reference.
@@ -447,7 +437,7 @@ def _spacy_tokens(text: str, lang: str) -> list[str]:
 def _unsmoothed(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> np.ndarray:
     """BLEU-4 of pairs of token lists without smoothing or effective order: 0 if an order has no match."""
     vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
-    hypothesis, reference = _numbered_pair(hypotheses, vocabulary), _numbered_pair(references, vocabulary)
+    hypothesis, reference = (_numbered_tokens(texts, vocabulary) for texts in (hypotheses, references))
     matches = match_counts(hypothesis, reference, 4)
     scores = np.zeros(len(matches))
     known = (matches > 0).all(axis=1)
@@ -467,16 +457,11 @@ def bleu_percent(
     [53.7285]
     """
     vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
-    hypothesis = _numbered_pair(hypotheses, vocabulary)
-    # The reference of several hypotheses is numbered once.
-    distinct = {id(tokens): tokens for tokens in references}
-    place = {key: i for i, key in enumerate(distinct)}
-    reference = _numbered_pair(list(distinct.values()), vocabulary)
-    reference = reference.take(np.array([place[id(tokens)] for tokens in references], dtype=np.int64))
+    hypothesis, reference = (_numbered_tokens(texts, vocabulary) for texts in (hypotheses, references))
     return percent_of_matches(match_counts(hypothesis, reference, max_order), hypothesis.lengths, reference.lengths)
 
 
-def _numbered_pair(texts: Sequence[Sequence[str]], vocabulary: defaultdict[str, int]) -> Sequences:
+def _numbered_tokens(texts: Sequence[Sequence[str]], vocabulary: defaultdict[str, int]) -> Sequences:
     """The tokens of *texts* as numbers; adds new ones to *vocabulary*."""
     lengths = np.array([len(tokens) for tokens in texts], dtype=np.int64)
     numbers = map(vocabulary.__getitem__, chain.from_iterable(texts))

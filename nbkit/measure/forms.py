@@ -85,10 +85,9 @@ def make_form(
     path = Path(path)
     if path.suffix != ".csv":
         raise NbkitError(f"annotation form '{path}': the file name must end in .csv")
-    guide = path.with_suffix(".instructions.txt")
-    for target in (path, key_path(path), guide):
-        if target.exists():
-            raise NbkitError(f"{target} exists already: choose another name, as forms already sent need their key")
+    places = key_path(path), path.with_suffix(".instructions.txt"), path
+    if taken := next((place for place in places if place.exists()), None):
+        raise NbkitError(f"{taken} exists already: choose another name, as forms already sent need their key")
     items = _items(table, labels, texts, seed)
     key = {"kind": _KIND, "version": 1, "form": path.name, "labels": list(labels), "texts": list(texts), "seed": seed}
     key |= {"provenance": dict(provenance or {}), "items": items}
@@ -99,12 +98,10 @@ def make_form(
     form.write("\ufeff")
     csv.writer(form).writerows([[ITEM, *texts, ANSWER, REMARK], *rows])
     # The key first: a form without a key is useless, a key without a form can be made again.
-    for target, text in (
-        (key_path(path), json.dumps(key, ensure_ascii=False, indent=1)),
-        (guide, f"{instructions.rstrip()}\n\nLabels: {', '.join(labels)}\n"),
-        (path, form.getvalue()),
-    ):
-        with atomic_write(target) as unfinished:
+    guide = f"{instructions.rstrip()}\n\nLabels: {', '.join(labels)}\n"
+    contents = json.dumps(key, ensure_ascii=False, indent=1), guide, form.getvalue()
+    for place, text in zip(places, contents, strict=True):
+        with atomic_write(place) as unfinished:
             unfinished.write_text(text, encoding="utf-8", newline="")
     return path, key_path(path)
 
@@ -129,9 +126,7 @@ def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], see
             raise NbkitError(f"annotation form: unknown label '{row[ANSWER]}'; there are: {', '.join(labels)}")
     drawn = sorted((address(seed, "annotation", *(row[column] for column in texts)), row) for row in rows)
     # The letter in front: a spreadsheet would read 12e4567890 as a number.
-    return [
-        {ITEM: f"i{number:016x}"[:11], "row": FIRST_ROW + place, **row} for place, (number, row) in enumerate(drawn)
-    ]
+    return [{ITEM: f"i{number:016x}"[:11], "row": at, **row} for at, (number, row) in enumerate(drawn, FIRST_ROW)]
 
 
 def _one_line(text: object) -> str:

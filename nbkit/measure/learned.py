@@ -208,10 +208,8 @@ class BertScore(_Learned):
         hub = networks.reference_of(self.model).hub
         listed = [name for name in (hub, (hub or "").rpartition("/")[2]) if name in model2layers]
         if not listed:
-            raise ModelError(
-                f"bertscore: bert-score lists no layer for the model '{self.model}'; set layer=, "
-                "such as layer=9 of the 12 of a base model"
-            )
+            problem = f"bert-score lists no layer for the model '{self.model}'"
+            raise ModelError(f"bertscore: {problem}; set layer=, such as layer=9 of the 12 of a base model")
         return model2layers[listed[0]]
 
     @cached_property
@@ -391,10 +389,10 @@ class Encoder:
     def __init__(self, model: str, layer: int, device: str = "auto"):
         self.tokenizer, network = networks.load(model, "AutoModel", device)
         if not self.tokenizer.is_fast:
-            raise ModelError(
-                f"model '{model}': its tokenizer, {type(self.tokenizer).__name__}, has no offsets, so it cannot map "
-                "subwords to words. Use a model with a fast tokenizer (tokenizer.json)"
+            problem = (
+                f"its tokenizer, {type(self.tokenizer).__name__}, has no offsets, so it cannot map subwords to words"
             )
+            raise ModelError(f"model '{model}': {problem}. Use a model with a fast tokenizer (tokenizer.json)")
         if network.config.is_encoder_decoder:
             network = network.get_encoder()
         layers = network.config.num_hidden_layers
@@ -416,10 +414,8 @@ class Encoder:
         longer = sum(len(text.ids) > self.limit for text in whole)
         if not longer:
             return whole
-        warnings.warn(
-            f"{longer} texts exceed the model's limit of {self.limit} subwords: the words beyond it get no links",
-            stacklevel=3,
-        )
+        problem = f"{longer} texts exceed the model's limit of {self.limit} subwords"
+        warnings.warn(f"{problem}: the words beyond it get no links", stacklevel=3)
         return encoded(truncation=True, max_length=self.limit)
 
     def embed(self, batch: list[Subwords]) -> list[Any]:

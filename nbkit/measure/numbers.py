@@ -386,8 +386,8 @@ def _scale(case: _Case) -> Verdict | None:
     expected = case.expected
     for number in case.candidates:
         # Only words from hundred on hold a scale word: *two* for 20 is another number.
-        involved = any(_LETTERS.search(text) and abs(value) >= 100 for text, value in
-                       ((expected.written, expected.value), (case.text(number), number.value)))  # fmt: skip
+        both = (expected.written, expected.value), (case.text(number), number.value)
+        involved = any(_LETTERS.search(text) and abs(value) >= 100 for text, value in both)
         if involved and _significant(number.value) == _significant(expected.value):
             return Verdict("scale word wrong", case.text(number), (number,))
     return None

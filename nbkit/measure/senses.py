@@ -558,10 +558,9 @@ class SenseFinder:
         Its tag decides, and in German also the capital letter, except for first words.
         """
         if sentence.upos is None and not self._capitals and self.nouns != "any":
-            raise NbkitError(
-                f"{sentence.joined!r} has no parts of speech, and '{sentence.lang}' does not capitalise nouns: "
-                "parse it (target_words: lemmas), or count all words (target_nouns: any)"
-            )
+            problem = f"has no parts of speech, and '{sentence.lang}' does not capitalise nouns"
+            advice = "parse it (target_words: lemmas), or count all words (target_nouns: any)"
+            raise NbkitError(f"{sentence.joined!r} {problem}: {advice}")
         # The first word, also after quotation marks, is always capitalised.
         first = next((i for i, token in enumerate(sentence.tokens) if token[:1].isalnum()), 0)
         for i, (token, tag) in enumerate(zip(sentence.tokens, sentence.upos or repeat(""), strict=False)):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata, resources, util
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,11 +45,10 @@ def tokens_in(spans: Iterable[Span], offsets: Sequence[Span]) -> tuple[int, ...]
     """
     found: set[int] = set()
     for start, end in spans:
-        covered = [number for number, (first, last) in enumerate(offsets) if first < end and start < last]
+        covered = {number for number, (first, last) in enumerate(offsets) if first < end and start < last}
         if not covered:
-            last_end = offsets[-1][1] if offsets else 0
-            raise NbkitError(f"the span ({start}, {end}) contains no token; tokens end at {last_end}")
-        found.update(covered)
+            raise NbkitError(f"the span ({start}, {end}) contains no token; tokens end at {offsets[-1][1]}")
+        found |= covered
     return tuple(sorted(found))
 
 
@@ -205,10 +205,9 @@ def check_usable(pipeline: Pipeline, spec: str, lang: str, trees: bool = True) -
         raise NbkitError(f"parser '{spec}' is a pipeline for '{speaks}', not for '{lang}'")
     components = pipeline.components
     if trees and "parser" not in components:
-        raise NbkitError(
-            f"parser '{spec}' has no 'parser' among its components ({', '.join(components) or 'none'}): name a "
-            "pipeline that has one, such as en_core_web_sm (docs/corpora.md)"
-        )
+        problem = f"has no 'parser' among its components ({', '.join(components) or 'none'})"
+        advice = "name a pipeline that has one, such as en_core_web_sm (docs/corpora.md)"
+        raise NbkitError(f"parser '{spec}' {problem}: {advice}")
     taggers = settings()["taggers"]
     if trees and not any(tagger in components for tagger in taggers):
         raise NbkitError(f"parser '{spec}' sets no universal part-of-speech tags: it has none of {', '.join(taggers)}")
@@ -252,10 +251,8 @@ def _check_unchanged(folder: Path, digest: str, spec: str) -> None:
     notes = Path(cache_folder()).expanduser() / "parsers"
     seen, is_new = first_sight(folder, files, notes, lambda: {"digest": digest})
     if not is_new and seen.get("digest") != digest:
-        raise ModelError(
-            f"parser '{spec}': {folder} is damaged: its bytes changed since they were first read, though no file was "
-            "written; reinstall the pipeline there"
-        )
+        problem = "its bytes changed since they were first read, though no file was written"
+        raise ModelError(f"parser '{spec}': {folder} is damaged: {problem}; reinstall the pipeline there")
 
 
 def _requirements(pipeline: Pipeline) -> dict[str, str | None]:
@@ -348,9 +345,8 @@ def _load(source: str, identity: str) -> Language:  # identity: a folder whose f
     try:
         return spacy.load(source, exclude=settings()["not_needed"])
     except (OSError, ValueError, ImportError) as error:
-        raise ModelError(
-            f"parser '{source}' cannot be loaded by spaCy {spacy.__version__}: {error}; reinstall it"
-        ) from error
+        problem = f"cannot be loaded by spaCy {spacy.__version__}: {error}"
+        raise ModelError(f"parser '{source}' {problem}; reinstall it") from error
 
 
 def to_text(document: Doc, lang: str) -> Text:
@@ -449,13 +445,7 @@ def to_record(text: Text) -> dict[str, Any]:
 
 def from_record(record: Mapping[str, Any], lang: str) -> Text:
     """The text that `to_record` was given."""
-    sentences = []
-    start = 0
-    for size in record["sizes"]:
-        values: dict[str, Any] = {
-            column: None if record[column] is None else tuple(record[column][start : start + size])
-            for column in _COLUMNS
-        }
-        sentences.append(Sentence(lang=lang, **values))
-        start += size
-    return Text(tuple(sentences))
+    known = {column: record[column] for column in _COLUMNS if record[column] is not None}
+    ends = [0, *accumulate(record["sizes"])]
+    parts = ({column: tuple(values[start:end]) for column, values in known.items()} for start, end in pairwise(ends))
+    return Text(tuple(Sentence(lang=lang, **part) for part in parts))

@@ -240,10 +240,8 @@ def read_phrase(line: str) -> Phrase:
     Traceback (most recent call last):
     nbkit.errors.NbkitError: phrase "someone's (own)" has no required word, so it would match anything
     """
-    for sign, advice in {
-        "\t": "write one phrase per line, without columns",
-        " # ": "put a remark on a separate line",
-    }.items():
+    kinds = {"\t": "write one phrase per line, without columns", " # ": "put a remark on a separate line"}
+    for sign, advice in kinds.items():
         if sign in line.strip():
             raise NbkitError(f'phrase "{line.strip()}" holds {sign!r}: {advice}')
     items = [match[0] for match in _ITEM.finditer(one_form(line).strip())]
@@ -349,9 +347,8 @@ def _parts(sequence: Sequence[str], line: str) -> Iterator[Part]:
             continue
         cut = [[piece for piece in pieces(option) if piece not in words["hyphens"]] for option in options]
         if len(cut) > 1 and any(len(each) > 1 for each in cut):
-            raise NbkitError(
-                f'phrase "{line}": an alternative of several words in "{item}"; write " / " between wordings'
-            )
+            problem = f'an alternative of several words in "{item}"; write " / " between wordings'
+            raise NbkitError(f'phrase "{line}": {problem}')
         for number in range(len(cut[0])):
             yield _word([each[number] for each in cut])
 

@@ -116,18 +116,15 @@ class Homograph:
             if names.count(cluster.name) > 1:
                 raise NbkitError(f"homograph '{self.word}' has two clusters called '{cluster.name}'")
             if not cluster.translations or "" in cluster.keys:
-                raise NbkitError(
-                    f"homograph '{self.word}': the cluster '{cluster.name}' has no translation, or an empty one"
-                )
+                problem = f"the cluster '{cluster.name}' has no translation, or an empty one"
+                raise NbkitError(f"homograph '{self.word}': {problem}")
         for conflict in self.conflicts():
             raise NbkitError(str(conflict))
 
     def conflicts(self) -> list[Conflict]:
         """The translations that occur in more than one cluster, or in one and among the ambiguous ones."""
-        return find_conflicts(
-            self.word,
-            [(cluster.name, cluster.translations) for cluster in self.clusters] + [("ambiguous", self.ambiguous)],
-        )
+        listed = [*((cluster.name, cluster.translations) for cluster in self.clusters), ("ambiguous", self.ambiguous)]
+        return find_conflicts(self.word, listed)
 
     @cached_property
     def by_key(self) -> dict[str, SenseCluster]:
@@ -141,10 +138,10 @@ class Homograph:
 
     def cluster(self, name: str) -> SenseCluster:
         """The cluster of this name. Raises `UnknownNameError`."""
-        for cluster in self.clusters:
-            if cluster.name == name:
-                return cluster
-        raise UnknownNameError(f"sense of '{self.word}'", name, [cluster.name for cluster in self.clusters])
+        known = {cluster.name: cluster for cluster in self.clusters}
+        if name not in known:
+            raise UnknownNameError(f"sense of '{self.word}'", name, known)
+        return known[name]
 
     def cluster_of(self, lemma: str) -> SenseCluster | None:
         """The cluster that has *lemma* among its translations; None if *lemma* is unknown or ambiguous."""
@@ -194,9 +191,8 @@ class HomographLexicon:
             raise NbkitError(f"homograph lexicon '{self.name}' contains no homograph")
         for word, homograph in self.homographs.items():
             if word != homograph.word or word != word.lower():
-                raise NbkitError(
-                    f"homograph lexicon '{self.name}': '{homograph.word}' is listed under '{word}'; expected lower case"
-                )
+                problem = f"'{homograph.word}' is listed under '{word}'; expected lower case"
+                raise NbkitError(f"homograph lexicon '{self.name}': {problem}")
 
     def __len__(self) -> int:
         return len(self.homographs)
@@ -526,10 +522,9 @@ def _repaired(homograph: Homograph, changes: Sequence[Mapping[str, Any]]) -> Hom
                 if merged in names:
                     names.remove(merged)
                     names.add(change["sense"])
-    clusters = tuple(
-        SenseCluster(name, frozenset(words), glosses.get(name, "")) for name, words in senses.items() if words
-    )
-    return Homograph(homograph.word, clusters, frozenset(ambiguous), {k: frozenset(v) for k, v in shared.items()})
+    clusters = (SenseCluster(name, frozenset(words), glosses.get(name, "")) for name, words in senses.items() if words)
+    same = {key: frozenset(names) for key, names in shared.items()}
+    return Homograph(homograph.word, tuple(clusters), frozenset(ambiguous), same)
 
 
 # ----------------------------------------------------------------------------
