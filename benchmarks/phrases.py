@@ -22,7 +22,8 @@ from spacy.vocab import Vocab
 
 from nbkit.corpora import sandbox
 from nbkit.corpora.idioms import english_idioms, read_idiom_pairs
-from nbkit.text.parsers import load_parser, read_conllu
+from nbkit.text.conllu import read_conllu
+from nbkit.text.parsers import load_parser
 from nbkit.text.phrases import PhraseMatcher
 from nbkit.text.sentences import Text
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 
 class NbkitError(Exception):
@@ -104,6 +104,32 @@ def closest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
 
 
 P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def raising(
+    function: Callable[P, R], base: type[Exception], unknown: Any, named: Callable[..., NbkitError] = UnknownNameError
+) -> Callable[P, R]:
+    """*function* of a package below nbkit, with its errors raised as those of nbkit.
+
+    base: the package's error. unknown: its error for an unknown name. named: what makes nbkit's error of kind, name and
+    known names.
+
+    >>> raising(int, ValueError, KeyError)("x")
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: invalid literal for int() with base 10: 'x'
+    """
+
+    @wraps(function)
+    def translated(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except unknown as error:
+            raise named(error.kind, error.name, error.known) from None
+        except base as error:
+            raise NbkitError(str(error)) from None
+
+    return translated
 
 
 def as_problem(check: Callable[P, str | None]) -> Callable[P, str | None]:

@@ -184,7 +184,7 @@ def import_file(file: Path, folder: Path, pair: tuple[str, str]) -> None:
 
     Example: nbkit import wmt24.jsonl data/wmt24 --pair en-de
     """
-    from nbkit.corpora.corpus import lines_of
+    from nbkit.corpora.readers import lines_of
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in lines_of(file, *pair).items():

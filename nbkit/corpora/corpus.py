@@ -9,317 +9,35 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from importlib import resources
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeGuard
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
 
 from nbkit.corpora import sandbox
-from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem
-from nbkit.files import (
-    OnError,
-    Skipped,
-    aligned_lines,
-    closest_place,
-    expand_path,
-    file_digest,
-    good,
-    json_rows,
-    keep_good,
-    read_lines,
+from nbkit.corpora.readers import (
+    RawPair,
+    check_lengths,
+    content_problem,
+    fairseq_rows,
+    parquet_rows,
+    read_coded_tsv,
+    read_moses,
+    read_rows,
+    read_treebanks,
+    read_tsv,
 )
-from nbkit.languages import base_language, check_language, serving
+from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem
+from nbkit.files import OnError, Skipped, closest_place, expand_path, file_digest, json_rows, keep_good
+from nbkit.languages import check_language
 from nbkit.registry import Registry
 from nbkit.store import Store
-from nbkit.text.conllu import conllu_entries
-from nbkit.text.form import one_form
-from nbkit.text.parsers import check_parser, check_usable, find_pipeline, parse_remembered, parser_for, parser_identity
-from nbkit.text.sentences import Pair
+from nbkit.text.parsers import check_usable, find_pipeline, parse_remembered, parser_for, parser_identity
+from nbkit.text.sentences import Pair, Text
 from nbkit.yaml_text import read_own
-
-# ----------------------------------------------------------------------------
-# Files of sentence pairs.
-
-#: Rows of a Parquet file that are in memory at a time.
-PARQUET_ROWS = 1000
-
-
-@dataclass(frozen=True)
-class RawPair:
-    """An unparsed pair; id: its line number, from 1."""
-
-    id: str
-    source: str
-    target: str
-
-
-def content_problem(items: Iterable[Any], on_error: OnError, start: int = 0, stop: int | None = None) -> str | None:
-    """Why none of *items* from *start* to *stop* is usable, or None. Reads them all.
-
-    Raises the first `DataError` among *items* up to there, unless *on_error* is "skip".
-
-    >>> content_problem(["a pair"], "raise"), content_problem([DataError("empty line", "x.tsv", 1)], "skip")
-    (None, 'it contains no usable pair; 1 was skipped, the first because of x.tsv:1: empty line')
-    """
-    skipped = Skipped()
-    good = sum(1 for _ in islice(keep_good(items, on_error, skipped), start, stop))
-    if good:
-        return None
-    if not skipped:
-        return "it contains no pair" + (f" after the first {start}" if start else "")
-    passed_over = f"{len(skipped)} {'was' if len(skipped) == 1 else 'were'} skipped"
-    return f"it contains no usable pair; {passed_over}, the first because of {skipped.errors[0]}"
-
-
-def tsv_rows(path: Path, columns: int | None = None, header: int = 0) -> Iterator[tuple[int, list[str] | DataError]]:
-    """The cells of each line behind the *header*, numbered. columns: how many there are; None: as many as at first."""
-    for number, line in islice(read_lines(path), header, None):
-        if isinstance(line, DataError):
-            yield number, line
-            continue
-        cells = line.split("\t")
-        if columns is None:
-            columns = len(cells)
-            yield number, cells
-        elif not line.strip():
-            yield number, DataError("empty line", path, number)
-        elif len(cells) != columns:
-            yield number, DataError(f"expected {columns} tab-separated columns, found {len(cells)}", path, number)
-        else:
-            yield number, cells
-
-
-def read_tsv(path: Path, source: int = 0, target: int = 1, header: int = 0) -> Iterator[RawPair | DataError]:
-    """Two tab-separated columns, numbered by *source* and *target*. The first *header* lines are skipped."""
-    for number, cells in tsv_rows(path, 2, header):
-        yield cells if isinstance(cells, DataError) else as_pair([cells[source], cells[target]], path, number)
-
-
-def read_coded_tsv(path: Path, source: Collection[str], target: Collection[str]) -> Iterator[RawPair | DataError]:
-    """The Tatoeba Challenge's four columns: two language codes, two texts.
-
-    source, target: the codes that are meant. Rows of another variety (``cmn_Hant`` beside ``cmn_Hans``) are
-    not part of the corpus; they are passed over, not counted as malformed.
-    """
-    for number, cells in tsv_rows(path, 4):
-        if isinstance(cells, DataError):
-            yield cells
-        elif cells[0] in source and cells[1] in target:
-            yield as_pair(cells[2:], path, number)
-        elif cells[1] in source and cells[0] in target:
-            yield as_pair([cells[3], cells[2]], path, number)
-
-
-def read_moses(source: Path, target: Path) -> Iterator[RawPair | DataError]:
-    """Two files of which line *n* of one translates line *n* of the other."""
-    for number, lines in aligned_lines(source, target):
-        yield as_pair(lines, source, number, target)
-
-
-def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a Parquet file, numbered from 1, in as much memory as `PARQUET_ROWS` of them need.
-
-    (`datasets` reads a whole row group at a time, which in many files is all of it.)
-    Raises `NbkitError` if it cannot be read.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            batches = file.iter_batches(batch_size=PARQUET_ROWS)
-            yield from enumerate(chain.from_iterable(map(pa.RecordBatch.to_pylist, batches)), start=1)
-    except (OSError, pa.ArrowException) as error:
-        raise NbkitError(f"corpus file {path} cannot be read as Parquet: {error}") from error
-
-
-#: What columns of source, reference and translation are called in people's files; the first that a row has counts.
-COLUMNS = {
-    "source": ("source", "src_text", "source_text", "src"),
-    "target": ("target", "reference", "refs", "ref", "tgt_text", "target_text", "tgt"),
-    "hypothesis": ("hypothesis", "translation", "tgt_text", "mt"),
-}
-#: What stands for a column that is not there.
-_MISSING = object()
-_DIRECTION = (("src_lang", "source_lang"), ("tgt_lang", "target_lang"))
-#: A line of a log of fairseq-generate: what it is of which sentence; scores stand before hypotheses.
-_FAIRSEQ = re.compile(r"([STHD])-(\d+)\t(.*)")
-
-
-def fairseq_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
-    """The sentences of a log of fairseq-generate in their order: source, target and best hypothesis (D, else H)."""
-    found: dict[int, dict[str, str]] = {}
-    for number, line in read_lines(path):
-        if isinstance(line, DataError):
-            yield number, line
-        elif match := _FAIRSEQ.fullmatch(line):
-            kind, n, text = match.groups()
-            text = text.partition("\t")[2] if kind in "HD" else text
-            found.setdefault(int(n), {}).setdefault(kind, text.replace("@@ ", ""))
-    for n in sorted(found):
-        named = zip(COLUMNS, (found[n].get("S"), found[n].get("T"), found[n].get("D", found[n].get("H"))), strict=True)
-        yield n + 1, {name: text for name, text in named if text is not None}
-
-
-def text_of(row: Mapping[str, Any], side: str, lang: str) -> str | None:
-    """The *side* (of `COLUMNS`) of a row: in a column or a ``translation`` that names the language, else by its name.
-
-    >>> text_of({"src_text": "A dog.", "refs": {"refA": {"ref": "Ein Hund."}}}, "target", "de")
-    'Ein Hund.'
-    """
-    inner = row.get("translation")
-    known = {**row, **inner} if isinstance(inner, dict) else row
-    named = (known[name] for name in (lang, *COLUMNS[side]) if name in known)
-    value = next((each for each in named if not isinstance(each, dict) or each is row.get("refs")), _MISSING)
-    while isinstance(value, dict):
-        value = next(iter(value.values()), "")
-    return None if value is _MISSING else str(value or "").replace("\n", " ")
-
-
-def is_of(row: Mapping[str, Any], src: str, tgt: str) -> bool:
-    """Whether a row is of a direction, by the languages that it names (``src_lang``, ``lp``); those of no name are.
-
-    >>> is_of({"lp": "en-cs_CZ"}, "en", "cs"), is_of({}, "en", "de"), is_of({"lp": "de-en"}, "en", "de")
-    (True, True, False)
-    """
-    named = [next((str(row[name]) for name in names if name in row), "") for names in _DIRECTION]
-    named = named if all(named) else str(row.get("lp", "")).split("-")
-    return len(named) != 2 or all(map(_is_in, named, (src, tgt)))
-
-
-@lru_cache(maxsize=1024)
-def _is_in(code: str, lang: str) -> bool:
-    return lang in (code, base_language(code)) or serving(code.replace("_", "-"), [lang]) is not None
-
-
-def read_rows(
-    rows: Iterable[tuple[int, Mapping[str, Any] | DataError]], path: Path, src: str, tgt: str, codes: Sequence[str]
-) -> Iterator[RawPair | DataError]:
-    """Pairs of rows with named columns (`text_of`). Rows of another direction are passed over. codes: as columns have
-    the languages."""
-    for number, row in rows:
-        if isinstance(row, DataError):
-            yield row
-        elif is_of(row, src, tgt):
-            sides = [text_of(row, side, code) for side, code in zip(("source", "target"), codes, strict=True)]
-            if None in sides:
-                yield DataError(
-                    f"no translation from {codes[0]} into {codes[1]} in columns {', '.join(row)}", path, number
-                )
-            else:
-                yield as_pair([side or "" for side in sides], path, number)
-
-
-def lines_of(path: Path, src: str, tgt: str) -> dict[str, list[str]]:
-    """The lines of a log or of JSON, by names of files: ``source.en``, ``reference.de`` and each system's.
-
-    Raises `DataError` for a row without a source, and for a reference or a system that some rows lack.
-    """
-    found: dict[str, list[str]] = {}
-    rows = json_rows(path) if path.suffix in (".json", ".jsonl") else fairseq_rows(path)
-    of_pair = ((number, good(row)) for number, row in rows)
-    for n, (number, row) in enumerate((number, row) for number, row in of_pair if is_of(row, src, tgt)):
-        systems = row["tgt_text"] if isinstance(row.get("tgt_text"), dict) else None
-        systems = systems or {path.stem: text_of(row, "hypothesis", tgt)}
-        texts = {f"source.{src}": text_of(row, "source", src), f"reference.{tgt}": text_of(row, "target", tgt)}
-        texts |= {f"{name.replace('/', '_')}.{tgt}": text and text.replace("\n", " ") for name, text in systems.items()}
-        known = {name: text for name, text in texts.items() if text is not None}
-        if f"source.{src}" not in known or (n and known.keys() != found.keys()):
-            raise DataError(
-                f"texts for {', '.join(known)}; expected {', '.join(found) or f'source.{src}'}", path, number
-            )
-        for name, text in known.items():
-            found.setdefault(name, []).append(text)
-    if not found:
-        raise DataError(f"it contains no row for {src}-{tgt}", path)
-    return found
-
-
-def as_pair(
-    sides: Sequence[str | DataError], path: Path, number: int, target_path: Path | None = None
-) -> RawPair | DataError:
-    """The pair of line *number*, or what is wrong with one of its sides."""
-    for side, name, place in zip(sides, ("source", "target"), (path, target_path or path), strict=True):
-        if isinstance(side, DataError):
-            return side
-        if not one_form(side).strip():  # nothing visible
-            return DataError(f"the {name} side is empty", place, number)
-    return RawPair(str(number), *map(str, sides))
-
-
-def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[Pair | DataError]:
-    """Two CoNLL-U files with the same sentences in the same order. A pair has the source's ``sent_id``.
-
-    Raises `DataError` if one file ends before the other, or where the files share their ``sent_id``s (as
-    the Parallel Universal Dependencies do) and two of them differ.
-    """
-    shared: bool | None = None
-    count = 0
-    for left, right in zip_longest(conllu_entries(source, src), conllu_entries(target, tgt)):
-        if left is None or right is None:
-            longer, shorter = (right, source) if left is None else (left, target)
-            assert longer is not None
-            reason = f"{shorter.name} has only {count} sentence{'s' * (count != 1)}: the two files are not aligned"
-            raise DataError(reason, longer.path, longer.line)
-        count += 1
-        if isinstance(left, DataError):
-            yield left
-            continue
-        if isinstance(right, DataError):
-            yield right
-            continue
-        same = left.comments.get("sent_id") == right.comments.get("sent_id")
-        shared = same if shared is None else shared
-        if shared and not same:
-            known = f"'{left.id}' of {Path(left.path).name}"
-            reason = f"sentence '{right.id}' is paired with {known}: the two files are not aligned"
-            raise DataError(reason, right.path, right.line)
-        yield Pair(left.id, left.text, right.text)
-
-
-def check_lengths(source: Path, target: Path) -> None:
-    """Raises `DataError` for CoNLL-U files of different length, however few of their sentences are wanted."""
-    n, other = (len(re.findall(rb"(?m)^1\t", path.read_bytes())) for path in (source, target))
-    if n != other:
-        reason = f"{other:,} sentences for the {n:,} of {source.name}: the two files are not aligned"
-        raise DataError(reason, target)
-
-
-# ----------------------------------------------------------------------------
-# Bilingual word lists as files: MUSE's dictionaries, and any list of the same form.
-
-
-def read_word_pairs(path: str | Path) -> Iterator[tuple[str, str]]:
-    """The pairs of a word list in its order: a line ``word translation``, separated by a tab or white space.
-
-    With a tab, either side may be several words. Empty lines and lines that begin with ``#`` are skipped. Raises
-    `DataError` with file and line for another number of fields and for bad UTF-8, with the file for a list without
-    pairs, and `NbkitError` for a file that cannot be read. Source: Lample et al. 2018 (MUSE), for the form.
-    """
-    path = Path(path).expanduser()
-    if not path.is_file():
-        raise NbkitError(f"word list {path} cannot be read: no such file")
-    found = 0
-    for number, read in read_lines(path):
-        line = good(read)
-        if not line.strip() or line.startswith("#"):
-            continue
-        fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
-        if len(fields) != 2 or not all(fields):
-            reason = f"expected a word and a translation, found {len(fields)} fields: {line[:60]!r}"
-            raise DataError(reason, path, number)
-        found += 1
-        yield fields[0], fields[1]
-    if not found:
-        raise DataError("the word list contains no entry", path)
-
-
-# ----------------------------------------------------------------------------
-# Named corpora.
 
 # ----------------------------------------------------------------------------
 # Where the files of a corpus are: on this machine, or in a pinned revision of a repository of the hub.
@@ -431,11 +149,10 @@ class HubPlace:
             yield
         except (httpx.HTTPError, OSError) as error:
             reason = str(error).strip().partition("\n")[0] or type(error).__name__
-            raise NbkitError(
-                f"corpus {self.corpus}: {name} of the data set {self.repository} (revision {self.revision[:12]}) is "
-                f"not in the cache {HF_HUB_CACHE}, and fetching it failed ({type(error).__name__}: {reason}). Set "
-                f"HF_HOME to a folder that has it, or give local files as the corpus ({self.local})"
-            ) from error
+            thing = f"corpus {self.corpus}: {name} of the data set {self.repository} (revision {self.revision[:12]})"
+            problem = f"not in the cache {HF_HUB_CACHE}, and fetching it failed ({type(error).__name__}: {reason})"
+            advice = f"Set HF_HOME to a folder that has it, or give local files as the corpus ({self.local})"
+            raise NbkitError(f"{thing} is {problem}. {advice}") from error
 
 
 Place: TypeAlias = LocalPlace | HubPlace
@@ -447,34 +164,10 @@ def place_of(name: str, entry: Mapping[str, Any], template: str, local: str = Hu
     return HubPlace(hub["repository"], hub["revision"], template, name, local) if hub else LocalPlace(template, name)
 
 
-@dataclass(frozen=True)
-class Files:
-    """Data in files: at a place, in some languages (none: in any) and splits, of which the first is the default."""
-
-    name: str
-    place: Place
-    languages: tuple[str, ...] = ()
-    splits: tuple[str, ...] = ()
-    kind: ClassVar[str] = "corpus"
-
-    def chosen_split(self, split: str | None) -> str | None:
-        """The requested split, or the default one. Raises `UnknownNameError`."""
-        if split is None:
-            return self.splits[0] if self.splits else None
-        if split not in self.splits:
-            raise UnknownNameError(f"split of {self.kind} {self.name}", split, self.splits)
-        return split
-
-    def check_language(self, lang: str) -> None:
-        """Raises `NbkitError` if the corpus does not have the language."""
-        check_language(lang)
-        if self.languages and lang not in self.languages:
-            raise NbkitError(f"{self.kind} {self.name} has no '{lang}'; it has {', '.join(self.languages)}")
-
-
 # ----------------------------------------------------------------------------
 # What a corpus is to the rest of nbkit, and the corpora that are read from files.
 
+T = TypeVar("T")
 #: Pairs that are parsed at a time: a corpus of any size is read in as much memory as these need.
 CHUNK = 2000
 #: Counts up when the same files are read as other pairs, so that results on the old ones are not used.
@@ -543,6 +236,127 @@ class Corpus(Protocol):
         """The problems that would stop `pairs`; reads local files as far as `pairs` would, without parsing."""
 
 
+@dataclass(frozen=True)
+class Source:
+    """Something with texts in some languages (none: in any) and splits, of which the first is the default."""
+
+    name: str
+    languages: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    kind: ClassVar[str] = "corpus"
+    endless: ClassVar[bool] = False
+
+    def chosen_split(self, split: str | None) -> str | None:
+        """The requested split, or the default one. Raises `UnknownNameError`."""
+        if split is None:
+            return self.splits[0] if self.splits else None
+        if split not in self.splits:
+            raise UnknownNameError(f"split of {self.kind} {self.name}", split, self.splits)
+        return split
+
+    def check(self, request: Request) -> None:
+        """Raises `NbkitError` if it does not have the requested split or languages."""
+        self.chosen_split(request.split)
+        for lang in (request.src, request.tgt):
+            check_language(lang)
+            if self.languages and lang not in self.languages:
+                raise NbkitError(f"{self.kind} {self.name} has no '{lang}'; it has {', '.join(self.languages)}")
+
+
+class Tools(NamedTuple):
+    """What parses raw text: parsers, or tokenizers.
+
+    chosen: the tool of a language, as given or by default. check: raises `NbkitError` if a tool cannot be used here;
+    loads nothing. parse: the texts, parsed by a tool. pair: makes a pair of a raw one and its parsed sides.
+    """
+
+    chosen: Callable[[str, Mapping[str, str] | None], str]
+    check: Callable[[str, str], None]
+    parse: Callable[[Sequence[str], str, str, Store], list[Text]]
+    pair: Callable[[RawPair, Text, Text], Any]
+
+
+@dataclass(frozen=True)
+class Files(Source):
+    """Pairs in files at a place, read and then parsed by a tool for each language."""
+
+    place: Place = field(kw_only=True)
+    tools: ClassVar[Tools]
+    has_trees: ClassVar[bool] = False
+
+    def read(self, request: Request, *paths: Path) -> Iterator[Any]:
+        """All pairs of the files, with a `DataError` in place of each malformed one."""
+        raise NotImplementedError
+
+    def fields(self, request: Request) -> list[dict[str, str]]:
+        """The template fields of each file."""
+        raise NotImplementedError
+
+    def raw_pairs(self, request: Request) -> Iterator[Any]:
+        """All pairs of the files, unparsed, with a `DataError` in place of each malformed one."""
+        self.check(request)
+        return self.read(request, *map(self.place.path, self.fields(request)))
+
+    def good_pairs(self, request: Request) -> Iterator[Any]:
+        """The good pairs ``request.start`` to ``request.stop``, unparsed. Raises at once if a file is missing."""
+        good = keep_good(self.raw_pairs(request), request.on_error, request.skipped)
+        return islice(good, request.start, request.stop)
+
+    def pairs(self, request: Request) -> Iterator[Any]:
+        """The good pairs ``request.start`` to ``request.stop``; raw text is parsed, `CHUNK` pairs at a time.
+
+        Raises at once, before anything is read, if a file or a tool is missing.
+        """
+        good_pairs, tools = self.good_pairs(request), self.chosen_tools(request)
+        for lang, tool in tools.items():
+            self.tools.check(tool, lang)
+        return self._parsed(good_pairs, request, tools) if tools else good_pairs
+
+    def _parsed(self, raw: Iterator[RawPair], request: Request, tools: Mapping[str, str]) -> Iterator[Any]:
+        store = request.store or Store()
+        while chunk := list(islice(raw, CHUNK)):
+            sides = ((request.src, [pair.source for pair in chunk]), (request.tgt, [pair.target for pair in chunk]))
+            parses = [self.tools.parse(texts, tools[lang], lang, store) for lang, texts in sides]
+            yield from map(self.tools.pair, chunk, *parses)
+
+    def chosen_tools(self, request: Request) -> dict[str, str]:
+        """The tool of each language of raw text that is parsed."""
+        return {lang: self.tools.chosen(lang, request.parsers) for lang in self._parsed_languages(request)}
+
+    def _parsed_languages(self, request: Request) -> tuple[str, ...]:
+        return (request.src, request.tgt) if request.parsed and not self.has_trees else ()
+
+    def problems(self, request: Request) -> list[str]:
+        """Problems of languages, split, files and tools; in local files, the first malformed one of the pairs."""
+
+        @as_problem
+        def tool_problem(lang: str) -> None:
+            self.tools.check(self.tools.chosen(lang, request.parsers), lang)
+
+        known = [*self.file_problems(request), *map(tool_problem, self._parsed_languages(request))]
+        return list(dict.fromkeys(filter(None, known)))
+
+    def file_problems(self, request: Request) -> list[str]:
+        """The problems of languages, split and files."""
+        try:
+            self.check(request)
+            fields = self.fields(request)
+            absent = [problem for one in fields if (problem := self.place.problem(one))]
+            if absent or not isinstance(self.place, LocalPlace):
+                return absent
+            problem = content_problem(self.raw_pairs(request), request.on_error, request.start, request.stop)
+            paths = [self.place.path(one) for one in fields]
+            if self.has_trees:
+                check_lengths(*paths)
+        except NbkitError as error:
+            return [str(error)]
+        return [f"{' and '.join(map(str, paths))}: {problem}"] if problem else []
+
+
+# ----------------------------------------------------------------------------
+# The corpora of sentence pairs that are read from files.
+
+
 class Format(NamedTuple):
     """How files are read.
 
@@ -576,10 +390,6 @@ def _named(rows: Callable[[Path], Iterable[tuple[int, Any]]]) -> Callable[..., I
     return read
 
 
-def _treebanks(corpus: FileCorpus, request: Request, source: Path, target: Path) -> Iterator[Pair | DataError]:
-    return read_treebanks(source, target, request.src, request.tgt)
-
-
 #: The formats by the name that a catalogue or a corpus ``format:path`` gives them.
 FORMATS: dict[str, Format] = {
     "tsv": Format("TsvCorpus", _tsv),
@@ -588,8 +398,14 @@ FORMATS: dict[str, Format] = {
     "parquet": Format("ParquetCorpus", _named(parquet_rows)),
     "json": Format("JsonCorpus", _named(json_rows)),
     "fairseq": Format("FairseqCorpus", _named(fairseq_rows)),
-    "conllu": Format("ConlluCorpus", _treebanks, by_side=True, has_trees=True),
+    "conllu": Format(
+        "ConlluCorpus", lambda _, request, *paths: read_treebanks(*paths, request.src, request.tgt), True, True
+    ),
 }
+
+
+def _check_parser(spec: str, lang: str) -> None:
+    check_usable(find_pipeline(spec), spec, lang)
 
 
 @dataclass(frozen=True)
@@ -602,45 +418,25 @@ class FileCorpus(Files):
     pivot: str | None = None
     codes: Mapping[str, str] = field(default_factory=dict)
     varieties: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tools = Tools(parser_for, _check_parser, parse_remembered, lambda raw, source, target: Pair(raw.id, source, target))
 
-    def raw_pairs(self, request: Request) -> Iterator[Any]:
-        """All pairs of the files, unparsed, with a `DataError` in place of each malformed one."""
-        self.check(request)
-        return self.format.read(self, request, *[self.place.path(fields) for fields in self._files(request)])
+    @property
+    def has_trees(self) -> bool:  # type: ignore[override]
+        """Whether the files hold parsed pairs."""
+        return self.format.has_trees
 
-    def pairs(self, request: Request) -> Iterator[Pair]:
-        """The good pairs ``request.start`` to ``request.stop``; raw text is parsed, `CHUNK` pairs at a time.
-
-        Raises at once, before anything is read, if a file or a parser is missing.
-        """
-        raw = self.raw_pairs(request)
-        specs = self._parsers(request)
-        for lang, spec in specs.items():
-            check_usable(find_pipeline(spec), spec, lang)
-        good_ones = islice(keep_good(raw, request.on_error, request.skipped), request.start, request.stop)
-        return self._parsed(good_ones, request, specs) if specs else good_ones
-
-    @staticmethod
-    def _parsed(raw: Iterator[RawPair], request: Request, parsers: Mapping[str, str]) -> Iterator[Pair]:
-        store = request.store or Store()
-        while chunk := list(islice(raw, CHUNK)):
-            sides = ((request.src, [pair.source for pair in chunk]), (request.tgt, [pair.target for pair in chunk]))
-            parses = [parse_remembered(texts, parsers[lang], lang, store=store) for lang, texts in sides]
-            for pair, source, target in zip(chunk, *parses, strict=True):
-                yield Pair(pair.id, source, target)
-
-    def _parsers(self, request: Request) -> dict[str, str]:
-        """The parser of each language of raw text that is parsed."""
-        languages = (request.src, request.tgt) if request.parsed and not self.format.has_trees else ()
-        return {lang: parser_for(lang, request.parsers) for lang in languages}
+    def read(self, request: Request, *paths: Path) -> Iterator[Any]:
+        """All pairs of the files, by their format."""
+        return self.format.read(self, request, *paths)
 
     def identity(self, request: Request) -> dict[str, Any]:
         """How the files are read, the digest or revision of each, whatever their names or paths, and the parsers."""
-        parsers = self._parsers(request)
+        parsers = self.chosen_tools(request)
         known = [parser_identity(parsers[lang], lang) for lang in (request.src, request.tgt)] if parsers else []
-        return self._files_identity(request) | ({"parsers": known} if parsers else {})
+        return self.file_identity(request) | ({"parsers": known} if parsers else {})
 
-    def _files_identity(self, request: Request) -> dict[str, Any]:
+    def file_identity(self, request: Request) -> dict[str, Any]:
+        """The identity without the parsers."""
         self.check(request)
         return {
             "reader": self.format.name,
@@ -648,46 +444,17 @@ class FileCorpus(Files):
             "columns": list(self.columns),
             "header": self.header,
             "varieties": {lang: list(codes) for lang, codes in self.varieties.items()},
-            "files": [self.place.identity(fields) for fields in self._files(request)],
+            "files": [self.place.identity(fields) for fields in self.fields(request)],
         }
-
-    def problems(self, request: Request) -> list[str]:
-        """Problems of languages, split, files and parsers; in local files, the first malformed one of the pairs."""
-        problems = self._files_problems(request)
-        for lang in dict.fromkeys((request.src, request.tgt)) if request.parsed and not self.format.has_trees else ():
-            try:
-                problem = check_parser(parser_for(lang, request.parsers), lang)
-            except NbkitError as error:  # an unknown language is named by the check of the files already
-                problem = str(error) if str(error) not in problems else None
-            problems += [problem] if problem else []
-        return problems
-
-    def _files_problems(self, request: Request) -> list[str]:
-        try:
-            self.check(request)
-            fields = self._files(request)
-            absent = [problem for one in fields if (problem := self.place.problem(one))]
-            if absent or not isinstance(self.place, LocalPlace):
-                return absent
-            problem = content_problem(self.raw_pairs(request), request.on_error, request.start, request.stop)
-            paths = [self.place.path(one) for one in fields]
-            if self.format.has_trees:
-                check_lengths(*paths)
-        except NbkitError as error:
-            return [str(error)]
-        return [f"{' and '.join(map(str, paths))}: {problem}"] if problem else []
 
     def check(self, request: Request) -> None:
         """Raises `NbkitError` if the corpus does not have the requested split or languages."""
-        self.chosen_split(request.split)
-        self.check_language(request.src)
-        self.check_language(request.tgt)
+        super().check(request)
         if self.pivot and self.pivot not in (request.src, request.tgt):
-            raise NbkitError(
-                f"corpus {self.name} has no pairs {request.src}-{request.tgt}: one side is always '{self.pivot}'"
-            )
+            pair = f"{request.src}-{request.tgt}"
+            raise NbkitError(f"corpus {self.name} has no pairs {pair}: one side is always '{self.pivot}'")
 
-    def _files(self, request: Request) -> list[dict[str, str]]:
+    def fields(self, request: Request) -> list[dict[str, str]]:
         """The template fields of each file that the corpus consists of."""
         sides = request.src, request.tgt
         fields = {"src": request.src, "tgt": request.tgt, "pair": "-".join(sorted(map(self.code, sides)))}
@@ -714,20 +481,22 @@ class JoinedCorpus(FileCorpus):
     def raw_pairs(self, request: Request) -> Iterator[Any]:
         """All pairs of all parts; ids are preceded by the number of the part."""
         # Every part is opened at once: a missing file is an error before the first pair.
-        streams = [part.raw_pairs(asked) for part, asked in self._asked(request)]
+        streams = [part.raw_pairs(asked) for part, asked in self._requests(request)]
         return (
             replace(pair, id=f"{number}:{pair.id}") if isinstance(pair, RawPair) else pair
             for number, stream in enumerate(streams, start=1)
             for pair in stream
         )
 
-    def _files_identity(self, request: Request) -> dict[str, Any]:
-        return {"joined": [part._files_identity(asked) for part, asked in self._asked(request)]}
+    def file_identity(self, request: Request) -> dict[str, Any]:
+        """That of each part."""
+        return {"joined": [part.file_identity(asked) for part, asked in self._requests(request)]}
 
-    def _files_problems(self, request: Request) -> list[str]:
-        return list(dict.fromkeys(each for part, asked in self._asked(request) for each in part._files_problems(asked)))
+    def file_problems(self, request: Request) -> list[str]:
+        """Those of all parts."""
+        return [problem for part, asked in self._requests(request) for problem in part.file_problems(asked)]
 
-    def _asked(self, request: Request) -> Iterator[tuple[FileCorpus, Request]]:
+    def _requests(self, request: Request) -> Iterator[tuple[FileCorpus, Request]]:
         return ((part, replace(request, split=split)) for part, split in self.parts)
 
 
@@ -740,25 +509,28 @@ SANDBOX_SPLITS = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split !=
 
 
 @dataclass(frozen=True)
-class SandboxCorpus:
+class SandboxCorpus(Source):
     """Generated sentences, with gold trees and alignments: no file, no parser, no malformed line.
 
     mixtures: whose sentences it holds in turn, and how many of each at a time. finite: the bounded splits.
     """
 
-    name: str
-    mixtures: Mapping[str, int]
-    splits: tuple[str, ...]
-    finite: tuple[str, ...]
-    languages: ClassVar[tuple[str, ...]] = sandbox.LANGUAGES
+    languages: tuple[str, ...] = sandbox.LANGUAGES
+    splits: tuple[str, ...] = SANDBOX_SPLITS
+    mixtures: Mapping[str, int] = field(default_factory=dict)
+    finite: tuple[str, ...] = ()
     endless: ClassVar[bool] = True
 
-    def pairs(self, request: Request) -> Iterator[Pair]:
+    def pairs(self, request: Request) -> Iterator[Any]:
         """The pairs ``request.start`` to ``request.stop`` of the split; an unbounded split needs *n*."""
-        self.identity(request)  # a split or a language that is not there is told first
+        self.identity(request)  # an unknown split or language is an error first
         split = request.split or DEFAULT_SPLIT
         if request.n is None and split not in self.finite:
-            raise NbkitError(f"corpus {self.name} is unbounded: set n")
+            raise NbkitError(f"{self.kind} {self.name} is unbounded: set n")
+        return self.drawn(request, split)
+
+    def drawn(self, request: Request, split: str) -> Iterator[Any]:
+        """The pairs of a split, by the mixtures in turn."""
         turn, first = divmod(request.start, sum(self.mixtures.values()))
         streams = [
             (sandbox.pairs(request.src, request.tgt, n=None, split=split, mixture=name, start=turn * share), share)
@@ -768,22 +540,20 @@ class SandboxCorpus:
         return islice(chain.from_iterable(turns), first, None if request.n is None else first + request.n)
 
     def identity(self, request: Request) -> dict[str, Any]:
-        """The versions of the sandbox and of its mixtures, and the split."""
+        """The versions of the sandbox and of its mixtures, and the split. Raises `UnknownNameError`."""
         split = request.split or DEFAULT_SPLIT
-        found = [
-            sandbox.identity(request.src, request.tgt, split=split, mixture=name)
-            for name, share in self.mixtures.items()
-            for _ in range(share)
-        ]
-        return {**found[0], "mixture": "+".join(each["mixture"] for each in found)}
+        known = {name: sandbox.identity(request.src, request.tgt, split=split, mixture=name) for name in self.mixtures}
+        shares = [known[name]["mixture"] for name, share in self.mixtures.items() for _ in range(share)]
+        return {**next(iter(known.values())), "mixture": "+".join(shares)}
+
+    @as_problem
+    def _problem(self, request: Request) -> None:
+        self.identity(request)
 
     def problems(self, request: Request) -> list[str]:
         """A language or a split that the sandbox does not have."""
-        try:
-            self.identity(request)
-        except NbkitError as error:
-            return [str(error)]
-        return []
+        problem = self._problem(request)
+        return [problem] if problem else []
 
 
 # ----------------------------------------------------------------------------
@@ -809,7 +579,8 @@ def file_corpus(name: str, entry: dict[str, Any]) -> FileCorpus:
         raise UnknownNameError(f"format of corpus {name}", entry["format"], FORMATS)
     how = {key: value for key, value in entry.items() if key not in _NOT_READING}
     lists = {key: tuple(value) for key, value in how.items() if isinstance(value, list)}
-    return FileCorpus(name, place_of(name, entry, entry["files"]), format=FORMATS[entry["format"]], **{**how, **lists})
+    place = place_of(name, entry, entry["files"])
+    return FileCorpus(name, place=place, format=FORMATS[entry["format"]], **{**how, **lists})
 
 
 def find_corpus(spec: str) -> tuple[Corpus, str | None]:
@@ -854,19 +625,24 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
     head, colon, rest = spec.partition(":")
     if colon and head in _PREFIXES:
         return _path_corpus(spec, head, rest), None
-    if head in CORPORA:
-        if colon and not rest:
-            raise NbkitError(f"corpus '{spec}' lacks the split after the colon")
-        return CORPORA.get(head), rest or None
-    for suffix, format_name in _SUFFIXES.items():
-        if spec.endswith(suffix):
-            return _path_corpus(spec, format_name, spec), None
+    if known := registered(CORPORA, spec):
+        return known
+    if format_name := _SUFFIXES.get(Path(spec).suffix):
+        return _path_corpus(spec, format_name, spec), None
     if "/" in spec:
-        raise NbkitError(
-            f"corpus '{spec}' is a path without a format; write tsv:PATH, moses:PREFIX, conllu:PATH, parquet:PATH, "
-            "json:PATH or fairseq:LOG"
-        )
+        known = "tsv:PATH, moses:PREFIX, conllu:PATH, parquet:PATH, json:PATH or fairseq:LOG"
+        raise NbkitError(f"corpus '{spec}' is a path without a format; write {known}")
     raise UnknownNameError("corpus", head, CORPORA.names())
+
+
+def registered(registry: Registry[T], spec: str) -> tuple[T, str | None] | None:
+    """What ``name`` or ``name:split`` refers to in a registry, and the split; None for a name that is not in it."""
+    name, colon, split = spec.partition(":")
+    if name not in registry:
+        return None
+    if colon and not split:
+        raise NbkitError(f"{registry.kind} '{spec}' lacks the split after the colon")
+    return registry.get(name), split or None
 
 
 def declared(spec: str) -> str:
@@ -894,7 +670,7 @@ def _joined(spec: str) -> JoinedCorpus:
         if not is_raw(corpus):
             raise NbkitError(f"corpus '{spec}': only corpora of raw text can be joined, not {name}")
         parts.append((corpus, split))
-    return JoinedCorpus(spec, parts[0][0].place, parts=tuple(parts))
+    return JoinedCorpus(spec, place=parts[0][0].place, parts=tuple(parts))
 
 
 def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
@@ -903,18 +679,17 @@ def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
     if format_name == "moses" and "{lang}" not in path and "|" not in path:
         path += ".{lang}"
     if format_name == "conllu" and "{lang}" not in path:
-        raise NbkitError(
-            f"corpus '{spec}': a CoNLL-U corpus has one file per language; write {{lang}} in place of the language code"
-        )
+        advice = "write {lang} in place of the language code"
+        raise NbkitError(f"corpus '{spec}': a CoNLL-U corpus has one file per language; {advice}")
     return file_corpus(spec, {"format": format_name, "files": path})
 
 
 def _register() -> None:
     for name, entry in read_own(resources.files("nbkit.corpora").joinpath("catalogue.yaml")).items():
-        about = {each: entry.get(each, "") for each in ("summary", "domain", "licence")}
+        about = {each: entry.pop(each, "") for each in ("summary", "domain", "licence")}
         if "mixtures" in entry:
-            splits, finite = tuple(entry.get("splits", SANDBOX_SPLITS)), tuple(entry.get("finite", ()))
-            CORPORA.register(name, SandboxCorpus(name, entry["mixtures"], splits, finite), **about)
+            lists = {key: tuple(entry[key]) for key in ("splits", "finite") if key in entry}
+            CORPORA.register(name, SandboxCorpus(name, mixtures=entry["mixtures"], **lists), **about)
         else:
             CORPORA.register(name, file_corpus(name, entry), **about)
 
@@ -927,17 +702,9 @@ _register()
 
 
 def load_pairs(
-    corpus: str,
-    src: str,
-    tgt: str,
-    *,
-    n: int | None = None,
-    parsers: Mapping[str, str] | None = None,
-    on_error: OnError = "raise",
-    skipped: Skipped | None = None,
-    store: Store | None = None,
-    start: int = 0,
-) -> Iterator[Pair]:
+    corpus: str, src: str, tgt: str, *, n: int | None = None, parsers: Mapping[str, str] | None = None,
+    on_error: OnError = "raise", skipped: Skipped | None = None, store: Store | None = None, start: int = 0,
+) -> Iterator[Pair]:  # fmt: skip
     """Yield the first *n* pairs of a corpus, parsed on both sides.
 
     Parameters
@@ -993,12 +760,7 @@ def is_endless(corpus: str) -> bool:
 
 
 def corpus_identity(
-    corpus: str,
-    src: str,
-    tgt: str,
-    *,
-    n: int | None = None,
-    parsers: Mapping[str, str] | None = None,
+    corpus: str, src: str, tgt: str, *, n: int | None = None, parsers: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """Identify the pairs of `load_pairs` in cache keys; reads files but parses nothing.
 
@@ -1024,14 +786,9 @@ def corpus_identity(
 
 
 def check_corpus(
-    corpus: str,
-    src: str,
-    tgt: str,
-    parsers: Mapping[str, str] | None = None,
-    *,
-    n: int | None = None,
+    corpus: str, src: str, tgt: str, parsers: Mapping[str, str] | None = None, *, n: int | None = None,
     on_error: OnError = "raise",
-) -> list[str]:
+) -> list[str]:  # fmt: skip
     """List the problems that would stop `load_pairs`. Loads no parser.
 
     Parameters

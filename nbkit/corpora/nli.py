@@ -8,33 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata, resources, util
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qsl
 
 from nbkit.corpora import sandbox
-from nbkit.corpora.corpus import (
-    DEFAULT_SPLIT,
-    SANDBOX_SPLITS,
-    Files,
-    LocalPlace,
-    Request,
-    content_problem,
-    parquet_rows,
-    place_of,
-    tsv_rows,
-)
-from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError, as_problem
-from nbkit.files import OnError, Skipped, json_rows, keep_good
+from nbkit.corpora.corpus import Files, LocalPlace, Request, SandboxCorpus, Tools, place_of, registered
+from nbkit.corpora.readers import RawPair, parquet_rows, table_rows
+from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError
+from nbkit.files import OnError, Skipped, json_rows
 from nbkit.languages import base_language, check_language
 from nbkit.registry import Registry
 from nbkit.store import Store
 from nbkit.text.form import one_form
 from nbkit.text.parsers import (
+    blank_pipeline,
     check_parser,
     check_usable,
     find_pipeline,
@@ -79,17 +70,6 @@ class NliPair:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class RawNli:
-    """The same as running text, before any tokenizer."""
-
-    id: str
-    premise: str
-    hypothesis: str
-    label: str
-    note: str = ""
-
-
 # ----------------------------------------------------------------------------
 # Tokens, and where there is a pipeline parts of speech, of premises and hypotheses.
 #
@@ -130,52 +110,47 @@ def has_parts_of_speech(spec: str) -> bool:
     return True
 
 
-@as_problem
-def check_tokenizer(spec: str, lang: str) -> str | None:
-    """Why *spec* cannot tokenise *lang* here, or None; loads nothing.
+def check_tokenizer(spec: str, lang: str) -> None:
+    """Raises `NbkitError` if *spec* cannot tokenise *lang* here; loads nothing.
 
-    >>> print(check_tokenizer("jieba", "en"))
-    tokenizer 'jieba' segments Chinese (zh), not 'en'; use 'tokenizer' or a spaCy pipeline
+    >>> check_tokenizer("jieba", "en")
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: tokenizer 'jieba' segments Chinese (zh), not 'en'; use 'tokenizer' or a spaCy pipeline
     """
     if spec == JIEBA and lang != "zh":
-        return f"tokenizer 'jieba' segments Chinese (zh), not '{lang}'; use 'tokenizer' or a spaCy pipeline"
+        raise NbkitError(f"tokenizer 'jieba' segments Chinese (zh), not '{lang}'; use 'tokenizer' or a spaCy pipeline")
     if spec == JIEBA and util.find_spec("jieba") is None:
-        return "tokenizer 'jieba' needs the package jieba: pip install jieba"
+        raise MissingExtraError("tokenizer 'jieba' needs the package jieba: pip install jieba")
     if spec not in (TOKENIZER, JIEBA):
         check_usable(find_pipeline(spec), spec, lang, trees=has_parts_of_speech(spec))
-    return None
 
 
 def tokenizer_identity(spec: str, lang: str) -> dict[str, Any]:
-    """What the tokens depend on, for cache keys. Raises `NbkitError` with what `check_tokenizer` says."""
+    """What the tokens depend on, for cache keys. Raises as `check_tokenizer` does."""
     if spec not in (TOKENIZER, JIEBA):
         return parser_identity(spec, lang, trees=has_parts_of_speech(spec))
-    problem = check_tokenizer(spec, lang)
-    if problem:
-        raise MissingExtraError(problem)
+    check_tokenizer(spec, lang)
     packages = ["spacy", *(["jieba"] if spec == JIEBA else [])]
     known = {"tokenizer": spec, "lang": lang, **{name: metadata.version(name) for name in packages}}
     return known if (rules := rules_for(lang)) == base_language(lang) else {**known, "rules": rules}
 
 
 def tokenised(texts: Sequence[str], spec: str, lang: str, store: Store | None = None) -> list[Text]:
-    """The tokens of each of *texts*; parses are remembered, plain tokens are quicker made than read."""
+    """The tokens of each of *texts*. Parses are stored; plain tokens are made faster than they are read."""
     if has_parts_of_speech(spec):
         return parse_remembered(texts, spec, lang, store=store)
     identity = tokenizer_identity(spec, lang)
-    nlp = _blank(spec, lang) if spec in (TOKENIZER, JIEBA) else load_pipeline(spec, identity)
+    rules = {TOKENIZER: blank_pipeline, JIEBA: _chinese_words}.get(spec)
+    nlp = rules(lang) if rules else load_pipeline(spec, identity)
     return [_tokens(nlp, squeeze(text), lang) for text in texts]
 
 
-@lru_cache(maxsize=4)
-def _blank(spec: str, lang: str) -> Language:
-    import spacy
-
-    if spec != JIEBA:
-        return spacy.blank(rules_for(lang))
+@cache
+def _chinese_words(lang: str) -> Language:
     import logging
 
     import jieba
+    import spacy
 
     jieba.setLogLevel(logging.WARNING)  # it reports on its dictionary otherwise
     return spacy.blank(lang, config={"nlp": {"tokenizer": {"segmenter": JIEBA}}})
@@ -194,7 +169,7 @@ def _tokens(nlp: Language, text: str, lang: str) -> Text:
 READING = 1
 
 
-Row = tuple[int, Mapping[str, Any] | DataError]
+_READERS = {"tsv": table_rows, "jsonl": json_rows, "parquet": parquet_rows}
 
 
 class Unlabelled(DataError):
@@ -221,54 +196,42 @@ class NliFiles(Files):
     classes: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     kind = "NLI corpus"
-    endless = False
+    tools = Tools(
+        tokenizer_for, check_tokenizer, tokenised, lambda raw, *sides: NliPair(raw.id, *sides, raw.label, raw.note)
+    )
 
-    def raw(self, request: Request) -> Iterator[RawNli]:
-        """The requested pairs of a split as running text. Raises at once if the language, split or file does not exist.
+    def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
+        """All pairs of a split as running text.
 
-        Malformed rows raise or are skipped, unlabelled ones are always skipped; neither counts.
+        Rows without a gold label are left out and added to the skipped ones: they are never an error.
         """
-        rows = _labelled(self._examples(self.place.path(self._fields(request))), request.skipped)
-        return islice(keep_good(rows, request.on_error, request.skipped), request.start, request.stop)
-
-    def pairs(self, request: Request) -> Iterator[NliPair]:
-        """The requested pairs of a split, tokenised."""
-        spec = tokenizer_for(request.src, request.parsers)
-        if problem := check_tokenizer(spec, request.src):
-            raise NbkitError(problem)
-        return _tokenised(self.raw(request), spec, request.src, request.store or Store())
+        for row in self._examples(*paths):
+            if not isinstance(row, Unlabelled):
+                yield row
+            elif request.skipped is not None:
+                request.skipped.add(row)
 
     def identity(self, request: Request) -> dict[str, Any]:
         """Digest or revision of the file, how it is read, and the tokenizer."""
-        spec = tokenizer_for(request.src, request.parsers)
-        return {
+        self.check(request)
+        (fields,) = self.fields(request)
+        identity = {
             "reader": self.format,
             "version": READING,
             "columns": dict(self.columns),
             "classes": list(self.classes),
-            "file": self.place.identity(self._fields(request)),
-            **({"tokens": tokenizer_identity(spec, request.src)} if request.parsed else {}),
+            "file": self.place.identity(fields),
         }
+        for lang, tool in self.chosen_tools(request).items():
+            identity["tokens"] = tokenizer_identity(tool, lang)
+        return identity
 
-    def problems(self, request: Request) -> list[str]:
-        """The problems that would stop `pairs`; a local file is read as far as its first *n* pairs."""
-        try:
-            problem = self.place.problem(self._fields(request))
-            if not problem and isinstance(self.place, LocalPlace):
-                rows = _labelled(self._examples(self.place.path(self._fields(request))), None)
-                problem = content_problem(rows, request.on_error, 0, request.n)
-                problem = problem and f"NLI corpus {self.name}: {problem}"
-        except NbkitError as error:
-            problem = str(error)
-        spec = tokenizer_for(request.src, request.parsers)
-        return [each for each in (problem, check_tokenizer(spec, request.src)) if each]
+    def fields(self, request: Request) -> list[dict[str, str]]:
+        """The template fields of the split's file."""
+        split = self.chosen_split(request.split) or ""
+        return [{"split": split, "file": self.files.get(split, "")}]
 
-    def _fields(self, request: Request) -> dict[str, str]:
-        self.check_language(request.src)
-        chosen = self.chosen_split(request.split) or ""
-        return {"split": chosen, "file": self.files.get(chosen, "")}
-
-    def _examples(self, path: Path) -> Iterator[RawNli | DataError]:
+    def _examples(self, path: Path) -> Iterator[RawPair | DataError]:
         columns: Mapping[str, str] | None = None
         for number, row in _READERS[self.format](path):
             if isinstance(row, DataError):
@@ -297,7 +260,7 @@ class NliFiles(Files):
 
     def _example(
         self, row: Mapping[str, Any], columns: Mapping[str, str], path: Path, number: int
-    ) -> RawNli | DataError:
+    ) -> RawPair | DataError:
         values: dict[str, Any] = {ours: row.get(name) for ours, name in columns.items()}
         for ours in ("premise", "hypothesis"):
             if not isinstance(values[ours], str) or not one_form(values[ours]).strip():
@@ -311,14 +274,8 @@ class NliFiles(Files):
                 hint = "; list the labels of the integers, in order: "
                 hint += f"{self.name}?classes=entailment,neutral,contradiction"
             return DataError(f"label '{values['label']}' is not one of {', '.join(LABELS)}{hint}", path, number)
-        id_, note = values.get("id"), values.get("note")
-        return RawNli(
-            str(number if id_ in (None, "") else id_),
-            values["premise"],
-            values["hypothesis"],
-            label,
-            "" if note is None else str(note),
-        )
+        id_, note = ("" if values.get(name) is None else str(values[name]) for name in ("id", "note"))
+        return RawPair(id_ or str(number), values["premise"], values["hypothesis"], label, note)
 
     def _label(self, value: Any) -> str | None:
         """One of `LABELS`, None for an unlabelled row, or the value itself where it cannot be understood."""
@@ -335,68 +292,38 @@ def named_files(name: str, entry: Mapping[str, Any]) -> NliFiles:
     """The NLI set of a catalogue entry."""
     files = entry["files"] if isinstance(entry["files"], dict) else {}
     place = place_of(name, entry, "{file}" if files else entry["files"], "PAIRS.tsv, PAIRS.jsonl or PAIRS.parquet")
-    languages, splits, classes = (tuple(entry.get(key, ())) for key in ("languages", "splits", "classes"))
-    return NliFiles(name, place, languages, splits, entry["format"], entry["columns"], classes, files)
-
-
-def _tsv_rows(path: Path) -> Iterator[Row]:
-    """Rows by the names of the header line; quotes are part of the text, as in SNLI, MultiNLI and SICK."""
-    header: list[str] | None = None
-    for number, cells in tsv_rows(path):
-        if isinstance(cells, DataError):
-            yield number, cells
-        elif header is None:
-            header = cells
-            if twice := next((name for name in header if header.count(name) > 1), None):
-                raise DataError(f"two columns are called '{twice}'", path, number)
-        else:
-            yield number, dict(zip(header, cells, strict=True))
-
-
-_READERS = {"tsv": _tsv_rows, "jsonl": json_rows, "parquet": parquet_rows}
+    lists = {key: tuple(entry.get(key, ())) for key in ("languages", "splits", "classes")}
+    return NliFiles(name, place=place, format=entry["format"], columns=entry["columns"], files=files, **lists)
 
 
 # ----------------------------------------------------------------------------
 # The sandbox's entailment pairs as an NLI corpus: drawn by rule, with gold tokens and parts of speech.
 
 
-class NliSandbox:
+class NliSandbox(SandboxCorpus):
     """An unbounded stream of pairs: nothing to read, nothing to parse, no malformed line."""
 
-    name = "sandbox"
-    splits = SANDBOX_SPLITS
-    languages = sandbox.LANGUAGES
-    endless = True
+    kind = "NLI corpus"
 
-    def pairs(self, request: Request) -> Iterator[NliPair]:
-        """The requested pairs of a split; there must be an *n*."""
-        self.identity(request)  # an unknown language or split is an error first
-        if request.n is None:
-            raise NbkitError("NLI corpus sandbox is unbounded: set n")
-        drawn = sandbox.entailment(request.src, n=request.n, split=request.split or DEFAULT_SPLIT, start=request.start)
+    def drawn(self, request: Request, split: str) -> Iterator[NliPair]:
+        """The requested pairs of a split."""
+        drawn = sandbox.entailment(request.src, n=request.n, split=split, start=request.start)
         return (NliPair(id_, premise, hypothesis, label, rule) for id_, premise, hypothesis, label, rule in drawn)
 
-    def raw(self, request: Request) -> Iterator[RawNli]:
+    def good_pairs(self, request: Request) -> Iterator[RawPair]:
         """The same as running text."""
-        return (RawNli(each.id, each.premise.text, each.hypothesis.text, each.label) for each in self.pairs(request))
+        return (RawPair(each.id, each.premise.text, each.hypothesis.text, each.label) for each in self.pairs(request))
 
     def identity(self, request: Request) -> dict[str, Any]:
         """The version of the sandbox's entailment rules, and the split. Raises `UnknownNameError`."""
         if request.src not in self.languages:
             raise UnknownNameError("sandbox language", request.src, self.languages)
-        if request.split is not None and request.split not in self.splits:
-            raise UnknownNameError("split of NLI corpus sandbox", request.split, self.splits)
-        known = sandbox.entailment_identity(request.src, split=request.split or DEFAULT_SPLIT)
+        known = sandbox.entailment_identity(request.src, split=self.chosen_split(request.split))
         return {**known, **({"tokens": {}} if request.parsed else {})}
 
     def problems(self, request: Request) -> list[str]:
         """A language or a split that the sandbox does not have, and a missing *n*."""
-        problems = [] if request.n else ["NLI corpus sandbox is unbounded: set n"]
-        try:
-            self.identity(request)
-        except NbkitError as error:
-            problems.insert(0, str(error))
-        return problems
+        return super().problems(request) + ([] if request.n else [f"{self.kind} {self.name} is unbounded: set n"])
 
 
 # ----------------------------------------------------------------------------
@@ -414,25 +341,13 @@ NliCorpus: TypeAlias = NliFiles | NliSandbox
 NLI_CORPORA: Registry[NliCorpus] = Registry("NLI corpus")
 
 
-#: Pairs that are tokenised at a time: a corpus of any size is read in as much memory as these need.
-CHUNK = 1000
-
-
 _SUFFIXES = {".jsonl": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".txt": "tsv", ".parquet": "parquet"}
 
 
 def load_nli(
-    corpus: str,
-    lang: str,
-    *,
-    split: str | None = None,
-    n: int | None = None,
-    start: int = 0,
-    parsers: Mapping[str, str] | None = None,
-    on_error: OnError = "raise",
-    skipped: Skipped | None = None,
-    store: Store | None = None,
-) -> Iterator[NliPair]:
+    corpus: str, lang: str, *, n: int | None = None, start: int = 0, parsers: Mapping[str, str] | None = None,
+    on_error: OnError = "raise", skipped: Skipped | None = None, store: Store | None = None,
+) -> Iterator[NliPair]:  # fmt: skip
     """Yield the pairs ``start … start + n - 1`` of an NLI set (all without *n*), tokenised.
 
     corpus: a name, ``name:split`` or a path (see this module). lang: the language it is written in. parsers: language
@@ -444,37 +359,27 @@ def load_nli(
     Raises `UnknownNameError` (corpus, split), `MissingExtraError` (parser), `DataError` (file and line), `NbkitError`
     (language, files, hub).
     """
-    found, request = _found(corpus, Request(lang, lang, split, n, parsers, on_error, skipped, store, start))
+    how: dict[str, Any] = {"parsers": parsers, "on_error": on_error, "skipped": skipped, "store": store}
+    found, request = _found(corpus, lang, n=n, start=start, **how)
     return found.pairs(request)
 
 
 def raw_nli(
-    corpus: str,
-    lang: str,
-    *,
-    split: str | None = None,
-    n: int | None = None,
-    start: int = 0,
-    on_error: OnError = "raise",
+    corpus: str, lang: str, *, n: int | None = None, start: int = 0, on_error: OnError = "raise",
     skipped: Skipped | None = None,
-) -> Iterator[tuple[str, str, str]]:
+) -> Iterator[tuple[str, str, str]]:  # fmt: skip
     """Premise, hypothesis and label as running text, for training: no tokenizer, no parser. Otherwise as `load_nli`."""
-    found, request = _found(corpus, Request(lang, lang, split, n, None, on_error, skipped, start=start))
-    return ((pair.premise, pair.hypothesis, pair.label) for pair in found.raw(request))
+    found, request = _found(corpus, lang, n=n, on_error=on_error, skipped=skipped, start=start)
+    return ((pair.source, pair.target, pair.label) for pair in found.good_pairs(request))
 
 
 def nli_identity(
-    corpus: str,
-    lang: str,
-    *,
-    split: str | None = None,
-    n: int | None = None,
-    parsers: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
+    corpus: str, lang: str, *, n: int | None = None, parsers: Mapping[str, str] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """What identifies the pairs of `load_nli` in cache keys: the file's digest or pinned revision, how it is read, the
     tokenizer's identity, language and *n*. Reads files but parses nothing.
     """
-    found, request = _found(corpus, Request(lang, lang, split, n, parsers))
+    found, request = _found(corpus, lang, n=n, parsers=parsers)
     return {**found.identity(request), "lang": lang, "n": n}
 
 
@@ -489,14 +394,9 @@ def nli_tokenizer(corpus: str, lang: str, parsers: Mapping[str, str] | None = No
 
 
 def check_nli(
-    corpus: str,
-    lang: str,
-    *,
-    split: str | None = None,
-    n: int | None = None,
-    parsers: Mapping[str, str] | None = None,
+    corpus: str, lang: str, *, n: int | None = None, parsers: Mapping[str, str] | None = None,
     on_error: OnError = "raise",
-) -> list[str]:
+) -> list[str]:  # fmt: skip
     """The problems that would stop `load_nli`, one message each.
 
     Local files are read as far as the first *n* pairs, and the first malformed row is named. Loads no parser.
@@ -505,7 +405,7 @@ def check_nli(
     ["unknown NLI corpus 'sik'; did you mean 'sick'? There are: ..."]
     """
     try:
-        found, request = _found(corpus, Request(lang, lang, split, n, parsers, on_error))
+        found, request = _found(corpus, lang, n=n, parsers=parsers, on_error=on_error)
     except NbkitError as error:
         return [str(error)]
     return found.problems(request)
@@ -525,14 +425,11 @@ def find_nli(spec: str) -> tuple[NliCorpus, str | None]:
     suffix = next((suffix for suffix in _SUFFIXES if path.endswith(suffix)), None)
     if suffix:
         return _own_file(spec, path, _SUFFIXES[suffix], query if question else ""), None
-    head, colon, split = path.partition(":")
-    if head in NLI_CORPORA:
-        if colon and not split:
-            raise NbkitError(f"NLI corpus '{spec}' lacks the split after the colon")
-        return NLI_CORPORA.get(head), split or None
+    if known := registered(NLI_CORPORA, path):
+        return known
     if "/" in spec:
         raise NbkitError(f"NLI corpus '{spec}' has an unknown format; its name must end in {', '.join(_SUFFIXES)}")
-    raise UnknownNameError("NLI corpus", head, NLI_CORPORA.names())
+    raise UnknownNameError("NLI corpus", path.partition(":")[0], NLI_CORPORA.names())
 
 
 def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
@@ -545,40 +442,21 @@ def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
         raise NbkitError(
             f"NLI corpus '{spec}': classes must be {', '.join(LABELS)}, in the order of the file's integers"
         )
-    return NliFiles(path, LocalPlace(path, path), format=format_name, columns=given, classes=classes)
+    return NliFiles(path, place=LocalPlace(path, path), format=format_name, columns=given, classes=classes)
 
 
-def _found(corpus: str, request: Request) -> tuple[NliCorpus, Request]:
-    """The corpus and what is asked of it, with the split that its name has, checked."""
-    found, named = find_nli(corpus)
-    check_language(request.src)
-    if request.split and named and request.split != named:
-        raise NbkitError(
-            f"NLI corpus '{corpus}' names the split '{named}', but split is '{request.split}'; give only one of them"
-        )
+def _found(corpus: str, lang: str, **how: Any) -> tuple[NliCorpus, Request]:
+    """The corpus and what is requested of it, with the split that its name has, checked."""
+    found, split = find_nli(corpus)
+    check_language(lang)
+    request = Request(lang, lang, split, **how)
     request.check(f"NLI corpus {corpus}")
-    return found, replace(request, split=request.split or named)
-
-
-def _labelled(rows: Iterator[RawNli | DataError], skipped: Skipped | None) -> Iterator[RawNli | DataError]:
-    """*rows* without those that have no gold label, which are counted and never an error."""
-    for row in rows:
-        if not isinstance(row, Unlabelled):
-            yield row
-        elif skipped is not None:
-            skipped.add(row)
-
-
-def _tokenised(raw: Iterator[RawNli], spec: str, lang: str, store: Store) -> Iterator[NliPair]:
-    while chunk := list(islice(raw, CHUNK)):
-        texts = tokenised([text for pair in chunk for text in (pair.premise, pair.hypothesis)], spec, lang, store)
-        for pair, premise, hypothesis in zip(chunk, texts[::2], texts[1::2], strict=True):
-            yield NliPair(pair.id, premise, hypothesis, pair.label, pair.note)
+    return found, request
 
 
 def _register() -> None:
     for name, entry in catalogue()["corpora"].items():
-        found = named_files(name, entry) if "files" in entry else NliSandbox()
+        found = named_files(name, entry) if "files" in entry else NliSandbox(name)
         about = {each: entry.get(each, "") for each in ("summary", "domain", "licence")}
         NLI_CORPORA.register(name, found, **about)
 

@@ -8,11 +8,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from functools import partial
+from typing import Any
 
 import nbsandbox
-from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.errors import raising
 from nbkit.text.sentences import Pair, Sentence, Text
 from nbsandbox import IDIOM_SPLITS as IDIOM_SPLITS
 from nbsandbox import LANGUAGES as LANGUAGES
@@ -21,23 +21,7 @@ from nbsandbox import VERSION as VERSION
 from nbsandbox import mixtures as mixtures
 from nbsandbox import training_splits as training_splits
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-
-def _with_nbkit_errors(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """*function* of nbsandbox, whose errors are raised as those of nbkit."""
-
-    @wraps(function)
-    def translated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        try:
-            return function(*args, **kwargs)
-        except nbsandbox.UnknownNameError as error:
-            raise UnknownNameError(error.kind, error.name, error.known) from None
-        except nbsandbox.SandboxError as error:
-            raise NbkitError(str(error)) from None
-
-    return translated
+_with_nbkit_errors: Any = partial(raising, base=nbsandbox.SandboxError, unknown=nbsandbox.UnknownNameError)
 
 
 entailment_identity = _with_nbkit_errors(nbsandbox.entailment_identity)

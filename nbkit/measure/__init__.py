@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -14,8 +15,7 @@ import numpy as np
 from nbkit.errors import NbkitError, as_problem
 from nbkit.languages import check_language
 from nbkit.registry import Registry, check_options
-
-__all__ = ["Kappa", "METRICS", "check_metric", "check_pairs", "load_metric"]
+from nbkit.yaml_text import read_own
 
 
 @runtime_checkable
@@ -36,7 +36,8 @@ class Kappa(Protocol):
 
     @property
     def bounded(self) -> bool:
-        """Whether every score lies in [0, 1]."""
+        """Whether every score lies in [0, 1], as by default."""
+        return True
 
     def signature(self, lang: str) -> str:
         """All settings that can change a score, as printed below figures and tables.
@@ -151,24 +152,14 @@ def check_pairs(metric: str, hypotheses: Sequence[str], references: Sequence[str
             if not isinstance(text, str):
                 raise NbkitError(f"{metric}: {role}[{i}] is {text!r}, not a text")
     if len(hypotheses) != len(references):
-        raise NbkitError(
-            f"{metric}: {len(hypotheses)} hypotheses but {len(references)} references; "
-            "one reference per hypothesis expected"
-        )
+        sizes = f"{len(hypotheses)} hypotheses but {len(references)} references"
+        raise NbkitError(f"{metric}: {sizes}; one reference per hypothesis expected")
 
 
 #: The registry of metrics: names to factories (usually classes) whose keyword arguments are the metric's options.
 METRICS: Registry[Callable[..., Kappa]] = Registry("metric")
-METRICS.register("bleu", "nbkit.measure.bleu:Bleu", summary="sentence BLEU-4, exp smoothing, effective order")
-METRICS.register("levenshtein", "nbkit.measure.bleu:Levenshtein", summary="1 − token edit distance / longer length")
-METRICS.register("chrf", "nbkit.measure.bleu:Chrf", summary="character n-gram F2 up to 6 characters")
-METRICS.register("bertscore", "nbkit.measure.learned:BertScore", summary="F1 of contextual embeddings; needs weights")
-METRICS.register("bleurt", "nbkit.measure.learned:Bleurt", summary="learned regression; needs weights")
-METRICS.register(
-    "bleu-nltk",
-    "nbkit.measure.bleu:BleuAsCoded",
-    summary="BLEU-4 according to the word-order paper's research code: unsmoothed, both sides exchanged",
-)
+for _name, (_factory, _summary) in read_own(files(__package__) / "metrics.yaml").items():
+    METRICS.register(_name, _factory, summary=_summary)
 
 
 def load_metric(name: str, **options: Any) -> Kappa:
@@ -202,26 +193,19 @@ def load_metric(name: str, **options: Any) -> Kappa:
     """
     factory = METRICS.get(name)
     if not callable(factory):
-        raise NbkitError(
-            f"metric '{name}': {factory!r} was registered; register a class or function that makes a metric"
-        )
+        advice = "register a class or function that makes a metric"
+        raise NbkitError(f"metric '{name}': {factory!r} was registered; {advice}")
     check_options(f"metric '{name}'", factory, options)
     metric = factory(**options)
-    _check_kappa(name, metric)
-    return metric
-
-
-def _check_kappa(name: str, metric: object) -> None:
-    """Raise `NbkitError` that names the members of `Kappa` that *metric* lacks."""
     members = ("name", "symbol", "bounded", "signature", "identity", "scores")
     lacks = [member for member in members if getattr(metric, member, None) is None]
-    values = [member for member in members[3:] if member not in lacks and not callable(getattr(metric, member))]
-    if lacks or values:
-        faults = [*([f"missing {', '.join(lacks)}"] if lacks else []), *(f"{each} is not a method" for each in values)]
-        raise NbkitError(
-            f"metric '{name}': {type(metric).__name__} does not implement the Kappa protocol: {'; '.join(faults)} "
-            "(see nbkit.measure.Kappa, and docs/adding-a-metric.md for an example)"
-        )
+    faults = [f"missing {', '.join(lacks)}"] if lacks else []
+    faults += [f"{each} is not a method" for each in members[3:] if not callable(getattr(metric, each, callable))]
+    if faults:
+        problem = f"{type(metric).__name__} does not implement the Kappa protocol: {'; '.join(faults)}"
+        advice = "see nbkit.measure.Kappa, and docs/adding-a-metric.md for an example"
+        raise NbkitError(f"metric '{name}': {problem} ({advice})")
+    return metric
 
 
 @as_problem

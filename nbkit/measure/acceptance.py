@@ -156,10 +156,9 @@ class MiniTrees:
         """A table for `Store.table` or Parquet: word, radius, occurrences and one column of sums per tag; sorted."""
         import pandas as pd
 
-        words = pd.Series(list(self.words), dtype="str")
-        counted = {"word": words, "radius": np.int64(self.radius), "occurrences": self.occurrences}
-        frame = pd.DataFrame({**counted, **dict(zip(TAGS, self.sums.T, strict=True))})
-        return frame.sort_values("word", ignore_index=True)
+        counted = {"word": pd.Series(list(self.words), dtype="str"), "radius": np.int64(self.radius)}
+        counted |= {"occurrences": self.occurrences, **dict(zip(TAGS, self.sums.T, strict=True))}
+        return pd.DataFrame(counted).sort_values("word", ignore_index=True)
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> MiniTrees:
@@ -169,8 +168,7 @@ class MiniTrees:
         >>> MiniTrees.from_frame(trees.to_frame()).distribution("cat").tolist() == trees.distribution("cat").tolist()
         True
         """
-        columns = frame["word"].tolist(), frame["occurrences"].to_numpy(), frame[list(TAGS)].to_numpy()
-        return cls(int(frame["radius"].iloc[0]), *columns)
+        return cls(int(frame["radius"].iloc[0]), frame["word"], frame["occurrences"], frame[list(TAGS)])
 
 
 def count_mini_trees(sentences: Iterable[Sentence], radius: int = 2) -> MiniTrees:
@@ -284,6 +282,5 @@ def _tags(sentence: Sentence) -> np.ndarray:
     try:
         return np.array([_NUMBER[tag] for tag in sentence.upos], dtype=np.intp)
     except KeyError as error:
-        raise NbkitError(
-            f"mini-trees: {error.args[0]!r} in {sentence.joined!r} is not a universal tag; use {', '.join(TAGS)}"
-        ) from None
+        problem = f"{error.args[0]!r} in {sentence.joined!r} is not a universal tag"
+        raise NbkitError(f"mini-trees: {problem}; use {', '.join(TAGS)}") from None

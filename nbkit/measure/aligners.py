@@ -17,16 +17,18 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
+from importlib.resources import files
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from nbkit.corpora import sandbox
-from nbkit.corpora.corpus import read_word_pairs
+from nbkit.corpora.readers import read_word_pairs
 from nbkit.errors import DataError, MissingExtraError, NbkitError, as_problem, install
 from nbkit.registry import Registry, check_options
 from nbkit.store import Store
+from nbkit.yaml_text import read_own
 from nbsandbox.word_list import THRESHOLD, Entry, WordList, word_list
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ TokenPairs: TypeAlias = Sequence[tuple[Sequence[str], Sequence[str]]]
 Alignment: TypeAlias = tuple[tuple[int, int], ...]
 #: The tokens of a source text and of its translation.
 TokenPair: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-_LINK = re.compile(r"([0-9]+)-([0-9]+)")
+_LINK = re.compile(r"[0-9]+-[0-9]+")
 
 
 def token_pairs(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> list[TokenPair]:
@@ -52,11 +54,11 @@ def token_pairs(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> list[To
     nbkit.errors.NbkitError: pair 0: lists of tokens expected, not the texts 'a cat', 'eine Katze'
     """
     checked = []
-    for number, pair in enumerate(pairs):
-        if any(isinstance(side, str) for side in pair):
-            texts = ", ".join(repr(side[:40]) for side in pair)
-            raise NbkitError(f"pair {number}: lists of tokens expected, not the texts {texts}")
-        checked.append((tuple(pair[0]), tuple(pair[1])))
+    for number, (source, target) in enumerate(pairs):
+        if isinstance(source, str) or isinstance(target, str):
+            texts = f"the texts {source[:40]!r}, {target[:40]!r}"
+            raise NbkitError(f"pair {number}: lists of tokens expected, not {texts}")
+        checked.append((tuple(source), tuple(target)))
     return checked
 
 
@@ -91,13 +93,11 @@ def from_pharaoh(line: str) -> Alignment:
     Traceback (most recent call last):
     nbkit.errors.NbkitError: '1_2' is not a link; source-target expected, as in 3-4, counted from 0
     """
-    links = set()
-    for field in line.split():
-        match = _LINK.fullmatch(field)
-        if match is None:
-            raise NbkitError(f"{field!r} is not a link; source-target expected, as in 3-4, counted from 0")
-        links.add((int(match[1]), int(match[2])))
-    return tuple(sorted(links))
+    fields = line.split()
+    if unknown := next((field for field in fields if not _LINK.fullmatch(field)), None):
+        raise NbkitError(f"{unknown!r} is not a link; source-target expected, as in 3-4, counted from 0")
+    ends = (field.split("-") for field in fields)
+    return tuple(sorted({(int(source), int(target)) for source, target in ends}))
 
 
 def read_pharaoh(path: str | Path) -> Iterator[Alignment]:
@@ -129,7 +129,6 @@ def pairs_digest(pairs: Iterable[TokenPair]) -> str:
 # ----------------------------------------------------------------------------
 # Symmetrisation: each direction of a statistical aligner finds only one-to-many links.
 
-Links = set[tuple[int, int]]
 # In the order in which Moses visits them.
 _BESIDE = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
@@ -146,35 +145,28 @@ def symmetrise(forward: Iterable[tuple[int, int]], backward: Iterable[tuple[int,
     ((0, 0), (1, 1), (3, 3))
     """
     directions = set(forward), set(backward)
-    links = _grow_diag(*directions)
+    links, union = set.intersection(*directions), set.union(*directions)
     sources, targets = {source for source, _ in links}, {target for _, target in links}
+
+    def add(link: tuple[int, int]) -> None:
+        links.add(link)
+        sources.add(link[0])
+        targets.add(link[1])
+
+    size, points = -1, sorted(union)
+    while len(links) > size:
+        size = len(links)
+        for source, target in points:
+            if (source, target) in links:
+                for down, right in _BESIDE:
+                    near = source + down, target + right
+                    if near in union and near not in links and (near[0] not in sources or near[1] not in targets):
+                        add(near)
     for direction in directions:
         for source, target in sorted(direction - links):
             if source not in sources and target not in targets:
-                links.add((source, target))
-                sources.add(source)
-                targets.add(target)
+                add((source, target))
     return tuple(sorted(links))
-
-
-def _grow_diag(forward: Links, backward: Links) -> Links:
-    links, union = forward & backward, forward | backward
-    sources, targets = {source for source, _ in links}, {target for _, target in links}
-    points = sorted(union)
-    grows = True
-    while grows:
-        grows = False
-        for source, target in points:
-            if (source, target) not in links:
-                continue
-            for down, right in _BESIDE:
-                near = (source + down, target + right)
-                if near in union and near not in links and (near[0] not in sources or near[1] not in targets):
-                    links.add(near)
-                    sources.add(near[0])
-                    targets.add(near[1])
-                    grows = True
-    return links
 
 
 # ----------------------------------------------------------------------------
@@ -205,18 +197,8 @@ class Aligner(Protocol):
 #: Names to factories ``(src, tgt, argument, **options) -> Aligner``; *argument* is the part of a name after its
 #: colon (None without one).
 ALIGNERS: Registry[Callable[..., Aligner]] = Registry("aligner")
-ALIGNERS.register(
-    "lexicon",
-    "nbkit.measure.aligners:LexiconAligner",
-    summary="a word list: the sandbox's, or lexicon:FILE (TSV)",
-)
-ALIGNERS.register(
-    "eflomal", "nbkit.measure.aligners:EflomalAligner", summary="statistical, of the corpus itself or training="
-)
-ALIGNERS.register("pharaoh", "nbkit.measure.aligners:PharaohAligner", summary="pharaoh:FILE, from any other aligner")
-ALIGNERS.register(
-    "embeddings", "nbkit.measure.learned:EmbeddingAligner", summary="embeddings:MODEL, a multilingual encoder"
-)
+for _name, (_factory, _summary) in read_own(files(__package__) / "aligners.yaml").items():
+    ALIGNERS.register(_name, _factory, summary=_summary)
 
 
 def load_aligner(name: str, src: str, tgt: str, **options: Any) -> Aligner:
@@ -267,7 +249,7 @@ def an_argument(aligner: str, argument: str | None, what: str) -> str:
 class LexiconAligner:
     """Competitive linking by a word list (`nbsandbox.word_list.WordList.links`).
 
-    argument: a file in the format of `nbkit.corpora.corpus.read_word_pairs`; by default the sandbox's list. entries: a
+    argument: a file in the format of `nbkit.corpora.readers.read_word_pairs`; by default the sandbox's list. entries: a
     custom list instead of both, {(source, target): count}. pairs: number of pairs per mixture from which the sandbox's
     list is counted. threshold: minimum strength of a link.
     """
@@ -331,9 +313,8 @@ class PharaohAligner:
         """See `Aligner.align`. Raises `DataError` if lines and pairs differ in number, or a link is out of range."""
         alignments, checked = list(read_pharaoh(self.path)), token_pairs(pairs)
         if len(alignments) != len(checked):
-            raise DataError(
-                f"{len(alignments)} lines for {len(checked)} pairs; one line per pair expected, in order", self.path
-            )
+            sizes = f"{len(alignments)} lines for {len(checked)} pairs"
+            raise DataError(f"{sizes}; one line per pair expected, in order", self.path)
         for number, (links, (source, target)) in enumerate(zip(alignments, checked, strict=True), start=1):
             for here, there in links:
                 if here >= len(source) or there >= len(target):
@@ -405,17 +386,15 @@ class EflomalAligner:
         """See `Aligner.align`: all pairs are one unit of work, sampled and stored together."""
         checked = token_pairs(pairs)
         usable = _usable(checked)
-        if usable == self._training:
-            lines = self._of_training
-        else:
-            lines = self._directions(usable, self._training) if usable else []
+        is_training = usable == self._training
+        lines = self._of_training if is_training else self._directions(usable, self._training) if usable else []
         directions = dict(zip(usable, lines, strict=True))
         for pair in checked:
-            if pair in directions:
-                forward, backward = map(from_pharaoh, directions[pair])
-                yield symmetrise(forward, backward)
-            else:
-                yield ()
+            yield symmetrise(*map(from_pharaoh, directions[pair])) if pair in directions else ()
+
+    def _require(self) -> None:
+        if problem := self.problem():
+            raise MissingExtraError(problem)
 
     @property
     def _sampling(self) -> dict[str, Any]:
@@ -426,6 +405,7 @@ class EflomalAligner:
         """The links of every pair, one line per direction: read from the store, or sampled now."""
 
         def sample() -> dict[str, list[str]]:
+            self._require()
             if training is None:
                 return _sample(pairs, self._settings, None)
             most = round(self._settings["rel_iterations"] * min(_MOST_ITERATIONS, 5000 / len(pairs) ** 0.5))
@@ -445,7 +425,7 @@ class EflomalAligner:
         """The lines of eflomal's priors file, counted from the links of the training pairs."""
 
         def count() -> dict[str, list[str]]:
-            _check_package()
+            self._require()
             from eflomal import calculate_priors, write_priors
 
             lines = StringIO()
@@ -474,32 +454,21 @@ def _usable(pairs: Iterable[TokenPair]) -> list[TokenPair]:
     distinct = {pair for pair in pairs if all(pair)}
     usable = sorted(pair for pair in distinct if max(map(len, pair)) <= MOST_TOKENS)
     if len(usable) < len(distinct):
-        warnings.warn(
-            f"{len(distinct) - len(usable)} pairs have a text of more than {MOST_TOKENS} tokens, which eflomal cannot "
-            "align: they get no links",
-            stacklevel=3,
-        )
+        problem = f"{len(distinct) - len(usable)} pairs have a text of more than {MOST_TOKENS} tokens"
+        warnings.warn(f"{problem}, which eflomal cannot align: they get no links", stacklevel=3)
     return usable
 
 
 def _lines(pairs: list[TokenPair]) -> tuple[list[str], list[str]]:
     """The texts of each side in lower case, in eflomal's format: one word per token, whatever it contains."""
-    source, target = ([" ".join(map(_word, pair[side])) for pair in pairs] for side in (0, 1))
+    source, target = (
+        [" ".join("_".join(token.lower().split()) or "_" for token in pair[side]) for pair in pairs] for side in (0, 1)
+    )
     return source, target
-
-
-def _word(token: str) -> str:
-    return "_".join(token.lower().split()) or "_"
-
-
-def _check_package() -> None:
-    if not find_spec("eflomal"):
-        raise MissingExtraError(_INSTALL)
 
 
 def _sample(pairs: list[TokenPair], settings: dict[str, Any], priors: list[str] | None) -> dict[str, list[str]]:
     """Run eflomal on *pairs*; returns the links of each direction, source first, one line per pair."""
-    _check_package()
     import eflomal
 
     source, target = _lines(pairs)
@@ -509,10 +478,9 @@ def _sample(pairs: list[TokenPair], settings: dict[str, Any], priors: list[str] 
         try:
             eflomal.Aligner(**settings).align(source, target, **files, priors_input=priors)
         except (OSError, subprocess.CalledProcessError) as error:
-            raise NbkitError(
-                f"aligner 'eflomal' failed on {len(pairs)} pairs: {error}. If it was compiled on another machine, "
-                "compile it on this one: pip install --force-reinstall --no-cache-dir eflomal"
-            ) from error
+            problem = f"aligner 'eflomal' failed on {len(pairs)} pairs: {error}. If it was compiled on another machine"
+            advice = "compile it on this one: pip install --force-reinstall --no-cache-dir eflomal"
+            raise NbkitError(f"{problem}, {advice}") from error
         links = {path.name: path.read_text(encoding="ascii").splitlines() for path in (forward, backward)}
     sizes = [len(lines) for lines in links.values()]
     if sizes != [len(pairs)] * 2:

@@ -22,7 +22,7 @@ from functools import lru_cache
 from importlib import metadata
 from importlib.resources import files
 from itertools import accumulate, chain, count, pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import regex
@@ -30,11 +30,8 @@ import regex
 from nbkit.errors import NbkitError
 from nbkit.languages import base_language, is_unspaced
 from nbkit.measure import Kappa, check_pairs
-from nbkit.text.parsers import rules_for
+from nbkit.text.parsers import blank_pipeline, rules_for
 from nbkit.text.sentences import Order, Sentence
-
-if TYPE_CHECKING:
-    from spacy.language import Language
 
 # ----------------------------------------------------------------------------
 # `cut`, the tokenizer.
@@ -228,16 +225,6 @@ class Sequences(NamedTuple):
         """The start of each sequence, and the end of the last one."""
         return np.concatenate([[0], np.cumsum(self.lengths)])
 
-    def take(self, which: np.ndarray) -> Sequences:
-        """The sequences numbered *which*, in that order, repeats included.
-
-        >>> Sequences(np.array([7, 8, 9]), np.array([1, 2])).take(np.array([1, 1])).symbols.tolist()
-        [8, 9, 8, 9]
-        """
-        lengths = self.lengths[which]
-        shift = self.starts[which] - np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        return Sequences(self.symbols[np.arange(lengths.sum()) + np.repeat(shift, lengths)], lengths)
-
 
 def match_counts(hypotheses: Sequences, references: Sequences, order: int) -> np.ndarray:
     """The number of n-grams of each hypothesis that match its reference, clipped to their count in the reference.
@@ -364,7 +351,6 @@ class Bleu(Kappa):
     max_order: int = 4
     name: ClassVar[str] = "bleu"
     symbol: ClassVar[str] = "B"
-    bounded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.max_order < 1:
@@ -419,7 +405,6 @@ class BleuAsCoded(Kappa):
 
     name: ClassVar[str] = "bleu-nltk"
     symbol: ClassVar[str] = "N"
-    bounded: ClassVar[bool] = True
 
     def signature(self, lang: str) -> str:
         """The settings, including the exchanged sides, and the tokenizer for *lang*, in sacreBLEU's notation.
@@ -444,20 +429,15 @@ class BleuAsCoded(Kappa):
 
 
 def _spacy_tokens(text: str, lang: str) -> list[str]:
-    return cut(text, lang) if is_unspaced(lang) else [token.text for token in _rules(lang).make_doc(text.strip())]
-
-
-@lru_cache(maxsize=8)
-def _rules(lang: str) -> Language:
-    import spacy
-
-    return spacy.blank(rules_for(lang))
+    if is_unspaced(lang):
+        return cut(text, lang)
+    return [token.text for token in blank_pipeline(lang).make_doc(text.strip())]
 
 
 def _unsmoothed(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> np.ndarray:
     """BLEU-4 of pairs of token lists without smoothing or effective order: 0 if an order has no match."""
     vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
-    hypothesis, reference = _numbered_pair(hypotheses, vocabulary), _numbered_pair(references, vocabulary)
+    hypothesis, reference = (_numbered_tokens(texts, vocabulary) for texts in (hypotheses, references))
     matches = match_counts(hypothesis, reference, 4)
     scores = np.zeros(len(matches))
     known = (matches > 0).all(axis=1)
@@ -477,16 +457,11 @@ def bleu_percent(
     [53.7285]
     """
     vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
-    hypothesis = _numbered_pair(hypotheses, vocabulary)
-    # The reference of several hypotheses is numbered once.
-    distinct = {id(tokens): tokens for tokens in references}
-    place = {key: i for i, key in enumerate(distinct)}
-    reference = _numbered_pair(list(distinct.values()), vocabulary)
-    reference = reference.take(np.array([place[id(tokens)] for tokens in references], dtype=np.int64))
+    hypothesis, reference = (_numbered_tokens(texts, vocabulary) for texts in (hypotheses, references))
     return percent_of_matches(match_counts(hypothesis, reference, max_order), hypothesis.lengths, reference.lengths)
 
 
-def _numbered_pair(texts: Sequence[Sequence[str]], vocabulary: defaultdict[str, int]) -> Sequences:
+def _numbered_tokens(texts: Sequence[Sequence[str]], vocabulary: defaultdict[str, int]) -> Sequences:
     """The tokens of *texts* as numbers; adds new ones to *vocabulary*."""
     lengths = np.array([len(tokens) for tokens in texts], dtype=np.int64)
     numbers = map(vocabulary.__getitem__, chain.from_iterable(texts))
@@ -585,7 +560,6 @@ class Chrf(Kappa):
 
     name: ClassVar[str] = "chrf"
     symbol: ClassVar[str] = "chrF"
-    bounded: ClassVar[bool] = True
 
     def signature(self, lang: str) -> str:
         """The settings in sacreBLEU's notation; the same for every language.
@@ -656,7 +630,6 @@ class Levenshtein(Kappa):
 
     name: ClassVar[str] = "levenshtein"
     symbol: ClassVar[str] = "L"
-    bounded: ClassVar[bool] = True
 
     def signature(self, lang: str) -> str:
         """The settings and the tokenizer for *lang*, in sacreBLEU's notation.

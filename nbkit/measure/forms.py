@@ -85,10 +85,9 @@ def make_form(
     path = Path(path)
     if path.suffix != ".csv":
         raise NbkitError(f"annotation form '{path}': the file name must end in .csv")
-    guide = path.with_suffix(".instructions.txt")
-    for target in (path, key_path(path), guide):
-        if target.exists():
-            raise NbkitError(f"{target} exists already: choose another name, as forms already sent need their key")
+    places = key_path(path), path.with_suffix(".instructions.txt"), path
+    if taken := next((place for place in places if place.exists()), None):
+        raise NbkitError(f"{taken} exists already: choose another name, as forms already sent need their key")
     items = _items(table, labels, texts, seed)
     key = {"kind": _KIND, "version": 1, "form": path.name, "labels": list(labels), "texts": list(texts), "seed": seed}
     key |= {"provenance": dict(provenance or {}), "items": items}
@@ -99,12 +98,10 @@ def make_form(
     form.write("\ufeff")
     csv.writer(form).writerows([[ITEM, *texts, ANSWER, REMARK], *rows])
     # The key first: a form without a key is useless, a key without a form can be made again.
-    for target, text in (
-        (key_path(path), json.dumps(key, ensure_ascii=False, indent=1)),
-        (guide, f"{instructions.rstrip()}\n\nLabels: {', '.join(labels)}\n"),
-        (path, form.getvalue()),
-    ):
-        with atomic_write(target) as unfinished:
+    guide = f"{instructions.rstrip()}\n\nLabels: {', '.join(labels)}\n"
+    contents = json.dumps(key, ensure_ascii=False, indent=1), guide, form.getvalue()
+    for place, text in zip(places, contents, strict=True):
+        with atomic_write(place) as unfinished:
             unfinished.write_text(text, encoding="utf-8", newline="")
     return path, key_path(path)
 
@@ -129,9 +126,7 @@ def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], see
             raise NbkitError(f"annotation form: unknown label '{row[ANSWER]}'; there are: {', '.join(labels)}")
     drawn = sorted((address(seed, "annotation", *(row[column] for column in texts)), row) for row in rows)
     # The letter in front: a spreadsheet would read 12e4567890 as a number.
-    return [
-        {ITEM: f"i{number:016x}"[:11], "row": FIRST_ROW + place, **row} for place, (number, row) in enumerate(drawn)
-    ]
+    return [{ITEM: f"i{number:016x}"[:11], "row": at, **row} for at, (number, row) in enumerate(drawn, FIRST_ROW)]
 
 
 def _one_line(text: object) -> str:
@@ -170,19 +165,14 @@ def read_form(path: str | Path, key: str | Path, *, annotator: str | None = None
     expected = {item[ITEM]: item for item in answers.items}
     judged: dict[str, dict[str, Any]] = {}
     for number, cells in rows:
-        filled = dict(zip(header, cells, strict=False))
-        row = {name: filled.get(name, "") for name in wanted}
-        if not any(row.values()):
+        row = dict.fromkeys(wanted, "") | dict(zip(header, cells, strict=False))
+        if not any(row[name] for name in wanted):
             continue
         if problem := _row_problem(row, expected, judged, answers, key):
             raise DataError(problem, path, number)
-        judged[row[ITEM]] = {
-            "annotator": annotator or path.stem,
-            "item": row[ITEM],
-            "judgement": labels[row[ANSWER].lower()],
-            "remark": row[REMARK],
-            **{name: value for name, value in expected[row[ITEM]].items() if name not in (ITEM, "row")},
-        }
+        known = {name: value for name, value in expected[row[ITEM]].items() if name not in (ITEM, "row")}
+        given = {"item": row[ITEM], "judgement": labels[row[ANSWER].lower()], "remark": row[REMARK]}
+        judged[row[ITEM]] = {"annotator": annotator or path.stem, **given, **known}
     for name, item in expected.items():
         if name not in judged:
             reason = f"item {name} is missing; it was in this row: {item[answers.texts[0]]!r:.80}"
@@ -269,25 +259,24 @@ def agreement(judgements: pd.DataFrame, *, labels: Sequence[str], resamples: int
     from statsmodels.stats.inter_rater import fleiss_kappa
 
     wide, names = _by_item(judgements)
-    places = {label: place for place, label in enumerate(labels)}
+    places, size = {label: place for place, label in enumerate(labels)}, len(labels)
     codes = np.array([[places.get(value, -1) for value in row] for row in wide[names].to_numpy()]).T
-    size = len(labels)
 
     def fleiss(drawn: np.ndarray) -> float:
         return fleiss_kappa(np.stack([(drawn == label).sum(axis=0) for label in range(size)], axis=1))
 
-    def row(name: str, who: str, measure: Callable[[np.ndarray], float], judged: np.ndarray) -> tuple[Any, ...]:
-        return name, who, *_interval(measure, judged, resamples, (seed, "agreement"))
+    def interval(measure: Callable[[np.ndarray], float], judged: np.ndarray) -> tuple[Any, ...]:
+        return _interval(measure, judged, resamples, (seed, "agreement"))
 
     rows: list[tuple[Any, ...]] = []
     for a, b in combinations(range(len(names)), 2):
         both = codes[[a, b]][:, (codes[[a, b]] >= 0).all(axis=0)]
         pair = f"{names[a]}, {names[b]}"
         rows.append(("share", pair, *share_interval(both[0] == both[1])))
-        rows.append(row("cohen", pair, partial(_cohen_kappa, labels=range(size)), both))
-    rows.append(row("fleiss", "all", fleiss, codes[:, (codes >= 0).all(axis=0)]))
+        rows.append(("cohen", pair, *interval(partial(_cohen_kappa, labels=range(size)), both)))
     alpha = partial(krippendorff_alpha, size=size)
-    rows.append(row("krippendorff", "all", alpha, codes[:, (codes >= 0).sum(axis=0) > 1]))
+    rows.append(("fleiss", "all", *interval(fleiss, codes[:, (codes >= 0).all(axis=0)])))
+    rows.append(("krippendorff", "all", *interval(alpha, codes[:, (codes >= 0).sum(axis=0) > 1])))
     return pd.DataFrame(rows, columns=["measure", "annotators", "value", "low", "high", "n"])
 
 
@@ -370,14 +359,10 @@ def accuracy_table(
     import pandas as pd
 
     _check_columns(judgements, ("annotator", "judgement", "label", *by), "judgements")
-    rows = [
-        (annotator, column, value, *_accuracy(part, labels))
-        for annotator, group in judgements.groupby("annotator", sort=False)
-        for column, value, part in [
-            ("all", "", group),
-            *((column, value, part) for column in by for value, part in group.groupby(column, sort=True)),
-        ]
-    ]
+    rows = []
+    for annotator, group in judgements.groupby("annotator", sort=False):
+        parts = [(column, value, part) for column in by for value, part in group.groupby(column, sort=True)]
+        rows += [(annotator, *where, *_accuracy(part, labels)) for *where, part in [("all", "", group), *parts]]
     columns = ["annotator", "by", "value", "n", "accuracy", "low", "high", "half_width", "macro_f1"]
     return pd.DataFrame(rows, columns=columns)
 

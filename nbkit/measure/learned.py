@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -51,6 +51,21 @@ class _Loaded(NamedTuple):
     network: Any
 
 
+def _in_windows(
+    label: str, pairs: Sequence[Any], compute: Callable[[list[Any]], Iterable[Any]], progress: bool = True
+) -> Iterator[Any]:
+    """What *compute* makes of `WINDOW` pairs at a time, under a progress bar."""
+    with progress_bar(label, len(pairs), progress, unit="pair") as bar:
+        for window in windows(pairs, WINDOW):
+            yield from compute(window)
+            bar.update(len(window))
+
+
+def _n_tokens(encoded: tuple[Sequence[int], Any]) -> int:
+    """The length of an encoded text or pair: of its token numbers, which come first."""
+    return len(encoded[0])
+
+
 class _Learned(Kappa):
     """A metric computed by a pretrained network."""
 
@@ -92,7 +107,6 @@ class BertScore(_Learned):
     device: str = "auto"
     name: ClassVar[str] = "bertscore"
     symbol: ClassVar[str] = "BERT"
-    bounded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.layer is not None and self.layer < 1:
@@ -135,11 +149,8 @@ class BertScore(_Learned):
         # All hypotheses of a reference are adjacent, so that a window embeds it once.
         first: dict[str, int] = {}
         filled.sort(key=lambda i: first.setdefault(references[i], i))
-        with progress_bar(f"{self.name} {lang}", len(filled), unit="pair") as bar:
-            for start in range(0, len(filled), WINDOW):
-                places = filled[start : start + WINDOW]
-                values[places] = self._window([(hypotheses[i], references[i]) for i in places])
-                bar.update(len(places))
+        pairs = [(hypotheses[i], references[i]) for i in filled]
+        values[filled] = list(_in_windows(f"{self.name} {lang}", pairs, self._window))
         return np.clip(values, 0.0, 1.0)
 
     def _window(self, pairs: list[tuple[str, str]]) -> list[float]:
@@ -197,10 +208,8 @@ class BertScore(_Learned):
         hub = networks.reference_of(self.model).hub
         listed = [name for name in (hub, (hub or "").rpartition("/")[2]) if name in model2layers]
         if not listed:
-            raise ModelError(
-                f"bertscore: bert-score lists no layer for the model '{self.model}'; set layer=, "
-                "such as layer=9 of the 12 of a base model"
-            )
+            problem = f"bert-score lists no layer for the model '{self.model}'"
+            raise ModelError(f"bertscore: {problem}; set layer=, such as layer=9 of the 12 of a base model")
         return model2layers[listed[0]]
 
     @cached_property
@@ -265,15 +274,12 @@ class Bleurt(_Learned):
         []
         """
         check_pairs(self.name, hypotheses, references, lang)
-        if not len(hypotheses):
-            return np.zeros(0)
-        pairs = map(self._tokens, references, hypotheses)
-        with progress_bar(f"{self.name} {lang}", len(hypotheses), unit="pair") as bar:
-            budget, found = networks.budget(self._regressor.network), list[float]()
-            for window in windows(pairs, WINDOW):
-                found += budget.results(window, _subwords, self._run, group=_subwords)
-                bar.update(len(window))
-            return np.array(found, dtype=np.float64)
+        pairs = list(zip(references, hypotheses, strict=True))
+        return np.array(list(_in_windows(f"{self.name} {lang}", pairs, self._window)), dtype=np.float64)
+
+    def _window(self, pairs: list[tuple[str, str]]) -> list[float]:
+        encoded = [self._tokens(*pair) for pair in pairs]
+        return networks.budget(self._regressor.network).results(encoded, _n_tokens, self._run, group=_n_tokens)
 
     def _tokens(self, reference: str, candidate: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Token and segment numbers of a pair."""
@@ -299,15 +305,9 @@ class Bleurt(_Learned):
         """The tokenizer and the classifier, loaded now."""
         tokenizer, network = networks.load(self.model, "AutoModelForSequenceClassification", self.device)
         if network.config.num_labels != 1:
-            raise ModelError(
-                f"bleurt: '{self.model}' has {network.config.num_labels} outputs; "
-                "give a regression model, which has one (num_labels=1)"
-            )
+            found = f"'{self.model}' has {network.config.num_labels} outputs"
+            raise ModelError(f"bleurt: {found}; give a regression model, which has one (num_labels=1)")
         return _Loaded(tokenizer, network)
-
-
-def _subwords(pair: tuple[tuple[int, ...], tuple[int, ...]]) -> int:
-    return len(pair[0])
 
 
 # ----------------------------------------------------------------------------
@@ -389,10 +389,10 @@ class Encoder:
     def __init__(self, model: str, layer: int, device: str = "auto"):
         self.tokenizer, network = networks.load(model, "AutoModel", device)
         if not self.tokenizer.is_fast:
-            raise ModelError(
-                f"model '{model}': its tokenizer, {type(self.tokenizer).__name__}, has no offsets, so it cannot map "
-                "subwords to words. Use a model with a fast tokenizer (tokenizer.json)"
+            problem = (
+                f"its tokenizer, {type(self.tokenizer).__name__}, has no offsets, so it cannot map subwords to words"
             )
+            raise ModelError(f"model '{model}': {problem}. Use a model with a fast tokenizer (tokenizer.json)")
         if network.config.is_encoder_decoder:
             network = network.get_encoder()
         layers = network.config.num_hidden_layers
@@ -414,10 +414,8 @@ class Encoder:
         longer = sum(len(text.ids) > self.limit for text in whole)
         if not longer:
             return whole
-        warnings.warn(
-            f"{longer} texts exceed the model's limit of {self.limit} subwords: the words beyond it get no links",
-            stacklevel=3,
-        )
+        problem = f"{longer} texts exceed the model's limit of {self.limit} subwords"
+        warnings.warn(f"{problem}: the words beyond it get no links", stacklevel=3)
         return encoded(truncation=True, max_length=self.limit)
 
     def embed(self, batch: list[Subwords]) -> list[Any]:
@@ -428,14 +426,10 @@ class Encoder:
 
         ids = torch.tensor([text.ids for text in batch], device=self.network.device)
         with torch.inference_mode():
-            states = self.network(
-                input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True
-            ).hidden_states[self.layer]
-            states = torch.nn.functional.normalize(states, dim=-1)
-        return [
-            rows[[place for place, word in enumerate(text.words) if word is not None]]
-            for rows, text in zip(states, batch, strict=True)
-        ]
+            made = self.network(input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True)
+            states = torch.nn.functional.normalize(made.hidden_states[self.layer], dim=-1)
+        kept = [[place for place, word in enumerate(text.words) if word is not None] for text in batch]
+        return [rows[places] for rows, places in zip(states, kept, strict=True)]
 
 
 # ----------------------------------------------------------------------------
@@ -488,45 +482,36 @@ class EmbeddingAligner:
         """
         checked = token_pairs(pairs)
         distinct = [pair for pair in dict.fromkeys(checked) if all(pair)]
-        found: dict[TokenPair, Alignment] = {}
-        if self._store is None:
-            found.update(zip(distinct, self._computed(distinct, progress), strict=True))
-        elif distinct:
-            if is_missing(self.identity):
-                self._encoder  # noqa: B018 - downloads, so that the key names a revision
-
-            def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
-                wanted = [(tuple(json.loads(source)), tuple(json.loads(target))) for source, target in missing]
-                for links in self._computed(wanted, progress):
-                    yield {"links": to_pharaoh(links)}
-
-            keys = [(json.dumps(source), json.dumps(target)) for source, target in distinct]
-            records = self._store.records({"kind": "alignment", **self.identity}, keys, compute)
-            found.update((pair, from_pharaoh(record["links"])) for pair, record in zip(distinct, records, strict=True))
+        known = dict(zip(distinct, self._links(distinct, progress), strict=True))
         for pair in checked:
-            yield found.get(pair, ())
+            yield known.get(pair, ())
+
+    def _links(self, pairs: list[TokenPair], progress: bool) -> Iterable[Alignment]:
+        """The links of each pair, from the store if there is one."""
+        if self._store is None or not pairs:
+            return _in_windows("align", pairs, self._window, progress)
+        if is_missing(self.identity):
+            self._encoder  # noqa: B018 - downloads, so that the key names a revision
+
+        def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
+            wanted = [(tuple(json.loads(source)), tuple(json.loads(target))) for source, target in missing]
+            return ({"links": to_pharaoh(links)} for links in _in_windows("align", wanted, self._window, progress))
+
+        keys = [(json.dumps(source), json.dumps(target)) for source, target in pairs]
+        records = self._store.records({"kind": "alignment", **self.identity}, keys, compute)
+        return (from_pharaoh(record["links"]) for record in records)
 
     @cached_property
     def _encoder(self) -> Encoder:
         return Encoder(self.model, self.layer, self._device)
 
-    def _computed(self, pairs: list[TokenPair], progress: bool) -> Iterator[Alignment]:
-        with progress_bar("align", len(pairs), progress, unit="pair") as bar:
-            for start in range(0, len(pairs), WINDOW):
-                window = pairs[start : start + WINDOW]
-                yield from self._window(window)
-                bar.update(len(window))
-
     def _window(self, pairs: list[TokenPair]) -> list[Alignment]:
         encoder = self._encoder
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         subwords = dict(zip(texts, encoder.subwords(texts), strict=True))
-        embedded = encoder.budget.results(subwords.values(), _length, encoder.embed, group=_length)
+        embedded = encoder.budget.results(subwords.values(), _n_tokens, encoder.embed, group=_n_tokens)
         vectors = dict(zip(texts, embedded, strict=True))
         words = {text: [word for word in cut.words if word is not None] for text, cut in subwords.items()}
-
-        def units(pair: TokenPair) -> int:
-            return max(len(words[pair[0]]), len(words[pair[1]]))
 
         def match(batch: list[TokenPair]) -> list[Alignment]:
             linked = _match([(vectors[source], vectors[target]) for source, target in batch], self.method)
@@ -538,13 +523,9 @@ class EmbeddingAligner:
         # Tokens that consist of spaces have no subwords. A batch holds units² similarities per pair.
         filled = [pair for pair in pairs if words[pair[0]] and words[pair[1]]]
         budget = Budget({"cpu": encoder.budget.tokens * SIMILARITIES}, encoder.budget.device)
-        matched = budget.results(filled, lambda pair: units(pair) ** 2, match)
+        matched = budget.results(filled, lambda pair: max(len(words[side]) for side in pair) ** 2, match)
         links = dict(zip(filled, matched, strict=True))
         return [links.get(pair, ()) for pair in pairs]
-
-
-def _length(text: Subwords) -> int:
-    return len(text.ids)
 
 
 def _match(batch: list[tuple[Tensor, Tensor]], method: str) -> list[list[list[int]]]:

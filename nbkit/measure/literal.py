@@ -14,13 +14,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import regex
 
-from nbkit.corpora.corpus import read_word_pairs
+from nbkit.corpora.readers import read_word_pairs
 from nbkit.errors import NbkitError, as_problem
 from nbkit.files import atomic_write
 from nbkit.measure.aligners import linked_tokens
@@ -39,10 +40,8 @@ from nbkit.text.sentences import Text
 Accents: TypeAlias = Literal["kept", "ignored", "stripped"]
 Matching: TypeAlias = Literal["exact", "inflected", "compounds"]
 #: Snowball's names of the languages with a stemmer; others have no inflection or no stemmer.
-_STEMMERS = {
-    **{"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "ru": "russian"},
-    **{"ta": "tamil", "ne": "nepali"},
-}
+_STEMMERS = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "ru": "russian"}
+_STEMMERS |= {"ta": "tamil", "ne": "nepali"}
 #: Linking elements of German, Dutch and Scandinavian compounds.
 _LINKS = ("", "s", "es", "n", "en", "ens", "e", "er")
 _SHORTEST_PART = 3
@@ -83,10 +82,8 @@ class WordMatcher:
 
     def __post_init__(self) -> None:
         if self.matching not in known_matchings(self.lang):
-            there = ", ".join(known_matchings(self.lang))
-            raise NbkitError(
-                f"matching '{self.matching}' is not available for words in '{self.lang}'; there are: {there}"
-            )
+            problem = f"matching '{self.matching}' is not available for words in '{self.lang}'"
+            raise NbkitError(f"{problem}; there are: {', '.join(known_matchings(self.lang))}")
 
     def key(self, word: str) -> str:
         """A key that is equal for words considered the same.
@@ -112,9 +109,8 @@ class WordMatcher:
         ['kuchen', 'kuchenstück', 'stück']
         """
         own = self.key(word)
-        if self.matching != "compounds":
-            return frozenset({own})
-        return frozenset({own}).union(*compound_parts(own, self._known_keys))
+        inside = compound_parts(own, self._known_keys) if self.matching == "compounds" else ()
+        return frozenset({own}).union(*inside)
 
     @cached_property
     def _known_keys(self) -> frozenset[str]:
@@ -240,7 +236,7 @@ class WordDictionary:
 
 
 def read_dictionary(path: str | Path, name: str | None = None) -> WordDictionary:
-    """Read a dictionary file: one translation per line, as in `nbkit.corpora.corpus.read_word_pairs`.
+    """Read a dictionary file: one translation per line, as in `nbkit.corpora.readers.read_word_pairs`.
 
     Raises what that function raises: with file and line for a wrong number of fields, and for an empty file.
     """
@@ -263,9 +259,9 @@ def fetch_muse(src: str, tgt: str, folder: str | Path) -> WordDictionary:
     expected = record.read_text(encoding="ascii").strip() if record.is_file() else found
     if found != expected:
         raise NbkitError(f"dictionary {path}: its SHA-256 is {found}, not {expected}: the file has changed; restore it")
-    for place, written in ((path, content), (record, found.encode())):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for place, written in {path: content, record: found.encode()}.items():
         if not place.is_file():
-            place.parent.mkdir(parents=True, exist_ok=True)
             with atomic_write(place) as unfinished:
                 unfinished.write_bytes(written)
     return read_dictionary(path)
@@ -458,9 +454,7 @@ class Litter:
         candidates = tuple(Blocklist(word, found) for word in words if (found := self.dictionary.translations(word)))
         in_reference, in_hypothesis = ([self._parts(token) for token in side] for side in (reference, hypothesis))
         surviving = tuple(
-            blocklist
-            for blocklist in candidates
-            if not any(self._occurrences(translation, in_reference) for translation in blocklist.translations)
+            each for each in candidates if not any(self._occurrences(word, in_reference) for word in each.translations)
         )
         translations = dict.fromkeys(each for blocklist in surviving for each in blocklist.translations)
         places = {each: self._occurrences(each, in_hypothesis) for each in translations}
@@ -490,12 +484,8 @@ class Litter:
         There may be several words: *se rendre*, and every Chinese word.
         """
         keys = [self._matcher.key(word) for word in cut(translation, self.tgt)]
-        starts = (
-            start
-            for start in range(len(text) - len(keys) + 1)
-            if keys and all(key in token for key, token in zip(keys, text[start:], strict=False))
-        )
-        return tuple(place for start in starts for place in range(start, start + len(keys)))
+        places = (range(start, start + len(keys)) for start in range(len(text) - len(keys) + 1))
+        return tuple(chain(*(at for at in places if all(key in text[i] for key, i in zip(keys, at, strict=True)))))
 
 
 def published_litter(dictionary: WordDictionary, reverse: WordDictionary | None, src: str, tgt: str) -> Litter:

@@ -147,7 +147,9 @@ def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src
         text = hypothesis[slice(*number.span)]
         if not number.localised or mixes_scripts(text, tgt):
             findings.append(Finding(classify_foreign(each, text, tgt), each.written, text, tolerable=True))
-    lost = _without_both(lost, count_both(hypothesis, tgt))
+    twos = [id(each) for each in lost if each.value == _TWO and not each.ordinal]
+    carried = twos[: count_both(hypothesis, tgt)]  # by *both*
+    lost = [each for each in lost if id(each) not in carried]
     left = _without(own, carriers.left())
     extra = {id(number) for number in left}
     settled = [number for number in there if id(number) not in extra and not _is_optional(number)]
@@ -162,25 +164,13 @@ def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src
     return findings + [Finding("extra number", "", hypothesis[slice(*number.span)]) for number in left]
 
 
-def _without_both(lost: list[Expected], both: int) -> list[Expected]:
-    """*lost* without as many twos as the hypothesis has *both*."""
-    kept = []
-    for each in lost:
-        if both and each.value == _TWO and not each.ordinal:
-            both -= 1
-        else:
-            kept.append(each)
-    return kept
-
-
 def _blanked(text: str, numbers: Iterable[Number]) -> str:
     """*text* with spaces in place of matched numbers, so that the rules ignore them."""
-    parts, done = [], 0
+    characters = list(text)
     for number in numbers:
         start, end = number.span
-        parts += [text[done:start], " " * (end - start)]
-        done = end
-    return "".join([*parts, text[done:]])
+        characters[start:end] = " " * (end - start)
+    return "".join(characters)
 
 
 class _Carriers:
@@ -205,10 +195,9 @@ class _Carriers:
 
     def take(self, expected: Expected) -> Number | None:
         """The number that matches an expected one, which is then used up; None if none is left."""
-        able = [
-            self._places.get((expected.value, words)) for words in ((False, True) if expected.ordinal else (False,))
-        ]
-        best = min(filter(None, able), key=lambda places: self._rank(places[-1]), default=None)
+        kinds = (False, True) if expected.ordinal else (False,)
+        able = filter(None, (self._places.get((expected.value, words)) for words in kinds))
+        best = min(able, key=lambda places: self._rank(places[-1]), default=None)
         if best is None:
             return None
         place = best[-1]
@@ -217,10 +206,7 @@ class _Carriers:
             if self._spare <= 0 or (place := next(near, -1)) < 0:
                 return None
             self._spare -= 1
-        if place == best[-1]:
-            best.pop()
-        else:
-            best.remove(place)
+        best.remove(place)
         self._taken.add(place)
         return self._numbers[place]
 
@@ -329,7 +315,7 @@ def classify(expected: Expected, candidates: Sequence[Number], hypothesis: str, 
     ('digit dropped', '1245')
     """
     case = _Case(expected, candidates, hypothesis, src, tgt)
-    return next(verdict for rule in _RULES if (verdict := rule(case)) is not None)
+    return next((verdict for rule in _RULES if (verdict := rule(case))), Verdict("number missing", ""))
 
 
 def classify_foreign(expected: Expected, text: str, tgt: str) -> str:
@@ -400,8 +386,8 @@ def _scale(case: _Case) -> Verdict | None:
     expected = case.expected
     for number in case.candidates:
         # Only words from hundred on hold a scale word: *two* for 20 is another number.
-        involved = any(_LETTERS.search(text) and abs(value) >= 100 for text, value in
-                       ((expected.written, expected.value), (case.text(number), number.value)))  # fmt: skip
+        both = (expected.written, expected.value), (case.text(number), number.value)
+        involved = any(_LETTERS.search(text) and abs(value) >= 100 for text, value in both)
         if involved and _significant(number.value) == _significant(expected.value):
             return Verdict("scale word wrong", case.text(number), (number,))
     return None
@@ -430,11 +416,7 @@ def _digits(case: _Case) -> Verdict | None:
     return Verdict(error, text, numbers)
 
 
-def _missing(case: _Case) -> Verdict:
-    return Verdict("number missing", "")
-
-
-_RULES: tuple[Callable[[_Case], Verdict | None], ...] = (_untranslated, _script, _separator, _scale, _digits, _missing)
+_RULES: tuple[Callable[[_Case], Verdict | None], ...] = (_untranslated, _script, _separator, _scale, _digits)
 
 
 def _writings(case: _Case) -> Iterator[tuple[str, tuple[Number, ...]]]:
@@ -469,9 +451,7 @@ def _at(case: _Case, text: str) -> tuple[Number, ...]:
 
 def _has_numeral(written: str) -> bool:
     """Whether a number contains more than ASCII digits and separators: words, scale words, native digits."""
-    return any(character.isalnum() and not character.isascii() for character in written) or bool(
-        _LETTERS.search(written)
-    )
+    return any(each.isalpha() or (each.isalnum() and not each.isascii()) for each in written)
 
 
 def _has_word(text: str, word: str) -> bool:

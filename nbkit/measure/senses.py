@@ -88,9 +88,8 @@ class Nouns(NamedTuple):
         (['rderennen', 'derennen', 'erennen'], 'terrasse')
         """
         shortest = max([_SHORTEST_HEAD, *(len(end) for end in self.whole if word.endswith(end))])
-        for start in range(_SHORTEST_REST, len(word) - shortest + 1):
-            if word[start - 1] not in _NO_LAST and not _VOWELS.isdisjoint(word[:start]):
-                yield word[start:]
+        starts = range(_SHORTEST_REST, len(word) - shortest + 1)
+        return (word[i:] for i in starts if word[i - 1] not in _NO_LAST and not _VOWELS.isdisjoint(word[:i]))
 
     def begins(self, word: str, noun: str) -> bool:
         """Whether a compound begins with a noun, possibly without an ending.
@@ -105,11 +104,11 @@ class Nouns(NamedTuple):
             return len(word) - len(noun) >= _SHORTEST_REST
         for link in self.links:
             short = noun.removesuffix(link)
-            if short != noun and len(short) >= _SHORTEST_BEGINNING and word.startswith(short):
-                rest = word[len(short) :]
-                # Before a vowel the rest may be an ending of another noun: *Schul-er*.
-                if len(rest) > _SHORTEST_REST and rest[0] not in _VOWELS:
-                    return True
+            rest = word[len(short) :]
+            begins = short != noun and len(short) >= _SHORTEST_BEGINNING and word.startswith(short)
+            # Before a vowel the rest may be an ending of another noun: *Schul-er*.
+            if begins and len(rest) > _SHORTEST_REST and rest[0] not in _VOWELS:
+                return True
         return False
 
     def gender_before(self, tokens: Sequence[str], place: int) -> frozenset[str]:
@@ -444,22 +443,14 @@ class SenseFinder:
         NbkitError
             The text has no lemmas or parts of speech.
         """
-        found: list[tuple[str, int]] = []
-        start = 0
+        words: list[tuple[str, str]] = []
         for sentence in text.sentences:
-            lemmas = sentence.lemmas
-            if lemmas is None or sentence.upos is None:
-                raise NbkitError(
-                    f"{sentence.joined!r} has no lemmas or no parts of speech; parse it to find homographs"
-                )
-            if not self._words.keys().isdisjoint(lemmas):
-                found += [
-                    (self._words[lemma], start + place)
-                    for place, lemma in enumerate(lemmas)
-                    if lemma in self._words and sentence.upos[place] == "NOUN"
-                ]
-            start += len(lemmas)
-        return found
+            if sentence.lemmas is None or sentence.upos is None:
+                problem = "has no lemmas or no parts of speech; parse it to find homographs"
+                raise NbkitError(f"{sentence.joined!r} {problem}")
+            words += zip(sentence.lemmas, sentence.upos, strict=True)
+        known = self._words
+        return [(known[lemma], i) for i, (lemma, tag) in enumerate(words) if lemma in known and tag == "NOUN"]
 
     def senses(
         self, source: Text, target: Text, links: Iterable[tuple[int, int]], reach: Reach = "links"
@@ -537,10 +528,10 @@ class SenseFinder:
             return Sense(word, token, None, AMBIGUOUS, tuple(targets), possible=frozenset().union(*possible))
         if clusters:
             reason = SEVERAL
-        elif not targets:
-            reason = NOT_ALIGNED
-        else:
+        elif targets:
             reason = NO_NOUN if not linked and words.has_verb(targets) else UNKNOWN
+        else:
+            reason = NOT_ALIGNED
         return Sense(word, token, None, reason, tuple(targets))
 
     def _indicated(self, word: str, places: Iterable[int], words: _TargetWords) -> dict[int, str]:
@@ -567,10 +558,9 @@ class SenseFinder:
         Its tag decides, and in German also the capital letter, except for first words.
         """
         if sentence.upos is None and not self._capitals and self.nouns != "any":
-            raise NbkitError(
-                f"{sentence.joined!r} has no parts of speech, and '{sentence.lang}' does not capitalise nouns: "
-                "parse it (target_words: lemmas), or count all words (target_nouns: any)"
-            )
+            problem = f"has no parts of speech, and '{sentence.lang}' does not capitalise nouns"
+            advice = "parse it (target_words: lemmas), or count all words (target_nouns: any)"
+            raise NbkitError(f"{sentence.joined!r} {problem}: {advice}")
         # The first word, also after quotation marks, is always capitalised.
         first = next((i for i, token in enumerate(sentence.tokens) if token[:1].isalnum()), 0)
         for i, (token, tag) in enumerate(zip(sentence.tokens, sentence.upos or repeat(""), strict=False)):
@@ -727,10 +717,7 @@ class SenseCounts:
     @cached_property
     def of_homograph(self) -> Counter[str]:
         """The extracted pairs of each homograph."""
-        totals: Counter[str] = Counter()
-        for (homograph, _), n in self.pairs.items():
-            totals[homograph] += n
-        return totals
+        return sum((Counter({homograph: n}) for (homograph, _), n in self.pairs.items()), Counter())
 
     @cached_property
     def of_word_and_homograph(self) -> dict[str, Counter[str]]:
@@ -743,10 +730,7 @@ class SenseCounts:
     @cached_property
     def of_word(self) -> Counter[str]:
         """n(a): the number of extracted pairs that contain each attractor."""
-        totals: Counter[str] = Counter()
-        for counts in self.of_word_and_homograph.values():
-            totals.update(counts)
-        return totals
+        return sum(self.of_word_and_homograph.values(), Counter())
 
     @cached_property
     def _totals(self) -> dict[SenseKey, int]:
@@ -760,8 +744,7 @@ class SenseCounts:
 
     def frequency(self, word: str, homograph: str, sense: str) -> int:
         """The number of pairs of the sense that contain the word, n(a, sc): FREQ (1)."""
-        counts = self.attractors.get((homograph, sense))
-        return counts.get(word, 0) if counts else 0
+        return self.attractors.get((homograph, sense), {}).get(word, 0)
 
     def top_attractors(
         self, homograph: str, sense: str, n: int, *, leave_out: Collection[str] = ()

@@ -39,7 +39,7 @@ def p_values(sums: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:
     sums: of each test what its clusters add to the difference. A test in which so few clusters differ that no signs of
     theirs would be significant does not count, and has p = 1 afterwards.
     """
-    able = np.array([2.0 ** (1 - _differing(each)) <= LEVEL for each in sums], dtype=bool)
+    able = np.array([2.0 ** (1 - np.sum(np.abs(each) > ZERO)) <= LEVEL for each in sums], dtype=bool)
     tests = int(able.sum())
     p = np.array([sign_flip_p(each, max(DRAWS, DRAWS_PER_TEST * tests)) for each in sums], dtype=float)
     p_holm = np.where(np.isnan(p), np.nan, 1.0)
@@ -78,11 +78,6 @@ def sign_flip_p(sums: np.ndarray, draws: int = DRAWS) -> float:
         if drawn == 999 and above > 2 * LEVEL * drawn:
             break
     return (above + 1) / (drawn + 1)
-
-
-def _differing(sums: np.ndarray) -> int:
-    """How many clusters differ."""
-    return int((np.abs(sums) > ZERO).sum())
 
 
 def inner_end(sums: np.ndarray, shares: np.ndarray) -> float:

@@ -7,41 +7,31 @@
 '320 Millionen'
 """
 
-from collections.abc import Callable
-from functools import wraps
-from typing import ParamSpec, TypeVar
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
 
 import nbquantities
-from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.errors import UnknownNameError, raising
 from nbkit.languages import LanguageDataError, base_language, check_language
 from nbquantities import Number, Quantity, Verdict, errors, numerals, passes
 from nbquantities.kinds import with_ends
 from nbquantities.numerals import Kind
 from nbquantities.writing import in_place
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+
+def _unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """An unknown name; a language without rules is checked first."""
+    if kind != "language":
+        return UnknownNameError(kind, name, known)
+    file = f"{base_language(check_language(name))}.yaml"
+    way_out = f"write nbquantities/languages/{file}, as README.md beside it says"
+    return LanguageDataError("number rules", name, known, way_out)
 
 
-def _with_nbkit_errors(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """*function* of nbquantities, whose errors are raised as those of nbkit; a language is checked first."""
-
-    @wraps(function)
-    def translated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        try:
-            return function(*args, **kwargs)
-        except errors.UnknownNameError as error:
-            if error.kind != "language":
-                raise UnknownNameError(error.kind, error.name, error.known) from None
-            file = f"{base_language(check_language(error.name))}.yaml"
-            way_out = f"write nbquantities/languages/{file}, as README.md beside it says"
-            raise LanguageDataError("number rules", error.name, error.known, way_out) from None
-        except nbquantities.QuantitiesError as error:
-            raise NbkitError(str(error)) from error
-
-    return translated
-
-
+_with_nbkit_errors: Any = partial(
+    raising, base=nbquantities.QuantitiesError, unknown=errors.UnknownNameError, named=_unknown
+)
 compare_quantities = _with_nbkit_errors(nbquantities.compare_quantities)
 count_both = _with_nbkit_errors(numerals.count_both)
 find_numbers = _with_nbkit_errors(nbquantities.find_numbers)

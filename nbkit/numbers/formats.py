@@ -15,6 +15,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nbkit.errors import NbkitError
 from nbkit.languages import LanguageDataError, base_language, check_language
 from nbkit.numbers import forms, write_number
@@ -73,14 +75,12 @@ class NumberFormat:
 
     def _choices(self, lang: str) -> list[tuple[str, ...]]:
         """What can stand at each place, the power of ten last; neither number nor fraction has an idle 0 at its end."""
-        places = [
-            tuple("0123456789")[idle:] if place == "d" else (place,)
-            for place, idle in (
-                *((place, at == 0) for at, place in enumerate(self.integer)),
-                *((place, at == len(self.fraction) - 1) for at, place in enumerate(self.fraction)),
-            )
+        idle = {0, len(self.integer) + len(self.fraction) - 1} if self.fraction else {0}
+        digits = [
+            tuple("0123456789")[at in idle :] if place == "d" else (place,)
+            for at, place in enumerate(self.integer + self.fraction)
         ]
-        return [*places, tuple(str(power) for power in self.scales(lang))]
+        return [*digits, tuple(map(str, self.scales(lang)))]
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,7 @@ def parse_format(pattern: str) -> NumberFormat:
 
 def _problems(body: str, spelled: bool) -> Iterator[tuple[str, int]]:
     """What is wrong with a pattern without its prefix, each with its place, the first of them first."""
-    stranger = re.search(r"[^dn,.0-9]", body)
-    if stranger:
+    if stranger := re.search(r"[^dn,.0-9]", body):
         yield f"'{stranger[0]}' is not a digit (d, 0-9), numeral (n) or separator (, .)", stranger.start()
     numeral = body.find("n")
     if 0 <= numeral < len(body) - 1:
@@ -176,8 +175,8 @@ def _problems(body: str, spelled: bool) -> Iterator[tuple[str, int]]:
         start += len(group) + 1
     if whole.startswith("0") and (whole != "0" or not point or numeral >= 0):
         yield "a leading 0, which only 0.… can have,", 0
-    if spelled and re.search("[,.]", body):
-        yield "a separator in a number without digits", re.search("[,.]", body).start()  # type: ignore[union-attr]
+    if spelled and (separator := re.search("[,.]", body)):
+        yield "a separator in a number without digits", separator.start()
     if "," in whole and numeral >= 0:
         yield "a thousands separator before a numeral", whole.index(",")
 
@@ -201,15 +200,12 @@ def draw_numbers(pattern: str, lang: str, n: int, seed: int) -> list[DrawnNumber
     >>> draw_numbers("d", "en", 10, seed=0)
     Traceback (most recent call last):
     ...
-    nbkit.errors.NbkitError: number format 'd' has only 9 numbers in 'en', but 10 are requested: ...
+    nbkit.errors.NbkitError: number format 'd': only 9 numbers in 'en', but 10 are requested: ...
     """
     parsed = parse_format(pattern)
     held = parsed.size(lang)
     if n > held:
-        raise NbkitError(
-            f"number format '{pattern}' has only {held} numbers in '{lang}', but {n} are requested: "
-            "request fewer, or add a digit"
-        )
+        raise _error(pattern, f"only {held} numbers in '{lang}', but {n} are requested: request fewer, or add a digit")
     return [written(value, parsed, lang) for value in _values(parsed, lang, n, held, seed)]
 
 
@@ -217,27 +213,19 @@ def written(value: Decimal, parsed: NumberFormat, lang: str) -> DrawnNumber:
     """*value* in the form of a format. Raises `NbkitError` if the language does not have that form."""
     if parsed.form not in forms(lang):
         known = ", ".join(forms(lang))
-        raise NbkitError(f"number format '{parsed.pattern}': '{lang}' has no form '{parsed.form}'; it has {known}")
+        raise _error(parsed.pattern, f"'{lang}' has no form '{parsed.form}'; it has {known}")
     return DrawnNumber(value, write_number(value, lang, parsed.form))
 
 
 def _values(parsed: NumberFormat, lang: str, n: int, held: int, seed: int) -> list[Decimal]:
     rng = generator(seed, "numbers", parsed.pattern)
     choices = parsed._choices(lang)
-    if held <= _SHUFFLED:
-        return [parsed.value(_chosen(choices, int(index))) for index in rng.permutation(held)[:n]]
     sizes = [len(choice) for choice in choices]
-    drawn: dict[tuple[str, ...], None] = {}
-    while len(drawn) < n:
-        places = rng.integers(sizes)
-        drawn[tuple(choice[place] for choice, place in zip(choices, places, strict=True))] = None
-    return [parsed.value(choice) for choice in drawn]
-
-
-def _chosen(choices: list[tuple[str, ...]], index: int) -> tuple[str, ...]:
-    """The combination of that number, the last place counting fastest."""
-    picked = []
-    for choice in reversed(choices):
-        index, place = divmod(index, len(choice))
-        picked.append(choice[place])
-    return tuple(reversed(picked))
+    if held <= _SHUFFLED:  # the last place counts fastest
+        drawn = list(zip(*np.unravel_index(rng.permutation(held)[:n], sizes), strict=True))
+    else:
+        new: dict[tuple[int, ...], None] = {}
+        while len(new) < n:
+            new[tuple(rng.integers(sizes).tolist())] = None
+        drawn = list(new)
+    return [parsed.value(tuple(choice[i] for choice, i in zip(choices, at, strict=True))) for at in drawn]

@@ -15,8 +15,9 @@ from nbkit.perturb.catalogue import (
     perturb_all,
     perturb_text,
 )
-from nbkit.perturb.moves import Span, moved, moved_spans
+from nbkit.perturb.moves import moved, moved_spans
 from nbkit.perturb.reorderings import Draws, Unit, View
+from nbkit.text.sentences import Span
 
 __all__ = [
     "CONTROL",

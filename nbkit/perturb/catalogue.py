@@ -206,8 +206,7 @@ def perturb(sentence: Sentence, name: str, *, seed: int = 0, draw: int = 0, unit
     """
     _check_unit(unit)
     if not isinstance(sentence, Sentence):
-        way_out = "; perturb_text takes a whole Text" if isinstance(sentence, Text) else ""
-        raise NbkitError(f"expected an nbkit.text.sentences.Sentence, found {_shown(sentence)}{way_out}")
+        raise NbkitError(f"expected a Sentence, found a {type(sentence).__name__}; perturb_text takes a whole Text")
     return _order(View(sentence, unit), PERTURBATIONS.get(name), seed, draw)
 
 
@@ -286,19 +285,16 @@ def perturb_all(
     """
     _check_unit(unit)
     if not isinstance(text, Text):
-        raise NbkitError(
-            f"expected an nbkit.text.sentences.Text, found {_shown(text)}; parse texts first: "
-            'next(load_parser("en_core_web_sm", "en").parse(["…"])) of nbkit.text.parsers'
-        )
+        way_out = 'next(load_parser("en_core_web_sm", "en").parse(["…"])) of nbkit.text.parsers'
+        raise NbkitError(f"expected a Text, found a {type(text).__name__}; parse texts first: {way_out}")
     perturbations = [PERTURBATIONS.get(name) for name in (NAMES if names is None else names)]
     views = [View(sentence, unit) for sentence in text.sentences]
-    is_long_enough = len(text) >= min_tokens
-    results: dict[str, tuple[Order | None, ...] | None] = {}
-    for perturbation in perturbations:
-        orders = tuple([_order(view, perturbation, seed, draw) for view in views])
-        is_moved = any(order is not None for order in orders)
-        results[perturbation.name] = orders if is_long_enough and is_moved else None
-    return results
+    found = {each.name: tuple([_order(view, each, seed, draw) for view in views]) for each in perturbations}
+    counts = len(text) >= min_tokens
+    return {
+        name: orders if counts and any(order is not None for order in orders) else None
+        for name, orders in found.items()
+    }
 
 
 def is_drawn(text: Text, name: str, *, seed: int = 0, unit: Unit = "phrase") -> bool:
@@ -320,10 +316,6 @@ def is_drawn(text: Text, name: str, *, seed: int = 0, unit: Unit = "phrase") -> 
     return False
 
 
-def _shown(value: object) -> str:
-    return f"the {type(value).__name__} {value!r:.40}"
-
-
 def _order(view: View, perturbation: Perturbation, seed: int, draw: int) -> Order | None:
     """The order of the whole sentence, checked; None if the perturbation does not apply or changes nothing visible.
 
@@ -331,25 +323,19 @@ def _order(view: View, perturbation: Perturbation, seed: int, draw: int) -> Orde
     """
     _check_annotation(view, perturbation)
     draws = Draws(seed, perturbation.name, draw, view.sentence.digest) if perturbation.random else NO_DRAWS
+    thing, text = f"perturbation '{perturbation.name}'", repr(view.sentence.joined)
     try:
         moved = perturbation.function(view, draws)
+        is_permutation = moved is None or sorted(moved) == list(range(view.length))
     except NbkitError:
         raise
     except Exception as error:
-        raise NbkitError(
-            f"perturbation '{perturbation.name}' failed at {view.sentence.joined!r}: {type(error).__name__}: {error}"
-        ) from error
+        raise NbkitError(f"{thing} failed at {text}: {type(error).__name__}: {error}") from error
     if moved is None:
         return None
-    try:
-        is_permutation = sorted(moved) == list(range(view.length))
-    except TypeError:  # no list, or not of numbers
-        is_permutation = False
     if not is_permutation:
-        raise NbkitError(
-            f"perturbation '{perturbation.name}' returned {moved} for {view.sentence.joined!r}, which is not a "
-            f"permutation of its {view.length} tokens before the final punctuation"
-        )
+        wanted = f"a permutation of its {view.length} tokens before the final punctuation"
+        raise NbkitError(f"{thing} returned {moved} for {text}, which is not {wanted}")
     return None if view.reads_same(moved) else np.fromiter([*moved, *view.final], np.intp)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, permutations
@@ -297,17 +297,11 @@ def in_units(text: Text, unit: PermutedUnit = "word") -> Sentence:
     if unit == "word":
         return Sentence(text.tokens, text.lang, spaces=_chained(text, "spaces"), upos=tags)
     if not is_unspaced(text.lang):
-        raise NbkitError(
-            f"unit 'character' is for languages written without spaces, which '{text.lang}' is not: "
-            f"choose unit 'word' ({text.joined!r})"
-        )
+        problem = f"unit 'character' is for languages written without spaces, which '{text.lang}' is not"
+        raise NbkitError(f"{problem}: choose unit 'word' ({text.joined!r})")
     parts = [_CHARACTERS.findall(token) for token in text.tokens]
-    repeated = None if tags is None else [[tag] * len(part) for tag, part in zip(tags, parts, strict=True)]
-    return Sentence(
-        tuple(chain.from_iterable(parts)),
-        text.lang,
-        upos=None if repeated is None else tuple(chain.from_iterable(repeated)),
-    )
+    repeated = tags and tuple(tag for tag, part in zip(tags, parts, strict=True) for _ in part)
+    return Sentence(tuple(chain.from_iterable(parts)), text.lang, upos=repeated)
 
 
 def derangements(
@@ -448,12 +442,12 @@ def derange_pair(
     sentences = in_units(premise, unit), in_units(hypothesis, unit)
     found: list[tuple[Order | None, ...]] = []
     for sentence, side in zip(sentences, get_args(Side), strict=True):
-        orders: Sequence[Order | None] | None = [None] * n
-        if side == "hypothesis" or not hypothesis_only:
-            orders = derangements(sentence, n, share=share, seed=seed, side=side, punctuation=punctuation)
-        if orders is None:
+        if hypothesis_only and side == "premise":
+            found.append((None,) * n)
+        elif orders := derangements(sentence, n, share=share, seed=seed, side=side, punctuation=punctuation):
+            found.append(tuple(orders))
+        else:
             return None
-        found.append(tuple(orders))
     return DerangedPair(*sentences, *found)
 
 
@@ -465,11 +459,8 @@ def _moving(sentence: Sentence, punctuation: Punctuation) -> np.ndarray:
     """The positions of the words that are reordered."""
     if punctuation == "move":
         return np.arange(len(sentence))
-    tags = sentence.upos or (None,) * len(sentence)
-    words = [
-        i for i, (token, tag) in enumerate(zip(sentence.tokens, tags, strict=True)) if not is_punctuation(token, tag)
-    ]
-    return np.array(words, dtype=np.intp)
+    tagged = zip(sentence.tokens, sentence.upos or (None,) * len(sentence), strict=True)
+    return np.array([i for i, word in enumerate(tagged) if not is_punctuation(*word)], dtype=np.intp)
 
 
 def _forms(sentence: Sentence, moving: np.ndarray) -> tuple[int, ...]:
@@ -496,4 +487,4 @@ def _drawn_keys(units: int, n: int, random: np.random.BitGenerator) -> Iterator[
 def _chained(text: Text, field: Literal["upos", "spaces"]) -> tuple | None:
     """A field of all sentences in one tuple, or None if a sentence lacks it."""
     values = [getattr(sentence, field) for sentence in text.sentences]
-    return None if any(value is None for value in values) else tuple(chain.from_iterable(values))
+    return None if None in values else tuple(chain.from_iterable(values))

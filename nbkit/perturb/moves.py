@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from nbkit.text.sentences import Order, Text
-
-#: Where a stretch of characters begins, and where it ends.
-Span = tuple[int, int]
+from nbkit.text.sentences import Order, Span, Text
 
 
 def moved(order: Sequence[int]) -> list[bool]:

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 
 from nbkit.errors import NbkitError
 from nbkit.seeding import address
-from nbkit.text.sentences import Sentence, base_noun_phrases
+from nbkit.text.sentences import Sentence, Span, base_noun_phrases
 
 # ----------------------------------------------------------------------------
 # Random permutations that are addressed: equal for one address on every machine and in every version.
@@ -99,22 +99,15 @@ NO_DRAWS = _NoDraws(0, "", 0, b"")
 
 #: What the noun perturbations move: base noun phrases as blocks (the paper's Figure 3), or single tokens.
 Unit: TypeAlias = Literal["phrase", "token"]
-#: A half-open range of tokens.
-Span: TypeAlias = tuple[int, int]
 #: The word classes of the paper's §4.2 by coarse tag.
 CLASSES = {
-    "VERB": "verb",
-    "AUX": "verb",
-    "NOUN": "noun",
-    "PROPN": "noun",
-    "PRON": "pronoun",
-    "ADJ": "adjective",
-    "ADV": "adverb",
-    "ADP": "function word",
-    "DET": "function word",
-    "CCONJ": "function word",
-    "SCONJ": "function word",
-}
+    tag: name
+    for name, tags in {
+        "verb": ("VERB", "AUX"), "noun": ("NOUN", "PROPN"), "pronoun": ("PRON",), "adjective": ("ADJ",),
+        "adverb": ("ADV",), "function word": ("ADP", "DET", "CCONJ", "SCONJ"),
+    }.items()
+    for tag in tags
+}  # fmt: skip
 
 
 class View:
@@ -204,9 +197,9 @@ def spans(indices: list[int]) -> list[Span]:
 
 def _movable(sentence: Sentence) -> int:
     """The number of tokens before the final punctuation."""
-    tokens, tags = sentence.tokens, sentence.upos
-    end = len(tokens)
-    while end and is_punctuation(tokens[end - 1], None if tags is None else tags[end - 1]):
+    tags = sentence.upos or (None,) * len(sentence)
+    end = len(sentence)
+    while end and is_punctuation(sentence.tokens[end - 1], tags[end - 1]):
         end -= 1
     return end
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from heapq import merge
-from itertools import islice
+from itertools import combinations, islice, takewhile
 
 from nbkit.errors import NbkitError
 from nbkit.numbers.formats import DrawnNumber, NumberFormat, parse_format, written
@@ -85,7 +85,7 @@ def shrink_number(
         new = [each for each in candidates if each not in tried]
         if new and calls < max_calls:
             calls += 1
-            texts = [_write(each, kind, lang).written for each in new]
+            texts = [written(each.value, kind, lang).written for each in new]
             tried.update(zip(new, map(bool, fails(texts)), strict=True))
         return min((each for each in candidates if tried.get(each)), default=None)
 
@@ -97,7 +97,7 @@ def shrink_number(
     if len(simpler) <= exhaustive:
         current = simplest_failing(simpler) or current
     smallest = len(simpler) <= exhaustive and all(each in tried for each in simpler if each < current)
-    return Shrunk(_write(current, kind, lang), _pattern(current, kind), len(tried), calls, smallest)
+    return Shrunk(written(current.value, kind, lang), _pattern(current, kind), len(tried), calls, smallest)
 
 
 def is_simplest(number: DrawnNumber, pattern: str, lang: str) -> bool:
@@ -121,10 +121,6 @@ def _start(number: DrawnNumber, kind: NumberFormat, lang: str) -> _Digits:
     raise NbkitError(f"'{number.written}' is not a number of the format '{kind.pattern}'")
 
 
-def _write(digits: _Digits, kind: NumberFormat, lang: str) -> DrawnNumber:
-    return written(digits.value, kind, lang)
-
-
 def _neighbours(digits: _Digits, kind: NumberFormat, lang: str) -> list[_Digits]:
     """The simpler numbers that one step leads to, the simplest first."""
     return sorted({each for each in _steps(digits, kind, lang) if each < digits and _is_of_kind(each, kind)})
@@ -132,12 +128,10 @@ def _neighbours(digits: _Digits, kind: NumberFormat, lang: str) -> list[_Digits]
 
 def _steps(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits]:
     whole, fraction, power = digits.whole, digits.fraction, digits.power
-    for i in range(len(whole)):
-        for j in range(i + 1, len(whole) + 1):
-            yield _Digits.of((whole[:i] + whole[j:]).lstrip("0") or "0", fraction, power)
-    for i in range(len(fraction)):
-        for j in range(i + 1, len(fraction) + 1):
-            yield _Digits.of(whole, (fraction[:i] + fraction[j:]).rstrip("0"), power)
+    for i, j in combinations(range(len(whole) + 1), 2):
+        yield _Digits.of((whole[:i] + whole[j:]).lstrip("0") or "0", fraction, power)
+    for i, j in combinations(range(len(fraction) + 1), 2):
+        yield _Digits.of(whole, (fraction[:i] + fraction[j:]).rstrip("0"), power)
     together = whole + fraction
     for at, digit in enumerate(together):
         for lower in "0123456789"[: int(digit)]:
@@ -165,11 +159,8 @@ def _simpler(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits
     for n_digits in range(fewest + bool(kind.fraction), digits.n_digits + 1):
         fractions = range(1, n_digits - fewest + 1) if kind.fraction else (0,)
         for power in sorted(kind.scales(lang)):
-            for each in merge(*(_all(n_digits - n, n, power) for n in fractions)):
-                if each >= digits:
-                    return
-                if _is_of_kind(each, kind):
-                    yield each
+            ordered = merge(*(_all(n_digits - n, n, power) for n in fractions))
+            yield from (each for each in takewhile(digits.__gt__, ordered) if _is_of_kind(each, kind))
 
 
 def _all(n_whole: int, n_fraction: int, power: int) -> Iterator[_Digits]:

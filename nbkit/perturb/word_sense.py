@@ -61,11 +61,9 @@ def insert_word(sentence: Sentence, at: int, word: str, *, head: int) -> Edited:
     >>> edited.sentence.text, edited.sentence.heads, edited.origin
     ('She loves hot spring.', (1, -1, 3, 1, 1), (0, 1, None, 2, 3))
     """
-    _check(sentence, at, word)
-    _check(sentence, head, word)
-    n = len(sentence)
-    origin = (*range(at), None, *range(at, n))
-    moved = [token + (token >= at) for token in range(n)]
+    _check(sentence, word, at, head)
+    origin = (*range(at), None, *range(at, len(sentence)))
+    moved = [token + (token >= at) for token in range(len(sentence))]
     new: dict[str, Any] = {"tokens": word, "spaces": True, "deprels": "amod", **_as_adjective(word)}
     columns = _with(sentence, at, 0, new)
     if sentence.heads is not None:
@@ -83,7 +81,7 @@ def replace_word(sentence: Sentence, at: int, word: str) -> Edited:
     >>> replace_word(seed, 0, "hot").sentence.text
     'Hot spring!'
     """
-    _check(sentence, at, word)
+    _check(sentence, word, at)
     written = word[:1].upper() + word[1:] if at == 0 and sentence.tokens[0][:1].isupper() else word
     columns = _with(sentence, at, 1, {"tokens": written, **_as_adjective(word)})
     origin = tuple(None if token == at else token for token in range(len(sentence)))
@@ -105,9 +103,10 @@ def edited_text(text: Text, sentence: int, edited: Edited) -> tuple[Text, tuple[
     return Text(tuple(sentences)), (*range(start), *own, *range(end, len(text)))
 
 
-def _check(sentence: Sentence, at: int, word: str) -> None:
-    if not 0 <= at < len(sentence):
-        raise NbkitError(f"{sentence.joined!r} has {len(sentence)} tokens, but no token {at}")
+def _check(sentence: Sentence, word: str, *places: int) -> None:
+    for at in places:
+        if not 0 <= at < len(sentence):
+            raise NbkitError(f"{sentence.joined!r} has {len(sentence)} tokens, but no token {at}")
     if not word or word.split() != [word]:
         raise NbkitError(f"insert one word at a time, found {word!r}")
 
@@ -267,9 +266,6 @@ def spelled(kind: str) -> str:
     return f"{kind}: {PERTURBATIONS[kind]}"
 
 
-_MODIFIER = "amod"
-
-
 _COMPOUND = ("compound", "flat", "goeswith", "nn", "nmod:desc", "fixed")
 
 
@@ -340,10 +336,8 @@ def positive(candidate: Candidate) -> bool:
 def no_compound(candidate: Candidate) -> bool:
     """The noun is not part of a compound: none by its tree, no noun and no hyphen directly beside it."""
     seed, noun = candidate.seed, candidate.noun
-    assert seed.deprels is not None and seed.upos is not None and seed.heads is not None
-    if seed.deprels[noun].startswith(_COMPOUND):
-        return False
-    if any(seed.deprels[child].startswith(_COMPOUND) for child in seed.children[noun]):
+    assert seed.deprels is not None and seed.upos is not None
+    if any(seed.deprels[token].startswith(_COMPOUND) for token in (noun, *seed.children[noun])):
         return False
     beside = [token for token in (noun - 1, noun + 1) if 0 <= token < len(seed)]
     return not any(seed.upos[token] in _NOUNS or seed.tokens[token] in _HYPHENS for token in beside)
@@ -354,13 +348,10 @@ def alone(candidate: Candidate) -> bool:
 
     For a replacement, the replaced adjective is no other one.
     """
-    seed = candidate.seed
+    seed, place = candidate.seed, candidate.place
     assert seed.upos is not None
-    place = candidate.place
-    neighbours = {place - 1, place} if candidate.replaced is None else {place - 1, place + 1}
-    return not any(
-        0 <= token < len(seed) and seed.upos[token] == "ADJ" and token != candidate.replaced for token in neighbours
-    )
+    beside = {place - 1, place if candidate.replaced is None else place + 1} & {*range(len(seed))}
+    return all(seed.upos[token] != "ADJ" for token in beside)
 
 
 def attested(candidate: Candidate) -> bool:
@@ -370,10 +361,9 @@ def attested(candidate: Candidate) -> bool:
 
 def another_word(candidate: Candidate) -> bool:
     """The attractor is neither the homograph nor the adjective that it replaces."""
-    seed, word = candidate.seed, candidate.attractor.word.lower()
-    tokens = [token for token in (candidate.homograph, candidate.replaced) if token is not None]
+    seed, tokens = candidate.seed, {candidate.homograph, candidate.replaced} - {None}
     present = {column[token].lower() for column in (seed.tokens, seed.lemmas) if column for token in tokens}
-    return word not in present
+    return candidate.attractor.word.lower() not in present
 
 
 def one_word(candidate: Candidate) -> bool:
@@ -423,24 +413,20 @@ def candidates(
     if seed.upos is None or seed.heads is None or seed.deprels is None:
         raise NbkitError(f"{seed.joined!r} has no dependency tree: parse it first")
     attractors = list(attractors)
-    modifiers_of = {noun: frozenset(words) for noun, words in modifiers.items()}
-    of_homograph = frozenset(own)
-    skipped = frozenset(excluded)
-    others = [
-        token for token, tag in enumerate(seed.upos) if tag == "NOUN" and token != homograph and token not in skipped
-    ]
+    known = {noun: frozenset(words) for noun, words in modifiers.items()}
+    of_homograph, excluded = frozenset(own), {homograph, *excluded}
+    others = [token for token, tag in enumerate(seed.upos) if tag == "NOUN" and token not in excluded]
     for kind in kinds:
         if kind not in PERTURBATIONS:
             raise NbkitError(f"unknown perturbation '{kind}'; there are: {', '.join(PERTURBATIONS)}")
         for noun in [homograph] if kind in ("IH", "RH") else others:
-            lemma = seed.lemmas[noun].lower() if seed.lemmas is not None else seed.tokens[noun].lower()
-            known = of_homograph if noun == homograph else modifiers_of.get(lemma, frozenset())
+            lemma = (seed.lemmas or seed.tokens)[noun].lower()
+            seen = of_homograph if noun == homograph else known.get(lemma, frozenset())
+            # Most are not seen: cheaper than the constraint of each.
+            fitting = [attractor for attractor in attractors if attractor.word in seen]
             for replaced in [None] if kind in ("IH", "InH") else adjectives_of(seed, noun):
-                for attractor in attractors:
-                    if attractor.word in known:  # most are not: cheaper than asking the constraint of each
-                        candidate = Candidate(kind, seed, homograph, noun, attractor, True, replaced)
-                        if not broken(candidate):
-                            yield candidate
+                edits = (Candidate(kind, seed, homograph, noun, each, True, replaced) for each in fitting)
+                yield from (candidate for candidate in edits if not broken(candidate))
 
 
 def adjectives_of(sentence: Sentence, noun: int) -> list[int]:
@@ -449,7 +435,7 @@ def adjectives_of(sentence: Sentence, noun: int) -> list[int]:
     return [
         child
         for child in sentence.children[noun]
-        if child < noun and sentence.upos[child] == "ADJ" and sentence.deprels[child].startswith(_MODIFIER)
+        if child < noun and sentence.upos[child] == "ADJ" and sentence.deprels[child].startswith("amod")
     ]
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from string import whitespace
+from typing import NamedTuple
 
 from nbkit.errors import DataError
 from nbkit.files import OnError, Skipped, good, keep_good, read_lines
@@ -26,8 +27,6 @@ UPOS = frozenset(
     {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"}
     | {"PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"}
 )
-
-
 _COLUMNS = 10
 
 
@@ -46,10 +45,10 @@ class Entry:
     line: int
 
 
-@dataclass(frozen=True)
-class _Word:
-    """A syntactic word; head counts from 1, 0 for the root, as in the file."""
+class _Word(NamedTuple):
+    """A syntactic word; number and head count from 1, 0 for the root, as in the file."""
 
+    number: int
     form: str
     lemma: str
     upos: str
@@ -60,8 +59,7 @@ class _Word:
     line: int
 
 
-@dataclass(frozen=True)
-class _Range:
+class _Range(NamedTuple):
     """A multiword token over the words *first* to *last* (counted from 1, inclusive)."""
 
     first: int
@@ -130,14 +128,10 @@ def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, numbe
     if not words:
         raise DataError("the sentence has no words", path, block[0][0])
     if ranges and ranges[-1].last > len(words):
-        raise DataError(
-            f"multiword token {ranges[-1].first}-{ranges[-1].last} reaches beyond the sentence, "
-            f"which has {len(words)} words",
-            path,
-            ranges[-1].line,
-        )
-    depths = _depths(words, path)
-    sentence = _surface(words, ranges, depths, lang)
+        first, last, _, _, line_number = ranges[-1]
+        beyond = f"reaches beyond the sentence, which has {len(words)} words"
+        raise DataError(f"multiword token {first}-{last} {beyond}", path, line_number)
+    sentence = _surface(words, ranges, _depths(words, path), lang)
     return Entry(comments.get("sent_id") or str(number), Text((sentence,)), comments, path, block[0][0])
 
 
@@ -151,16 +145,8 @@ def _word(columns: list[str], expected: int, path: str, line: int) -> _Word:
         raise DataError(f"'{upos}' is not a universal part-of-speech tag (column 4, UPOS)", path, line)
     if not head.isascii() or not head.isdigit():
         raise DataError(f"word {identifier} '{form}' has no head: '{head}' (column 7, HEAD)", path, line)
-    return _Word(
-        form=form,
-        lemma=form if lemma == "_" else lemma,
-        upos=upos,
-        feats="" if feats == "_" else feats,
-        head=int(head),
-        deprel=deprel,
-        space=not _no_space(misc),
-        line=line,
-    )
+    lemma, feats = form if lemma == "_" else lemma, "" if feats == "_" else feats
+    return _Word(expected, form, lemma, upos, feats, int(head), deprel, _space_after(misc), line)
 
 
 def _range(columns: list[str], words: list[_Word], ranges: list[_Range], path: str, line: int) -> _Range:
@@ -172,36 +158,32 @@ def _range(columns: list[str], words: list[_Word], ranges: list[_Range], path: s
         raise DataError(f"multiword token {identifier} must begin at word {len(words) + 1}", path, line)
     if not form.strip():
         raise DataError(f"multiword token {identifier} has no form (column 2)", path, line)
-    return _Range(int(first), int(last), form, not _no_space(misc), line)
+    return _Range(int(first), int(last), form, _space_after(misc), line)
 
 
-def _no_space(misc: str) -> bool:
-    return "SpaceAfter=No" in misc.split("|")
+def _space_after(misc: str) -> bool:
+    return "SpaceAfter=No" not in misc.split("|")
 
 
 def _depths(words: list[_Word], path: str) -> list[int]:
     """Each word's distance from the root; raises where the words are not one tree."""
-    roots = [number for number, word in enumerate(words, start=1) if word.head == 0]
-    for number, word in enumerate(words, start=1):
+    for word in words:
         if word.head > len(words):
-            reason = f"word {number} '{word.form}' has head {word.head}, but the sentence has {len(words)} words"
+            reason = f"word {word.number} '{word.form}' has head {word.head}, but the sentence has {len(words)} words"
             raise DataError(reason, path, word.line)
+    roots = [word for word in words if not word.head]
     if len(roots) > 1:
-        second = words[roots[1] - 1]
-        raise DataError(
-            f"the sentence has a second root, '{second.form}' (the first one is '{words[roots[0] - 1].form}')",
-            path,
-            second.line,
-        )
+        reason = f"the sentence has a second root, '{roots[1].form}' (the first one is '{roots[0].form}')"
+        raise DataError(reason, path, roots[1].line)
     children: list[list[int]] = [[] for _ in words]
-    for number, word in enumerate(words):
+    for word in words:
         if word.head:
-            children[word.head - 1].append(number)
+            children[word.head - 1].append(word.number - 1)
     depths = [-1] * len(words)
-    top_down = [(number - 1, 0) for number in roots]
-    for number, depth in top_down:
-        depths[number] = depth
-        top_down += [(child, depth + 1) for child in children[number]]
+    top_down = [(root.number - 1, 0) for root in roots]
+    for place, depth in top_down:
+        depths[place] = depth
+        top_down += [(child, depth + 1) for child in children[place]]
     if -1 in depths:
         word = words[depths.index(-1)]
         raise DataError(f"the heads form a cycle through '{word.form}'", path, word.line)
@@ -210,27 +192,19 @@ def _depths(words: list[_Word], path: str) -> list[int]:
 
 def _surface(words: list[_Word], ranges: list[_Range], depths: list[int], lang: str) -> Sentence:
     """The sentence of surface tokens: multiword tokens merged, heads re-mapped."""
-    by_first = {span.first: span for span in ranges}
-    token_of_word: list[int] = []  # surface token of each word
-    spans: list[tuple[str, bool, list[int]]] = []  # form, space, members (from 0)
-    number = 1
-    while number <= len(words):
-        span = by_first.get(number)
-        if span is None:
-            members, form, space = [number - 1], words[number - 1].form, words[number - 1].space
-        else:
-            members, form, space = list(range(span.first - 1, span.last)), span.form, span.space
-        token_of_word += [len(spans)] * len(members)
-        spans.append((form, space, members))
-        number += len(members)
-    highest = [words[min(members, key=lambda member: depths[member])] for _, _, members in spans]
+    spans = {span.first: span for span in ranges}
+    inside = {number for span in ranges for number in range(span.first + 1, span.last + 1)}
+    shown = [spans.get(word.number, word) for word in words if word.number not in inside]
+    members = [words[each.first - 1 : each.last] if isinstance(each, _Range) else [each] for each in shown]
+    token_of_word = [token for token, own in enumerate(members) for _ in own]
+    highest = [min(own, key=lambda word: depths[word.number - 1]) for own in members]
     return Sentence(
-        tokens=tuple(form for form, _, _ in spans),
+        tokens=tuple(each.form for each in shown),
         lang=lang,
-        spaces=tuple(space for _, space, _ in spans),
+        spaces=tuple(each.space for each in shown),
         upos=tuple(word.upos for word in highest),
         heads=tuple(token_of_word[word.head - 1] if word.head else ROOT for word in highest),
         deprels=tuple(word.deprel for word in highest),
-        lemmas=tuple(" ".join(words[member].lemma for member in members) for _, _, members in spans),
+        lemmas=tuple(" ".join(word.lemma for word in own) for own in members),
         feats=tuple(word.feats for word in highest),
     )

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata, resources, util
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, as_problem
-from nbkit.files import OnError, Skipped, expand_path, first_sight, folder_digest
+from nbkit.files import expand_path, first_sight, folder_digest
 from nbkit.languages import LanguageDataError, base_language, check_language, is_unspaced
 from nbkit.store import Store, cache_folder
-from nbkit.text.conllu import conllu_entries, read_conllu
-from nbkit.text.sentences import ROOT, Sentence, Text
+from nbkit.text.sentences import ROOT, Sentence, Span, Text
 from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
@@ -28,24 +28,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
     from spacy.tokens import Span as SpacySpan
 
-__all__ = [
-    "OnError",
-    "Parser",
-    "Skipped",
-    "check_parser",
-    "conllu_entries",
-    "load_parser",
-    "parse_remembered",
-    "parser_for",
-    "parser_identity",
-    "read_conllu",
-]
-
 # ----------------------------------------------------------------------------
 # Between characters and tokens: which tokens a range of characters covers.
-
-#: A half-open range of characters.
-Span: TypeAlias = tuple[int, int]
 
 
 def tokens_in(spans: Iterable[Span], offsets: Sequence[Span]) -> tuple[int, ...]:
@@ -61,11 +45,10 @@ def tokens_in(spans: Iterable[Span], offsets: Sequence[Span]) -> tuple[int, ...]
     """
     found: set[int] = set()
     for start, end in spans:
-        covered = [number for number, (first, last) in enumerate(offsets) if first < end and start < last]
+        covered = {number for number, (first, last) in enumerate(offsets) if first < end and start < last}
         if not covered:
-            last_end = offsets[-1][1] if offsets else 0
-            raise NbkitError(f"the span ({start}, {end}) contains no token; tokens end at {last_end}")
-        found.update(covered)
+            raise NbkitError(f"the span ({start}, {end}) contains no token; tokens end at {offsets[-1][1]}")
+        found |= covered
     return tuple(sorted(found))
 
 
@@ -125,6 +108,14 @@ def rules_for(lang: str) -> str:
     package = settings()["tokenizers"].get(base)
     known = Path(str(metadata.distribution("spacy").locate_file("spacy")), "lang", base).is_dir()
     return base if known and (package is None or util.find_spec(package)) else _MULTILINGUAL
+
+
+@lru_cache(maxsize=8)
+def blank_pipeline(lang: str) -> Language:
+    """spaCy's tokenizer by the rules of *lang* (`rules_for`), without a model."""
+    import spacy
+
+    return spacy.blank(rules_for(lang))
 
 
 @dataclass(frozen=True)
@@ -203,9 +194,8 @@ def check_lemmas(spec: str, lang: str) -> str | None:
     components = find_pipeline(spec).components
     if any("lemmatizer" in each for each in components) or base_language(lang) in settings()["tokenizers"]:
         return None
-    return (
-        f"parser '{spec}' has no lemmatizer among its components ({', '.join(components)}), but homographs are lemmas"
-    )
+    found = ", ".join(components)
+    return f"parser '{spec}' has no lemmatizer among its components ({found}), but homographs are lemmas"
 
 
 def check_usable(pipeline: Pipeline, spec: str, lang: str, trees: bool = True) -> None:
@@ -215,10 +205,9 @@ def check_usable(pipeline: Pipeline, spec: str, lang: str, trees: bool = True) -
         raise NbkitError(f"parser '{spec}' is a pipeline for '{speaks}', not for '{lang}'")
     components = pipeline.components
     if trees and "parser" not in components:
-        raise NbkitError(
-            f"parser '{spec}' has no 'parser' among its components ({', '.join(components) or 'none'}): name a "
-            "pipeline that has one, such as en_core_web_sm (docs/corpora.md)"
-        )
+        problem = f"has no 'parser' among its components ({', '.join(components) or 'none'})"
+        advice = "name a pipeline that has one, such as en_core_web_sm (docs/corpora.md)"
+        raise NbkitError(f"parser '{spec}' {problem}: {advice}")
     taggers = settings()["taggers"]
     if trees and not any(tagger in components for tagger in taggers):
         raise NbkitError(f"parser '{spec}' sets no universal part-of-speech tags: it has none of {', '.join(taggers)}")
@@ -262,23 +251,15 @@ def _check_unchanged(folder: Path, digest: str, spec: str) -> None:
     notes = Path(cache_folder()).expanduser() / "parsers"
     seen, is_new = first_sight(folder, files, notes, lambda: {"digest": digest})
     if not is_new and seen.get("digest") != digest:
-        raise ModelError(
-            f"parser '{spec}': {folder} is damaged: its bytes changed since they were first read, though no file was "
-            "written; reinstall the pipeline there"
-        )
+        problem = "its bytes changed since they were first read, though no file was written"
+        raise ModelError(f"parser '{spec}': {folder} is damaged: {problem}; reinstall the pipeline there")
 
 
 def _requirements(pipeline: Pipeline) -> dict[str, str | None]:
     """The packages that the pipeline says it needs (Japanese and Chinese tokenizers), with installed versions."""
     names = (re.match(r"[\w.-]+", line) for line in pipeline.meta.get("requirements", []))
-    return {match.group(): _installed(match.group()) for match in names if match}
-
-
-def _installed(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
+    found = ((name[0], metadata.distributions(name=name[0])) for name in names if name)
+    return {name: next((each.version for each in installed), None) for name, installed in found}
 
 
 # ----------------------------------------------------------------------------
@@ -322,13 +303,13 @@ class Parser:
         self.identity = dict(identity)
         self._nlp = nlp
 
-    def parse(self, texts: Iterable[str], *, n_process: int = 1, batch_size: int = BATCH_SIZE) -> Iterator[Text]:
+    def parse(self, texts: Iterable[str]) -> Iterator[Text]:
         """One `Text` for each of *texts*, in order; a text of several sentences (by the dependency parse) has several.
 
         A surface token is a token of the pipeline; white space is squeezed first. Raises `NbkitError` for an
         empty text.
         """
-        documents = self._nlp.pipe(self._checked(texts), n_process=n_process, batch_size=batch_size)
+        documents = self._nlp.pipe(self._checked(texts), batch_size=BATCH_SIZE)
         return (to_text(document, self.lang) for document in documents)
 
     @staticmethod
@@ -364,9 +345,8 @@ def _load(source: str, identity: str) -> Language:  # identity: a folder whose f
     try:
         return spacy.load(source, exclude=settings()["not_needed"])
     except (OSError, ValueError, ImportError) as error:
-        raise ModelError(
-            f"parser '{source}' cannot be loaded by spaCy {spacy.__version__}: {error}; reinstall it"
-        ) from error
+        problem = f"cannot be loaded by spaCy {spacy.__version__}: {error}"
+        raise ModelError(f"parser '{source}' {problem}; reinstall it") from error
 
 
 def to_text(document: Doc, lang: str) -> Text:
@@ -378,16 +358,11 @@ def to_text(document: Doc, lang: str) -> Text:
     a part joins the sentence before it, its root under that one's.
     """
     sentences: list[Sentence] = []
-    for span in document.sents:
-        part = _sentence(span, lang)
-        if part is None:
-            continue
+    for part in filter(None, (_sentence(span, lang) for span in document.sents)):
         if sentences and not _begins_anew(sentences[-1], part):
             sentences[-1] = _attached(sentences[-1], part)
         else:
             sentences.append(part)
-    if not sentences:
-        raise NbkitError(f"{document.text!r} contains only white space")
     return Text(tuple(sentences))
 
 
@@ -402,18 +377,12 @@ def _attached(before: Sentence, part: Sentence) -> Sentence:
     """One sentence of two: the root of *part* depends on the root of *before*."""
     assert part.heads is not None and part.deprels is not None and part.upos is not None
     relation = "punct" if part.upos[part.root] == "PUNCT" else "parataxis"
-    columns: dict[str, Any] = {
-        name: _both(getattr(before, name), getattr(part, name)) for name in _COLUMNS if name not in ("heads", "deprels")
-    }
-    heads = tuple(before.root if head == ROOT else head + len(before) for head in part.heads)
-    deprels = tuple(relation if head == ROOT else name for head, name in zip(part.heads, part.deprels, strict=True))
-    return Sentence(
-        lang=before.lang, heads=_both(before.heads, heads), deprels=_both(before.deprels, deprels), **columns
-    )
-
-
-def _both(left: tuple | None, right: tuple | None) -> tuple | None:
-    return None if left is None or right is None else left + right
+    columns: dict[str, Any] = {name: (getattr(before, name), getattr(part, name)) for name in _COLUMNS}
+    columns["heads"] = before.heads, tuple(before.root if head == ROOT else head + len(before) for head in part.heads)
+    deprels = zip(part.heads, part.deprels, strict=True)
+    columns["deprels"] = before.deprels, tuple(relation if head == ROOT else name for head, name in deprels)
+    joined = {name: None if None in both else both[0] + both[1] for name, both in columns.items()}
+    return Sentence(lang=before.lang, **joined)
 
 
 def _sentence(span: SpacySpan, lang: str) -> Sentence | None:
@@ -451,21 +420,17 @@ def _space_follows(token: Token) -> bool:
     return bool(token.whitespace_) or (following < len(token.doc) and token.doc[following].is_space)
 
 
-def parse_remembered(
-    texts: Sequence[str], spec: str, lang: str, *, store: Store | None = None, n_process: int = 1,
-) -> list[Text]:  # fmt: skip
+def parse_remembered(texts: Sequence[str], spec: str, lang: str, store: Store | None = None) -> list[Text]:
     """The parse of each of *texts*: stored, or made and stored now. A text is parsed once per parser.
 
     store: where parses are stored (default: `Store()`). The pipeline is loaded only if a parse is missing.
     """
 
     def compute(inputs: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
-        parser = load_parser(spec, lang)
-        return map(to_record, parser.parse((text for (text,) in inputs), n_process=n_process))
+        return map(to_record, load_parser(spec, lang).parse(text for (text,) in inputs))
 
-    config = {"kind": "parse", **parser_identity(spec, lang)}
-    store = store or Store()
-    records = store.records(config, [(squeeze(text),) for text in texts], compute, progress=f"parsing ({lang})")
+    config, inputs = {"kind": "parse", **parser_identity(spec, lang)}, [(squeeze(text),) for text in texts]
+    records = (store or Store()).records(config, inputs, compute, progress=f"parsing ({lang})")
     return [from_record(record, lang) for record in records]
 
 
@@ -480,13 +445,7 @@ def to_record(text: Text) -> dict[str, Any]:
 
 def from_record(record: Mapping[str, Any], lang: str) -> Text:
     """The text that `to_record` was given."""
-    sentences = []
-    start = 0
-    for size in record["sizes"]:
-        values: dict[str, Any] = {
-            column: None if record[column] is None else tuple(record[column][start : start + size])
-            for column in _COLUMNS
-        }
-        sentences.append(Sentence(lang=lang, **values))
-        start += size
-    return Text(tuple(sentences))
+    known = {column: record[column] for column in _COLUMNS if record[column] is not None}
+    ends = [0, *accumulate(record["sizes"])]
+    parts = ({column: tuple(values[start:end]) for column, values in known.items()} for start, end in pairwise(ends))
+    return Text(tuple(Sentence(lang=lang, **part) for part in parts))

@@ -240,15 +240,13 @@ def read_phrase(line: str) -> Phrase:
     Traceback (most recent call last):
     nbkit.errors.NbkitError: phrase "someone's (own)" has no required word, so it would match anything
     """
-    for sign, meant in (
-        ("\t", "write one phrase per line, without columns"),
-        (" # ", "put a remark on a separate line"),
-    ):
+    kinds = {"\t": "write one phrase per line, without columns", " # ": "put a remark on a separate line"}
+    for sign, advice in kinds.items():
         if sign in line.strip():
-            raise NbkitError(f'phrase "{line.strip()}" holds {sign!r}: {meant}')
+            raise NbkitError(f'phrase "{line.strip()}" holds {sign!r}: {advice}')
     items = [match[0] for match in _ITEM.finditer(one_form(line).strip())]
     wordings = []
-    for sequence in _alternatives(items, line):
+    for sequence in _choices(items, line):
         parts = _edges(_parts(sequence, line))
         if all(part.optional for part in parts):
             raise NbkitError(f'phrase "{line}" has no required word, so it would match anything')
@@ -271,16 +269,15 @@ def patterns(wordings: Sequence[Wording]) -> list[list[TokenPattern]]:
     {'LEMMA': 'leg'}
     """
     hyphen = {"LEMMA": "-", "OP": "?"}  # plain, as a set of forms would be looked up for every token
-    rules = []
-    for wording in wordings:
-        rule: list[TokenPattern] = []
-        for number, part in enumerate(wording):
-            # A hyphen after a missing part would be one too many, and one at the start none of the phrase's.
-            if number and not _clings(part):
-                rule.append(hyphen)
-            rule.append(_token_pattern(part))
-        rules.append(rule)
-    return rules
+    # A hyphen after a missing part would be one too many, and one at the start none of the phrase's.
+    return [
+        [
+            pattern
+            for number, part in enumerate(wording)
+            for pattern in ([hyphen] if number and not _clings(part) else []) + [_token_pattern(part)]
+        ]
+        for wording in wordings
+    ]
 
 
 def pieces(token: str) -> list[str]:
@@ -306,40 +303,27 @@ _LONGEST_GAP = 4
 _POSSESSIVE = ("'s", "'")
 
 
-def _alternatives(items: Sequence[str], line: str) -> list[list[str]]:
-    """Every sequence of words that the items allow: slashes between wordings, parentheses filled or omitted."""
-    sequences, _ = _choices(list(items), line, 0)
-    if len(sequences) > _MOST_WORDINGS:
-        raise NbkitError(
-            f'phrase "{line}" has {len(sequences)} wordings; the limit is {_MOST_WORDINGS}: list it in parts'
-        )
-    return sequences
-
-
-def _choices(items: list[str], line: str, depth: int) -> tuple[list[list[str]], list[str]]:
-    """The sequences up to the parenthesis that closes this level, and what follows it."""
+def _choices(items: list[str], line: str, depth: int = 0) -> list[list[str]]:
+    """The sequences of words that the items allow, up to the parenthesis that closes this level; takes them out."""
     done: list[list[str]] = []
     current: list[list[str]] = [[]]
-    while items:
+    item = ""
+    while items and item != ")":
         item = items.pop(0)
         if item == "(":
-            inside, items = _choices(items, line, depth + 1)
-            current = [[*before, *chosen] for before, chosen in product(current, [*inside, []])]
-        elif item == ")":
-            if not depth:
-                raise NbkitError(f'phrase "{line}": a closing parenthesis without an opening one')
-            break
-        elif item.strip() == "/":
-            done += _checked(current, line)
-            current = [[]]
+            inside = [*_choices(items, line, depth + 1), []]
+            current = [[*before, *chosen] for before, chosen in product(current, inside)]
+        elif item == ")" and not depth:
+            raise NbkitError(f'phrase "{line}": a closing parenthesis without an opening one')
+        elif item == ")" or item.strip() == "/":
+            done, current = done + _checked(current, line), [[]]
         else:
             current = [[*before, item] for before in current]
-        if len(current) > _MOST_WORDINGS:
+        if len(done) + len(current) > _MOST_WORDINGS:
             raise NbkitError(f'phrase "{line}" has more than {_MOST_WORDINGS} wordings: list it in parts')
-    else:
-        if depth:
-            raise NbkitError(f'phrase "{line}": an opening parenthesis without a closing one')
-    return done + _checked(current, line), items
+    if depth and item != ")":
+        raise NbkitError(f'phrase "{line}": an opening parenthesis without a closing one')
+    return done if item == ")" else done + _checked(current, line)
 
 
 def _checked(sequences: list[list[str]], line: str) -> list[list[str]]:
@@ -363,23 +347,17 @@ def _parts(sequence: Sequence[str], line: str) -> Iterator[Part]:
             continue
         cut = [[piece for piece in pieces(option) if piece not in words["hyphens"]] for option in options]
         if len(cut) > 1 and any(len(each) > 1 for each in cut):
-            raise NbkitError(
-                f'phrase "{line}": an alternative of several words in "{item}"; write " / " between wordings'
-            )
+            problem = f'an alternative of several words in "{item}"; write " / " between wordings'
+            raise NbkitError(f'phrase "{line}": {problem}')
         for number in range(len(cut[0])):
             yield _word([each[number] for each in cut])
 
 
 def _word(options: Sequence[str]) -> Part:
     words = phrase_words()
-    forms: dict[str, str] = {}
-    for option in options:
-        for base in english_bases(option):
-            for form in english_forms(base):
-                forms.setdefault(form, option)
-    for option in options:
-        for form in english_comparisons(option):
-            forms.setdefault(form, option)
+    inflected = [(form, option) for option in options for base in english_bases(option) for form in english_forms(base)]
+    compared = [(form, option) for option in options for form in english_comparisons(option)]
+    forms = dict(reversed([*inflected, *compared]))  # the first option that has a form counts
     spare = words["optional"] | words["particles"]
     optional = all(option in spare or words["marks"].issuperset(option) for option in options)
     return Part(tuple(options), tuple(sorted(forms.items())), optional=optional)
@@ -393,14 +371,12 @@ def _edges(parts: Iterator[Part]) -> Wording:
     for place, part in enumerate(known[1:], start=1):
         if part.words in (("not",), ("n't",)):
             known[place] = replace(part, forms=tuple((form, part.words[0]) for form in ("n't", "not")))
-    first, last = 0, len(known) - 1
-    if known and known[first].words and set(known[first].words) <= phrase_words()["leading"]:
-        known[first] = Part(known[first].words, known[first].forms, optional=True)
-    while last >= 0 and known[last].words == _POSSESSIVE:  # a phrase does not end in a possessor's ending
+    if known and known[0].words and set(known[0].words) <= phrase_words()["leading"]:
+        known[0] = replace(known[0], optional=True)
+    while known and known[-1].words == _POSSESSIVE:  # a phrase does not end in a possessor's ending
         known.pop()
-        last -= 1
-    for edge in {first, last}:
-        if known and not known[edge].words:
+    for edge in {0, len(known) - 1} if known else ():
+        if not known[edge].words:
             known[edge] = Part((), optional=True, longest=1)
     return tuple(known)
 
@@ -468,9 +444,8 @@ def _needed(wording: Wording) -> tuple[frozenset[str], ...]:
 
 def _rarest(wording: Wording, shared: dict[str, int]) -> int:
     """The place of the part that must be there and that the fewest wordings share; of equal ones the longest."""
-    needed = [place for place, part in enumerate(wording) if part.words and not part.optional]
-    forms = {place: wording[place].recognised for place in needed}
-    return min(needed, key=lambda place: (max(map(shared.__getitem__, forms[place])), -max(map(len, forms[place]))))
+    forms = {place: part.recognised for place, part in enumerate(wording) if part.words and not part.optional}
+    return min(forms, key=lambda place: (max(map(shared.__getitem__, forms[place])), -max(map(len, forms[place]))))
 
 
 def _most_pieces(parts: Wording) -> int:
@@ -581,35 +556,27 @@ class PhraseMatcher:
         >>> [match.phrase for match in PhraseMatcher(["on the head", "hit the nail"]).find_all(sentence)]
         ['on the head', 'hit the nail']
         """
-        sentences = text.sentences if isinstance(text, Text) else (text,)
-        candidates = self._candidates(sentences)
-        if not candidates:
-            return []
         whole = text if isinstance(text, Text) else Text((text,))
-        row = _Row(whole)
-        matches = []
-        for entry in candidates:
-            for start, end in self._match(entry, row):
-                span = row.starts[start], row.ends[end - 1]
-                tokens = row.tokens[start], row.tokens[end - 1] + 1
-                matches.append(PhraseMatch(entry.phrase.name, *tokens, span))
-        return matches
-
-    def _candidates(self, sentences: Sequence[Sentence]) -> list[Entry]:
-        """The phrases of which every word that must be there is there, in any order: the others cannot match."""
-        words: set[str] = set()
-        for sentence in sentences:
-            words.update(_vocabulary(sentence))
-        hits = self._keys & words
-        if not hits:
+        if not (candidates := self._candidates(whole)):
             return []
-        entries = {entry.phrase.name: entry for hit in hits for entry in self._index[hit]}
-        able = [
+        row = _Row(whole)
+        return [
+            PhraseMatch(
+                entry.phrase.name, row.tokens[start], row.tokens[end - 1] + 1, (row.starts[start], row.ends[end - 1])
+            )
+            for entry in candidates
+            for start, end in self._match(entry, row)
+        ]
+
+    def _candidates(self, text: Text) -> list[Entry]:
+        """The phrases of which every word that must be there is there, in any order: the others cannot match."""
+        words = set().union(*map(_vocabulary, text.sentences))
+        entries = {entry.number: entry for hit in self._keys & words for entry in self._index[hit]}
+        return [
             entry
-            for entry in entries.values()
+            for _, entry in sorted(entries.items())
             if any(all(not words.isdisjoint(forms) for forms in needed) for needed in entry.needed)
         ]
-        return sorted(able, key=lambda entry: entry.number)
 
     def _match(self, entry: Entry, row: _Row) -> list[tuple[int, int]]:
         """Ranges of pieces that spaCy's `Matcher` finds; each word is known by the base form that the phrase has."""
@@ -661,29 +628,19 @@ class _Row:
     """
 
     def __init__(self, text: Text):
-        self.texts: list[str] = []
-        self.lemmas: list[str] = []
-        self.tokens: list[int] = []
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-        token, offset = 0, 0
+        cut: list[tuple[str, str, int, int, int]] = []
+        number, offset = 0, 0
         for sentence in text.sentences:
-            self._add(sentence, token, offset)
-            token += len(sentence)
+            lemmas, place = sentence.lemmas or ("",) * len(sentence), offset
+            spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
+            for surface, lemma, space in zip(sentence.tokens, lemmas, spaces, strict=True):
+                for part, of_part, (start, end) in _cut(surface, lemma):  # mostly one
+                    cut.append((part, of_part, number, place + start, place + end))
+                place += len(surface) + space
+                number += 1
             offset += len(sentence.text) + len(sentence.separator)
+        self.texts, self.lemmas, self.tokens, self.starts, self.ends = map(list, zip(*cut, strict=True))
         self.lowers = list(map(str.lower, self.texts))
-
-    def _add(self, sentence: Sentence, token: int, place: int) -> None:
-        lemmas = sentence.lemmas or ("",) * len(sentence)
-        spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
-        for number, (surface, lemma, space) in enumerate(zip(sentence.tokens, lemmas, spaces, strict=True), token):
-            for part, of_part, (start, end) in _cut(surface, lemma):  # mostly one
-                self.texts.append(part)
-                self.lemmas.append(of_part)
-                self.tokens.append(number)
-                self.starts.append(place + start)
-                self.ends.append(place + end)
-            place += len(surface) + space
 
     def around(self, entry: Entry) -> slice:
         """The pieces that a match of *entry* could have."""
@@ -719,9 +676,9 @@ def _cut(surface: str, lemma: str) -> list[tuple[str, str, tuple[int, int]]]:
 
     The lemmas are those of the token's lemma where that has as many pieces, otherwise none but a hyphen's.
     """
-    form = one_form(surface)
+    form, lemma = one_form(surface), one_form(lemma.lower())
     parts = pieces(form) if form else []
-    lemmas = [one_form(lemma.lower())] if len(parts) == 1 else pieces(one_form(lemma.lower()))
+    lemmas = [lemma] if len(parts) == 1 else pieces(lemma)
     if len(lemmas) != len(parts):
         lemmas = [""] * len(parts)
     hyphens = phrase_words()["hyphens"]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -23,6 +24,8 @@ Spacing: TypeAlias = Literal["joined", "original"]
 #: A permutation of a sentence's tokens: position i of the result holds token ``order[i]``.
 Order: TypeAlias = np.ndarray
 ROOT = -1
+#: A half-open range of tokens, or of characters.
+Span: TypeAlias = tuple[int, int]
 #: A token with its left dependents and its right ones, both from left to right.
 Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
 
@@ -78,16 +81,13 @@ class Sentence:
     feats: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        n = len(self.tokens)
         for name in ("spaces", "upos", "heads", "deprels", "lemmas", "feats"):
             values = getattr(self, name)
-            if values is not None and len(values) != len(self.tokens):
-                raise NbkitError(
-                    f"Sentence {' '.join(self.tokens)!r}: {len(self.tokens)} tokens but {len(values)} {name}"
-                )
-        if self.heads is not None and self.tokens and self.heads.count(ROOT) != 1:
-            raise NbkitError(
-                f"Sentence {' '.join(self.tokens)!r}: expected exactly one root, found {self.heads.count(ROOT)}"
-            )
+            if values is not None and len(values) != n:
+                raise NbkitError(f"Sentence {' '.join(self.tokens)!r}: {n} tokens but {len(values)} {name}")
+        if self.heads is not None and n and (roots := self.heads.count(ROOT)) != 1:
+            raise NbkitError(f"Sentence {' '.join(self.tokens)!r}: expected exactly one root, found {roots}")
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -112,17 +112,20 @@ class Sentence:
     @cached_property
     def root(self) -> int:
         """The index of the root. Raises `NbkitError` if the sentence has no tree."""
+        return self._tree.index(ROOT)
+
+    @property
+    def _tree(self) -> tuple[int, ...]:
         if self.heads is None:
             raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
-        return self.heads.index(ROOT)
+        return self.heads
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The dependents of each token, from left to right."""
-        if self.heads is None:
-            raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
-        children: list[tuple[int, ...]] = [()] * len(self.tokens)
-        for token, head in enumerate(self.heads):
+        heads = self._tree
+        children: list[tuple[int, ...]] = [()] * len(heads)
+        for token, head in enumerate(heads):
             if head != ROOT:
                 children[head] += (token,)  # words have few dependents: faster than lists made into tuples
         return tuple(children)
@@ -164,13 +167,10 @@ class Sentence:
         if spacing == "joined" or self.spaces is None:
             return self.separator.join([tokens[i] for i in indices])
         left, right = self._clings
-        parts = []
-        for i, following in zip(indices, [*indices[1:], None], strict=True):
-            parts.append(tokens[i])
-            if following is None:
-                continue
+        parts = [tokens[i] for i in indices[:1]]
+        for i, following in pairwise(indices):
             attached = not self.spaces[i] if following == i + 1 else left[following] or right[i]
-            parts.append("" if attached else " ")
+            parts += ["" if attached else " ", tokens[following]]
         return "".join(parts)
 
     @cached_property
@@ -181,15 +181,13 @@ class Sentence:
         they are neighbours, so that no two words run together by accident.
         """
         assert self.spaces is not None
-        before = (True, *self.spaces[:-1])
-        after = (*self.spaces[:-1], True)
-        kinds = [_seam_kind(token, space) for token, space in zip(self.tokens, before, strict=True)]
-        left = tuple(
-            not space and kind == "left" and (after[i] or self.tokens[i] not in _JOINERS)
-            for i, (space, kind) in enumerate(zip(before, kinds, strict=True))
-        )
-        right = tuple(not space and kind == "right" for space, kind in zip(after, kinds, strict=True))
-        return left, right
+        before, after = (True, *self.spaces[:-1]), (*self.spaces[:-1], True)
+        seams = [
+            (token, first, last, _seam_kind(token, first))
+            for token, first, last in zip(self.tokens, before, after, strict=True)
+        ]
+        left = (not first and kind == "left" and (last or token not in _JOINERS) for token, first, last, kind in seams)
+        return tuple(left), tuple(not last and kind == "right" for _, _, last, kind in seams)
 
 
 @dataclass(frozen=True)
@@ -318,10 +316,8 @@ def sentence_key(sentence: str) -> str:
 # ----------------------------------------------------------------------------
 # Base noun phrases from a dependency tree, for every language alike (spaCy has no chunker for ru and zh).
 
-Span: TypeAlias = tuple[int, int]
 
-
-def base_noun_phrases(sentence: Sentence) -> list[tuple[int, int]]:
+def base_noun_phrases(sentence: Sentence) -> list[Span]:
     """The base noun phrases of *sentence* as half-open token spans, from left to right, never overlapping.
 
     A base noun phrase is a noun, name or pronoun with what stands in one piece around it and depends on
@@ -345,14 +341,12 @@ def base_noun_phrases(sentence: Sentence) -> list[tuple[int, int]]:
     upos, heads, deprels = sentence.upos, sentence.heads, sentence.deprels
     if upos is None or heads is None or deprels is None:
         missing = [name for name in ("upos", "heads", "deprels") if getattr(sentence, name) is None]
-        raise NbkitError(
-            f"base noun phrases need {', '.join(missing)}, which {sentence.joined!r} lacks: "
-            "parse it first, or read it from a treebank"
-        )
+        advice = "parse it first, or read it from a treebank"
+        raise NbkitError(f"base noun phrases need {', '.join(missing)}, which {sentence.joined!r} lacks: {advice}")
     head_tags, groups = _labels()["heads"], list(map(_group, deprels))
     length = len(upos)
     starts, ends = list(range(length)), list(range(1, length + 1))  # of what each token brings along
-    phrases: dict[int, Span] = {}
+    phrases = {token: (token, token + 1) for token in range(length)}
     for branch in sentence.branches:
         token = branch[0]
         if upos[token] in head_tags:
@@ -365,10 +359,8 @@ def base_noun_phrases(sentence: Sentence) -> list[tuple[int, int]]:
     for token, tag in enumerate(upos):
         if tag not in head_tags or _no_head(deprels[token]):
             continue
-        span = phrases.get(token)
-        if span is None:
-            span = token, token + 1
-        elif "PUNCT" in upos[span[0] : span[1]]:
+        span = phrases[token]
+        if "PUNCT" in upos[slice(*span)]:
             span = _punctuated(sentence, span)
         if span[0] < done:
             # Two blocks of a tree are nested or apart: the outer one stays.

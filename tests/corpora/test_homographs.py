@@ -153,12 +153,12 @@ CLUSTER = {"[POS]": "NOUN", "[SENSES]": ["Schloss"], "[SOURCE GLOSSES]": [["shut
         ("[]", 1, "expected homographs with their clusters"),
         (published(lock=[]), 2, "lock: expected numbered clusters"),
         (published(lock={"0": {"[SENSE]": []}}), 3, "lock, cluster 0: expected [SENSES], found [SENSE]"),
-        (published(lock={"0": {"[SENSES]": "Schloss"}}), 3, "[SENSES] is not a list of translations"),
-        (published(lock={"0": {"[SENSES]": [7]}}), 3, "[SENSES] is not a list of translations"),
+        (published(lock={"0": {"[SENSES]": "Schloss"}}), 4, "[SENSES]: expected a list of translations"),
+        (published(lock={"0": {"[SENSES]": [[7]]}}), 5, "[SENSES]: translation: expected text"),
         (published(lock={"0": []}), 3, "expected an object with [SENSES]"),
         (published(lock={"0": CLUSTER}), 2, "has 1 sense clusters"),
-        (published(lock={"0": CLUSTER, "4": CLUSTER}), 15, "'Schloss' translates 'lock' in the clusters '0' and '4'"),
-        ('{"lock": {"0": {"[SENSES]": ["X"]}},\n "lock": {}}', 2, "homograph 'lock' is listed twice"),
+        (published(lock={"0": CLUSTER, "4": CLUSTER}), 18, "'Schloss' translates 'lock' in the clusters '0' and '4'"),
+        ('{"lock": {"0": {"[SENSES]": ["X"]}},\n "lock": {}}', 2, "'lock' is listed twice"),
     ],
 )
 def test_bad_published_file_is_named_with_its_line(tmp_path: Path, text, line, reason):

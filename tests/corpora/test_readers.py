@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.cli import main
-from nbkit.corpora import Skipped, corpus
-from nbkit.corpora.corpus import (
+from nbkit.corpora import Skipped, corpus, readers
+from nbkit.corpora.readers import (
     RawPair,
     parquet_rows,
     read_coded_tsv,
@@ -152,7 +152,7 @@ def test_parquet_is_read_as_it_is_asked_for(tmp_path, monkeypatch):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    monkeypatch.setattr(corpus, "PARQUET_ROWS", 2)
+    monkeypatch.setattr(readers, "PARQUET_ROWS", 2)
     path = tmp_path / "five.parquet"
     pq.write_table(pa.table({"n": range(5)}), path, row_group_size=5)
     read = []
@@ -164,7 +164,7 @@ def test_parquet_is_read_as_it_is_asked_for(tmp_path, monkeypatch):
                 yield batch
 
     monkeypatch.setattr(pq, "ParquetFile", File)
-    rows = corpus.parquet_rows(path)
+    rows = readers.parquet_rows(path)
     assert next(rows) == (1, {"n": 0}) and read == [2]
     assert list(rows) == [(number, {"n": number - 1}) for number in range(2, 6)] and read == [2, 2, 1]
 
@@ -295,7 +295,7 @@ def test_logs_and_json_become_files_of_lines(tmp_path):
     """A file for each system; `outputs:` and `moses:` read them. A row that lacks one is named."""
     (tmp_path / "gen.log").write_text(FAIRSEQ)
     (tmp_path / "wmt.jsonl").write_text(WMT25)
-    assert corpus.lines_of(tmp_path / "gen.log", "en", "de") == {
+    assert readers.lines_of(tmp_path / "gen.log", "en", "de") == {
         "source.en": ["A dog .", "The cat sleeps ."],
         "reference.de": ["Ein Hund .", "Die Katze schläft ."],
         "gen.de": ["Ein Hund .", "Die Katze schläft."],
@@ -310,4 +310,4 @@ def test_logs_and_json_become_files_of_lines(tmp_path):
     }  # fmt: skip
     (tmp_path / "gap.jsonl").write_text('{"source": "A", "hypothesis": "B"}\n{"source": "A"}\n')
     with pytest.raises(DataError, match=r"gap.jsonl:2: texts for source.en; expected source.en, gap.de"):
-        corpus.lines_of(tmp_path / "gap.jsonl", "en", "de")
+        readers.lines_of(tmp_path / "gap.jsonl", "en", "de")

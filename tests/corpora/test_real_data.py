@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nbkit.corpora import Skipped, check_corpus, load_pairs
-from nbkit.corpora.corpus import RawPair, read_tsv
+from nbkit.corpora.readers import RawPair, read_tsv
 from nbkit.errors import DataError
 from nbkit.store import Store
-from nbkit.text.parsers import conllu_entries
+from nbkit.text.conllu import conllu_entries
 
 PUD = ("en", "de", "fr", "es", "zh", "ja")
 
@@ -74,7 +74,7 @@ def test_multi30k_with_the_small_ud_pipelines(data_folder, monkeypatch, tmp_path
 
 
 def test_multi30k_files_are_aligned_and_whole(data_folder):
-    from nbkit.corpora.corpus import read_moses
+    from nbkit.corpora.readers import read_moses
 
     for split, expected in (("train", 29_000), ("val", 1_014), ("test_2016_flickr", 1_000)):
         for lang in ("de", "fr"):

@@ -27,7 +27,8 @@ from nbkit.measure.bleu import cut
 from nbkit.models import MODELS
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, perturb_all
 from nbkit.studies.word_order import STUDY, WordOrderParams, pages
-from nbkit.text.parsers import check_parser, parser_for, read_conllu, to_text
+from nbkit.text.conllu import read_conllu
+from nbkit.text.parsers import check_parser, parser_for, to_text
 from nbkit.text.sentences import Sentence, Text
 from tests.languages.sentences import LANGUAGES, as_conllu, as_written, numbers, rows
 from tests.metrics.references import edit_distance

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
 from nbkit.measure.bleu import Bleu, BleuAsCoded, Sequences, bleu_percent, cut, match_counts
-from nbkit.text.parsers import read_conllu
+from nbkit.text.conllu import read_conllu
 
 from .references import PAIRS, nltk_sentence_bleu
 

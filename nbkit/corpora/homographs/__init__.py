@@ -32,13 +32,17 @@ from nbkit.yaml_text import line_of
 # What a homograph lexicon is: words, their senses, and the translations that distinguish the senses.
 
 
+#: What files have around some translations.
+_AROUND = " \t\u00a0,;"
+
+
 def translation_key(word: str) -> str:
     """A key for all spellings of a translation: it ignores case, *ß* or *ss*, and commas or blanks around it.
 
     >>> translation_key("Maßstab ,") == translation_key("massstab")
     True
     """
-    return unicodedata.normalize("NFC", word).strip(" \t\u00a0,;").casefold()
+    return unicodedata.normalize("NFC", word).strip(_AROUND).casefold()
 
 
 class Conflict(NamedTuple):
@@ -112,18 +116,15 @@ class Homograph:
             if names.count(cluster.name) > 1:
                 raise NbkitError(f"homograph '{self.word}' has two clusters called '{cluster.name}'")
             if not cluster.translations or "" in cluster.keys:
-                raise NbkitError(
-                    f"homograph '{self.word}': the cluster '{cluster.name}' has no translation, or an empty one"
-                )
+                problem = f"the cluster '{cluster.name}' has no translation, or an empty one"
+                raise NbkitError(f"homograph '{self.word}': {problem}")
         for conflict in self.conflicts():
             raise NbkitError(str(conflict))
 
     def conflicts(self) -> list[Conflict]:
         """The translations that occur in more than one cluster, or in one and among the ambiguous ones."""
-        return find_conflicts(
-            self.word,
-            [(cluster.name, cluster.translations) for cluster in self.clusters] + [("ambiguous", self.ambiguous)],
-        )
+        listed = [*((cluster.name, cluster.translations) for cluster in self.clusters), ("ambiguous", self.ambiguous)]
+        return find_conflicts(self.word, listed)
 
     @cached_property
     def by_key(self) -> dict[str, SenseCluster]:
@@ -137,10 +138,10 @@ class Homograph:
 
     def cluster(self, name: str) -> SenseCluster:
         """The cluster of this name. Raises `UnknownNameError`."""
-        for cluster in self.clusters:
-            if cluster.name == name:
-                return cluster
-        raise UnknownNameError(f"sense of '{self.word}'", name, [cluster.name for cluster in self.clusters])
+        known = {cluster.name: cluster for cluster in self.clusters}
+        if name not in known:
+            raise UnknownNameError(f"sense of '{self.word}'", name, known)
+        return known[name]
 
     def cluster_of(self, lemma: str) -> SenseCluster | None:
         """The cluster that has *lemma* among its translations; None if *lemma* is unknown or ambiguous."""
@@ -190,9 +191,8 @@ class HomographLexicon:
             raise NbkitError(f"homograph lexicon '{self.name}' contains no homograph")
         for word, homograph in self.homographs.items():
             if word != homograph.word or word != word.lower():
-                raise NbkitError(
-                    f"homograph lexicon '{self.name}': '{homograph.word}' is listed under '{word}'; expected lower case"
-                )
+                problem = f"'{homograph.word}' is listed under '{word}'; expected lower case"
+                raise NbkitError(f"homograph lexicon '{self.name}': {problem}")
 
     def __len__(self) -> int:
         return len(self.homographs)
@@ -254,6 +254,27 @@ class _Entry:
     def share(self, translation: str, cluster: str) -> None:
         self.shared.setdefault(translation_key(translation), set()).add(cluster)
 
+    def conflicts(self, path: Path) -> list[Conflict]:
+        """Translations in several clusters, each with the line of the last one."""
+        listed = [*((each.name, each.translations) for each in self.clusters), ("ambiguous", self.ambiguous)]
+        lines: dict[str, int] = {}
+        for _, translations in listed:
+            for each, line in translations.items():
+                lines[translation_key(each)] = max(lines.get(translation_key(each), self.line), line)
+        found = find_conflicts(self.word, listed)
+        return [each._replace(place=f"{path.name}:{lines[translation_key(each.translation)]}") for each in found]
+
+    def drop(self, conflict: Conflict) -> None:
+        """Make the translation of a conflict ambiguous."""
+        key = translation_key(conflict.translation)
+        for cluster in self.clusters:
+            cluster.translations = {
+                each: line for each, line in cluster.translations.items() if translation_key(each) != key
+            }
+        self.ambiguous[conflict.translation] = self.line
+        for name in set(conflict.clusters) - {"ambiguous"}:
+            self.share(conflict.translation, name)
+
 
 def read_yaml(path: Path, name: str, *, on_conflict: OnConflict = "raise") -> HomographLexicon:
     """The lexicon in a YAML file of the project's schema. Raises `DataError` with file and line."""
@@ -263,16 +284,14 @@ def read_yaml(path: Path, name: str, *, on_conflict: OnConflict = "raise") -> Ho
         if key not in sections:
             raise DataError(f"'{key}' is missing; expected source, target and homographs", path, 1)
     src, tgt = (_scalar(sections[key], path, key) for key in ("source", "target"))
-    words = _mapping(sections["homographs"], path, "homographs with their senses", None)
+    words = _mapping(sections["homographs"], path, "homographs with their senses")
     entries = [_yaml_entry(word, node, path) for word, node in words.items()]
     return _lexicon(entries, path, name, src, tgt, on_conflict)
 
 
 def _yaml_entry(word: str, node: yaml.Node, path: Path) -> _Entry:
     entry = _Entry(word, line_of(node))
-    if not isinstance(node, yaml.SequenceNode):
-        raise DataError(f"{word}: expected a list of senses", path, line_of(node))
-    for item in node.value:
+    for item in _items(node, path, f"{word}: expected a list of senses"):
         values = _mapping(item, path, f"{word}: sense, gloss and translations", _SENSE_KEYS)
         if "ambiguous" in values:
             if len(values) > 1:
@@ -293,51 +312,37 @@ def read_published(path: Path, name: str, src: str, tgt: str, *, on_conflict: On
 
     ``[AMBIGUOUS SENSES]`` and ``[BLACKLISTED SENSES]`` are ambiguous here. Blanks and commas around a translation are
     stripped; repeats within a cluster count once. The published file has no language codes: pass them as *src* and
-    *tgt*.
+    *tgt*. It is read as the YAML that it is, whose nodes know their lines.
     """
-    text = read_text(path, _THING)
-    try:
-        content = json.loads(text, object_pairs_hook=_Pairs)
-    except json.JSONDecodeError as error:
-        raise DataError(f"invalid JSON: {error.msg}", path, error.lineno) from None
-    if not isinstance(content, _Pairs):
-        raise DataError("expected homographs with their clusters", path, 1)
-    entries: list[_Entry] = []
-    seen: set[str] = set()
-    place = _Place(text)
-    for word, clusters in content.items:
-        line = place.line_of(word)
-        if word in seen:
-            raise DataError(f"homograph '{word}' is listed twice", path, line)
-        seen.add(word)
-        if not isinstance(clusters, _Pairs):
-            raise DataError(f"{word}: expected numbered clusters", path, line)
-        entry = _Entry(word, line)
-        for number, values in clusters.items:
-            _published_cluster(entry, number, values, place.line_of(number), path)
+    root = yaml_text.compose(read_text(path, _THING), path, "invalid JSON")
+    entries = []
+    for word, clusters in _mapping(root, path, "homographs with their clusters").items():
+        entry = _Entry(word, line_of(clusters))
+        for number, values in _mapping(clusters, path, f"{word}: numbered clusters").items():
+            _published_cluster(entry, number, values, path)
         entries.append(entry)
     return _lexicon(entries, path, name, src, tgt, on_conflict)
 
 
-@dataclass
-class _Pairs:
-    """A JSON object with its repeated keys, of which a dict would keep the last alone."""
-
-    items: list[tuple[str, Any]]
-
-
-class _Place:
-    """The lines of the keys of a JSON text, requested in their order: the JSON parser does not report them."""
-
-    def __init__(self, text: str):
-        self._text, self._end, self._line = text, 0, 1
-
-    def line_of(self, key: str) -> int:
-        match = re.compile(rf"{re.escape(json.dumps(key, ensure_ascii=False))}\s*:").search(self._text, self._end)
-        if match is not None:  # None: written with escapes
-            self._line += self._text.count("\n", self._end, match.start())
-            self._end = match.start()
-        return self._line
+def _published_cluster(entry: _Entry, number: str, node: yaml.Node, path: Path) -> None:
+    thing, line = f"{entry.word}, cluster {number}", line_of(node)
+    fields = _mapping(node, path, f"{thing}: an object with [SENSES]")
+    if "[SENSES]" not in fields:
+        raise DataError(f"{thing}: expected [SENSES], found {', '.join(fields) or 'nothing'}", path, line)
+    senses, *outside = (
+        _words(fields[key], path, f"{thing}, {key}") if key in fields else {}
+        for key in ("[SENSES]", "[AMBIGUOUS SENSES]", "[BLACKLISTED SENSES]")
+    )
+    ambiguous = outside[0] | outside[1]
+    entry.ambiguous |= ambiguous
+    if senses:
+        gloss: Any = fields.get("[SOURCE GLOSSES]")
+        while isinstance(gloss, yaml.SequenceNode) and gloss.value:  # the text of the first pair
+            gloss = gloss.value[0]
+        text = gloss.value.strip() if isinstance(gloss, yaml.ScalarNode) else ""
+        entry.clusters.append(_Cluster(number, line, senses, text))
+        for word in ambiguous:
+            entry.share(word, number)
 
 
 class MucowItem(NamedTuple):
@@ -384,58 +389,23 @@ def mucow_homographs(
     return _lexicon(entries.values(), path, name, src, tgt, on_conflict)
 
 
-def _published_cluster(entry: _Entry, number: str, values: Any, line: int, path: Path) -> None:
-    if not isinstance(values, _Pairs):
-        raise DataError(f"{entry.word}, cluster {number}: expected an object with [SENSES]", path, line)
-    fields = dict(values.items)
-    if "[SENSES]" not in fields:
-        raise DataError(
-            f"{entry.word}, cluster {number}: expected [SENSES], found {', '.join(fields) or 'nothing'}", path, line
-        )
-    lists = {}
-    for key in ("[SENSES]", "[AMBIGUOUS SENSES]", "[BLACKLISTED SENSES]"):
-        words = fields.get(key, [])
-        if not isinstance(words, list) or not all(isinstance(word, str) and translation_key(word) for word in words):
-            raise DataError(f"{entry.word}, cluster {number}: {key} is not a list of translations", path, line)
-        lists[key] = {word.strip(" \t\u00a0,;"): line for word in words}
-    if lists["[SENSES]"]:
-        glosses = fields.get("[SOURCE GLOSSES]", [])
-        first = glosses[0] if isinstance(glosses, list) and glosses else ""
-        gloss = first[0] if isinstance(first, list) and first and isinstance(first[0], str) else ""
-        entry.clusters.append(_Cluster(number, line, lists["[SENSES]"], gloss.strip()))
-    ambiguous = lists["[AMBIGUOUS SENSES]"] | lists["[BLACKLISTED SENSES]"]
-    entry.ambiguous |= ambiguous
-    for word in ambiguous if lists["[SENSES]"] else ():
-        entry.share(word, number)
-
-
 def _lexicon(
     entries: Iterable[_Entry], path: Path, name: str, src: str, tgt: str, on_conflict: OnConflict
 ) -> HomographLexicon:
     homographs, dropped = {}, []
     for entry in entries:
-        word = entry.word
-        conflicts = find_conflicts(
-            word, [(each.name, each.translations) for each in entry.clusters] + [("ambiguous", entry.ambiguous)]
-        )
+        conflicts = entry.conflicts(path)
         if conflicts and on_conflict == "raise":
-            raise DataError(str(conflicts[0]), path, _place(conflicts[0], entry))
+            raise DataError(str(conflicts[0]), path, int(conflicts[0].place.rpartition(":")[2]))
         for conflict in conflicts:
-            dropped.append(conflict._replace(place=f"{path.name}:{_place(conflict, entry)}"))
-            key = translation_key(conflict.translation)
-            for cluster in entry.clusters:
-                cluster.translations = {
-                    each: line for each, line in cluster.translations.items() if translation_key(each) != key
-                }
-            entry.ambiguous[conflict.translation] = entry.line
-            for cluster_name in set(conflict.clusters) - {"ambiguous"}:
-                entry.share(conflict.translation, cluster_name)
-        if dropped and on_conflict == "drop":  # a sense that lost all of its translations can never be told
+            entry.drop(conflict)
+        dropped += conflicts
+        if dropped:  # a sense that lost all of its translations can never be identified
             entry.clusters = [cluster for cluster in entry.clusters if cluster.translations]
         clusters = tuple(SenseCluster(each.name, frozenset(each.translations), each.gloss) for each in entry.clusters)
+        shared = {key: frozenset(names) for key, names in entry.shared.items()}
         try:
-            shared = {key: frozenset(names) for key, names in entry.shared.items()}
-            homographs[word] = Homograph(word, clusters, frozenset(entry.ambiguous), shared)
+            homographs[entry.word] = Homograph(entry.word, clusters, frozenset(entry.ambiguous), shared)
         except NbkitError as error:
             raise DataError(str(error), path, entry.line) from None
     try:
@@ -444,36 +414,37 @@ def _lexicon(
         raise DataError(str(error), path) from None
 
 
-def _place(conflict: Conflict, entry: _Entry) -> int:
-    """The line of the last cluster that holds the translation."""
-    key = translation_key(conflict.translation)
-    listed = [*(cluster.translations for cluster in entry.clusters), entry.ambiguous]
-    lines = [line for each in listed for translation, line in each.items() if translation_key(translation) == key]
-    return max([entry.line, *lines])
-
-
-def _mapping(node: yaml.Node | None, path: Path, what: str, keys: tuple[str, ...] | None) -> dict[str, yaml.Node]:
+def _mapping(node: yaml.Node | None, path: Path, what: str, keys: Sequence[str] = ()) -> dict[str, yaml.Node]:
+    """The values of a mapping by key. keys: those that there are; none: any."""
     if not isinstance(node, yaml.MappingNode):
-        raise DataError(f"expected {what}", path, line_of(node) if node else 1)
+        thing, colon, expected = what.rpartition(": ")
+        raise DataError(f"{thing}{colon}expected {expected}", path, line_of(node) if node else 1)
     found: dict[str, yaml.Node] = {}
     for key_node, value in node.value:
         key = _scalar(key_node, path, "name")
-        if keys is not None and key not in keys:
+        if keys and key not in keys:
             guess = closest(key, keys)
-            raise DataError(
-                f"unknown '{key}'" + (f"; did you mean '{guess}'?" if guess else f"; there are: {', '.join(keys)}"),
-                path, line_of(key_node),
-            )  # fmt: skip
+            way_out = f"did you mean '{guess}'?" if guess else f"there are: {', '.join(keys)}"
+            raise DataError(f"unknown '{key}'; {way_out}", path, line_of(key_node))
         if key in found:
             raise DataError(f"'{key}' is listed twice", path, line_of(key_node))
         found[key] = value
     return found
 
 
-def _words(node: yaml.Node, path: Path, word: str) -> dict[str, int]:
+def _items(node: yaml.Node, path: Path, problem: str) -> list[yaml.Node]:
     if not isinstance(node, yaml.SequenceNode):
-        raise DataError(f"{word}: expected a list of translations", path, line_of(node))
-    return {_scalar(item, path, f"{word}: translation"): line_of(item) for item in node.value}
+        raise DataError(problem, path, line_of(node))
+    return node.value
+
+
+def _words(node: yaml.Node, path: Path, thing: str) -> dict[str, int]:
+    """The translations in a list, each with its line."""
+    listed = _items(node, path, f"{thing}: expected a list of translations")
+    words = {_scalar(item, path, f"{thing}: translation").strip(_AROUND): line_of(item) for item in listed}
+    if "" in words:
+        raise DataError(f"{thing}: translation: expected text", path, words[""])
+    return words
 
 
 def _scalar(node: yaml.Node, path: Path, what: str) -> str:
@@ -551,10 +522,9 @@ def _repaired(homograph: Homograph, changes: Sequence[Mapping[str, Any]]) -> Hom
                 if merged in names:
                     names.remove(merged)
                     names.add(change["sense"])
-    clusters = tuple(
-        SenseCluster(name, frozenset(words), glosses.get(name, "")) for name, words in senses.items() if words
-    )
-    return Homograph(homograph.word, clusters, frozenset(ambiguous), {k: frozenset(v) for k, v in shared.items()})
+    clusters = (SenseCluster(name, frozenset(words), glosses.get(name, "")) for name, words in senses.items() if words)
+    same = {key: frozenset(names) for key, names in shared.items()}
+    return Homograph(homograph.word, tuple(clusters), frozenset(ambiguous), same)
 
 
 # ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from nbkit.corpora import sandbox
-from nbkit.corpora.corpus import RawPair, as_pair
+from nbkit.corpora.readers import RawPair, as_pair
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import aligned_lines, atomic_write, good
 from nbkit.languages import base_language
@@ -60,8 +60,7 @@ class IdiomPair:
         if not self.spans:
             raise NbkitError(f'pair {self.id}: the idiom "{self.idiom}" has no span')
         for start, end in self.spans:
-            problem = _problem(start, end, self.source)
-            if problem:
+            if problem := _problem(start, end, self.source):
                 raise NbkitError(f'pair {self.id}: span ({start}, {end}) of "{self.idiom}" {problem}')
 
     @property
@@ -127,11 +126,15 @@ def is_literal(idiom: str, text: str, span: tuple[int, int]) -> bool:
 def _literal_uses() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     """Of each idiom where to look ("in", "before", "after"), and for what."""
     rules: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
-    for line in (files(__package__) / "literal_uses.tsv").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith(("#", "idiom\t")):
-            idiom, where, pattern, _ = line.split("\t")
-            rules.setdefault(idiom, []).append((where, re.compile(pattern, re.IGNORECASE)))
+    for idiom, where, pattern, _ in _rows("literal_uses.tsv"):
+        rules.setdefault(idiom, []).append((where, re.compile(pattern, re.IGNORECASE)))
     return rules
+
+
+def _rows(name: str) -> list[list[str]]:
+    """The rows of a file beside this one, without remarks and header."""
+    lines = (files(__package__) / name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith(("#", "idiom\t"))]
 
 
 def read_idiom_pairs(source: str | Path, target: str | Path, spans: str | Path) -> list[IdiomPair]:
@@ -152,16 +155,14 @@ def read_idiom_pairs(source: str | Path, target: str | Path, spans: str | Path) 
 def _annotated(pair: RawPair, line: str, path: Path, number: int) -> IdiomPair:
     columns = line.split("\t")
     if len(columns) != 2:
-        raise DataError(
-            f"expected an idiom and its spans, separated by one tab; found {len(columns)} columns", path, number
-        )
+        found = f"found {len(columns)} columns"
+        raise DataError(f"expected an idiom and its spans, separated by one tab; {found}", path, number)
     idiom, listed = columns
     if not idiom.strip() or not _SPANS.fullmatch(listed.strip()):
         raise DataError(f"expected spans such as [(12, 25), (40, 53)] after the idiom, found {listed!r}", path, number)
     places = [(int(start), int(end)) for start, end in _SPAN.findall(listed)]
     for start, end in places:
-        problem = _problem(start, end, pair.source)
-        if problem:
+        if problem := _problem(start, end, pair.source):
             raise DataError(f'span ({start}, {end}) of "{idiom}" {problem}', path, number)
     return IdiomPair(pair.id, pair.source, pair.target, idiom.strip(), longest(places))
 
@@ -222,9 +223,7 @@ def shared_translations(src: str, tgt: str) -> dict[str, str]:
     """
     if (base_language(src), base_language(tgt)) != ("en", "de"):
         return {}
-    lines = (files(__package__) / "en-de.tsv").read_text(encoding="utf-8").splitlines()
-    rows = (line.split("\t") for line in lines if line and not line.startswith(("#", "idiom\t")))
-    return {row[0]: row[1] for row in rows}
+    return {row[0]: row[1] for row in _rows("en-de.tsv")}
 
 
 # ----------------------------------------------------------------------------
@@ -258,15 +257,7 @@ MOST_COPIES = 10_000
 _UPSAMPLE = re.compile(r"upsample-(\d+)")
 
 
-def fits(
-    source: str,
-    target: str,
-    max_words: int = MAX_WORDS,
-    max_ratio: float = MAX_RATIO,
-    *,
-    src: str | None = None,
-    tgt: str | None = None,
-) -> bool:
+def fits(source: str, target: str, *, src: str | None = None, tgt: str | None = None) -> bool:
     """Whether a pair passes the length filters: max(|s|, |t|) ≤ 80 and max(|s|, |t|) / min(|s|, |t|) ≤ 1.5.
 
     |s|, |t|: lengths in words between white space; of Chinese and Japanese (*src*, *tgt*), which have none, estimated
@@ -278,7 +269,7 @@ def fits(
     (True, False)
     """
     lengths = _n_words(source, src), _n_words(target, tgt)
-    return 0 < max(lengths) <= max_words and max(lengths) <= max_ratio * min(lengths)
+    return 0 < max(lengths) <= MAX_WORDS and max(lengths) <= MAX_RATIO * min(lengths)
 
 
 def _n_words(text: str, lang: str | None) -> float:
@@ -318,34 +309,24 @@ def split_idioms(pairs: Iterable[IdiomPair], *, seed: int = 0) -> IdiomSplits:
     >>> splits.frequencies(), [pair.idiom for pair in splits.discarded]
     ({'piece of cake': (2, 3)}, ['swan song'])
     """
-    known = list(pairs)
+    known = [(sentence_key(pair.source), pair) for pair in pairs]
     groups: dict[str, list[IdiomPair]] = {}
-    for pair in known:
-        groups.setdefault(sentence_key(pair.source), []).append(pair)
+    for key, pair in known:
+        groups.setdefault(key, []).append(pair)
     # Groups that are hardest to place come first: of several pairs, or of several idioms.
     order = sorted(groups, key=lambda key: (-len(groups[key]), address(seed, "idiom split", key), key))
     dealt: dict[str, list[int]] = {}
     side: dict[str, int] = {}
     for key in order:
         idioms = [pair.idiom for pair in groups[key]]
-        balance = sum(_sign(dealt.setdefault(idiom, [0, 0])) for idiom in idioms)
+        # Negative where idiom-train lacks more of the idioms than idiom-test.
+        balance = sum(train - test for train, test in (dealt.setdefault(idiom, [0, 0]) for idiom in idioms))
         side[key] = 0 if balance < 0 else 1  # 1 is idiom-test, which gets the first, and so the odd one
         for idiom in idioms:
             dealt[idiom][side[key]] += 1
     both = {idiom for idiom, (train, test) in dealt.items() if train and test}
-    parts: tuple[list[IdiomPair], list[IdiomPair]] = ([], [])
-    discarded = []
-    for pair in known:
-        if pair.idiom in both:
-            parts[side[sentence_key(pair.source)]].append(pair)
-        else:
-            discarded.append(pair)
-    return IdiomSplits(tuple(parts[0]), tuple(parts[1]), tuple(discarded))
-
-
-def _sign(dealt: Sequence[int]) -> int:
-    """Negative where idiom-train lacks more of an idiom than idiom-test."""
-    return dealt[0] - dealt[1]
+    parts = [tuple(pair for key, pair in known if pair.idiom in both and side[key] == part) for part in (0, 1)]
+    return IdiomSplits(*parts, tuple(pair for _, pair in known if pair.idiom not in both))
 
 
 def training_copies(condition: str) -> int:
@@ -361,10 +342,8 @@ def training_copies(condition: str) -> int:
         return int(match[1])
     if condition in ("zero", "joint"):
         return int(condition == "joint")
-    raise NbkitError(
-        f"condition '{condition:.80}' is unknown; there are zero, joint and upsample-N, such as upsample-20 "
-        f"(at most {MOST_COPIES})"
-    )
+    known = f"zero, joint and upsample-N, such as upsample-20 (at most {MOST_COPIES})"
+    raise NbkitError(f"condition '{condition:.80}' is unknown; there are {known}")
 
 
 def training_pairs(
@@ -408,9 +387,8 @@ def check_leaks(training: Iterable[tuple[str, str]], test: Iterable[IdiomPair]) 
     if leaked:
         first = next(iter(leaked.values()))
         many = f"{len(leaked)} test sentences are" if len(leaked) > 1 else "1 test sentence is"
-        raise NbkitError(
-            f"{many} in the training data: pair {first.id}, {first.source[:80]!r}; exclude them with without_leaks"
-        )
+        where = f"pair {first.id}, {first.source[:80]!r}"
+        raise NbkitError(f"{many} in the training data: {where}; exclude them with without_leaks")
 
 
 # ----------------------------------------------------------------------------
@@ -426,11 +404,10 @@ def sandbox_idiom_pairs(tgt: str, split: str = "idiom-test") -> tuple[IdiomPair,
     >>> pair.words
     ('white elephant',)
     """
-    found = []
-    for pair in sandbox.pairs("en", tgt, n=None, split=split, mixture="idioms"):
-        gold = sandbox.gold_idiom(pair)
-        found.append(IdiomPair(pair.id, pair.source.text, pair.target.text, gold.idiom, gold.spans))
-    return tuple(found)
+    drawn = (
+        (pair, sandbox.gold_idiom(pair)) for pair in sandbox.pairs("en", tgt, n=None, split=split, mixture="idioms")
+    )
+    return tuple(IdiomPair(pair.id, pair.source.text, pair.target.text, g.idiom, g.spans) for pair, g in drawn)
 
 
 def sandbox_idiom_splits(tgt: str) -> IdiomSplits:

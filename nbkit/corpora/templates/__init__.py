@@ -44,7 +44,9 @@ class Template:
 
     def __post_init__(self) -> None:
         if self.text.count(PLACEHOLDER) != 1:
-            raise NbkitError(f"template {self.text!r}: {_count_problem(self.text, PLACEHOLDER)}")
+            n = self.text.count(PLACEHOLDER)
+            hint = " (name its other spelling in `placeholders`)" if not n and "num" in self.text.lower() else ""
+            raise NbkitError(f"expected exactly one {PLACEHOLDER}, found {n or 'none'}{hint}: {self.text!r}")
 
     def fill(self, number: str) -> str:
         """The sentence with *number* filled in, capitalised if the sentence begins with it."""
@@ -76,13 +78,9 @@ def own_file(lang: str) -> Path:
 
 
 def load_templates(
-    lang: str,
-    path: str | Path | None = None,
-    *,
-    placeholders: Mapping[str, str] | None = None,
-    on_error: OnError = "raise",
-    skipped: Skipped | None = None,
-) -> list[Template]:
+    lang: str, path: str | Path | None = None, *, placeholders: Mapping[str, str] | None = None,
+    on_error: OnError = "raise", skipped: Skipped | None = None,
+) -> list[Template]:  # fmt: skip
     """Load number templates from a file, or nbkit's templates of a language.
 
     Parameters
@@ -130,21 +128,21 @@ def load_templates(
 
 
 def _templates(file: Path, lang: str, placeholders: Mapping[str, str]) -> Iterator[Template | DataError]:
-    for key, entries in _sections(file):
-        if not isinstance(key, yaml.ScalarNode):
-            yield DataError("expected the name of a capability", file, line_of(key))
-            continue
-        name = _PUBLISHED_KEYS.get(str(key.value), str(key.value))
+    """The templates of a file, whose nodes know their lines (JSON is read as the YAML that it is)."""
+    root = compose(read_text(file, "template file"), file, "neither YAML nor JSON")
+    if not isinstance(root, yaml.MappingNode):
+        raise DataError("expected capabilities with their sentences (integers: [...])", file, 1)
+    for key, entries in root.value:
+        shown = key.value if isinstance(key, yaml.ScalarNode) else "a list"
+        name = _PUBLISHED_KEYS.get(shown, shown)
         if name not in CAPABILITIES:
             guess = closest(name, CAPABILITIES)
-            hint = f"; did you mean '{guess}'?" if guess else f"; there are: {', '.join(CAPABILITIES)}"
-            yield DataError(f"unknown capability '{key.value}'{hint}", file, line_of(key))
-            continue
-        if not isinstance(entries, yaml.SequenceNode):
-            yield DataError(f"{key.value}: expected a list of sentences", file, line_of(entries))
-            continue
-        for entry in entries.value:
-            yield _template(entry, name, lang, file, placeholders)
+            hint = f"did you mean '{guess}'?" if guess else f"there are: {', '.join(CAPABILITIES)}"
+            yield DataError(f"unknown capability '{shown}'; {hint}", file, line_of(key))
+        elif not isinstance(entries, yaml.SequenceNode):
+            yield DataError(f"{shown}: expected a list of sentences", file, line_of(entries))
+        else:
+            yield from (_template(entry, name, lang, file, placeholders) for entry in entries.value)
 
 
 def _template(
@@ -155,20 +153,7 @@ def _template(
     text = entry.value
     for spelling, meant in placeholders.items():
         text = text.replace(spelling, meant)
-    if text.count(PLACEHOLDER) != 1:
-        return DataError(f"{_count_problem(text, PLACEHOLDER)}: {text!r}", file, line_of(entry))
-    return Template(text, lang, capability, f"{file.name}:{line_of(entry)}")
-
-
-def _sections(file: Path) -> list[tuple[yaml.Node, yaml.Node]]:
-    """Keys and values of the file as nodes, which know their lines (JSON is read as the YAML that it is)."""
-    root = compose(read_text(file, "template file"), file, "neither YAML nor JSON")
-    if not isinstance(root, yaml.MappingNode):
-        raise DataError("expected capabilities with their sentences (integers: [...])", file, 1)
-    return root.value
-
-
-def _count_problem(text: str, placeholder: str) -> str:
-    n = text.count(placeholder)
-    hint = " (name its other spelling in `placeholders`)" if not n and "num" in text.lower() else ""
-    return f"expected exactly one {placeholder}, found {n or 'none'}{hint}"
+    try:
+        return Template(text, lang, capability, f"{file.name}:{line_of(entry)}")
+    except NbkitError as error:
+        return DataError(str(error), file, line_of(entry))

@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from nbkit import models
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
+from nbkit.files import OnError
 from nbkit.measure.senses import Reach, TargetNouns, nouns_of
 from nbkit.studies.base import (
     MOST,
@@ -25,7 +26,6 @@ from nbkit.studies.base import (
     only,
     or_value_error,
 )
-from nbkit.text.parsers import OnError
 
 Kind = Literal["IH", "RH", "InH", "RnH"]
 #: What a name of links in a file begins with: a line for each training pair, by its place.

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from nbkit.corpora.nli import TOKENIZER, NliPair, check_nli, load_nli, nli_identity, raw_nli
+from nbkit.files import Skipped
 from nbkit.languages import is_unspaced, language_name
 from nbkit.measure.acceptance import MiniTrees, count_mini_trees, signature_ratios
 from nbkit.measure.bleu import permutation_bleu
@@ -23,7 +24,7 @@ from nbkit.studies.nli_permutation.params import (
     clumped,
 )
 from nbkit.studies.study import item_id
-from nbkit.text.parsers import Skipped, rules_for
+from nbkit.text.parsers import rules_for
 
 #: Pairs that are permuted, and judged, at a time.
 UNIT = 200

@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field, field_validator, model_validator
 
 from nbkit.corpora.nli import find_nli, nli_tokenizer
+from nbkit.files import OnError
 from nbkit.languages import is_unspaced
 from nbkit.perturb.derangements import PermutedUnit, Punctuation
 from nbkit.studies.base import (
@@ -20,7 +21,6 @@ from nbkit.studies.base import (
     or_value_error,
     without_repeats,
 )
-from nbkit.text.parsers import OnError
 
 Permutations: TypeAlias = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 #: The tables that are made of permutations.
