@@ -20,7 +20,6 @@ from typing import Any, Protocol
 from nbkit.errors import MissingExtraError, ModelError, as_problem, install
 from nbkit.models import files, names
 from nbkit.models.batching import windows
-from nbkit.models.caps import take_texts
 from nbkit.models.folders import check_folder, kind_of
 from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, arithmetic, installed, keep, resolve_device
 from nbkit.models.names import BY_RULE, REINSTALL, SERVICES, Reference, check_languages, families, find, service_of
@@ -173,7 +172,6 @@ def _answers(model: Model, wanted: list[Input], store: Store | None, progress: b
 
     with progress_bar(model.place, len(unknown), progress) as bar:
         for some in windows(unknown, model.shard):
-            take_texts(model.name, len(some))
             written = time.monotonic()
             try:
                 for given, answer in model.answers(some):

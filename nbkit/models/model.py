@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import ModelError, ParamsError
@@ -74,11 +74,10 @@ TASKS: dict[str, Task] = {
 class Model(ABC):
     """A model that answers inputs of its reference's task; a subclass says how, and what its answers depend on."""
 
-    #: Whether answers are remembered, and how many are asked for before they are written.
+    #: Whether answers are remembered (not those that are read from files, which cost nothing), and how many are asked
+    #: for before they are written.
     stored: bool = True
     shard: int = 2000
-    #: What it costs to ask: requests to somebody else's machine, the time that texts take, or nothing.
-    cost: Literal["requests", "texts", "nothing"] = "texts"
     #: Whether it answers certain texts alone.
     is_fixed: bool = False
     #: The program that it starts, as one would type it.

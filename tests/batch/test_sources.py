@@ -293,8 +293,7 @@ def test_a_card_plans_what_outputs_allow(folder, monkeypatch):
     sizes = {"word_order": {"n_pairs": 20}, "numbers": {"n_numbers": 1}, "disambiguation": {"n_pairs": 30}}
     plans = {
         name: {
-            each.study.name: each
-            for each in plan_card([f"outputs:{name}"], ("en", "de"), max_requests=5, overrides=sizes).behaviours
+            each.study.name: each for each in plan_card([f"outputs:{name}"], ("en", "de"), overrides=sizes).behaviours
         }
         for name in ("there", "mine.de")
     }

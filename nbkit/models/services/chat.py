@@ -18,7 +18,6 @@ from pydantic import BaseModel, Field, field_validator
 
 import nbkit
 from nbkit.errors import ModelError
-from nbkit.models.caps import take_request
 from nbkit.models.model import Input, Record
 from nbkit.models.names import Reference, filled
 from nbkit.models.services.keys import (
@@ -67,7 +66,8 @@ class ChatOptions(BaseModel):
 
     prompt: a name of ``prompts.yaml`` or a YAML file. temperature, seed: ``none`` for a server that rejects them.
     limit: the field for the maximum number of new tokens, or ``none``. concurrency: concurrent requests. rate: maximum
-    number of requests per minute, 0: unlimited. timeout: maximum duration in seconds, from the request to the last byte
+    number of requests per minute, 0: unlimited. most: maximum number of requests, repeated ones included, that one
+    process sends. timeout: maximum duration in seconds, from the request to the last byte
     of the answer. attempts: maximum number of attempts per text. backoff: seconds before the second attempt, doubled
     for each further one, up to a minute, with jitter; a waiting time given by the server takes precedence.
     """
@@ -79,6 +79,7 @@ class ChatOptions(BaseModel):
     limit: Literal["max_tokens", "max_completion_tokens"] | None = "max_tokens"
     concurrency: int = Field(8, ge=1, le=1000)
     rate: float = Field(0.0, ge=0)
+    most: int | None = Field(None, ge=1)
     timeout: float = Field(120.0, gt=0, le=_LONGEST)
     attempts: int = Field(6, ge=1)
     backoff: float = Field(1.0, ge=0, le=_LONGEST)
@@ -103,8 +104,6 @@ class Chat(Service):
     ('qwen3:8b', 'http://localhost:11434/v1', None, 2)
     """
 
-    cost = "requests"
-
     def __init__(self, reference: Reference):
         super().__init__(reference)
         rest, self.options = split_options(ChatOptions, f"model '{self.name}'", self.written)
@@ -122,7 +121,7 @@ class Chat(Service):
         if self.task.name == "classify" and "prompt" not in self.options.model_fields_set:
             self.options = self.options.model_copy(update={"prompt": "classify"})
         self.concurrency = self.options.concurrency
-        self._gate = _Gate(self.options.rate)
+        self._gate = _Gate(self.name, self.options.rate, self.options.most)
 
     @property
     def _name(self) -> str:
@@ -188,7 +187,6 @@ class Chat(Service):
         while True:
             attempt += 1
             self._gate.enter(stopped)
-            take_request(self.name)
             try:
                 return [answer(text, *self._completion(self._sent(line)))]
             except TransientError as error:
@@ -320,10 +318,11 @@ class Chat(Service):
 
 
 class _Gate:
-    """Decides when the next request may be sent: at most *rate* per minute, and not before the server allows it."""
+    """Decides when the next request may be sent: *rate* per minute, *most* in all, and when the server allows it."""
 
-    def __init__(self, rate: float):
-        self._gap = 60.0 / rate if rate else 0.0
+    def __init__(self, model: str, rate: float, most: int | None):
+        self._model = model
+        self._gap, self._most, self._left = 60.0 / rate if rate else 0.0, most, most
         self._free = 0.0
         self._lock = threading.Lock()
 
@@ -332,11 +331,17 @@ class _Gate:
             self._free = max(self._free, time.monotonic() + seconds)
 
     def enter(self, stopped: threading.Event) -> None:
-        """Wait for a turn. Raises `StoppedError` if *stopped* is set meanwhile."""
+        """Wait for a turn. Raises `StoppedError` if *stopped* is set meanwhile, `ModelError` after the last request."""
         while not stopped.is_set():
             with self._lock:
+                if self._left == 0:
+                    raise ModelError(
+                        f"model '{self._model}': all {self._most:,} requests of ?most= are sent; earlier answers are "
+                        "stored: run again to continue"
+                    )
                 wait = self._free - time.monotonic()
                 if wait <= 0:
+                    self._left = self._left and self._left - 1
                     self._free = time.monotonic() + self._gap if self._gap else self._free
                     return
             stopped.wait(wait)

@@ -85,7 +85,6 @@ class Outputs(Service):
 
     stored = False
     plain = True
-    cost = "nothing"
 
     def __init__(self, reference: Reference):
         super().__init__(reference)

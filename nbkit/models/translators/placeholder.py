@@ -57,7 +57,7 @@ class Placeholder(Model):
         how = {"decoding": reference.decoding, "device": reference.device, "dtype": reference.dtype}
         load = resolve_name("nbkit.models.answers:load")
         self.inner = inner = load(name, "translate", reference.lang, reference.tgt, **how)
-        self.stored, self.cost, self.is_fixed, self.program = inner.stored, inner.cost, inner.is_fixed, inner.program
+        self.stored, self.is_fixed, self.program = inner.stored, inner.is_fixed, inner.program
 
     @property
     def label(self) -> str:
