@@ -13,13 +13,11 @@ import hashlib
 import json
 import os
 import re
-import socket
-import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from string import Template
@@ -97,46 +95,6 @@ def atomic_write(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
-
-
-def owner_mark() -> str:
-    """Identifies this process in the names of its temporary files: machine, process and its start time.
-
-    >>> is_left_behind(owner_mark())
-    False
-    """
-    return f"{_machine()}-{os.getpid()}-{_began(os.getpid())}"
-
-
-def is_left_behind(mark: str) -> bool:
-    """Whether the process with this `owner_mark` ran on this machine and has ended.
-
-    >>> is_left_behind(f"{_machine()}-{os.getpid()}-1"), is_left_behind("other-1-1"), is_left_behind("nothing")
-    (True, False, False)
-    """
-    machine, _, process = mark.partition("-")
-    number, _, began = process.partition("-")
-    if machine != _machine() or not number.isdecimal() or sys.platform != "linux":
-        return False
-    return _began(int(number)) != began
-
-
-@cache
-def _machine() -> str:
-    """This machine since it was started, and the container whose processes are seen here."""
-    parts = [socket.gethostname()]
-    with suppress(OSError):
-        parts += [Path("/proc/sys/kernel/random/boot_id").read_text(), str(Path("/proc/self/ns/pid").readlink())]
-    return hashlib.blake2b("\n".join(parts).encode(), digest_size=6).hexdigest()
-
-
-def _began(process: int) -> str:
-    """The start time of a process, in ticks since the machine was started; 0 if it is unknown."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return "0"
-    return state.rpartition(")")[2].split()[19]  # its name, in brackets, may hold anything
 
 
 def is_stream(path: Path) -> bool:

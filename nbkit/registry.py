@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -81,9 +82,7 @@ class Registry(Generic[T]):
     def __init__(self, kind: str, made: Callable[[str, Any], T] | None = None, way_out: str = ""):
         self.kind, self._made, self._way_out = kind, made, way_out
         self._entries: dict[str, T | str] = {}
-        self._summaries: dict[str, str] = {}
-        self._licences: dict[str, str] = {}
-        self._domains: dict[str, str] = {}
+        self._shown: dict[str, dict[str, str]] = {}
         self._plugins_read = False
 
     def register(
@@ -97,7 +96,7 @@ class Registry(Generic[T]):
         if name in self._entries and not replace:
             raise NbkitError(f"{self.kind} '{name}' is already registered; pass replace=True to replace it")
         self._entries[name] = thing if isinstance(thing, str) else self._as_entry(name, thing)
-        self._summaries[name], self._licences[name], self._domains[name] = summary, licence, domain
+        self._shown[name] = {"summary": summary, "licence": licence, "domain": domain}
 
     def get(self, name: str) -> T:
         """The thing under *name*, imported now if it was given as a path.
@@ -124,15 +123,15 @@ class Registry(Generic[T]):
 
     def summary(self, name: str) -> str:
         """The one-line summary given at registration."""
-        return self._summaries.get(name, "")
+        return self._shown.get(name, {}).get("summary", "")
 
     def licence(self, name: str) -> str:
         """The licence given at registration, empty if none was."""
-        return self._licences.get(name, "")
+        return self._shown.get(name, {}).get("licence", "")
 
     def domain(self, name: str) -> str:
         """What kind of texts it has, as given at registration; empty if nothing was."""
-        return self._domains.get(name, "")
+        return self._shown.get(name, {}).get("domain", "")
 
     def names(self) -> list[str]:
         """All names, in the order of registration."""
@@ -146,6 +145,23 @@ class Registry(Generic[T]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
 
+    @contextmanager
+    def isolated(self) -> Iterator[None]:
+        """Within, names can be registered and replaced; at the end the registry is as it was before. For tests.
+
+        >>> shouts = Registry("shout")
+        >>> with shouts.isolated():
+        ...     shouts.register("upper", str.upper)
+        >>> list(shouts)
+        []
+        """
+        self._read_plugins()
+        before = dict(self._entries), dict(self._shown)
+        try:
+            yield
+        finally:
+            self._entries, self._shown = before
+
     def _read_plugins(self) -> None:
         if self._plugins_read:
             return
@@ -153,7 +169,7 @@ class Registry(Generic[T]):
         load_plugins()
         for point in entry_points(group=f"nbkit.{self.kind.replace(' ', '_')}"):
             self._entries.setdefault(point.name, point.value)
-            self._summaries.setdefault(point.name, f"from {point.dist.name}" if point.dist else "")
+            self._shown.setdefault(point.name, {"summary": f"from {point.dist.name}" if point.dist else ""})
 
 
 def load_point(point: EntryPoint) -> Any:

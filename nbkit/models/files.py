@@ -24,6 +24,7 @@ from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.files import atomic_write, cache_folder, closest_place, first_sight, read_note
@@ -42,6 +43,8 @@ DIGESTS = "nbkit.digests"
 RECORD = "nbkit.json"
 #: Seconds that the hub has for an answer.
 _PATIENCE = 3.0
+#: Why the first connection to the hub failed; no other is tried in this process.
+_no_connection: list[str] = []
 #: What loads pickled weights.
 _AUTO = {
     "model": "AutoModelForSeq2SeqLM",
@@ -111,8 +114,8 @@ def _ask_hub(hub: str, revision: str | None) -> str | None:
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
     from huggingface_hub.utils import httpx
 
-    if _unreachable():
-        return _unreachable()
+    if _no_connection:
+        return _no_connection[0]
     try:
         HfApi().model_info(hub, revision=revision, timeout=_PATIENCE)
     except GatedRepoError:
@@ -121,25 +124,12 @@ def _ask_hub(hub: str, revision: str | None) -> str | None:
         return f"{hub} has no revision '{revision}'"
     except RepositoryNotFoundError:
         return f"{hub} does not exist or is private"
-    except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
+    except HfHubHTTPError as error:
         return f"no answer ({type(error).__name__})"
-    return None
-
-
-@cache
-def _unreachable() -> str | None:
-    """Why no connection to the hub is possible, None if one is: checked once per process."""
-    import socket
-    from urllib.parse import urlsplit
-
-    endpoint = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co")
-    if any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")):
-        return None  # requests go to a proxy instead
-    port = endpoint.port or (443 if endpoint.scheme == "https" else 80)
-    try:
-        socket.create_connection((endpoint.hostname or "", port), timeout=_PATIENCE).close()
-    except OSError as error:
-        return f"{endpoint.hostname} cannot be reached ({error})"
+    except (httpx.HTTPError, OSError) as error:
+        where = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co").hostname
+        _no_connection.append(f"{where} cannot be reached ({error})")
+        return _no_connection[0]
     return None
 
 

@@ -31,7 +31,7 @@ from nbkit.errors import ModelError, UnknownNameError
 from nbkit.files import looks_secret, public_environment
 from nbkit.languages import in_order, serving
 from nbkit.models.model import BACKENDS, TASKS, Decoding, Record, Task
-from nbkit.models.python import PythonModel
+from nbkit.models.python import Code
 from nbkit.registry import Registry, load_packages
 from nbkit.yaml_text import read_own
 from nbsandbox.trained import model_folder
@@ -138,7 +138,8 @@ class Catalogue(Registry[Entry]):
 
     def _entry(self, name: str, thing: Any) -> Entry:
         entry = thing if isinstance(thing, Entry) else Entry(python=thing)
-        return entry if entry.python is None else replace(entry, python=PythonModel.of(self.kind, name, entry.python))
+        is_code = entry.python is None or isinstance(entry.python, Code)
+        return entry if is_code else replace(entry, python=Code(self.kind, name, entry.python))
 
     def _read_plugins(self) -> None:
         super()._read_plugins()

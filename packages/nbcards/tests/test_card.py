@@ -49,7 +49,7 @@ def made(tmp_path_factory):
         return texts
 
     folder = tmp_path_factory.mktemp("card")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, MODELS.isolated():
         patch.setenv("NBKIT_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.delenv("NBKIT_DATA", raising=False)
         MODELS.register("parrot", parrot)
@@ -63,8 +63,6 @@ def made(tmp_path_factory):
 
         card = make_card(plan, folder, show_line)
         yield plan, card, folder, seen, lines, pages
-    MODELS._entries.pop("parrot")
-    MODELS._summaries.pop("parrot")
 
 
 def test_every_behaviour_is_answered_or_says_why_not(made):
@@ -227,10 +225,9 @@ def alone(monkeypatch, tmp_path):
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path))
     monkeypatch.delenv("NBKIT_DATA", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    MODELS.register("mine", lambda texts: texts)
-    yield
-    MODELS._entries.pop("mine")
-    MODELS._summaries.pop("mine")
+    with MODELS.isolated():
+        MODELS.register("mine", lambda texts: texts)
+        yield
 
 
 @pytest.mark.thorough
