@@ -85,9 +85,7 @@ class UnknownNameError(NbkitError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], way_out: str = ""):
         self.kind, self.name, self.known, self.way_out = kind, name, sorted(known), way_out
-        hint = closest(name, self.known)
-        guess = f"; did you mean '{hint}'?" if hint else "."
-        super().__init__(f"unknown {kind} '{name}'{guess} There are: {', '.join(self.known) or 'none'}{way_out}")
+        super().__init__(f"unknown {kind} '{name}'{suggestion(name, self.known)}{way_out}")
 
     def __reduce__(self):
         return type(self), (self.kind, self.name, self.known, self.way_out)
@@ -101,6 +99,17 @@ def closest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
     """
     matches = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """What a message on an unknown *name* ends in: the closest of the *known* ones, and all of them.
+
+    >>> suggestion("blue", ["bleu", "chrf"]), suggestion("x", ["bleu"])
+    ("; did you mean 'bleu'? There are: bleu, chrf", '. There are: bleu')
+    """
+    names = list(known)
+    guess = closest(name, names)
+    return f"{f'; did you mean {guess!r}?' if guess else '.'} There are: {', '.join(names) or 'none'}"
 
 
 P = ParamSpec("P")

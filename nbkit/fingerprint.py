@@ -75,7 +75,7 @@ def fingerprint(
             continue
         seen.add(name)
         if package not in followed and not _is_loose(package, beside):
-            versions |= {package: found} if (found := _version(package)) else {}
+            versions |= {package: found} if (found := installed(package)) else {}
         elif package in BELOW:
             shown = {_shown(file, package): file for file in _all_files(package)}
             sources |= {path: _read(file).digest for path, file in shown.items() if not path.startswith(without)}
@@ -184,7 +184,7 @@ def _all_files(package: str) -> Iterator[Path]:
 
 def _is_loose(package: str, beside: set[Path]) -> bool:
     """Whether *package* lies beside the studies' own code and belongs to no installed distribution."""
-    return not _version(package) and any(
+    return not installed(package) and any(
         place.parent in beside and place.parent.name != "site-packages" for place in _places(package)
     )
 
@@ -221,10 +221,11 @@ def _shown(path: Path, package: str) -> str:
 
 
 @cache
-def _version(library: str) -> str | None:
+def installed(package: str) -> str | None:
+    """The version of a package; None if it is not installed, or distributed under another name."""
     try:
-        return version(library)
-    except PackageNotFoundError:  # not installed, or distributed under another name than it is imported by
+        return version(package)
+    except PackageNotFoundError:
         return None
 
 

@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from nbkit.errors import MissingExtraError, NbkitError, UnknownNameError, closest
+from nbkit.errors import MissingExtraError, NbkitError, UnknownNameError, suggestion
 
 T = TypeVar("T")
 
@@ -222,9 +222,7 @@ def check_options(thing: str, factory: Callable[..., Any], options: Mapping[str,
     takes_any = any(each.kind is each.VAR_KEYWORD for each in known.values())
     for option in () if takes_any else options:
         if option not in known:
-            guess = closest(option, known)
-            hint = f"; did you mean '{guess}'?" if guess else "."
-            raise NbkitError(f"{thing}: unknown option '{option}'{hint} There are: {', '.join(known) or 'none'}")
+            raise NbkitError(f"{thing}: unknown option '{option}'{suggestion(option, known)}")
     for each in known.values():
         if each.kind is each.KEYWORD_ONLY and each.default is each.empty and each.name not in options:
             raise NbkitError(f"{thing} needs the option '{each.name}'")

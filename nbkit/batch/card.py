@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from nbkit.errors import NbkitError, ParamsError, UnknownNameError, closest
+from nbkit.errors import NbkitError, ParamsError, UnknownNameError, suggestion
 from nbkit.models import label, load
 from nbkit.models.model import Model
 from nbkit.models.names import BY_RULE
@@ -103,9 +103,7 @@ def plan_card(
     declared = behaviours(STUDIES)
     for name in overrides or {}:
         if name not in declared:
-            meant = closest(name, declared)
-            hint = f"; did you mean '{meant}'?" if meant else f"; there are: {', '.join(declared)}"
-            raise ParamsError(f"--params: unknown behaviour '{name}'{hint}")
+            raise ParamsError(f"--params: unknown behaviour '{name}'{suggestion(name, declared)}")
     if max_texts < 1:
         raise NbkitError("--max-texts: at least 1 expected")
     reading = {"translator": named, "classifier": judges}

@@ -108,8 +108,7 @@ class Cluster:
                     task = waiting.pop(future)
                     if future.cancelled():
                         raise self._gone()
-                    error = future.exception()
-                    yield Done.of(task, None if error else future.result(), error)
+                    yield Done.of(task, future)
                 if not self._workers():
                     tqdm.write("no worker is left; waiting for new ones (Ctrl-C stops)", file=sys.stderr)
         finally:

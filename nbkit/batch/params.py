@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import dropwhile, takewhile
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any
@@ -16,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 
 from nbkit import yaml_text
 from nbkit.batch import bundled, find_notebook, find_params
-from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
+from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems, suggestion
 from nbkit.files import looks_secret
 from nbkit.models.python import forgotten
 from nbkit.models.services.commands import commands_allowed
@@ -87,7 +86,8 @@ def listing(problems: Iterable[Problem]) -> str:
     groups: list[tuple[Problem, list[str]]] = []  # the first of those that are alike, and what differs in the others
     for problem in problems:
         for first, different in groups:
-            if _alike(first, problem) and (difference := _difference(first, problem)) not in different:
+            difference = _difference(first, problem)
+            if difference and difference not in different:
                 different.append(difference)
                 break
         else:
@@ -99,20 +99,18 @@ def listing(problems: Iterable[Problem]) -> str:
     return "\n".join(line for i, line in enumerate(lines) if not (line.startswith(" ") and line in lines[i + 1 :]))
 
 
-def _alike(one: Problem, other: Problem) -> bool:
-    """Whether two problems differ in at most a quarter of their words."""
+def _difference(one: Problem, other: Problem) -> str:
+    """The first words of *other* that replace words of *one*; "" unless they are at most a quarter of all."""
     (a, _, tail), (b, _, other_tail) = one.message.partition("\n"), other.message.partition("\n")
     words, others = a.split(), b.split()
-    if one.place != other.place or tail != other_tail or len(words) != len(others):
-        return False
-    return 0 < sum(x != y for x, y in zip(words, others, strict=True)) <= len(words) / 4
-
-
-def _difference(one: Problem, other: Problem) -> str:
-    """The first words of *other* that replace words of *one*."""
-    pairs = zip(one.message.split(), other.message.split(), strict=True)
-    differing = dropwhile(lambda pair: pair[0] == pair[1], pairs)
-    return " ".join(y for _, y in takewhile(lambda pair: pair[0] != pair[1], differing)).rstrip(".,:;")
+    differ = [x != y for x, y in zip(words, others, strict=False)]
+    if (one.place, tail, len(words)) != (other.place, other_tail, len(others)) or not 0 < sum(differ) <= len(
+        differ
+    ) / 4:
+        return ""
+    first = differ.index(True)
+    end = next((i for i, is_other in enumerate(differ) if i > first and not is_other), None)
+    return " ".join(others[first:end]).rstrip(".,:;")
 
 
 class RunEntry(BaseModel):
@@ -182,15 +180,11 @@ class Entry:
         >>> entry.place_of("corpus tsv:no.tsv: no such file; there is: zero"), entry.place_of("model 'tuned-zero-en'")
         ('a.yaml:5', 'a.yaml:3')
         """
-        found = (
-            (match.start(), -len(value), place)
-            for value, place in self.written.items()
-            if (
-                match := re.search(
-                    _NAMED.format(re.escape(value if len(value) >= _LEAST_TEXT else f"'{value}'")), problem
-                )
-            )
-        )
+        found: list[tuple[int, int, str]] = []
+        for value, place in self.written.items():
+            name = re.escape(value if len(value) >= _LEAST_TEXT else f"'{value}'")
+            if match := re.search(rf"(?<![\w./:-]){name}(?![\w/-])", problem):
+                found.append((match.start(), -len(value), place))
         return min(found, default=(0, 0, self.place))[2]
 
 
@@ -302,18 +296,13 @@ def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
                 found.append(f"study '{entry.study.name}': {error}")
         try:
             found += entry.study.problems(entry.params, untranslated=untranslated)
-            if untranslated and not found:
-                found += _waiting(run.name, entry)
+            if untranslated and not found:  # rounds that `nbkit sources` wrote and nobody has translated yet
+                uses = dict.fromkeys(entry.study.uses(entry.params))
+                found += [text for use in uses for text in use.model.waiting(run.name)]
         except OSError as error:  # a name too long for a file, a folder that may not be read
             found.append(f"{str(error.filename)[:200]}: {error.strerror}")
         problems += [Problem(f"{entry.place_of(text)} ({entry.name})", text) for text in found]
     return problems
-
-
-def _waiting(run: str, entry: Entry) -> Iterator[str]:
-    """The rounds that `nbkit sources` wrote for a run and nobody has translated yet."""
-    for use in dict.fromkeys(entry.study.uses(entry.params)):
-        yield from use.model.waiting(run)
 
 
 def not_remembered(run: RunFile) -> list[str]:
@@ -382,7 +371,6 @@ def _texts(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
 
 #: Shorter texts are looked for in quotes, as any message may hold them; none is part of a longer name.
 _LEAST_TEXT = 4
-_NAMED = r"(?<![\w./:-]){}(?![\w/-])"
 
 
 def _nothing_to_run(entry: Entry) -> Iterator[str]:
@@ -396,16 +384,11 @@ def _nothing_to_run(entry: Entry) -> Iterator[str]:
 def _wanted(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:
     if entry.notebooks is None:
         return study.notebooks
-    by_name = {name: notebook for notebook in study.notebooks for name in (notebook.path, Path(notebook.path).name)}
+    names = [Path(notebook.path).name for notebook in study.notebooks]
+    by_name = dict(zip(names, study.notebooks, strict=True)) | {each.path: each for each in study.notebooks}
     for name in entry.notebooks:
         if name not in by_name:
-            guess = closest(name, by_name)
-            there_are = ", ".join(Path(notebook.path).name for notebook in study.notebooks)
-            raise ParamsError(
-                f"study '{study.name}' has no notebook '{name}'"
-                + (f"; did you mean '{guess}'?" if guess else ".")
-                + f" There are: {there_are or 'none'}"
-            )
+            raise ParamsError(f"study '{study.name}' has no notebook '{name}'{suggestion(Path(name).name, names)}")
     wanted = {by_name[name].path for name in entry.notebooks}
     return tuple(notebook for notebook in study.notebooks if notebook.path in wanted)
 

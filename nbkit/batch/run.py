@@ -21,7 +21,7 @@ from nbkit import provenance
 from nbkit.batch import cluster
 from nbkit.batch.cluster import KEPT
 from nbkit.batch.folder import OutputFolder, run_folder
-from nbkit.batch.params import Entry, RunFile, listing, read, refuse_programs, validate
+from nbkit.batch.params import RunFile, listing, read, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, make_plan, merged_units
 from nbkit.batch.workers import (
     Done,
@@ -314,34 +314,27 @@ def _run_notebooks(job: _Job, runner: Runner, runtime: str, pages: _Report) -> I
             pages.build()
 
 
-def _without_outcomes(job: _Job) -> list[Entry]:
-    """The entries whose outcomes are still to be written."""
-    keys = job.plan.outcomes
-    return [e for e in job.plan.entries if e.name in keys and written_key(job.folder.outcomes(e.name)) != keys[e.name]]
-
-
 def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> Iterator[Failure]:
     """Write the outcomes of each entry, unless they are there; those that would ask models again are skipped."""
     keys = {name: key for name, key in job.plan.outcomes.items() if name not in incomplete}
     job.folder.remove_outcomes_but(keys)
-    for entry in job.plan.entries:
-        if entry.name not in keys:
-            tqdm.write(f"no outcomes of {entry.name}: {_without(entry, incomplete)}", file=sys.stderr)
     tasks = []
-    for entry in _without_outcomes(job):
-        if entry.name in keys:
+    for entry in job.plan.entries:
+        path = job.folder.outcomes(entry.name)
+        if entry.name not in keys:
+            why = "part of its work failed" if entry.name in incomplete else "results of a model are not stored"
+            tqdm.write(f"no outcomes of {entry.name}: {why}", file=sys.stderr)
+        elif written_key(path) != keys[entry.name]:
             schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
-            path = str(job.folder.outcomes(entry.name))
-            arguments = (schema, entry.params.model_dump(mode="json"), path, keys[entry.name], places())
+            arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], places())
             tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
-    for done in _logged(runner(tasks), len(tasks), "outcomes"):
+    yield from _failures(_logged(runner(tasks), len(tasks), "outcomes"))
+
+
+def _failures(results: Iterator[Done]) -> Iterator[Failure]:
+    for done in results:
         if done.error is not None:
             yield Failure(done.task.label, str(done.error), done.error.details)
-
-
-def _without(entry: Entry, incomplete: Collection[str]) -> str:
-    """Why there are no outcomes of an entry."""
-    return "part of its work failed" if entry.name in incomplete else "results of a model are not stored"
 
 
 def _logged(results: Iterator[Done], total: int, what: str) -> Generator[Done, None, None]:

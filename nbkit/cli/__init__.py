@@ -18,7 +18,7 @@ import click
 
 from nbkit import __version__
 from nbkit.batch.params import params_of, read
-from nbkit.errors import NbkitError, ParamsError, closest, missing_package
+from nbkit.errors import NbkitError, ParamsError, missing_package, suggestion
 from nbkit.files import REFUSALS
 from nbkit.languages import split_pair
 from nbkit.models.services.commands import VARIABLE, allow_commands
@@ -206,9 +206,7 @@ class _LazyGroup(click.Group):
     def resolve_command(self, context: click.Context, args: list[str]):
         # click suggests commands that were added to the group; ours are not.
         if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
-            guess = closest(args[0], _COMMANDS)
-            hint = f"; did you mean '{guess}'?" if guess else "."
-            context.fail(f"there is no command '{args[0]}'{hint} There are: {', '.join(_COMMANDS)}")
+            context.fail(f"there is no command '{args[0]}'{suggestion(args[0], _COMMANDS)}")
         return super().resolve_command(context, args)
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:

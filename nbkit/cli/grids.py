@@ -88,8 +88,6 @@ def run(
     from nbkit.batch.run import dry_run as plan
     from nbkit.batch.run import run as run_grid
 
-    if address is not None and executor != "dask":
-        raise click.UsageError("--address requires --executor dask")
     grid = read(run_file, settings)
     _show_notes(grid)
     if dry_run:

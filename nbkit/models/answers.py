@@ -18,10 +18,11 @@ from pkgutil import resolve_name
 from typing import Any, Protocol
 
 from nbkit.errors import MissingExtraError, ModelError, as_problem, install
+from nbkit.fingerprint import installed
 from nbkit.models import files, names
 from nbkit.models.batching import windows
 from nbkit.models.folders import check_folder, kind_of
-from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, arithmetic, installed, keep, resolve_device
+from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, arithmetic, keep, resolve_device
 from nbkit.models.names import BY_RULE, REINSTALL, SERVICES, Reference, check_languages, families, find, service_of
 from nbkit.progress import progress_bar
 from nbkit.store import Store
@@ -90,8 +91,8 @@ def check(*asked: Any, kind: str | None = None, untrained: bool = False, **how: 
     model = load(*asked, **how)
     check_languages(model.reference)
     model.check()
-    if kind is not None and model.kind not in (None, kind):
-        return f"{model.reference} is {model.kind}; a {kind} one is needed"
+    if kind is not None:
+        model.require_kind(kind)
     if not untrained:
         model.require_trained()
     return None
@@ -263,15 +264,15 @@ class Weights(Model):
             what = f"backend '{suffix}'" if suffix else str(self.reference)
             extra = (suffix or "models").partition("-")[0]
             raise MissingExtraError(f"{what} needs the package {package}: {install(extra)}")
+        if family := families().get(self.reference.entry.family or ""):
+            check_languages(self.reference, family)
 
     def check(self) -> None:
         reference = self.reference
         self._require()
         resolve_device(reference.device)
-        if family := families().get(reference.entry.family or ""):
-            check_languages(reference, family)
-        if self.task.name == "fill" and self.kind == "causal":
-            raise ModelError(f"{reference} is causal; a masked one is needed to score words in context")
+        if self.task.name == "fill":
+            self.require_kind("masked")
         if self.trained is not None:
             self.trained.check()
         elif (folder := files.located(reference)) is not None:
@@ -301,8 +302,6 @@ class Weights(Model):
 
     def _fetched(self) -> Path:
         self._require()
-        if family := families().get(self.reference.entry.family or ""):
-            check_languages(self.reference, family)
         if self.trained is None:
             folder = files.fetch(self.reference)
         else:
@@ -310,6 +309,8 @@ class Weights(Model):
             folder = self.trained.folder
         if self.task.noun != "model":  # translators are, when they are loaded, by bytes that were checked
             check_folder(self.reference, folder)
+        if self.task.name == "fill":
+            self.require_kind("masked")
         return folder
 
     def network(self) -> Network:

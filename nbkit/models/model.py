@@ -12,29 +12,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import ModelError, ParamsError
+from nbkit.fingerprint import installed
 
 if TYPE_CHECKING:
     from nbkit.models.names import Reference
 
 Input = tuple[str, ...]
 Record = dict[str, Any]
-#: Of an installed package; every identity asks, and each answer is read from a file.
-version = cache(metadata.version)
-
-
-@cache
-def installed(package: str) -> str | None:
-    """The version of a package, None if it is not installed."""
-    try:
-        return version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 @dataclass(frozen=True)
@@ -155,6 +144,11 @@ class Model(ABC):
     def check(self) -> None:
         """Raises `NbkitError` for what would prevent answers. Loads nothing and asks nobody."""
         self.identity()
+
+    def require_kind(self, kind: str) -> None:
+        """Raise `ModelError` for a language model that is known not to be of this *kind*."""
+        if self.kind not in (None, kind):
+            raise ModelError(f"{self.reference} is {self.kind}; a {kind} one is needed")
 
     def require_trained(self) -> None:  # noqa: B027 - most models need no training here
         """Raise `ModelError`, with the command that trains it, for a model that is still to be trained here."""

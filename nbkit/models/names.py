@@ -21,14 +21,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from string import Formatter, Template
+from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
 from nbkit.corpora.nli import LABELS
 from nbkit.corpora.nli import catalogue as nli_catalogue
 from nbkit.errors import ModelError, UnknownNameError
-from nbkit.files import looks_secret, public_environment
+from nbkit.files import expand_path
 from nbkit.languages import in_order, serving
 from nbkit.models.model import BACKENDS, TASKS, Decoding, Record, Task
 from nbkit.models.python import Code
@@ -178,10 +178,8 @@ def label(name: str, task: str = "translate") -> str:
     ('M2M-100-418M', 'm30k CT2', 'BART (large)')
     """
     name, suffix = split_suffix(name)
-    name = name.partition(_OPTION)[0]
-    known = CATALOGUE[TASKS[task].noun]
-    entry = known.get(name) if name in known else known_entry(name, TASKS[task])
-    return f"{(entry.label if entry else '') or last_part(name)} {BACKENDS[suffix].label}".rstrip()
+    entry = known_entry(name.partition(_OPTION)[0], TASKS[task])
+    return Reference(name, TASKS[task], entry or Entry(), None, suffix=suffix).label
 
 
 def licence(name: str) -> str:
@@ -236,17 +234,10 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
     if entry.trained is not None:
         return reference
     service = service_of(entry.hub or "", what)
-    if entry.python is not None and suffix:
-        raise ModelError(
-            f"'{name}' is custom Python code, which backend '{suffix}' cannot run; drop the suffix '@{suffix}'"
-        )
-    if service and suffix:
-        raise ModelError(
-            f"model '{name}' runs behind a service, so backend '{suffix}' does not apply; drop the suffix '@{suffix}'"
-        )
-    if option and (entry.python is not None or service):
-        raise ModelError(f"{what.noun} '{place}' is custom Python code, to which {_OPTION}… does not apply; drop it")
     if entry.python is not None or service:
+        if extra := f"@{suffix}" if suffix else option and f"{_OPTION}…":
+            kind = "runs behind a service" if service else "is custom Python code"
+            raise ModelError(f"{what.noun} '{place}' {kind}, to which {extra} does not apply; drop it")
         return replace(reference, service=service)
     if entry.hub is None:
         raise ModelError(f"{reference}: its entry has no hub id or folder; add one of them")
@@ -275,15 +266,8 @@ def split_suffix(name: str) -> tuple[str, str | None]:
 
 
 def filled(template: str, name: str, values: Mapping[str, str]) -> str:
-    """A hub id or folder with its placeholders and variables filled in. Raises `ModelError` if one has no value."""
-    try:
-        place = Template(template).substitute(public_environment())
-    except KeyError as error:
-        variable = error.args[0]
-        reason = "looks like a key; names must not contain keys" if looks_secret(variable) else "is not set"
-        raise ModelError(f"model '{name}': the environment variable {variable} {reason}") from None
-    except ValueError:
-        raise ModelError(f"model '{name}': '$' without a variable name; write '$$' for a literal '$'") from None
+    """A hub id or folder with its placeholders and variables filled in. Raises `NbkitError` if one has no value."""
+    place = expand_path(template, "model")
     try:
         wanted = {part for _, part, _, _ in Formatter().parse(place) if part is not None}
     except ValueError as error:

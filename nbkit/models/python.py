@@ -193,8 +193,8 @@ class Python(Model):
 
     def check(self) -> None:
         self.identity()
-        if self.task.name == "fill" and self.kind != "masked":
-            raise ModelError(f"{self.reference} is causal; a masked one is needed to score words in context")
+        if self.task.name == "fill":
+            self.require_kind("masked")
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         if self.task.name == "fill":

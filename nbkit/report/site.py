@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import re
 import zipfile
 from base64 import b64encode
@@ -37,6 +36,7 @@ from nbkit.report.page import Excerpt, cells, excerpt, read_notebook, svg_uri, w
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.named import is_sandbox
+from nbkit.studies.results import written_key
 
 
 @lru_cache(maxsize=1)
@@ -183,31 +183,11 @@ class _Failure(_Record):
     error: str = ""
 
 
-class _Healthy(_Record):
-    """What is wrong with one system's translations, by kind; quoted: some of it; flagged: the lines with any."""
-
-    system: str
-    counts: dict[str, int] = {}
-    lines_with: int = 0
-    quoted: list[dict[str, Any]] = []
-    flagged: list[int] = []
-
-
-class _Health(_Record):
-    """What is wrong with the translations of a source file, as a package above recorded it (`nbcheck.records`)."""
-
-    file: str
-    source: str
-    target: str
-    lines: int
-    systems: list[_Healthy] = []
-    clusters: list[int | None] = []
-    kinds: dict[str, str] = {}
-    measure: dict[str, Any] = {}
-
-
 class Run(_Record):
-    """A run: its folder, its record ``run.json``, and its entries in the order shown."""
+    """A run: its folder, its record ``run.json``, and its entries in the order shown.
+
+    health: what a package above found wrong with the translations of each source file (`nbcheck.records`).
+    """
 
     folder: Path
     entries: tuple[Entry, ...] = ()
@@ -216,7 +196,7 @@ class Run(_Record):
     runs: list[_Grid] = [_Grid()]
     order: list[str] = []
     failures: list[_Failure] = []
-    health: list[_Health] = []
+    health: list[dict[str, Any]] = []
     provenance: dict[str, Any] = {}
 
     @property
@@ -224,7 +204,7 @@ class Run(_Record):
         """The files of outcomes that can be read, by entry of the run file."""
         names = [grid.name or grid.study for grid in self.runs]
         files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_plain(name)}
-        return {name: path for name, path in files.items() if is_parquet(path)}
+        return {name: path for name, path in files.items() if written_key(path)}
 
     @property
     def is_sandbox(self) -> bool:
@@ -260,10 +240,7 @@ class Run(_Record):
 
     def without_messages(self) -> Run:
         """The run without error messages and evidence, which may quote the corpus."""
-        health = [
-            each.model_copy(update={"systems": [one.model_copy(update={"quoted": []}) for one in each.systems]})
-            for each in self.health
-        ]
+        health = [each | {"systems": [one | {"quoted": []} for one in each["systems"]]} for each in self.health]
         failures = [_Failure(label=failure.label) for failure in self.failures]
         return self.model_copy(update={"failures": failures, "health": health})
 
@@ -453,20 +430,6 @@ def archive_without_text(output_folder: Path) -> Path:
     members = {"index.html": site.index().encode()}
     members |= {f"html/{spread[0].file}": site.page(*spread).encode() for spread in site.spreads()}
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
-
-
-def is_parquet(path: Path) -> bool:
-    """Whether *path* is a Parquet file, by what it ends with: a report does without a broken one.
-
-    >>> is_parquet(Path("nowhere.parquet"))
-    False
-    """
-    try:
-        with path.open("rb") as file:
-            file.seek(-4, os.SEEK_END)
-            return file.read() == b"PAR1"
-    except OSError:
-        return False
 
 
 @dataclass(frozen=True)

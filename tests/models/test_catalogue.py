@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from nbkit.errors import ModelError, UnknownNameError
+from nbkit.errors import ModelError, NbkitError, UnknownNameError
 from nbkit.languages import TARGETS, check_language
 from nbkit.models import MODELS, Entry, label
 from nbkit.models.names import families
@@ -49,7 +49,7 @@ def test_revision_and_folder(tmp_path, monkeypatch):
 def test_unknown_names_say_what_was_meant():
     with pytest.raises(UnknownNameError, match="did you mean 'opus-mt'"):
         resolve("opus_mt", "en", "de")
-    with pytest.raises(ModelError, match="NO_SUCH_VARIABLE is not set"):
+    with pytest.raises(NbkitError, match="NO_SUCH_VARIABLE is not set"):
         resolve("${NO_SUCH_VARIABLE}/x", "en", "de")
     with pytest.raises(ModelError, match=r"unknown placeholder \{lang\}"):
         resolve("models/x-{lang}", "en", "de")

@@ -231,7 +231,7 @@ def test_a_server_can_be_an_entry_of_the_catalogue(monkeypatch, tmp_path):
         assert "does not translate to 'fr'; it translates to: de" in check_model("mine", "en", "fr")
         assert translate_remembered("mine", ["a"], "en", "de", store=Store(tmp_path), progress=False) == ["A"]
         assert server.asked[0].body["model"] == "tiny-en-ger"
-        with pytest.raises(ModelError, match="backend 'ct2' does not apply"):
+        with pytest.raises(ModelError, match="runs behind a service, to which @ct2 does not apply"):
             resolve("mine@ct2", "en", "de")
 
 
