@@ -7,7 +7,6 @@
 - perturbed: the word-order study's texts of sandbox pairs, kept in the store, chunk by chunk;
 - classified: a stream of pairs by a tiny RoBERTa;
 - permuted: the NLI study's scores of 400 sandbox pairs, by a tiny RoBERTa, with more and more permutations of each;
-- stored: a stream of computed results.
 
 The bar: twice as much takes at most a twentieth more memory at its peak, and never more than 4 GiB. ``--tenth`` is
 a tenth of what the project is made for (1.5 million pairs mined, 390,000 texts scored, 100,000 perturbed sentences
@@ -40,7 +39,6 @@ SIZES = {
     "perturbed": Sizes(12_000, 10_000, "pairs"),
     "classified": Sizes(40_000, 390_000, "pairs"),
     "permuted": Sizes(200, 100, "permutations a pair"),
-    "stored": Sizes(680_000, 850_000, "results"),
 }
 
 _OWN_CACHE = """
@@ -86,13 +84,6 @@ from nbkit.studies.nli_permutation import STUDY, NliPermutationParams
 n, model, corpus = int(sys.argv[1]), sys.argv[2], "sandbox:test"
 params = NliPermutationParams(corpora=[corpus], models=[model], n_pairs=400, permutations=n)
 assert len(STUDY.read(params, "pairs"))
-""",
-    "stored": """
-import sys
-from nbkit.store import Store
-inputs = ((f"Sentence {i} of a corpus, as long as sentences tend to be there.",) for i in range(int(sys.argv[1])))
-compute = lambda texts: [{"translation": text[::-1], "score": len(text) / 7} for (text,) in texts]
-assert sum(1 for _ in Store().iter_records({"kind": "stream", "version": 1}, inputs, compute)) == int(sys.argv[1])
 """,
 }
 

@@ -85,9 +85,7 @@ class UnknownNameError(NbkitError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], way_out: str = ""):
         self.kind, self.name, self.known, self.way_out = kind, name, sorted(known), way_out
-        hint = closest(name, self.known)
-        guess = f"; did you mean '{hint}'?" if hint else "."
-        super().__init__(f"unknown {kind} '{name}'{guess} There are: {', '.join(self.known) or 'none'}{way_out}")
+        super().__init__(f"unknown {kind} '{name}'{suggestion(name, self.known)}{way_out}")
 
     def __reduce__(self):
         return type(self), (self.kind, self.name, self.known, self.way_out)
@@ -101,6 +99,17 @@ def closest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
     """
     matches = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """What a message on an unknown *name* ends in: the closest of the *known* ones, and all of them.
+
+    >>> suggestion("blue", ["bleu", "chrf"]), suggestion("x", ["bleu"])
+    ("; did you mean 'bleu'? There are: bleu, chrf", '. There are: bleu')
+    """
+    names = list(known)
+    guess = closest(name, names)
+    return f"{f'; did you mean {guess!r}?' if guess else '.'} There are: {', '.join(names) or 'none'}"
 
 
 P = ParamSpec("P")
@@ -183,22 +192,16 @@ _QUOTED = re.compile("'([^']*)'")
 #: What pydantic says of Python's types, in words of the file that was written.
 _WORDING = {
     "missing": "is missing",
-    "model_type": "expected a mapping of keys to values",
-    "dict_type": "expected a mapping of keys to values",
+    **dict.fromkeys(("model_type", "dict_type"), "expected a mapping of keys to values"),
     "list_type": "expected a list, such as [a, b]",
     "too_short": "expected at least {min_length}, found {actual_length}",
-    "int_type": "expected a whole number",
-    "int_parsing": "expected a whole number",
-    "int_from_float": "expected a whole number",
-    "float_type": "expected a number",
-    "float_parsing": "expected a number",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "expected a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "expected a number"),
     "literal_error": "must be {expected}",
     "less_than": "must be less than {lt}",
     "less_than_equal": "must be at most {le}",
     "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be at least {ge}",
-    "bool_type": "expected true or false",
-    "bool_parsing": "expected true or false",
-    "finite_number": "expected a number",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "expected true or false"),
     "string_type": "expected text (in quotes if YAML reads it as something else)",
 }

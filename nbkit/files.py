@@ -13,13 +13,10 @@ import hashlib
 import json
 import os
 import re
-import socket
-import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from string import Template
@@ -97,46 +94,6 @@ def atomic_write(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
-
-
-def owner_mark() -> str:
-    """Identifies this process in the names of its temporary files: machine, process and its start time.
-
-    >>> is_left_behind(owner_mark())
-    False
-    """
-    return f"{_machine()}-{os.getpid()}-{_began(os.getpid())}"
-
-
-def is_left_behind(mark: str) -> bool:
-    """Whether the process with this `owner_mark` ran on this machine and has ended.
-
-    >>> is_left_behind(f"{_machine()}-{os.getpid()}-1"), is_left_behind("other-1-1"), is_left_behind("nothing")
-    (True, False, False)
-    """
-    machine, _, process = mark.partition("-")
-    number, _, began = process.partition("-")
-    if machine != _machine() or not number.isdecimal() or sys.platform != "linux":
-        return False
-    return _began(int(number)) != began
-
-
-@cache
-def _machine() -> str:
-    """This machine since it was started, and the container whose processes are seen here."""
-    parts = [socket.gethostname()]
-    with suppress(OSError):
-        parts += [Path("/proc/sys/kernel/random/boot_id").read_text(), str(Path("/proc/self/ns/pid").readlink())]
-    return hashlib.blake2b("\n".join(parts).encode(), digest_size=6).hexdigest()
-
-
-def _began(process: int) -> str:
-    """The start time of a process, in ticks since the machine was started; 0 if it is unknown."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return "0"
-    return state.rpartition(")")[2].split()[19]  # its name, in brackets, may hold anything
 
 
 def is_stream(path: Path) -> bool:
@@ -384,45 +341,28 @@ T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "skip"]
 
 
-@dataclass
-class Skipped:
+class Skipped(list[DataError]):
     """The entries that ``on_error="skip"`` skipped: which file, which line and why.
 
-    >>> skipped = Skipped()
-    >>> skipped.add(DataError("expected 2 columns, found 3", "pairs.tsv", 17))
-    >>> len(skipped), skipped.rows()
-    (1, [('pairs.tsv', 17, 'expected 2 columns, found 3')])
+    >>> skipped = Skipped([DataError("expected 2 columns, found 3", "pairs.tsv", 17)])
+    >>> skipped.rows()
+    [('pairs.tsv', 17, 'expected 2 columns, found 3')]
     >>> print(skipped.summary())
     1 entry skipped:
       pairs.tsv:17: expected 2 columns, found 3
     """
 
-    errors: list[DataError] = field(default_factory=list)
-
-    def add(self, error: DataError) -> None:
-        """Count and store *error*."""
-        self.errors.append(error)
-
     def rows(self) -> list[tuple[str, int | None, str]]:
         """One (file, line, reason) per entry, in reading order."""
-        return [(error.path, error.line, error.reason) for error in self.errors]
+        return [(error.path, error.line, error.reason) for error in self]
 
     def summary(self, shown: int = 10) -> str:
         """The number of skipped entries and the first *shown* of them, one per line."""
-        count = len(self.errors)
-        if not count:
+        if not self:
             return "nothing skipped"
-        lines = [f"{count} {'entry' if count == 1 else 'entries'} skipped:"]
-        lines += [f"  {error}" for error in self.errors[:shown]]
-        if count > shown:
-            lines.append(f"  … and {count - shown} more")
-        return "\n".join(lines)
-
-    def __len__(self) -> int:
-        return len(self.errors)
-
-    def __iter__(self) -> Iterator[DataError]:
-        return iter(self.errors)
+        more = [f"  … and {len(self) - shown} more"] if len(self) > shown else []
+        head = f"{len(self)} {'entry' if len(self) == 1 else 'entries'} skipped:"
+        return "\n".join([head, *(f"  {error}" for error in self[:shown]), *more])
 
 
 def keep_good(items: Iterable[T | DataError], on_error: OnError, skipped: Skipped | None) -> Iterator[T]:
@@ -440,7 +380,7 @@ def keep_good(items: Iterable[T | DataError], on_error: OnError, skipped: Skippe
         elif on_error == "raise":
             raise item
         elif skipped is not None:
-            skipped.add(item)
+            skipped.append(item)
 
 
 # ----------------------------------------------------------------------------
@@ -511,11 +451,18 @@ def json_rows(path: Path, **how: Any) -> Iterator[tuple[int, dict[str, Any] | Da
 def _unstorable(row: Any) -> str | None:
     if not isinstance(row, dict):
         return "a JSON object is expected"
-    try:
-        json.dumps(row, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return "half a surrogate pair, which cannot be stored or shown"
-    return None
+    found = unstorable(json.dumps(row, ensure_ascii=False))
+    return f"{found}, which cannot be stored or shown" if found else None
+
+
+def unstorable(text: str) -> str | None:
+    """What a text contains that no file and no argument can hold; None for a good one.
+
+    >>> unstorable("a\\0b"), unstorable("a b")
+    ('a NUL character', None)
+    """
+    found = re.search(r"[\0\ud800-\udfff]", text)
+    return found and ("a NUL character" if found[0] == "\0" else "half a surrogate pair")
 
 
 def _terminal() -> int | None:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from html import escape
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import nbkit
+from nbkit.fingerprint import installed
 
 #: Packages whose version can change a number or a picture.
 PACKAGES = ("torch", "transformers", "ctranslate2", "spacy", "sacrebleu", "rapidfuzz", "pandas", "pingouin", "seaborn")
@@ -98,13 +98,7 @@ def footer(params: Any = None, **known: Any) -> Footer:
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
     """Version of each installed package, without importing any."""
-    found = {}
-    for package in packages:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    return {package: version for package in packages if (version := installed(package))}
 
 
 def device(wanted: str = "auto") -> str:

@@ -7,13 +7,14 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from nbkit.errors import MissingExtraError, NbkitError, UnknownNameError, closest
+from nbkit.errors import MissingExtraError, NbkitError, UnknownNameError, suggestion
 
 T = TypeVar("T")
 
@@ -48,26 +49,12 @@ def load_plugins(*files: Path) -> None:
             raise NbkitError(f"plug-in {file}: another module is called {name} ({found}): rename the file")
 
 
-@cache
-def load_packages(group: str) -> None:
-    """Import the modules that installed packages name under an entry-point *group*; each registers what it has.
-
-    A package that cannot be imported is named in a warning; the others work.
-    """
-    for point in entry_points(group=group):
-        try:
-            import_module(point.value)
-        except Exception as error:  # noqa: BLE001 - whatever someone's own code raises
-            package = point.dist.name if point.dist else point.value
-            warnings.warn(f"{package} ({point.value}) cannot be used: {type(error).__name__}: {error}", stacklevel=2)
-
-
 class Registry(Generic[T]):
     """Names to things, where a thing may be given as ``"package.module:attribute"`` and is imported on use.
 
     Names registered by other distributions under the entry-point group ``nbkit.<kind>`` (a blank in the kind is an
     underscore there) are found too. made: makes an entry of a name and anything else that may be registered.
-    way_out: what the error for an unknown name ends in.
+    way_out: what the error for an unknown name ends in. packages: a group of entry points whose modules register.
 
     >>> shouts = Registry("shout")
     >>> shouts.register("upper", str.upper, summary="capital letters")
@@ -78,12 +65,10 @@ class Registry(Generic[T]):
     'capital letters'
     """
 
-    def __init__(self, kind: str, made: Callable[[str, Any], T] | None = None, way_out: str = ""):
-        self.kind, self._made, self._way_out = kind, made, way_out
+    def __init__(self, kind: str, made: Callable[[str, Any], T] | None = None, way_out: str = "", packages: str = ""):
+        self.kind, self._made, self._way_out, self._packages = kind, made, way_out, packages
         self._entries: dict[str, T | str] = {}
-        self._summaries: dict[str, str] = {}
-        self._licences: dict[str, str] = {}
-        self._domains: dict[str, str] = {}
+        self._shown: dict[str, dict[str, str]] = {}
         self._plugins_read = False
 
     def register(
@@ -97,7 +82,7 @@ class Registry(Generic[T]):
         if name in self._entries and not replace:
             raise NbkitError(f"{self.kind} '{name}' is already registered; pass replace=True to replace it")
         self._entries[name] = thing if isinstance(thing, str) else self._as_entry(name, thing)
-        self._summaries[name], self._licences[name], self._domains[name] = summary, licence, domain
+        self._shown[name] = {"summary": summary, "licence": licence, "domain": domain}
 
     def get(self, name: str) -> T:
         """The thing under *name*, imported now if it was given as a path.
@@ -113,9 +98,8 @@ class Registry(Generic[T]):
             try:
                 found = getattr(import_module(module), attribute)
             except (ImportError, AttributeError, ValueError) as error:
-                raise NbkitError(
-                    f"{self.kind} '{name}': '{entry}' cannot be imported ({error}); expected 'package.module:name'"
-                ) from error
+                reason = f"'{entry}' cannot be imported ({error}); expected 'package.module:name'"
+                raise NbkitError(f"{self.kind} '{name}': {reason}") from error
             entry = self._entries[name] = self._as_entry(name, found)
         return entry
 
@@ -124,15 +108,15 @@ class Registry(Generic[T]):
 
     def summary(self, name: str) -> str:
         """The one-line summary given at registration."""
-        return self._summaries.get(name, "")
+        return self._shown.get(name, {}).get("summary", "")
 
     def licence(self, name: str) -> str:
         """The licence given at registration, empty if none was."""
-        return self._licences.get(name, "")
+        return self._shown.get(name, {}).get("licence", "")
 
     def domain(self, name: str) -> str:
         """What kind of texts it has, as given at registration; empty if nothing was."""
-        return self._domains.get(name, "")
+        return self._shown.get(name, {}).get("domain", "")
 
     def names(self) -> list[str]:
         """All names, in the order of registration."""
@@ -146,6 +130,23 @@ class Registry(Generic[T]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
 
+    @contextmanager
+    def isolated(self) -> Iterator[None]:
+        """Within, names can be registered and replaced; at the end the registry is as it was before. For tests.
+
+        >>> shouts = Registry("shout")
+        >>> with shouts.isolated():
+        ...     shouts.register("upper", str.upper)
+        >>> list(shouts)
+        []
+        """
+        self._read_plugins()
+        before = dict(self._entries), dict(self._shown)
+        try:
+            yield
+        finally:
+            self._entries, self._shown = before
+
     def _read_plugins(self) -> None:
         if self._plugins_read:
             return
@@ -153,7 +154,9 @@ class Registry(Generic[T]):
         load_plugins()
         for point in entry_points(group=f"nbkit.{self.kind.replace(' ', '_')}"):
             self._entries.setdefault(point.name, point.value)
-            self._summaries.setdefault(point.name, f"from {point.dist.name}" if point.dist else "")
+            self._shown.setdefault(point.name, {"summary": f"from {point.dist.name}" if point.dist else ""})
+        if self._packages:
+            load_packages(self._packages)
 
 
 def load_point(point: EntryPoint) -> Any:
@@ -166,16 +169,23 @@ def load_point(point: EntryPoint) -> Any:
 
 
 def find_package(group: str) -> Any:
-    """What an installed package registers under an entry-point *group*; None without one.
+    """What an installed package registers under an entry-point *group*; None without one."""
+    return next(_found(group), None)
 
-    A package that cannot be imported is named in a warning; nbkit works without it.
-    """
+
+@cache
+def load_packages(group: str) -> None:
+    """Import the modules that installed packages name under an entry-point *group*; each registers what it has."""
+    list(_found(group))
+
+
+def _found(group: str) -> Iterator[Any]:
+    """What packages register; one that cannot be imported is named in a warning, and the others work."""
     for point in entry_points(group=group):
         try:
-            return load_point(point)
+            yield load_point(point)
         except NbkitError as error:
-            warnings.warn(str(error), stacklevel=2)
-    return None
+            warnings.warn(str(error), stacklevel=3)
 
 
 def from_package(group: str, name: str, package: str) -> Any:
@@ -206,9 +216,7 @@ def check_options(thing: str, factory: Callable[..., Any], options: Mapping[str,
     takes_any = any(each.kind is each.VAR_KEYWORD for each in known.values())
     for option in () if takes_any else options:
         if option not in known:
-            guess = closest(option, known)
-            hint = f"; did you mean '{guess}'?" if guess else "."
-            raise NbkitError(f"{thing}: unknown option '{option}'{hint} There are: {', '.join(known) or 'none'}")
+            raise NbkitError(f"{thing}: unknown option '{option}'{suggestion(option, known)}")
     for each in known.values():
         if each.kind is each.KEYWORD_ONLY and each.default is each.empty and each.name not in options:
             raise NbkitError(f"{thing} needs the option '{each.name}'")

@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -110,16 +111,12 @@ def registries_put_back():
     from nbkit.perturb import PERTURBATIONS
     from nbkit.studies import STUDIES
 
-    registries = (ALIGNERS, CLASSIFIERS, CORPORA, LANGUAGE_MODELS, METRICS, MODELS, NLI_CORPORA, PERTURBATIONS, STUDIES)
-    for registry in registries:
-        registry.names()  # what packages and plug-ins register stays
-    before = [(dict(registry._entries), dict(registry._summaries)) for registry in registries]
-    yield
-    for registry, (entries, summaries) in zip(registries, before, strict=True):
-        registry._entries.clear()
-        registry._entries.update(entries)
-        registry._summaries.clear()
-        registry._summaries.update(summaries)
+    with ExitStack() as stack:
+        for each in (
+            ALIGNERS, CLASSIFIERS, CORPORA, LANGUAGE_MODELS, METRICS, MODELS, NLI_CORPORA, PERTURBATIONS, STUDIES,
+        ):  # fmt: skip
+            stack.enter_context(each.isolated())
+        yield
 
 
 #: A configuration of the store, for tests of it; its inputs and a computation are below.

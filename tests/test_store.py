@@ -115,16 +115,7 @@ def test_the_store_is_a_dictionary_whatever_the_order_duplicates_shards_and_merg
             assert store.missing(CONFIG, inputs) == unknown
             cache |= {texts: {"text": texts[0], "length": len(texts[0])} for texts in unknown}
             assert store.records(CONFIG, inputs, compute, shard=shard) == [cache[texts] for texts in inputs]
-        assert list(store.iter_records(CONFIG, iter(cache), compute, shard=2)) == list(cache.values())
     assert len(compute.seen) == len(set(compute.seen)) == len(cache)
-
-
-def test_streaming_computes_window_by_window(tmp_path):
-    compute = Counter()
-    stream = Store(tmp_path).iter_records(CONFIG, iter(texts(100)), compute, shard=2)
-    assert next(stream)["text"] == "text 0"
-    assert len(compute.seen) == 20
-    assert len(list(stream)) == 99 and len(compute.seen) == 100
 
 
 def test_a_store_anywhere_fsspec_goes():
@@ -193,13 +184,6 @@ def test_a_damaged_table_is_set_aside_and_computed_again(tmp_path):
     with pytest.warns(DamagedShardWarning):
         pd.testing.assert_frame_equal(Store(tmp_path).table(CONFIG, lambda: table), table)
     assert len(list(tmp_path.rglob("*.damaged"))) == 1
-
-
-def test_whether_anything_is_remembered_is_known_without_reading(tmp_path):
-    store = Store(tmp_path)
-    assert not store.has_records(CONFIG)
-    store.records(CONFIG, [("a",)], lambda inputs: [{"n": 1}])
-    assert store.has_records(CONFIG) and not store.has_records({**CONFIG, "version": 7})
 
 
 def test_the_rows_of_a_table_are_known_without_reading_it(tmp_path):

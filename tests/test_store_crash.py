@@ -11,10 +11,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from nbkit.files import owner_mark
 from nbkit.store import DamagedShardWarning, Store
 from nbkit.store import shards as partition_module
 from nbkit.store.shards import Folder
@@ -130,23 +128,6 @@ def test_what_a_killed_writer_left_is_removed_when_it_is_old(tmp_path):
     os.utime(old, (0, time.time() - 3 * 24 * 3600))
     store.records(CONFIG, texts(1, 1), Counter())
     assert young.exists() and not old.exists()
-
-
-def test_what_a_killed_writer_of_this_machine_left_is_removed_at_once(tmp_path):
-    code = "import os; from nbkit.files import owner_mark; print(owner_mark()); os.kill(os.getpid(), 9)"
-    program = f"import sys; exec({code.replace('print(owner_mark())', 'print(owner_mark(), flush=True)')!r})"
-    mark = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False).stdout.strip()
-    store, table = Store(tmp_path), {"kind": "table", "version": 1}
-    store.records(CONFIG, texts(1), Counter())
-    store.table(table, lambda: pd.DataFrame({"a": [1]}))
-    for folder in {path.parent for path in tmp_path.rglob("*.parquet")}:
-        for name in (mark, owner_mark(), "0123456789ab-1-1"):
-            (folder / f".tmp-{name}-0123").write_bytes(b"x")
-    store.records(CONFIG, texts(1, 1), Counter())
-    next(tmp_path.rglob("*.table.parquet")).unlink()
-    store.table(table, lambda: pd.DataFrame({"a": [1]}))
-    left = sorted(path.name for path in tmp_path.rglob(".tmp-*"))
-    assert mark and left == sorted([f".tmp-{owner_mark()}-0123", ".tmp-0123456789ab-1-1-0123"] * 2)
 
 
 def test_keys_that_share_a_half_are_distinguished(tmp_path, monkeypatch):

@@ -6,20 +6,19 @@ Nothing here knows a study by name: how a run of it is fitted to a system is dec
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
-from typing import Any, Literal
+from itertools import chain, islice
+from typing import Any
 
 import yaml
 
-from nbkit.errors import NbkitError, ParamsError, UnknownNameError, closest
+from nbkit.errors import NbkitError, ParamsError, UnknownNameError, suggestion
 from nbkit.models import label, load
-from nbkit.models.caps import capped
 from nbkit.models.model import Model
 from nbkit.models.names import BY_RULE
 from nbkit.studies import STUDIES
@@ -29,8 +28,8 @@ from nbkit.studies.named import corpora, corpus_facts
 from nbkit.studies.results import Outcomes, computed
 from nbkit.studies.study import Study
 
-#: Texts that each system is asked at most for each behaviour, and requests that a card sends at most.
-MAX_TEXTS, MAX_REQUESTS = 500, 300
+#: Texts that each system is asked for each behaviour, about: runs are planned no larger.
+MAX_TEXTS = 500
 _HALF = 0.98  # of a share's interval with one item, at its widest: 1.96 · √(¼)
 
 
@@ -39,7 +38,7 @@ class Planned:
     """One behaviour of a card: the run that fits the systems, or why there is none.
 
     texts: those that each system is asked, of which stored ones are not asked again. corpora: "sandbox" or "data".
-    services: how many of the systems are asked by requests. prepared: whether corpora are searched or aligned first.
+    prepared: whether corpora are searched or aligned first.
     """
 
     study: Study
@@ -49,8 +48,11 @@ class Planned:
     reason: str = ""
     texts: int = 0
     corpora: str = ""
-    services: int = 0
     prepared: bool = False
+
+    def without(self, reason: str) -> Planned:
+        """The behaviour as not measurable, with the *reason*."""
+        return replace(self, reason=" ".join(reason.split()))
 
     @property
     def sureness(self) -> str:
@@ -74,8 +76,6 @@ class CardPlan:
     systems: Mapping[str, str]
     classifiers: Mapping[str, str]
     behaviours: tuple[Planned, ...]
-    max_texts: int
-    max_requests: int
     command: str = field(default="", compare=False)
 
     @property
@@ -90,7 +90,6 @@ def plan_card(
     *,
     classifiers: Sequence[str] = (),
     max_texts: int = MAX_TEXTS,
-    max_requests: int = MAX_REQUESTS,
     overrides: Mapping[str, Mapping[str, Any]] | None = None,
     command: str = "",
 ) -> CardPlan:
@@ -104,29 +103,22 @@ def plan_card(
     declared = behaviours(STUDIES)
     for name in overrides or {}:
         if name not in declared:
-            meant = closest(name, declared)
-            hint = f"; did you mean '{meant}'?" if meant else f"; there are: {', '.join(declared)}"
-            raise ParamsError(f"--params: unknown behaviour '{name}'{hint}")
-    if min(max_texts, max_requests) < 1:
-        raise NbkitError("--max-texts and --max-requests: at least 1 expected")
+            raise ParamsError(f"--params: unknown behaviour '{name}'{suggestion(name, declared)}")
     reading = {"translator": named, "classifier": judges}
     for reads, names in reading.items():
         for name in names.values():
-            _check_name(name, reads, pair)
-
-    def plan(requests: int) -> tuple[Planned, ...]:
-        return tuple(
-            _planned(STUDIES.get(name), behaviour, behaviour.fit, reading[behaviour.fit.reads], pair, max_texts,
-                     requests, (overrides or {}).get(name, {}))
-            for name, behaviour in declared.items()
-            if behaviour.fit is not None and (name in (overrides or {}) or not behaviour.fit.asked)
-        )  # fmt: skip
-
-    planned = plan(max_texts)
-    services = sum(each.services for each in planned)  # each with its share of the requests
-    if services:
-        planned = plan(max_requests // services)
-    return CardPlan(pair, named, judges, planned, max_texts, max_requests, command)
+            try:
+                _loaded(name, reads, *pair)
+            except NbkitError as error:  # what a system cannot do, its behaviours say
+                if isinstance(error, UnknownNameError):
+                    raise
+    planned = tuple(
+        _planned(STUDIES.get(name), behaviour, behaviour.fit, reading[behaviour.fit.reads], pair, max_texts,
+                 (overrides or {}).get(name, {}))
+        for name, behaviour in declared.items()
+        if behaviour.fit is not None and (name in (overrides or {}) or not behaviour.fit.asked)
+    )  # fmt: skip
+    return CardPlan(pair, named, judges, planned, command)
 
 
 def _named(names: Sequence[str], label: Callable[[str], str]) -> dict[str, str]:
@@ -140,12 +132,12 @@ def _named(names: Sequence[str], label: Callable[[str], str]) -> dict[str, str]:
 
 def _planned(
     study: Study, behaviour: Behaviour, fit: Fit, systems: Mapping[str, str], pair: tuple[str, str], most: int,
-    requests: int, more: Mapping[str, Any],
+    more: Mapping[str, Any],
 ) -> Planned:  # fmt: skip
     made = Planned(study, behaviour, systems)
     if not systems:
         how = " (classifiers; --classifier NAME)" if fit.reads != "translator" else ""
-        return _without(made, f"no {fit.reads} was named{how}")
+        return made.without(f"no {fit.reads} was named{how}")
     try:
         try:
             kind, given = fit.corpora(systems.values(), pair)
@@ -156,42 +148,37 @@ def _planned(
         values = {**fit.params, **given, **more}
         sizes = {**fit.sizes, **{name: values[name] for name in fit.sizes if name in values}}
 
-        def sized(scale: float, one: bool = False) -> StudyParams:
+        def sized(scale: float, n: int | None = None) -> StudyParams:
+            """The parameters with sizes times *scale*, for the first *n* systems."""
             sizes_now = {
-                name: max(min(fit.least.get(name, 1), n), round(n * scale)) if isinstance(n, int) else n
-                for name, n in sizes.items()
+                name: max(min(fit.least.get(name, 1), full), round(full * scale)) if isinstance(full, int) else full
+                for name, full in sizes.items()
             }
-            named = dict(list(systems.items())[:1]) if one else systems
+            named = dict(islice(systems.items(), n))
             return study.params.checked(filled({**values, **sizes_now}, named, *pair), study.name)
 
         params = sized(1.0)
         never = (str(error) for error in study.missing(params) if error.final)
         if problem := next(chain(study.problems(params, untranslated=False), never), None):
-            return _without(made, problem)
-        asked = [cost for name in systems.values() if (cost := _asks(name, fit.reads, *pair)) != "nothing"]
-        services = asked.count("requests")
-        cap = min(most, requests) if services else most
+            return made.without(problem)
+        cap = most if any(_loaded(name, fit.reads, *pair).stored for name in systems.values()) else math.inf
         scale = 1.0
         for _ in range(6):  # texts grow with the sizes, if not always in proportion
-            texts = _asked(study, sized(scale, one=True))
-            if texts <= cap or not asked:
+            units = study.units(sized(scale, 1), count=True)
+            texts = sum(unit.texts for unit in units if unit.runs_models)  # known before the system answers
+            if texts <= cap:
                 break
             scale *= (0.97 * cap / texts) ** (1 / max(1, len(sizes)))
-        if texts > cap and asked:
-            of = "requests" if cap < most else "texts"
-            why = f"even the smallest run asks {texts:,} texts, the cap is {cap:,}: raise max_{of} (--max-{of})"
-            return _without(made, why)
+        else:
+            why = f"even the smallest run asks {texts:,} texts, the cap is {cap:,}: raise max_texts (--max-texts)"
+            return made.without(why)
         params = sized(scale)
         prepared = kind != "sandbox" and any(not each.runs_models for each in study.units(params, count=True))
-        return Planned(study, behaviour, systems, params, "", texts, kind, services, prepared)
+        return replace(made, params=params, texts=texts, corpora=kind, prepared=prepared)
     except NbkitError as error:
         if more and isinstance(error, ParamsError):  # somebody wrote what is wrong
             raise
-        return _without(made, str(error))
-
-
-def _without(made: Planned, reason: str) -> Planned:
-    return Planned(made.study, made.behaviour, made.systems, None, " ".join(reason.split()))
+        return made.without(str(error))
 
 
 def _loaded(name: str, reads: str, src: str, tgt: str) -> Model:
@@ -199,56 +186,21 @@ def _loaded(name: str, reads: str, src: str, tgt: str) -> Model:
     return load(name, "classify", src) if reads == "classifier" else load(name, "translate", src, tgt)
 
 
-def _check_name(name: str, reads: str, pair: tuple[str, str]) -> None:
-    """Raise `UnknownNameError` for a name that is none; what a system cannot do, its behaviours say."""
-    try:
-        _loaded(name, reads, *pair)
-    except UnknownNameError:
-        raise
-    except NbkitError:
-        pass
+def compute(planned: Planned) -> tuple[Outcomes | None, str]:
+    """The outcomes of a planned run with their texts, or None and why there are none.
 
-
-def _asks(name: str, reads: str, src: str, tgt: str) -> Literal["requests", "texts", "nothing"]:
-    """What a system costs: requests to a service, texts of a model or a program, nothing where files answer."""
-    with suppress(NbkitError):  # of a name that the study refuses
-        return _loaded(name, reads, src, tgt).cost
-    return "texts"
-
-
-def _asked(study: Study, params: StudyParams) -> int:
-    """Texts that the one system of *params* is asked, as far as they are known before it answers."""
-    return sum(unit.texts for unit in study.units(params, count=True) if unit.runs_models)
-
-
-@dataclass(frozen=True)
-class Computed:
-    """What came of a planned run. reason: why there are no outcomes. asked: new texts by model; requests: in total."""
-
-    outcomes: Outcomes | None = None
-    reason: str = ""
-    asked: Mapping[str, int] = field(default_factory=dict)
-    requests: int = 0
-
-
-def compute(planned: Planned, max_texts: int, max_requests: int) -> Computed:
-    """The outcomes of a planned run with their texts: of its systems and of references, without a study's controls."""
+    The rows are those of its systems and of references, without a study's controls.
+    """
     if planned.params is None:
-        return Computed(reason=planned.reason)
-    found, reason = None, ""
-    with capped(texts=max_texts, requests=max_requests) as caps:
-        try:
-            found = computed(planned.params, texts=True)
-        except NbkitError as error:
-            reason = " ".join(str(error).split())
-    if found is not None:
-        there = set(found.rows["model"])
-        shown = [name for name in there if name in planned.systems or is_people(name)]
-        found, reason = (
-            (None, "its run has no items") if there.isdisjoint(planned.systems) else (found.of_systems(shown), "")
-        )
-    asked = {name: caps.asked[name.removeprefix(BY_RULE)] for name in planned.systems.values()}
-    return Computed(found, reason, asked, caps.requested)
+        return None, planned.reason
+    try:
+        found = computed(planned.params, texts=True)
+    except NbkitError as error:
+        return None, " ".join(str(error).split())
+    there = set(found.rows["model"])
+    if there.isdisjoint(planned.systems):
+        return None, "its run has no items"
+    return found.of_systems([name for name in there if name in planned.systems or is_people(name)]), ""
 
 
 def texts_of(behaviour: Behaviour, params: StudyParams) -> Iterator[dict[str, str]]:

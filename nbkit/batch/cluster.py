@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
@@ -88,10 +89,8 @@ class Cluster:
         try:
             self.client.wait_for_workers(1, timeout=seconds)
         except TimeoutError:
-            raise ClusterError(
-                f"the scheduler at {self.address} has no workers; start some with: "
-                f"dask worker {self.address} --nthreads 1"
-            ) from None
+            start = f"start some with: dask worker {self.address} --nthreads 1"
+            raise ClusterError(f"the scheduler at {self.address} has no workers; {start}") from None
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Yield each of *tasks* as it ends. Raises `ClusterError` if the scheduler goes away."""
@@ -108,8 +107,7 @@ class Cluster:
                     task = waiting.pop(future)
                     if future.cancelled():
                         raise self._gone()
-                    error = future.exception()
-                    yield Done.of(task, None if error else future.result(), error)
+                    yield Done.of(task, future)
                 if not self._workers():
                     tqdm.write("no worker is left; waiting for new ones (Ctrl-C stops)", file=sys.stderr)
         finally:
@@ -134,13 +132,9 @@ def _require(executor: str, address: str | None) -> None:
         raise NbkitError(f"--address requires --executor dask, not {executor}")
     if address is not None and not address.strip():
         raise NbkitError("--address is empty; a Dask scheduler's is expected, such as tcp://HOST:8786")
-    try:
-        import distributed  # noqa: F401
-
-        if executor in _JOBS:
-            import dask_jobqueue  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError(f"--executor {executor} needs Dask ({error}): {install('dask')}") from None
+    package = "dask_jobqueue" if executor in _JOBS else "distributed"
+    if find_spec(package) is None:
+        raise MissingExtraError(f"--executor {executor} needs the package {package}: {install('dask')}")
 
 
 @contextmanager
@@ -193,9 +187,7 @@ def _jobs(executor: str, workers: int) -> Iterator[Any]:
     kind = getattr(dask_jobqueue, _JOBS[executor])
     command = kind.job_cls.submit_command.split()[0]
     if shutil.which(command) is None:
-        raise ClusterError(
-            f"--executor {executor}: there is no {command} on this machine; run nbkit where jobs are submitted"
-        )
+        raise ClusterError(f"--executor {executor}: there is no {command} here; run nbkit where jobs are submitted")
     try:
         cluster = kind()
     except (ValueError, TypeError, OSError, RuntimeError) as error:

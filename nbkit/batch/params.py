@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import dropwhile, takewhile
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any
@@ -16,8 +15,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 
 from nbkit import yaml_text
 from nbkit.batch import bundled, find_notebook, find_params
-from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
-from nbkit.files import looks_secret
+from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems, suggestion
+from nbkit.files import looks_secret, read_text, unstorable
 from nbkit.models.python import forgotten
 from nbkit.models.services.commands import commands_allowed
 from nbkit.store import cache_problem
@@ -87,7 +86,8 @@ def listing(problems: Iterable[Problem]) -> str:
     groups: list[tuple[Problem, list[str]]] = []  # the first of those that are alike, and what differs in the others
     for problem in problems:
         for first, different in groups:
-            if _alike(first, problem) and (difference := _difference(first, problem)) not in different:
+            difference = _difference(first, problem)
+            if difference and difference not in different:
                 different.append(difference)
                 break
         else:
@@ -99,20 +99,18 @@ def listing(problems: Iterable[Problem]) -> str:
     return "\n".join(line for i, line in enumerate(lines) if not (line.startswith(" ") and line in lines[i + 1 :]))
 
 
-def _alike(one: Problem, other: Problem) -> bool:
-    """Whether two problems differ in at most a quarter of their words."""
+def _difference(one: Problem, other: Problem) -> str:
+    """The first words of *other* that replace words of *one*; "" unless they are at most a quarter of all."""
     (a, _, tail), (b, _, other_tail) = one.message.partition("\n"), other.message.partition("\n")
     words, others = a.split(), b.split()
-    if one.place != other.place or tail != other_tail or len(words) != len(others):
-        return False
-    return 0 < sum(x != y for x, y in zip(words, others, strict=True)) <= len(words) / 4
-
-
-def _difference(one: Problem, other: Problem) -> str:
-    """The first words of *other* that replace words of *one*."""
-    pairs = zip(one.message.split(), other.message.split(), strict=True)
-    differing = dropwhile(lambda pair: pair[0] == pair[1], pairs)
-    return " ".join(y for _, y in takewhile(lambda pair: pair[0] != pair[1], differing)).rstrip(".,:;")
+    differ = [x != y for x, y in zip(words, others, strict=False)]
+    if (one.place, tail, len(words)) != (other.place, other_tail, len(others)) or not 0 < sum(differ) <= len(
+        differ
+    ) / 4:
+        return ""
+    first = differ.index(True)
+    end = next((i for i, is_other in enumerate(differ) if i > first and not is_other), None)
+    return " ".join(others[first:end]).rstrip(".,:;")
 
 
 class RunEntry(BaseModel):
@@ -182,15 +180,11 @@ class Entry:
         >>> entry.place_of("corpus tsv:no.tsv: no such file; there is: zero"), entry.place_of("model 'tuned-zero-en'")
         ('a.yaml:5', 'a.yaml:3')
         """
-        found = (
-            (match.start(), -len(value), place)
-            for value, place in self.written.items()
-            if (
-                match := re.search(
-                    _NAMED.format(re.escape(value if len(value) >= _LEAST_TEXT else f"'{value}'")), problem
-                )
-            )
-        )
+        found: list[tuple[int, int, str]] = []
+        for value, place in self.written.items():
+            name = re.escape(value if len(value) >= _LEAST_TEXT else f"'{value}'")
+            if match := re.search(rf"(?<![\w./:-]){name}(?![\w/-])", problem):
+                found.append((match.start(), -len(value), place))
         return min(found, default=(0, 0, self.place))[2]
 
 
@@ -201,21 +195,15 @@ def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile
     settings: values of ``${NAME}`` in its parameters (``--set NAME=VALUE``).
     """
     path = find_params(Path(path))
-    try:
-        with path.open(encoding="utf-8") as file:  # a device has no end
-            text = file.read(yaml_text.MOST_CHARACTERS + 1)
-    except FileNotFoundError:
-        raise ParamsError(f"no such run file: {path}{_near(path)}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"not UTF-8 text: {error}", path) from None
-    except OSError as error:
-        raise ParamsError(f"the run file {path} cannot be read: {error.strerror}") from None
-    return parse(text, str(path), settings)
+    if not path.exists():
+        raise ParamsError(f"no such run file: {path}{_near(path)}")
+    return parse(read_text(path, "the run file"), str(path), settings)
 
 
 def _near(path: Path) -> str:
     """A hint at what *path* may have meant: a run file beside it, or a bundled one."""
-    beside = {file.stem: str(file) for file in sorted(path.parent.glob("*.y*ml")) if _is_run_file(file)}
+    files = (file for file in sorted(path.parent.glob("*.y*ml")) if file.is_file())
+    beside = {file.stem: str(file) for file in files if re.search(rb"^runs:", file.read_bytes(), re.MULTILINE)}
     if near := closest(path.stem, beside):
         return f"; did you mean '{beside[near]}'?"
     if path.is_absolute() or path.parent not in (Path(), Path("params")):  # where `find_params` does not look
@@ -224,14 +212,6 @@ def _near(path: Path) -> str:
     if near := closest(path.stem, own):
         return f"; did you mean '{own[near]}' (bundled)?"
     return f". Bundled run files: {', '.join(own.values())}"
-
-
-def _is_run_file(path: Path) -> bool:
-    """Whether a YAML file looks like a run file; any folder may hold others."""
-    try:
-        return any(line.startswith("runs:") for line in path.read_text(encoding="utf-8").splitlines())
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = None) -> RunFile:
@@ -302,18 +282,13 @@ def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
                 found.append(f"study '{entry.study.name}': {error}")
         try:
             found += entry.study.problems(entry.params, untranslated=untranslated)
-            if untranslated and not found:
-                found += _waiting(run.name, entry)
+            if untranslated and not found:  # rounds that `nbkit sources` wrote and nobody has translated yet
+                uses = dict.fromkeys(entry.study.uses(entry.params))
+                found += [text for use in uses for text in use.model.waiting(run.name)]
         except OSError as error:  # a name too long for a file, a folder that may not be read
             found.append(f"{str(error.filename)[:200]}: {error.strerror}")
         problems += [Problem(f"{entry.place_of(text)} ({entry.name})", text) for text in found]
     return problems
-
-
-def _waiting(run: str, entry: Entry) -> Iterator[str]:
-    """The rounds that `nbkit sources` wrote for a run and nobody has translated yet."""
-    for use in dict.fromkeys(entry.study.uses(entry.params)):
-        yield from use.model.waiting(run)
 
 
 def not_remembered(run: RunFile) -> list[str]:
@@ -382,7 +357,6 @@ def _texts(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
 
 #: Shorter texts are looked for in quotes, as any message may hold them; none is part of a longer name.
 _LEAST_TEXT = 4
-_NAMED = r"(?<![\w./:-]){}(?![\w/-])"
 
 
 def _nothing_to_run(entry: Entry) -> Iterator[str]:
@@ -396,16 +370,11 @@ def _nothing_to_run(entry: Entry) -> Iterator[str]:
 def _wanted(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:
     if entry.notebooks is None:
         return study.notebooks
-    by_name = {name: notebook for notebook in study.notebooks for name in (notebook.path, Path(notebook.path).name)}
+    names = [Path(notebook.path).name for notebook in study.notebooks]
+    by_name = dict(zip(names, study.notebooks, strict=True)) | {each.path: each for each in study.notebooks}
     for name in entry.notebooks:
         if name not in by_name:
-            guess = closest(name, by_name)
-            there_are = ", ".join(Path(notebook.path).name for notebook in study.notebooks)
-            raise ParamsError(
-                f"study '{study.name}' has no notebook '{name}'"
-                + (f"; did you mean '{guess}'?" if guess else ".")
-                + f" There are: {there_are or 'none'}"
-            )
+            raise ParamsError(f"study '{study.name}' has no notebook '{name}'{suggestion(Path(name).name, names)}")
     wanted = {by_name[name].path for name in entry.notebooks}
     return tuple(notebook for notebook in study.notebooks if notebook.path in wanted)
 
@@ -423,9 +392,11 @@ def explained(error: ValidationError, lines: Lines, prefix: Location, fields: An
 
 
 def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:
-    """Location and line of each value. Raises `DataError` for a key that is given twice."""
+    """Location and line of each value. Raises `DataError` for a key that is given twice, and for text of no file."""
     yield location, yaml_text.line_of(node)
-    if isinstance(node, yaml.SequenceNode):
+    if isinstance(node, yaml.ScalarNode):
+        _check_text(node, path)
+    elif isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
             yield from _places(item, (*location, number), path)
     elif isinstance(node, yaml.MappingNode):
@@ -433,12 +404,19 @@ def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Lo
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 continue
+            _check_text(key, path)
             here = yaml_text.line_of(key)
             if key.value in first:
                 raise DataError(f"'{key.value}' is given twice (first in line {first[key.value]})", path, here)
             first[key.value] = here
             yield from _places(value, (*location, key.value), path)
             yield (*location, key.value), here  # the key's own line is what a reader looks for
+
+
+def _check_text(node: yaml.ScalarNode, path: str) -> None:
+    if found := unstorable(node.value):
+        reason = f"{node.value!r:.80} contains {found}, which cannot be stored or shown"
+        raise DataError(reason, path, yaml_text.line_of(node))
 
 
 # ----------------------------------------------------------------------------
@@ -450,7 +428,6 @@ def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Lo
 FROM_ENVIRONMENT = ("NBKIT_DATA", "NBKIT_CACHE", "HOME", "HF_HOME")
 # Paths and names of models are filled in where they are used, too: no variable may be left over for that.
 _LEFT = re.compile(r"\$\{?(\w+|\{)")
-_NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
 
 
 def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -> Any:
@@ -459,7 +436,7 @@ def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -
     settings: values by name (``--set NAME=VALUE``). lines: where each value stands in the file.
 
     Raises `ParamsError` with file and line for a variable that is neither in *settings* nor in `FROM_ENVIRONMENT`, or
-    has no value, for a setting that no text uses, and for text that no file can hold (NUL, half a surrogate pair).
+    has no value, for a setting that no text uses, and for one that no file can hold (NUL, half a surrogate pair).
 
     >>> fill({"runs": ["${MINE}/a"]}, {"MINE": "/data"}, Lines("demo.yaml"))["runs"]
     ['/data/a']
@@ -468,7 +445,8 @@ def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -
     nbkit.errors.ParamsError: demo.yaml:2: ${OPENAI_API_KEY} looks like a key or a password, ...
     """
     for name, value in settings.items():
-        _check_text(value, (), lines)
+        if found := unstorable(value):
+            raise lines.error((), f"--set {name}: {value!r:.80} contains {found}, which cannot be stored or shown")
         if looks_secret(name):
             raise lines.error((), _secret(name))
         if "$" in value:
@@ -477,22 +455,15 @@ def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -
             raise lines.error((), f"--set {name}: no parameter of the file contains ${{{name}}}")
     environment = {name: os.environ[name] for name in FROM_ENVIRONMENT if os.environ.get(name)}
     known = {**environment, **settings}
-    return {key: _filled(value, (key,), known if key == "runs" else None, lines) for key, value in values.items()}
+    return {**values, **{key: _filled(values[key], (key,), known, lines) for key in ("runs",) if key in values}}
 
 
-def _filled(value: Any, location: Location, known: Mapping[str, str] | None, lines: Lines) -> Any:
-    """*value* with variables filled in; None: texts are only checked."""
+def _filled(value: Any, location: Location, known: Mapping[str, str], lines: Lines) -> Any:
     if isinstance(value, dict):
-        for key in value:
-            if isinstance(key, str):
-                _check_text(key, location, lines)
         return {key: _filled(item, (*location, key), known, lines) for key, item in value.items()}
     if isinstance(value, list):
         return [_filled(item, (*location, number), known, lines) for number, item in enumerate(value)]
     if not isinstance(value, str):
-        return value
-    _check_text(value, location, lines)
-    if known is None:
         return value
     filled = Template(value).safe_substitute(known)
     if left := _LEFT.search(filled):
@@ -516,9 +487,3 @@ def _secret(name: str) -> str:
         f"${{{name}}} looks like a key or a password, which no run file may contain; keys of servers stay in the "
         "environment (docs/servers.md); if it is not a key, rename it"
     )
-
-
-def _check_text(text: str, location: Location, lines: Lines) -> None:
-    if found := _NO_TEXT.search(text):
-        what = "a NUL character" if found[0] == "\0" else "half a surrogate pair"
-        raise lines.error(location, f"{text!r:.80} contains {what}, which cannot be stored or shown")

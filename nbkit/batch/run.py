@@ -21,7 +21,7 @@ from nbkit import provenance
 from nbkit.batch import cluster
 from nbkit.batch.cluster import KEPT
 from nbkit.batch.folder import OutputFolder, run_folder
-from nbkit.batch.params import Entry, RunFile, listing, read, refuse_programs, validate
+from nbkit.batch.params import RunFile, listing, read, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, make_plan, merged_units
 from nbkit.batch.workers import (
     Done,
@@ -149,19 +149,13 @@ def run(
 
 
 def dry_run(
-    run_file: str | Path | RunFile,
-    *,
-    output: str | Path | None = None,
-    workers: int | None = None,
-    force: bool = False,
+    run_file: str | Path | RunFile, *, output: str | Path | None = None, workers: int | None = None, force: bool = False
 ) -> RunSummary:
     """What `run` would do with the same arguments. Writes no results and loads no model."""
     job = _job(run_file, output, workers, force)
     units = _units(job, count=True)
     return job.summary(
-        units=len(units),
-        texts=sum(unit.texts for unit in units),
-        stored=sum(unit.stored for unit in units),
+        units=len(units), texts=sum(unit.texts for unit in units), stored=sum(unit.stored for unit in units)
     )
 
 
@@ -231,23 +225,13 @@ def _units(job: _Job, *, count: bool) -> list[Unit]:
     waiting = {execution.run for execution in job.waiting} | job.folder.incomplete()
     forgets = {name for known in job.plan.not_remembered for name in (known, f"{BY_RULE}{known}")}
     units = merged_units((entry for entry in job.plan.entries if entry.name in waiting), count=count)
-    return [
-        unit
-        for unit in units
-        if forgets.isdisjoint(
-            {unit.arguments.get("model"), *unit.arguments.get("system", ()), *unit.arguments.get("cell", ())}
-        )
-    ]
+    return [u for u in units if forgets.isdisjoint({u.arguments.get("model"), *u.arguments.get("cell", ())})]
 
 
 def _incomplete(plan: Plan, failed: Collection[str]) -> frozenset[str]:
     """The entries that have one of the units with a *failed* label."""
-    if not failed:
-        return frozenset()
-    labels = {
-        entry.name: {unit.label for unit in entry.study.units(entry.params, count=False)} for entry in plan.entries
-    }
-    return frozenset(name for name, units in labels.items() if not units.isdisjoint(failed))
+    entries = plan.entries if failed else ()
+    return frozenset(e.name for e in entries if any(u.label in failed for u in e.study.units(e.params, count=False)))
 
 
 def _runner(
@@ -264,8 +248,7 @@ def _runner(
 
 def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     where = places()
-    for stage, (_, group) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
-        members = list(group)
+    for stage, (_, members) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
         tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
         with closing(_logged(runner(tasks), len(tasks), f"stage {stage}")) as ended:
             for done in ended:
@@ -314,34 +297,27 @@ def _run_notebooks(job: _Job, runner: Runner, runtime: str, pages: _Report) -> I
             pages.build()
 
 
-def _without_outcomes(job: _Job) -> list[Entry]:
-    """The entries whose outcomes are still to be written."""
-    keys = job.plan.outcomes
-    return [e for e in job.plan.entries if e.name in keys and written_key(job.folder.outcomes(e.name)) != keys[e.name]]
-
-
 def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> Iterator[Failure]:
     """Write the outcomes of each entry, unless they are there; those that would ask models again are skipped."""
     keys = {name: key for name, key in job.plan.outcomes.items() if name not in incomplete}
     job.folder.remove_outcomes_but(keys)
-    for entry in job.plan.entries:
-        if entry.name not in keys:
-            tqdm.write(f"no outcomes of {entry.name}: {_without(entry, incomplete)}", file=sys.stderr)
     tasks = []
-    for entry in _without_outcomes(job):
-        if entry.name in keys:
+    for entry in job.plan.entries:
+        path = job.folder.outcomes(entry.name)
+        if entry.name not in keys:
+            why = "part of its work failed" if entry.name in incomplete else "results of a model are not stored"
+            tqdm.write(f"no outcomes of {entry.name}: {why}", file=sys.stderr)
+        elif written_key(path) != keys[entry.name]:
             schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
-            path = str(job.folder.outcomes(entry.name))
-            arguments = (schema, entry.params.model_dump(mode="json"), path, keys[entry.name], places())
+            arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], places())
             tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
-    for done in _logged(runner(tasks), len(tasks), "outcomes"):
+    yield from _failures(_logged(runner(tasks), len(tasks), "outcomes"))
+
+
+def _failures(results: Iterator[Done]) -> Iterator[Failure]:
+    for done in results:
         if done.error is not None:
             yield Failure(done.task.label, str(done.error), done.error.details)
-
-
-def _without(entry: Entry, incomplete: Collection[str]) -> str:
-    """Why there are no outcomes of an entry."""
-    return "part of its work failed" if entry.name in incomplete else "results of a model are not stored"
 
 
 def _logged(results: Iterator[Done], total: int, what: str) -> Generator[Done, None, None]:
@@ -350,10 +326,8 @@ def _logged(results: Iterator[Done], total: int, what: str) -> Generator[Done, N
         tqdm.write(f"[{what} 0/{total}] started", file=sys.stderr)
     with tqdm(total=total, desc=what, disable=None if total else True) as bar:
         for number, done in enumerate(results, 1):
-            line = f"[{what} {number}/{total}] {done.task.label}"
-            if done.error is not None:
-                line += ": FAILED"
-            tqdm.write(line, file=sys.stderr)
+            failed = ": FAILED" if done.error is not None else ""
+            tqdm.write(f"[{what} {number}/{total}] {done.task.label}{failed}", file=sys.stderr)
             bar.update()
             yield done
 

@@ -18,14 +18,7 @@ from nbkit.batch.plan import merged_units
 from nbkit.batch.workers import run_unit
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.files import atomic_write
-from nbkit.models.services.outputs import (
-    MANIFEST,
-    ROUND,
-    MissingOutputsError,
-    as_key,
-    read_lines,
-    text_digest,
-)
+from nbkit.models.services.outputs import MANIFEST, ROUND, MissingOutputsError, as_key, read_lines, text_digest
 
 
 @dataclass(frozen=True)
@@ -80,12 +73,11 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
     written = []
     for (src, tgt), texts in missing.items():
         before = {key for (_, *pair), keys in known.items() if pair == [src, tgt] for key in keys}
-        lines = [text for text in texts if text not in before]
-        if lines:
-            path = folder / f"{number}.{src}-{tgt}.{src}"
-            with atomic_write(path) as temporary:
-                temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            written.append(Round(path, folder / f"{number}.{src}-{tgt}.{tgt}", len(lines)))
+        if lines := [text for text in texts if text not in before]:
+            stem = folder / f"{number}.{src}-{tgt}"
+            part = Round(stem.with_name(f"{stem.name}.{src}"), stem.with_name(f"{stem.name}.{tgt}"), len(lines))
+            _write(part.source, "".join(f"{line}\n" for line in lines))
+            written.append(part)
     if written:
         _note(run_file, folder, number, written)
     return Sources(tuple(written), waiting, tuple(error for error in errors if error.name not in names))
@@ -94,7 +86,7 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
 def _names(run_file: RunFile, folder: Path) -> set[str]:
     """The systems of a run that read their translations from *folder*."""
     models = (use.model for entry in entries(run_file) for use in entry.study.uses(entry.params))
-    files = (model.inner or model for model in models if model.cost == "nothing")
+    files = (model.inner or model for model in models if not model.stored)
     return {model.name for model in files if model.folder is not None and model.folder.resolve() == folder.resolve()}
 
 
@@ -125,24 +117,27 @@ def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) ->
     record: dict[str, Any] = (
         json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"version": 1, "rounds": []}
     )
-    decoding = {
-        entry.name: entry.params.decoding.identity() for entry in entries(run_file) if hasattr(entry.params, "decoding")
-    }
-    record["rounds"] = [each for each in record["rounds"] if each["round"] != number]  # given up, and deleted
-    record["rounds"].append(
-        {
-            "round": number,
-            "run": run_file.name,
-            "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "decoding": decoding,
-            "files": [
-                {
-                    "source": each.source.name, "translation": each.target.name, "texts": each.texts,
-                    "digests": " ".join(map(text_digest, read_lines(each.source))),
-                }
-                for each in written
-            ],
-        }
-    )  # fmt: skip
+    rounds = [each for each in record["rounds"] if each["round"] != number]  # others were given up, and deleted
+    this = {
+        "round": number,
+        "run": run_file.name,
+        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "decoding": {
+            entry.name: entry.params.decoding.identity()
+            for entry in entries(run_file)
+            if hasattr(entry.params, "decoding")
+        },
+        "files": [
+            {
+                "source": each.source.name, "translation": each.target.name, "texts": each.texts,
+                "digests": " ".join(map(text_digest, read_lines(each.source))),
+            }
+            for each in written
+        ],
+    }  # fmt: skip
+    _write(path, json.dumps({**record, "rounds": [*rounds, this]}, indent=1, ensure_ascii=False) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
     with atomic_write(path) as temporary:
-        temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")

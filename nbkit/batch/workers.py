@@ -17,10 +17,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, as_completed, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
-from typing import Any, Protocol, cast
+from pkgutil import resolve_name
+from typing import Any, TypeAlias, cast
 
 from filelock import FileLock, Timeout
 from jupyter_client.kernelspec import KernelSpec
@@ -34,7 +34,7 @@ from nbkit.batch.folder import OutputFolder
 from nbkit.batch.plan import Execution
 from nbkit.errors import NbkitError
 from nbkit.files import writable
-from nbkit.models.model import installed
+from nbkit.fingerprint import installed
 from nbkit.models.services.commands import VARIABLE as COMMANDS
 from nbkit.registry import PLUGINS, load_plugins
 from nbkit.store import cache_folder
@@ -82,17 +82,16 @@ class Done:
     error: TaskError | None = None
 
     @classmethod
-    def of(cls, task: Task, value: Any, error: BaseException | None) -> Done:
-        """The end of a task that returned *value*, or raised *error*."""
+    def of(cls, task: Task, future: Future[Any]) -> Done:
+        """The end of a task whose *future* has ended."""
+        error = CancelledError() if future.cancelled() else future.exception()
         if error is None or isinstance(error, TaskError):
-            return cls(task, value, error)
+            return cls(task, None if error else future.result(), error)
         return cls(task, error=TaskError(type(error).__name__, str(error)))
 
 
-class Runner(Protocol):
-    """Runs tasks and yields each as it ends, in any order; never raises because a task failed."""
-
-    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]: ...
+#: Runs tasks and yields each as it ends, in any order; never raises because a task failed.
+Runner: TypeAlias = Callable[[Sequence[Task]], Iterator[Done]]
 
 
 class ForeignExecutor:
@@ -105,7 +104,7 @@ class ForeignExecutor:
         running = {self.executor.submit(call, task.function, task.arguments): task for task in tasks}
         try:
             for future in as_completed(running):
-                yield _ended(running[future], future)
+                yield Done.of(running[future], future)
         finally:
             for future in running:
                 future.cancel()
@@ -169,7 +168,7 @@ class LocalProcesses:
                     if isinstance(future.exception(), ProcessExpired | BrokenExecutor):
                         killed.append(task)
                     else:
-                        yield _ended(task, future)
+                        yield Done.of(task, future)
                     start(kind)
         finally:
             for future in running:
@@ -243,11 +242,6 @@ def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         raise TaskError(type(error).__name__, message, traceback.format_exc()) from error
 
 
-def _ended(task: Task, future: Future[Any]) -> Done:
-    error = CancelledError() if future.cancelled() else future.exception()
-    return Done.of(task, None if error else future.result(), error)
-
-
 # ----------------------------------------------------------------------------
 # A worker's process: its environment, and its end.
 
@@ -312,9 +306,8 @@ def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, st
     """Call ``"package.module:function"`` with *arguments* and return its result."""
     os.environ.update(where)
     load_plugins()
-    module, _, name = function.partition(":")
     try:
-        unit = getattr(import_module(module), name)
+        unit = resolve_name(function)
     except (ImportError, AttributeError) as error:
         raise NbkitError(f"unit of work '{function}' cannot be found: {error}") from error
     return unit(**arguments)
@@ -327,8 +320,7 @@ def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str, wh
     """
     os.environ.update(where)
     load_plugins()
-    module, _, name = schema.partition(":")
-    checked = getattr(import_module(module), name)(**params)
+    checked = resolve_name(schema)(**params)
     path = Path(file)
     with writable(path.parent.parent):
         path.parent.mkdir(exist_ok=True)

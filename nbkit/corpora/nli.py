@@ -209,7 +209,7 @@ class NliFiles(Files):
             if not isinstance(row, Unlabelled):
                 yield row
             elif request.skipped is not None:
-                request.skipped.add(row)
+                request.skipped.append(row)
 
     def identity(self, request: Request) -> dict[str, Any]:
         """Digest or revision of the file, how it is read, and the tokenizer."""

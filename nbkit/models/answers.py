@@ -18,12 +18,13 @@ from pkgutil import resolve_name
 from typing import Any, Protocol
 
 from nbkit.errors import MissingExtraError, ModelError, as_problem, install
+from nbkit.fingerprint import installed
 from nbkit.models import files, names
 from nbkit.models.batching import windows
-from nbkit.models.caps import take_texts
 from nbkit.models.folders import check_folder, kind_of
-from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, arithmetic, installed, keep, resolve_device
+from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, arithmetic, keep, resolve_device
 from nbkit.models.names import BY_RULE, REINSTALL, SERVICES, Reference, check_languages, families, find, service_of
+from nbkit.models.python import Python
 from nbkit.progress import progress_bar
 from nbkit.store import Store
 from nbsandbox.trained import shipped_folder
@@ -31,7 +32,7 @@ from nbsandbox.trained import shipped_folder
 #: What runs weights, by backend and task: made of a reference and a folder.
 NETWORKS: dict[tuple[str | None, str], str] = {
     (None, "translate"): "nbkit.models.seq2seq:Seq2Seq",
-    (None, "classify"): "nbkit.models.classify:load",
+    (None, "classify"): "nbkit.models.classify:Classifier",
     (None, "likelihood"): "nbkit.models.lm:load",
     (None, "fill"): "nbkit.models.lm:load",
     ("ct2", "translate"): "nbkit.models.ct2:Converted",
@@ -50,18 +51,13 @@ def load(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
 
     lang: of the inputs; tgt: of translations. how: decoding, device and dtype. Raises as `names.find`.
     """
-    return model_of(find(name, task, lang, tgt, **how))
-
-
-def model_of(reference: Reference) -> Model:
-    """The model of a reference."""
+    reference = find(name, task, lang, tgt, **how)
     if reference.entry.python is not None:
-        made: Model = resolve_name("nbkit.models.python:Python")(reference)
-    elif reference.service is not None:
-        made = resolve_name(SERVICES[reference.service])(reference)
-    else:
-        made = Weights(reference)
-    return made
+        return Python(reference)
+    if reference.service is None:
+        return Weights(reference)
+    service: Model = resolve_name(SERVICES[reference.service])(reference)
+    return service
 
 
 def label(name: str, task: str = "translate") -> str:
@@ -91,8 +87,8 @@ def check(*asked: Any, kind: str | None = None, untrained: bool = False, **how: 
     model = load(*asked, **how)
     check_languages(model.reference)
     model.check()
-    if kind is not None and model.kind not in (None, kind):
-        return f"{model.reference} is {model.kind}; a {kind} one is needed"
+    if kind is not None:
+        model.require_kind(kind)
     if not untrained:
         model.require_trained()
     return None
@@ -173,7 +169,6 @@ def _answers(model: Model, wanted: list[Input], store: Store | None, progress: b
 
     with progress_bar(model.place, len(unknown), progress) as bar:
         for some in windows(unknown, model.shard):
-            take_texts(model.name, len(some))
             written = time.monotonic()
             try:
                 for given, answer in model.answers(some):
@@ -249,9 +244,7 @@ class Weights(Model):
 
     def source(self) -> Record:
         """The part of an identity that is the weights."""
-        if self.trained is None:
-            return files.source(self.reference)
-        return dict(self.trained.identity)
+        return files.source(self.reference) if self.trained is None else dict(self.trained.identity)
 
     @property
     def is_here(self) -> bool:
@@ -265,15 +258,15 @@ class Weights(Model):
             what = f"backend '{suffix}'" if suffix else str(self.reference)
             extra = (suffix or "models").partition("-")[0]
             raise MissingExtraError(f"{what} needs the package {package}: {install(extra)}")
+        if family := families().get(self.reference.entry.family or ""):
+            check_languages(self.reference, family)
 
     def check(self) -> None:
         reference = self.reference
         self._require()
         resolve_device(reference.device)
-        if family := families().get(reference.entry.family or ""):
-            check_languages(reference, family)
-        if self.task.name == "fill" and self.kind == "causal":
-            raise ModelError(f"{reference} is causal; a masked one is needed to score words in context")
+        if self.task.name == "fill":
+            self.require_kind("masked")
         if self.trained is not None:
             self.trained.check()
         elif (folder := files.located(reference)) is not None:
@@ -303,8 +296,6 @@ class Weights(Model):
 
     def _fetched(self) -> Path:
         self._require()
-        if family := families().get(self.reference.entry.family or ""):
-            check_languages(self.reference, family)
         if self.trained is None:
             folder = files.fetch(self.reference)
         else:
@@ -312,6 +303,8 @@ class Weights(Model):
             folder = self.trained.folder
         if self.task.noun != "model":  # translators are, when they are loaded, by bytes that were checked
             check_folder(self.reference, folder)
+        if self.task.name == "fill":
+            self.require_kind("masked")
         return folder
 
     def network(self) -> Network:

@@ -22,9 +22,10 @@ from ctranslate2.converters import transformers as stock
 from filelock import FileLock
 
 from nbkit.errors import ModelError
+from nbkit.fingerprint import installed
 from nbkit.models.files import DIGESTS, check_bytes, folder_digest, models_folder, read_json, write_digests
 from nbkit.models.loading import device_of, load
-from nbkit.models.model import BACKENDS, CONVERSION, Decoding, resolve_dtype, version
+from nbkit.models.model import BACKENDS, CONVERSION, Decoding, resolve_dtype
 from nbkit.models.names import Reference
 from nbkit.models.seq2seq import Ids, Tokenized
 
@@ -46,7 +47,7 @@ def ensure_converted(reference: Reference, folder: Path) -> Path:
     Raises `ModelError` for an unsupported setting, and if files cannot be read or written.
     """
     package = BACKENDS[reference.suffix].package
-    name = f"{folder_digest(folder)}-{version(package)}-{CONVERSION}"
+    name = f"{folder_digest(folder)}-{installed(package)}-{CONVERSION}"
     target = models_folder() / package / name
     if (target / DIGESTS).is_file():
         return target

@@ -12,29 +12,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import ModelError, ParamsError
+from nbkit.fingerprint import installed
 
 if TYPE_CHECKING:
     from nbkit.models.names import Reference
 
 Input = tuple[str, ...]
 Record = dict[str, Any]
-#: Of an installed package; every identity asks, and each answer is read from a file.
-version = cache(metadata.version)
-
-
-@cache
-def installed(package: str) -> str | None:
-    """The version of a package, None if it is not installed."""
-    try:
-        return version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 @dataclass(frozen=True)
@@ -74,11 +63,10 @@ TASKS: dict[str, Task] = {
 class Model(ABC):
     """A model that answers inputs of its reference's task; a subclass says how, and what its answers depend on."""
 
-    #: Whether answers are remembered, and how many are asked for before they are written.
+    #: Whether answers are remembered (not those that are read from files, which cost nothing), and how many are asked
+    #: for before they are written.
     stored: bool = True
     shard: int = 2000
-    #: What it costs to ask: requests to somebody else's machine, the time that texts take, or nothing.
-    cost: Literal["requests", "texts", "nothing"] = "texts"
     #: Whether it answers certain texts alone.
     is_fixed: bool = False
     #: The program that it starts, as one would type it.
@@ -156,6 +144,11 @@ class Model(ABC):
     def check(self) -> None:
         """Raises `NbkitError` for what would prevent answers. Loads nothing and asks nobody."""
         self.identity()
+
+    def require_kind(self, kind: str) -> None:
+        """Raise `ModelError` for a language model that is known not to be of this *kind*."""
+        if self.kind not in (None, kind):
+            raise ModelError(f"{self.reference} is {self.kind}; a {kind} one is needed")
 
     def require_trained(self) -> None:  # noqa: B027 - most models need no training here
         """Raise `ModelError`, with the command that trains it, for a model that is still to be trained here."""
@@ -287,7 +280,7 @@ def _best_device() -> str:
 # The settings of beam search.
 
 #: Upper bounds, beyond what any search can use.
-MOST_BEAMS, MOST_NEW_TOKENS, _MOST_PENALTY = 1000, 10_000, 10
+MOST_BEAMS, MOST_NEW_TOKENS = 1000, 10_000
 _STEP = 16
 
 
@@ -306,13 +299,11 @@ class Decoding:
     early_stopping: bool = False
 
     def __post_init__(self) -> None:
-        for name, least, most in (("beams", 1, MOST_BEAMS), ("max_new_tokens", 1, MOST_NEW_TOKENS)):
+        bounds = {"beams": (1, MOST_BEAMS), "max_new_tokens": (1, MOST_NEW_TOKENS), "length_penalty": (-10, 10)}
+        for name, (least, most) in bounds.items():
             value = getattr(self, name)
-            if value is not None and not least <= value <= most:
+            if value is not None and not least <= value <= most:  # nan, too
                 raise ParamsError(f"{name}: {value} given, {least} to {most:,} expected")
-        if not -_MOST_PENALTY <= self.length_penalty <= _MOST_PENALTY:  # neither is nan
-            given = f"length_penalty: {self.length_penalty:g} given"
-            raise ParamsError(f"{given}, a number from -{_MOST_PENALTY} to {_MOST_PENALTY} expected")
 
     def limit(self, source_tokens: int) -> int:
         """The most tokens for a source of that many, rounded so that texts of similar length share a batch.

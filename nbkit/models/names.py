@@ -21,18 +21,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from string import Formatter, Template
+from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
 from nbkit.corpora.nli import LABELS
 from nbkit.corpora.nli import catalogue as nli_catalogue
 from nbkit.errors import ModelError, UnknownNameError
-from nbkit.files import looks_secret, public_environment
+from nbkit.files import expand_path
 from nbkit.languages import in_order, serving
 from nbkit.models.model import BACKENDS, TASKS, Decoding, Record, Task
-from nbkit.models.python import PythonModel
-from nbkit.registry import Registry, load_packages
+from nbkit.models.python import Code
+from nbkit.registry import Registry
 from nbkit.yaml_text import read_own
 from nbsandbox.trained import model_folder
 
@@ -130,27 +130,23 @@ class Reference:
 # The catalogue.
 
 
-class Catalogue(Registry[Entry]):
-    """The named models of one kind; `register` adds an `Entry`, or Python code that answers (`nbkit.models.python`)."""
+def _entry(noun: str) -> Callable[[str, Any], Entry]:
+    """What makes an `Entry` of anything that is registered as a model of a kind: Python code that answers, too."""
 
-    def __init__(self, kind: str):
-        super().__init__(kind, self._entry)
-
-    def _entry(self, name: str, thing: Any) -> Entry:
+    def made(name: str, thing: Any) -> Entry:
         entry = thing if isinstance(thing, Entry) else Entry(python=thing)
-        return entry if entry.python is None else replace(entry, python=PythonModel.of(self.kind, name, entry.python))
+        is_code = entry.python is None or isinstance(entry.python, Code)
+        return entry if is_code else replace(entry, python=Code(noun, name, entry.python))
 
-    def _read_plugins(self) -> None:
-        super()._read_plugins()
-        load_packages("nbkit.models")
+    return made
 
 
 #: By the noun of a task: its named models.
-CATALOGUE: dict[str, Catalogue] = {}
+CATALOGUE: dict[str, Registry[Entry]] = {}
 #: Asked first for the entry of a name: a trained model with another seed.
 VARIANTS: list[Callable[[str, Task], Entry | None]] = []
 for _noun, _entries in read_own(Path(__file__).with_name("catalogue.yaml")).items():
-    CATALOGUE[_noun] = Catalogue(_noun)
+    CATALOGUE[_noun] = Registry(_noun, _entry(_noun), packages="nbkit.models")
     for _name, _fields in _entries.items():
         _shown = {each: _fields.pop(each, "") for each in ("summary", "licence")}
         CATALOGUE[_noun].register(_name, Entry(**_fields), **_shown)
@@ -177,10 +173,8 @@ def label(name: str, task: str = "translate") -> str:
     ('M2M-100-418M', 'm30k CT2', 'BART (large)')
     """
     name, suffix = split_suffix(name)
-    name = name.partition(_OPTION)[0]
-    known = CATALOGUE[TASKS[task].noun]
-    entry = known.get(name) if name in known else known_entry(name, TASKS[task])
-    return f"{(entry.label if entry else '') or last_part(name)} {BACKENDS[suffix].label}".rstrip()
+    entry = known_entry(name.partition(_OPTION)[0], TASKS[task])
+    return Reference(name, TASKS[task], entry or Entry(), None, suffix=suffix).label
 
 
 def licence(name: str) -> str:
@@ -219,10 +213,8 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
     if option and suffix is None:
         place, suffix = split_suffix(place)
     if suffix is not None and what.noun != "model":
-        package = BACKENDS[suffix].package
-        raise ModelError(
-            f"{what.noun} '{place}@{suffix}': {package} runs translators alone; drop the backend suffix: '{place}'"
-        )
+        reason = f"{BACKENDS[suffix].package} runs translators alone; drop the backend suffix: '{place}'"
+        raise ModelError(f"{what.noun} '{place}@{suffix}': {reason}")
     entry = _looked_up(place, what)
     if lang is None and entry.sources:
         lang = entry.sources[0]
@@ -235,17 +227,10 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
     if entry.trained is not None:
         return reference
     service = service_of(entry.hub or "", what)
-    if entry.python is not None and suffix:
-        raise ModelError(
-            f"'{name}' is custom Python code, which backend '{suffix}' cannot run; drop the suffix '@{suffix}'"
-        )
-    if service and suffix:
-        raise ModelError(
-            f"model '{name}' runs behind a service, so backend '{suffix}' does not apply; drop the suffix '@{suffix}'"
-        )
-    if option and (entry.python is not None or service):
-        raise ModelError(f"{what.noun} '{place}' is custom Python code, to which {_OPTION}… does not apply; drop it")
     if entry.python is not None or service:
+        if extra := f"@{suffix}" if suffix else option and f"{_OPTION}…":
+            kind = "runs behind a service" if service else "is custom Python code"
+            raise ModelError(f"{what.noun} '{place}' {kind}, to which {extra} does not apply; drop it")
         return replace(reference, service=service)
     if entry.hub is None:
         raise ModelError(f"{reference}: its entry has no hub id or folder; add one of them")
@@ -274,15 +259,8 @@ def split_suffix(name: str) -> tuple[str, str | None]:
 
 
 def filled(template: str, name: str, values: Mapping[str, str]) -> str:
-    """A hub id or folder with its placeholders and variables filled in. Raises `ModelError` if one has no value."""
-    try:
-        place = Template(template).substitute(public_environment())
-    except KeyError as error:
-        variable = error.args[0]
-        reason = "looks like a key; names must not contain keys" if looks_secret(variable) else "is not set"
-        raise ModelError(f"model '{name}': the environment variable {variable} {reason}") from None
-    except ValueError:
-        raise ModelError(f"model '{name}': '$' without a variable name; write '$$' for a literal '$'") from None
+    """A hub id or folder with its placeholders and variables filled in. Raises `NbkitError` if one has no value."""
+    place = expand_path(template, "model")
     try:
         wanted = {part for _, part, _, _ in Formatter().parse(place) if part is not None}
     except ValueError as error:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from nbkit.errors import as_problem
+from nbkit.fingerprint import installed
 from nbkit.models import files
 from nbkit.models.batching import Budget
-from nbkit.models.model import TASKS, Record, installed, resolve_device
+from nbkit.models.model import TASKS, Record, resolve_device
 from nbkit.models.names import Entry, Reference
 
 #: Tokens per batch, by device. A batch holds texts of one length, so there is no padding and results do not depend on

@@ -16,10 +16,6 @@ Results are stored under the model's *identity*: a string or a JSON-serialisable
 a method (``translate.identity = "v2"``). A factory has one itself, or the object that it makes has one. Without an
 identity two versions cannot be distinguished, so the results, and all that is computed from them, stay in the memory of
 this process.
-
->>> shout = PythonModel("model", "shout", lambda texts: [text.upper() for text in texts])  # as MODELS.register makes it
->>> shout.answers(["so", "be it"], str, {})
-['SO', 'BE IT']
 """
 
 from __future__ import annotations
@@ -58,19 +54,17 @@ _SEARCH = 10.0
 
 
 @dataclass(frozen=True, eq=False)
-class PythonModel:
-    """Python code registered under a name. kind: of its registry. token: unique to this registration."""
+class Code:
+    """Python code registered under a name. kind: of its registry. token: unique to this registration.
+
+    identities: of what a factory makes, by the arguments that it takes.
+    """
 
     kind: str
     name: str
     thing: Any
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
-    _given: dict[Any, Any] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def of(cls, kind: str, name: str, thing: Any) -> PythonModel:
-        """*thing* registered under *name*; itself if it is registered code already."""
-        return thing if isinstance(thing, cls) else cls(kind, name, thing)
+    identities: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[^@#?:{}\s](?:[^@#?:{}]*[^@#?:{}\s])?", self.name):
@@ -101,92 +95,6 @@ class PythonModel:
         needed = [each.name for each in parameters if each.default is each.empty or each is parameters[0]]
         return OFFERED.issuperset(needed)
 
-    def identity(self, offers: Mapping[str, Any]) -> dict[str, Any]:
-        """Its identity in store keys. Raises `ModelError` unless that is a string or a JSON-serialisable mapping."""
-        given = self._identity_given(offers)
-        if given is None:
-            known: dict[str, Any] = {NOT_REMEMBERED: f"register an identity ({self.token})"}
-        else:
-            known = {"identity": given}
-        taken = _named(self.thing, offers) if self.is_factory else {}
-        if "device" in taken:
-            known["device"] = taken["device"].partition(":")[0]
-        return {"python": self.name, **known, **({"dtype": taken["dtype"]} if "dtype" in taken else {})}
-
-    def _identity_given(self, offers: Mapping[str, Any]) -> Any:
-        given = getattr(self.thing, "identity", None)
-        if self.is_factory and not isinstance(given, str | Mapping) and not inspect.ismethod(given):
-            key = json.dumps(_named(self.thing, offers), sort_keys=True)
-            if key not in self._given:
-                self._given[key] = self._plain_identity(getattr(self.resolve(offers), "identity", None), offers)
-            return self._given[key]
-        return self._plain_identity(given, offers)
-
-    def _plain_identity(self, given: Any, offers: Mapping[str, Any]) -> Any:
-        try:
-            given = given(**_named(given, offers)) if callable(given) else given
-            if given is not None and not (given and isinstance(given, str | Mapping)):
-                raise TypeError(f"{given!r:.60} given")
-            return json.loads(json.dumps(given, allow_nan=False))
-        except Exception as error:  # whatever the user's own method raises
-            reason = _reason(error)
-            raise ModelError(f"{self}: identity must be a string or a JSON-serialisable mapping: {reason}") from error
-
-    def resolve(self, offers: Mapping[str, Any]) -> Any:
-        """Return the registered object or function, or what a registered factory makes, which is cached."""
-        if not self.is_factory:
-            return self.thing
-        taken = _named(self.thing, offers)
-        return keep(f"Python {self.kind}", (self.token, *sorted(taken.items())), lambda: self._make(taken))
-
-    def _make(self, taken: Mapping[str, Any]) -> Any:
-        try:
-            made = self.thing(**taken)
-        except Exception as error:
-            raise ModelError(f"{self}: {_called(self.thing)} failed to make the model: {_reason(error)}") from error
-        if callable(made) or hasattr(made, self.method):
-            return made
-        raise ModelError(
-            f"{self}: {_called(self.thing)} returned {made!r:.40}, which is neither callable nor has {self.method}(); "
-            f"if {_called(self.thing)} is the model itself, name its first parameter {_KINDS[self.kind][1]}s, not one "
-            f"of {', '.join(sorted(OFFERED))}"
-        )
-
-    def answers(self, asked: Sequence[Any], read: Callable[[Any], Any], offers: Mapping[str, Any]) -> list[Any]:
-        """Its answer to each of *asked*, converted by *read*, which raises `ValueError` for an invalid answer.
-
-        Raises `ModelError` for an error inside it, for a wrong number of answers and for an invalid one.
-        """
-        if not asked:
-            return []
-        made = self.resolve(offers)
-        method = getattr(made, self.method, None)
-        function = made if method is None else method
-        given = _named(function, offers, all_=method is not None)
-
-        def ask(some: Sequence[Any]) -> Any:
-            """What the function returns for *some* inputs, as a list if it is one of answers."""
-            found = function(list(some), **given)
-            return found if found is None or isinstance(found, str | bytes | Mapping) else list(found)
-
-        _, each, way_out = _KINDS[self.kind]
-        try:
-            found = ask(asked)
-        except Exception as error:
-            first, last = _place(ask, asked)
-            where = f"{each} {first + 1}" if last == first + 1 else f"{each}s {first + 1} to {last}"
-            raise ModelError(f"{self} failed at {where} ({asked[first]!r:.60}): {_reason(error)}; {way_out}") from error
-        if not isinstance(found, list) or len(found) != len(asked):
-            what = f"{len(found)} answers" if isinstance(found, list) else f"{found!r:.60}"
-            raise ModelError(f"{self} returned {what} for {len(asked)} {each}s; {way_out}")
-        answers = []
-        for number, (question, answer) in enumerate(zip(asked, found, strict=True), 1):
-            try:
-                answers.append(read(answer))
-            except (TypeError, ValueError) as error:
-                raise ModelError(f"{self}, {each} {number} ({question!r:.60}): {error}; {way_out}") from None
-        return answers
-
 
 def forgotten(keys: Any) -> list[str]:
     """The names of models whose results are not stored, among the identities anywhere in *keys*.
@@ -210,58 +118,135 @@ def remarked(names: Iterable[str], key: Callable[[str], Any]) -> list[str]:
 
 
 class Python(Model):
-    """Registered Python code as a model: what it gives, checked, as records."""
+    """Registered `Code` as a model: what it gives, checked, as records."""
 
     def __init__(self, reference: Any):
         super().__init__(reference)
-        self.code: PythonModel = reference.entry.python
+        self.code: Code = reference.entry.python
 
     @property
-    def _offers(self) -> dict[str, Any]:
-        """The arguments available to a factory: the languages, and the resolved device and dtype."""
+    def _offers(self) -> Record:
+        """The arguments that a factory may take: the languages, and the resolved device and dtype."""
         device = resolve_device(self.reference.device)
         return {**self.reference.languages, "device": device, "dtype": resolve_dtype(self.reference.dtype, device)}
 
+    @property
+    def _taken(self) -> Record:
+        return _declared(self.code.thing, self._offers) if self.code.is_factory else {}
+
     def identity(self) -> Record:
-        more = {"lang": self.reference.lang} if self.task.noun == "language model" else {}
-        return {**self.code.identity(self._offers), **more}
+        """Its name, and what it says of itself. Raises `ModelError` unless that is a string or a JSON mapping."""
+        code, taken = self.code, self._taken
+        given = getattr(code.thing, "identity", None)
+        if code.is_factory and not isinstance(given, str | Mapping) and not inspect.ismethod(given):
+            key = json.dumps(taken, sort_keys=True)
+            if key not in code.identities:
+                code.identities[key] = self._plain(getattr(self._resolved(), "identity", None))
+            given = code.identities[key]
+        else:
+            given = self._plain(given)
+        known: Record = {"python": code.name}
+        known |= {"identity": given} if given else {NOT_REMEMBERED: f"register an identity ({code.token})"}
+        if "device" in taken:
+            known["device"] = taken["device"].partition(":")[0]
+        known |= {"dtype": taken["dtype"]} if "dtype" in taken else {}
+        return known | ({"lang": self.reference.lang} if self.task.noun == "language model" else {})
+
+    def _plain(self, given: Any) -> Any:
+        try:
+            given = given(**_declared(given, self._offers)) if callable(given) else given
+            if given is not None and not (given and isinstance(given, str | Mapping)):
+                raise TypeError(f"{given!r:.60} given")
+            return json.loads(json.dumps(given, allow_nan=False))
+        except Exception as error:  # whatever the user's own method raises
+            what = "identity must be a string or a JSON-serialisable mapping"
+            raise ModelError(f"{self.code}: {what}: {_reason(error)}") from error
+
+    def _resolved(self) -> Any:
+        """The registered object or function, or what a registered factory makes, which is cached."""
+        code, taken = self.code, self._taken
+        if not code.is_factory:
+            return code.thing
+        return keep(f"Python {code.kind}", (code.token, *sorted(taken.items())), lambda: self._made(taken))
+
+    def _made(self, taken: Record) -> Any:
+        code = self.code
+        called = f"{getattr(code.thing, '__qualname__', type(code.thing).__name__)}()"
+        try:
+            made = code.thing(**taken)
+        except Exception as error:
+            raise ModelError(f"{code}: {called} failed to make the model: {_reason(error)}") from error
+        if callable(made) or hasattr(made, code.method):
+            return made
+        raise ModelError(
+            f"{code}: {called} returned {made!r:.40}, which is neither callable nor has {code.method}(); if {called} "
+            f"is the model itself, name its first parameter {_KINDS[code.kind][1]}s, not one of "
+            f"{', '.join(sorted(OFFERED))}"
+        )
 
     @property
     def kind(self) -> str | None:  # type: ignore[override]
         """Of a language model: masked if it has ``masked_log_probabilities``."""
         if self.task.noun != "language model":
             return None
-        return "masked" if hasattr(self.code.resolve(self._offers), "masked_log_probabilities") else "causal"
+        return "masked" if hasattr(self._resolved(), "masked_log_probabilities") else "causal"
 
     def check(self) -> None:
         self.identity()
-        if self.task.name == "fill" and self.kind != "masked":
-            raise ModelError(f"{self.reference} is causal; a masked one is needed to score words in context")
+        if self.task.name == "fill":
+            self.require_kind("masked")
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
-        name, offers = self.task.name, {**self._offers, "progress": False}
-        if name == "fill":
+        if self.task.name == "fill":
             yield from zip(inputs, self._filled(inputs), strict=True)
             return
-        if name == "translate":
-            offers["decoding"] = self.reference.decoding
         asked = [given for given in inputs if len(given) > 1 or given[0].strip()]
-        texts = [given[0] if len(given) == 1 else given for given in asked]
-        yield from zip(asked, self.code.answers(texts, _READ[name], offers), strict=True)
+        yield from self._answered(asked) if asked else ()
         for given in inputs:
             if given not in asked:  # a blank text, which has no perplexity
                 yield given, {"perplexity": math.nan}
+
+    def _answered(self, asked: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
+        """Every input with its answer, read. Raises `ModelError` for an error inside the code, and for what it gives
+        if that is not one valid answer per input."""
+        code, made = self.code, self._resolved()
+        _, each, way_out = _KINDS[code.kind]
+        texts = [given[0] if len(given) == 1 else given for given in asked]
+        method = getattr(made, code.method, None)
+        function = made if method is None else method
+        more = {"decoding": self.reference.decoding} if self.task.name == "translate" else {}
+        options = _declared(function, {**self._offers, "progress": False, **more}, all_=method is not None)
+
+        def ask(some: Sequence[Any]) -> Any:
+            """What the function returns for *some* inputs, as a list if it is one of answers."""
+            found = function(list(some), **options)
+            return found if found is None or isinstance(found, str | bytes | Mapping) else list(found)
+
+        try:
+            found = ask(texts)
+        except Exception as error:
+            first, last = _place(ask, texts)
+            where = f"{each} {first + 1}" if last == first + 1 else f"{each}s {first + 1} to {last}"
+            raise ModelError(f"{code} failed at {where} ({texts[first]!r:.60}): {_reason(error)}; {way_out}") from error
+        if not isinstance(found, list) or len(found) != len(texts):
+            what = f"{len(found)} answers" if isinstance(found, list) else f"{found!r:.60}"
+            raise ModelError(f"{code} returned {what} for {len(texts)} {each}s; {way_out}")
+        for number, (given, text, answer) in enumerate(zip(asked, texts, found, strict=True), 1):
+            try:
+                yield given, _READ[self.task.name](answer)
+            except (TypeError, ValueError) as error:
+                raise ModelError(f"{code}, {each} {number} ({text!r:.60}): {error}; {way_out}") from None
 
     def _filled(self, asked: Sequence[Input]) -> Iterator[Record]:
         """log p of each candidate, one call per run of equal texts and spans."""
         import numpy as np
 
-        method = getattr(self.code.resolve(self._offers), "masked_log_probabilities", None)
-        if method is None:
-            raise ModelError(f"{self.reference} is causal; a masked one is needed to score words in context")
+        self.check()
         groups = [(place, [each[2] for each in some]) for place, some in groupby(asked, key=lambda each: each[:2])]
         spans = [tuple(map(int, span.split(":"))) for (_, span), _ in groups]
-        rows = method([text for (text, _), _ in groups], spans, [several for _, several in groups], progress=False)
+        rows = self._resolved().masked_log_probabilities(
+            [text for (text, _), _ in groups], spans, [several for _, several in groups], progress=False
+        )
         found = [np.asarray(row, dtype=np.float64) for row in rows]
         if [row.shape for row in found] != [(len(several),) for _, several in groups]:
             raise ModelError(f"{self.code}: masked_log_probabilities() must return one number per candidate")
@@ -269,7 +254,7 @@ class Python(Model):
             yield from ({"log_probability": value} for value in row.tolist())
 
 
-def _named(function: Any, offers: Mapping[str, Any], *, all_: bool = False) -> dict[str, Any]:
+def _declared(function: Any, offers: Record, *, all_: bool = False) -> Record:
     """The *offers* that *function* declares; with *all_*, all of them if it accepts any keyword."""
     try:
         parameters = inspect.signature(function).parameters
@@ -284,19 +269,22 @@ def _named(function: Any, offers: Mapping[str, Any], *, all_: bool = False) -> d
 def _place(ask: Callable[[Sequence[Any]], object], asked: Sequence[Any]) -> tuple[int, int]:
     """The smallest range of *asked* found by halving on which *ask* fails: first, and one past the last."""
     first, last, until = 0, len(asked), time.monotonic() + _SEARCH
-    while last - first > 1:
+    while last - first > 1 and time.monotonic() < until:
         middle = (first + last) // 2
-        for half in ((first, middle), (middle, last)):
-            if time.monotonic() > until:
-                return first, last
-            try:
-                ask(asked[slice(*half)])
-            except Exception:  # noqa: BLE001 - whatever the user's own code raises
-                first, last = half
-                break
-        else:
-            return first, last
+        halves = ((first, middle), (middle, last))
+        failing = next((half for half in halves if _fails(ask, asked[slice(*half)])), None)
+        if failing is None:
+            break
+        first, last = failing
     return first, last
+
+
+def _fails(ask: Callable[[Sequence[Any]], object], some: Sequence[Any]) -> bool:
+    try:
+        ask(some)
+    except Exception:  # noqa: BLE001 - whatever the user's own code raises
+        return True
+    return False
 
 
 def _text(answer: Any) -> Record:
@@ -328,10 +316,6 @@ def _perplexity(answer: Any) -> Record:
 
 
 _READ: Mapping[str, Callable[[Any], Record]] = {"translate": _text, "classify": _row, "likelihood": _perplexity}
-
-
-def _called(thing: Any) -> str:
-    return f"{getattr(thing, '__qualname__', type(thing).__name__)}()"
 
 
 def _reason(error: Exception) -> str:

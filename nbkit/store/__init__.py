@@ -17,7 +17,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +24,6 @@ from nbkit.errors import NbkitError, as_problem
 from nbkit.files import cache_folder, read_note
 from nbkit.progress import progress_bar
 from nbkit.store.shards import (
-    SUFFIX,
     DamagedShardWarning,
     Folder,
     Partition,
@@ -57,8 +55,6 @@ NOT_REMEMBERED = "not_remembered"
 _KIND = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 # A quotation mark within a text is escaped in JSON: what is found is a key.
 _TOKEN = re.compile(rf'"{NOT_REMEMBERED}":"[^"]*\(([0-9a-f]+)\)"')
-# Of a stream: shards that are in memory at a time, and inputs, unless a single shard has more.
-_WINDOW_SHARDS, _WINDOW = 10, 20_000
 
 
 @as_problem
@@ -160,17 +156,6 @@ class Store:
             For a configuration or a result that JSON cannot represent, for a wrong number of results, and if the store
             cannot be written (with the place).
         """
-        return list(self._records(config, inputs, compute, shard, progress))
-
-    def _records(
-        self,
-        config: Mapping[str, Any],
-        inputs: Sequence[Input],
-        compute: Callable[[list[Input]], Iterable[Mapping[str, Any]]],
-        shard: int,
-        progress: str | None,
-    ) -> Iterator[dict[str, Any]]:
-        """`records`, as an iterator that copies each result when it is requested."""
         partition = self._partition(config)
         keys = [input_digest(texts) for texts in inputs]
         distinct = dict(zip(keys, inputs, strict=True))
@@ -181,35 +166,24 @@ class Store:
             with progress_bar(progress or "", len(missing), progress is not None) as bar:
                 for start in range(0, len(missing), shard):
                     chunk = missing[start : start + shard]
-                    rows = _checked(compute([distinct[key] for key in chunk]), len(chunk), config)
+                    rows = [plain(row) for row in compute([distinct[key] for key in chunk])]
+                    if len(rows) != len(chunk):
+                        n = f"{len(rows)} results were computed for {len(chunk)} inputs"
+                        raise NbkitError(f"{config['kind']}: {n}")
                     partition.add(chunk, rows)
                     found.update(zip(chunk, rows, strict=True))
                     bar.update(len(chunk))
-            _compact(partition)
-        return (dict(found[key]) for key in keys)
-
-    def iter_records(
-        self,
-        config: Mapping[str, Any],
-        inputs: Iterable[Input],
-        compute: Callable[[list[Input]], Iterable[Mapping[str, Any]]],
-        *,
-        shard: int = 2000,
-    ) -> Iterator[dict[str, Any]]:
-        """`records` for a stream of inputs: a window of a few shards is in memory at a time."""
-        stream = iter(inputs)
-        while window := list(islice(stream, shard * max(1, min(_WINDOW_SHARDS, _WINDOW // shard)))):
-            yield from self._records(config, window, compute, shard, None)
+            try:
+                partition.compact()
+            except NbkitError as error:  # every result is safe already: merging can wait for the next run
+                warnings.warn(f"shards were not merged: {error}", stacklevel=2)
+        return [dict(found[key]) for key in keys]
 
     def missing(self, config: Mapping[str, Any], inputs: Iterable[Input]) -> list[Input]:
         """The distinct inputs without a stored result, in the order of their first occurrence."""
         distinct = {input_digest(texts): texts for texts in inputs}
         known = self._partition(config).known(list(distinct))
         return [texts for key, texts in distinct.items() if key not in known]
-
-    def has_records(self, config: Mapping[str, Any]) -> bool:
-        """Whether any record of a configuration is stored, whatever its input; reads none of them."""
-        return any(name.endswith(f".{SUFFIX}") for name in self._partition(config).folder.names())
 
     def kept(self, config: Mapping[str, Any]) -> list[dict[str, Any]]:
         """All stored records of a configuration, whatever their inputs; for sums over them.
@@ -247,11 +221,12 @@ class Store:
         >>> print(Store(tempfile.mkdtemp()).table_rows({"kind": "squares"}))
         None
         """
-        return _kept_table(self._partition(config).folder, _row_count)
+        found = _kept_table(self._partition(config).folder, _metadata)
+        return None if found is None else found.num_rows
 
     def has_table(self, config: Mapping[str, Any]) -> bool:
         """Whether a table is stored under *config*; reads none."""
-        return any(name.endswith(f".{TABLE_SUFFIX}") for name in self._partition(config).folder.names())
+        return bool(_table_names(self._partition(config).folder))
 
     def table_attributes(self, config: Mapping[str, Any]) -> dict[str, Any] | None:
         """The ``attrs`` of the table stored under *config*, or None if there is none; decodes no row.
@@ -263,13 +238,13 @@ class Store:
         >>> store.table_attributes(config), len(store.table(config, lambda: table)), store.table_attributes(config)
         (None, 2, {'units': 2})
         """
-        return _kept_table(self._partition(config).folder, _attributes)
+        found = _kept_table(self._partition(config).folder, _metadata)
+        return None if found is None else json.loads((found.metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
 
     def table_file(self, config: Mapping[str, Any]) -> str | None:
         """The path of the Parquet file stored under *config*; None if there is none, or it is not on a local disk."""
         folder = self._partition(config).folder
-        names = [name for name in folder.names() if name.endswith(f".{TABLE_SUFFIX}")] if folder.local else []
-        return f"{folder}/{names[0]}" if names else None
+        return next((f"{folder}/{name}" for name in _table_names(folder) if folder.local), None)
 
     def blocks(self) -> Iterator[Block]:
         """Everything that is remembered, one block per configuration; nothing for a store that is no folder here."""
@@ -303,25 +278,22 @@ def _as_table(data: bytes) -> pd.DataFrame:
     return pd.read_parquet(io.BytesIO(data))
 
 
-def _row_count(data: bytes) -> int:
+def _metadata(data: bytes) -> Any:
     import pyarrow.parquet as pq
 
-    return pq.read_metadata(io.BytesIO(data)).num_rows
+    return pq.read_metadata(io.BytesIO(data))
 
 
-def _attributes(data: bytes) -> dict[str, Any]:
-    import pyarrow.parquet as pq
-
-    return json.loads((pq.read_schema(io.BytesIO(data)).metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
+def _table_names(folder: Folder) -> list[str]:
+    """The files of tables in a folder, the oldest first."""
+    return [name for name in folder.names() if name.endswith(f".{TABLE_SUFFIX}")]
 
 
 def _kept_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
     """What *read* makes of the table that is remembered in *folder*; a file that is none is set aside."""
     import pyarrow as pa
 
-    for name in folder.names():
-        if not name.endswith(f".{TABLE_SUFFIX}"):
-            continue
+    for name in _table_names(folder):
         try:
             data = read_intact(folder, name)
         except FileNotFoundError:
@@ -341,20 +313,6 @@ def _canonical(config: Mapping[str, Any]) -> str:
         return json.dumps(config, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise NbkitError(f"a store configuration must be JSON-serialisable ({error}): {config!r:.300}") from None
-
-
-def _checked(results: Iterable[Mapping[str, Any]], expected: int, config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    rows = [plain(row) for row in results]
-    if len(rows) != expected:
-        raise NbkitError(f"{config['kind']}: {len(rows)} results were computed for {expected} inputs")
-    return rows
-
-
-def _compact(partition: Partition) -> None:
-    try:
-        partition.compact()
-    except NbkitError as error:  # every result is safe already: merging can wait for the next run
-        warnings.warn(f"shards were not merged: {error}", stacklevel=3)
 
 
 def _table_bytes(table: pd.DataFrame, config: Mapping[str, Any]) -> bytes:

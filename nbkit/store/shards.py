@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from nbkit.errors import NbkitError
-from nbkit.files import is_left_behind, owner_mark, writing_advice
+from nbkit.files import writing_advice
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TEMPORARY = ".tmp-"
-STALE_SECONDS = 24 * 3600
+STALE_SECONDS = 3600.0  # no file takes a writer so long
 # Where a PUT makes an object visible whole; a rename there is a copy and gains nothing.
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "oci", "memory"})
 
@@ -76,13 +76,10 @@ class Folder:
     def names(self) -> list[str]:
         """The names of the files there are, sorted; none where the folder does not exist yet."""
         with _explained("list", self):
-            if self.local:
-                try:
-                    return sorted(file.name for file in Path(self.path).iterdir())
-                except FileNotFoundError:
-                    return []
-            self.files.invalidate_cache(self.path)
             try:
+                if self.local:
+                    return sorted(file.name for file in Path(self.path).iterdir())
+                self.files.invalidate_cache(self.path)
                 return sorted(entry["name"].rsplit("/", 1)[-1] for entry in self.files.ls(self.path, detail=True))
             except FileNotFoundError:
                 return []
@@ -104,14 +101,14 @@ class Folder:
         elif not OBJECT_STORES.isdisjoint(_protocols(self.files)):
             self.files.pipe_file(place, data)
         else:
-            temporary = f"{self.path}/{_temporary_name()}"
+            temporary = f"{self.path}/{TEMPORARY}{uuid.uuid4().hex}"
             self.files.makedirs(self.path, exist_ok=True)
             self.files.pipe_file(temporary, data)
             self.files.mv(temporary, place)
 
     def check_writable(self) -> None:
         """Raise `NbkitError` if no file can be written. The folder is made, and the file that tries it removed."""
-        name = _temporary_name()
+        name = f"{TEMPORARY}{uuid.uuid4().hex}"
         try:
             self._put(name, b"nbkit")
             self.files.rm_file(f"{self.path}/{name}")
@@ -129,22 +126,16 @@ class Folder:
             self.files.rm_file(f"{self.path}/{name}")
 
     def remove_stale(self) -> None:
-        """Remove what killed writers left behind: at once where they were of this machine, or once it is too old."""
+        """Remove what killed writers left behind, known by its age."""
         if self.local:
             for left in Path(self.path).glob(f"{TEMPORARY}*"):
                 with _explained("remove", left), suppress(FileNotFoundError):
-                    mark = left.name.removeprefix(TEMPORARY).rpartition("-")[0]
-                    if is_left_behind(mark) or time.time() - left.stat().st_mtime > STALE_SECONDS:
+                    if time.time() - left.stat().st_mtime > STALE_SECONDS:
                         left.unlink()
 
 
-def _temporary_name() -> str:
-    """A name that nobody else has, and that says whose it is."""
-    return f"{TEMPORARY}{owner_mark()}-{uuid.uuid4().hex}"
-
-
 def _write_local(path: Path, data: bytes) -> None:
-    temporary = path.parent / _temporary_name()
+    temporary = path.with_name(f"{TEMPORARY}{uuid.uuid4().hex}")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with temporary.open("xb") as file:

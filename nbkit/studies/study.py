@@ -220,7 +220,7 @@ class Study:
         run = Run(self, params)
         for cell in (cell for cell in run.cells if cell.model):
             model = Use(self.models, cell.model, self.models.langs(cell)).model
-            if model.cost != "nothing":
+            if model.stored:
                 continue
             texts = list(dict.fromkeys(text for text in run.asked(cell) if text.strip()))
             most = sum(run.most(part) for table in self.tables for part in run.parts_of(table, cell))
@@ -499,7 +499,7 @@ class Run:
             return []
         models = self.study.models
         use = Use(models, part.cell.model, models.langs(part.cell))
-        if self.asks_model(part.base) and use.model.cost != "nothing":
+        if self.asks_model(part.base) and use.model.stored:
             return []
         try:
             return models.sent(self.params, part.cell, self._texts(part.of_base.rows))

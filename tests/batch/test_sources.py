@@ -97,29 +97,26 @@ def test_exported_outputs_give_the_results_of_the_system_itself(study, folder):
 
     translate.identity = f"{study}-for-export"
     MODELS.register("exported", translate)
-    try:
-        direct = found(study, run_file(study, params, "exported"))
-        path = run_file(study, params, "outputs:translated")
-        rounds = 0
-        while (sources := write_sources(read(path), Path("translated"))).written:
-            rounds += 1
-            if rounds == 1:  # all that is known beforehand; what depends on answers is for later rounds
-                assert all("translated/1." in each.message for each in validate(read(path)))
-                assert len(validate(read(path))) >= 1
-            assert rounds < 60
-            for each in sources.written:
-                pair, lang = each.source.name.split(".")[1:]
-                src, tgt = pair.split("-")
-                assert lang == src
-                lines = each.source.read_text(encoding="utf-8").splitlines()
-                assert len(lines) == len(set(lines)) == each.texts
-                translated = load_translator("exported", src, tgt).translate(lines, src, tgt, progress=False)
-                each.target.write_text("".join(f"{line}\n" for line in translated), encoding="utf-8")
-            assert not validate(read(path))
-        assert rounds >= 1
-        exported = found(study, path)
-    finally:
-        MODELS._entries.pop("exported", None)
+    direct = found(study, run_file(study, params, "exported"))
+    path = run_file(study, params, "outputs:translated")
+    rounds = 0
+    while (sources := write_sources(read(path), Path("translated"))).written:
+        rounds += 1
+        if rounds == 1:  # all that is known beforehand; what depends on answers is for later rounds
+            assert all("translated/1." in each.message for each in validate(read(path)))
+            assert len(validate(read(path))) >= 1
+        assert rounds < 60
+        for each in sources.written:
+            pair, lang = each.source.name.split(".")[1:]
+            src, tgt = pair.split("-")
+            assert lang == src
+            lines = each.source.read_text(encoding="utf-8").splitlines()
+            assert len(lines) == len(set(lines)) == each.texts
+            translated = load_translator("exported", src, tgt).translate(lines, src, tgt, progress=False)
+            each.target.write_text("".join(f"{line}\n" for line in translated), encoding="utf-8")
+        assert not validate(read(path))
+    assert rounds >= 1
+    exported = found(study, path)
     assert len(direct) > 10
     pd.testing.assert_frame_equal(direct, exported)
     manifest = json.loads(Path("translated/manifest.json").read_text())
@@ -135,10 +132,7 @@ def test_exported_labels_give_the_results_of_the_classifier_itself(folder):
     classify.identity = "bag-for-export"
     CLASSIFIERS.register("exported", classify)
     params = {"n_pairs": 12, "permutations": 4, "clumps": [], "training_pairs": 20}
-    try:
-        direct = found("nli_permutation", run_file("nli_permutation", params, "exported"))
-    finally:
-        CLASSIFIERS._entries.pop("exported", None)
+    direct = found("nli_permutation", run_file("nli_permutation", params, "exported"))
     path = run_file("nli_permutation", params, "outputs:labelled")
     rounds = 0
     while written := write_sources(read(path), Path("labelled")).written:
@@ -293,8 +287,7 @@ def test_a_card_plans_what_outputs_allow(folder, monkeypatch):
     sizes = {"word_order": {"n_pairs": 20}, "numbers": {"n_numbers": 1}, "disambiguation": {"n_pairs": 30}}
     plans = {
         name: {
-            each.study.name: each
-            for each in plan_card([f"outputs:{name}"], ("en", "de"), max_requests=5, overrides=sizes).behaviours
+            each.study.name: each for each in plan_card([f"outputs:{name}"], ("en", "de"), overrides=sizes).behaviours
         }
         for name in ("there", "mine.de")
     }

@@ -68,7 +68,6 @@ class Greetings:
 
 @pytest.fixture
 def greetings(monkeypatch):
-    monkeypatch.setattr(CORPORA, "_entries", dict(CORPORA._entries))
     CORPORA.register("greetings", Greetings(), summary="my own")
 
 

@@ -213,11 +213,9 @@ def test_digest_is_of_what_matters():
 
 
 def test_registered_lexicons_are_used_by_name():
-    HOMOGRAPHS.register("mine", lambda tgt: own_homographs(tgt), summary="test", replace=True)
-    try:
+    with HOMOGRAPHS.isolated():
+        HOMOGRAPHS.register("mine", lambda tgt: own_homographs(tgt), summary="test", replace=True)
         assert load_homographs("mine") is own_homographs("de")
-    finally:
-        HOMOGRAPHS._entries.pop("mine")
 
 
 def test_repairs_are_added_beside_the_published_senses(data_folder: Path):

@@ -99,9 +99,6 @@ def reversed_halves(text: str) -> str:
 @pytest.fixture(autouse=True)
 def dummies(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path_factory.getbasetemp() / "grids"))
-    for registry in (MODELS, CLASSIFIERS):  # so that other tests do not see it
-        for name in ("_entries", "_summaries", "_licences", "_domains"):
-            monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
     of_idioms = (f"{name}-{condition}" for name in SYSTEMS for condition in CONDITIONS)
     for name in (*ONE, *FOUR, *TWENTY, *ARCHITECTURES, *of_idioms):
         MODELS.register(name, Dummy(reversed_halves), replace=True)

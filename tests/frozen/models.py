@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from zlib import crc32
@@ -69,15 +69,13 @@ def registered(
             else:
                 yield given, probe(name, *given[:2])
 
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         for registry, names in (
             (MODELS, translators),
             (CLASSIFIERS, classifiers),
             (LANGUAGE_MODELS, language_models),
         ):
-            registry.names()
-            patch.setattr(registry, "_entries", dict(registry._entries))
-            patch.setattr(registry, "_summaries", dict(registry._summaries))
+            stack.enter_context(registry.isolated())
             for name in names:
                 registry.register(name, Entry(hub=_folder(name), label=name.capitalize()))
         patch.setattr(Weights, "answers", answers)

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from nbkit.errors import ModelError, UnknownNameError
+from nbkit.errors import ModelError, NbkitError, UnknownNameError
 from nbkit.languages import TARGETS, check_language
 from nbkit.models import MODELS, Entry, label
 from nbkit.models.names import families
@@ -49,7 +49,7 @@ def test_revision_and_folder(tmp_path, monkeypatch):
 def test_unknown_names_say_what_was_meant():
     with pytest.raises(UnknownNameError, match="did you mean 'opus-mt'"):
         resolve("opus_mt", "en", "de")
-    with pytest.raises(ModelError, match="NO_SUCH_VARIABLE is not set"):
+    with pytest.raises(NbkitError, match="NO_SUCH_VARIABLE is not set"):
         resolve("${NO_SUCH_VARIABLE}/x", "en", "de")
     with pytest.raises(ModelError, match=r"unknown placeholder \{lang\}"):
         resolve("models/x-{lang}", "en", "de")
@@ -111,12 +111,11 @@ def test_missing_weights_without_a_network_are_known_at_once(monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "https://hub.invalid")
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
-    files._unreachable.cache_clear()
+    monkeypatch.setattr(files, "_no_connection", [])
     files._ask_hub.cache_clear()
     try:
         problem = check_model("mbart50", "en", "de")
     finally:
-        files._unreachable.cache_clear()
         files._ask_hub.cache_clear()
     assert "facebook/mbart-large-50-one-to-many-mmt" in problem
     assert "hub.invalid cannot be reached" in problem

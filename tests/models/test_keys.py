@@ -7,15 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
 from tests.models import names
 
 
 def test_keys_of_ninety_five_names_are_frozen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    for registry in (MODELS, CLASSIFIERS, LANGUAGE_MODELS):
-        registry.names()
-        for table in ("_entries", "_summaries", "_licences", "_domains"):
-            monkeypatch.setattr(registry, table, dict(getattr(registry, table)))
     for variable, value in names.ENVIRONMENT.items():
         monkeypatch.setenv(variable, value)
     monkeypatch.delenv("NBKIT_DATA", raising=False)

@@ -366,7 +366,7 @@ def test_suffixes_of_other_models_are_errors_and_the_placeholder_is_not(store):
     MODELS.register("mine", upper)
     CLASSIFIERS.register("mine", overlap)
     LANGUAGE_MODELS.register("mine", lengths)
-    no_backend = "'mine' is custom Python code, which backend 'ct2' cannot run; drop the suffix '@ct2'"
+    no_backend = "model 'mine' is custom Python code, to which @ct2 does not apply; drop it"
     assert check_model("mine@ct2", "en", "de") == no_backend
     for noun, found in (
         ("classifier", check_classifier("mine@ct2")),

@@ -137,6 +137,14 @@ def test_a_spent_limit_is_waited_for_before_the_server_has_to_say_no():
     assert server.asked[1].at - server.asked[0].at >= 0.35
 
 
+def test_no_more_requests_are_sent_than_most():
+    with chat_server(upper) as server:
+        model = translator(server, "most=3&concurrency=4")
+        with pytest.raises(ModelError, match=r"all 3 requests of \?most= are sent"):
+            model.translate(TEXTS[:6], "en", "de", progress=False)
+    assert len(server.asked) == 3
+
+
 def test_a_wait_without_end_is_reported():
     limited = Reply("", 429, {"Retry-After": "7200"})
     with chat_server(lambda asked: limited) as server, pytest.raises(ModelError, match="429; the server asks to wait"):

@@ -231,7 +231,7 @@ def test_a_server_can_be_an_entry_of_the_catalogue(monkeypatch, tmp_path):
         assert "does not translate to 'fr'; it translates to: de" in check_model("mine", "en", "fr")
         assert translate_remembered("mine", ["a"], "en", "de", store=Store(tmp_path), progress=False) == ["A"]
         assert server.asked[0].body["model"] == "tiny-en-ger"
-        with pytest.raises(ModelError, match="backend 'ct2' does not apply"):
+        with pytest.raises(ModelError, match="runs behind a service, to which @ct2 does not apply"):
             resolve("mine@ct2", "en", "de")
 
 
@@ -256,13 +256,13 @@ def test_identity_holds_what_changes_an_answer(monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("messages: []", "'messages' must be a list"),
-        ("- a", "a mapping with 'messages' expected, list found"),
+        ("messages: []", "messages: expected at least 1, found 0"),
+        ("- a", r"a prompt has messages \(user: Translate \{text\}\) and labels; .*expected a mapping"),
         ("messages: [{user: Hello}]", r"no message of this prompt contains \{text\}"),
-        ("messages: [{user: '{text} {txt}'}]", r"unknown placeholder \{txt\}; there are: \{text\}"),
+        ("messages: [{user: '{text} {txt}'}]", r"placeholder 'txt'; there are: \{text\}"),
         ("messages: [{user: '{text} {'}]", "double a literal brace"),
-        ("messages: [{usr: '{text}'}]", r"a message must be a role \(system, user, assistant\)"),
-        ("messages: [{user: '{text}'}]\nlabel: [a]", "unknown field 'label'"),
+        ("messages: [{usr: '{text}'}]", "must be 'system', 'user' or 'assistant', found 'usr'"),
+        ("messages: [{user: '{text}'}]\nlabel: [a]", "label: unknown field; did you mean 'labels'"),
         ("messages: [", "cannot be read"),
     ],
 )

@@ -186,11 +186,6 @@ def test_what_is_written_into_one_order_is_not_seen_in_another() -> None:
 
 
 class TestOnesOwn:
-    @pytest.fixture(autouse=True)
-    def _forget(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(PERTURBATIONS, "_entries", dict(PERTURBATIONS._entries))
-        monkeypatch.setattr(PERTURBATIONS, "_summaries", dict(PERTURBATIONS._summaries))
-
     @staticmethod
     def register(function, random: bool = False) -> None:
         PERTURBATIONS.register("ends", Perturbation("ends", "random", ("swap-the-ends",), "tokens", function, random))

@@ -91,11 +91,9 @@ def register(dummy: Any, names: Sequence[str] = DUMMIES) -> None:
 @contextmanager
 def registered(dummy: Any, names: Sequence[str] = DUMMIES) -> Iterator[None]:
     """`register`, for a fixture of more than one test."""
-    entries = dict(MODELS._entries)
-    register(dummy, names)
-    yield
-    MODELS._entries.clear()
-    MODELS._entries.update(entries)
+    with MODELS.isolated():
+        register(dummy, names)
+        yield
 
 
 @pytest.fixture

@@ -366,7 +366,6 @@ def test_a_corpus_file_that_is_edited_meanwhile_is_read_again(alone, tmp_path):
 
 
 def test_a_perturbation_of_ones_own_that_changes_is_computed_again(params, monkeypatch):
-    monkeypatch.setattr(PERTURBATIONS, "_entries", dict(PERTURBATIONS._entries))
     own = params.model_copy(update={"perturbations": ["own"], "models": []})
 
     def first_last(view, draws):

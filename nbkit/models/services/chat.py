@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import threading
 import time
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
 import nbkit
 from nbkit.errors import ModelError
-from nbkit.models.caps import take_request
 from nbkit.models.model import Input, Record
 from nbkit.models.names import Reference, filled
 from nbkit.models.services.keys import (
@@ -33,7 +33,7 @@ from nbkit.models.services.keys import (
     without_secrets,
 )
 from nbkit.models.services.prompts import Prompt, load_prompt
-from nbkit.models.services.service import STRICT, Service, StoppedError, answer, split_options
+from nbkit.models.services.service import STRICT, Service, answer, split_options
 
 if TYPE_CHECKING:
     import httpx
@@ -43,15 +43,13 @@ _PLACE = re.compile(r"@(\w+://.*|[^@]*:\d+(/.*)?|[^@]*/v\d+/?)$")
 #: Longest waiting time in seconds accepted from a server; between two attempts if it gives none; a week, the longest
 #: that the system's clock is asked to wait.
 LONGEST_WAIT, _LONGEST_BACKOFF, _LONGEST = 600.0, 60.0, 604_800.0
-#: The fewest requests a minute that are not none.
-SLOWEST = 1e-3
 #: Maximum size of an answer in bytes; a translation of a sentence is never larger.
 _MOST_BYTES = 4 * 2**20
 #: Temporary errors besides server errors (5xx): time-out, conflict, "too early", too many requests.
 _PASSING = frozenset({408, 409, 425, 429})
 #: Codes of a 429 for which waiting does not help.
 _FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_RESUME = "earlier answers are stored: run again to continue"
 
 
 class TransientError(ModelError):
@@ -67,7 +65,8 @@ class ChatOptions(BaseModel):
 
     prompt: a name of ``prompts.yaml`` or a YAML file. temperature, seed: ``none`` for a server that rejects them.
     limit: the field for the maximum number of new tokens, or ``none``. concurrency: concurrent requests. rate: maximum
-    number of requests per minute, 0: unlimited. timeout: maximum duration in seconds, from the request to the last byte
+    number of requests per minute, 0: unlimited. most: maximum number of requests, repeated ones included, that one
+    process sends. timeout: maximum duration in seconds, from the request to the last byte
     of the answer. attempts: maximum number of attempts per text. backoff: seconds before the second attempt, doubled
     for each further one, up to a minute, with jitter; a waiting time given by the server takes precedence.
     """
@@ -79,16 +78,10 @@ class ChatOptions(BaseModel):
     limit: Literal["max_tokens", "max_completion_tokens"] | None = "max_tokens"
     concurrency: int = Field(8, ge=1, le=1000)
     rate: float = Field(0.0, ge=0)
+    most: int | None = Field(None, ge=1)
     timeout: float = Field(120.0, gt=0, le=_LONGEST)
     attempts: int = Field(6, ge=1)
     backoff: float = Field(1.0, ge=0, le=_LONGEST)
-
-    @field_validator("rate")
-    @classmethod
-    def _is_none_or_seen(cls, rate: float) -> float:
-        if 0 < rate < SLOWEST:
-            raise ValueError(f"0 (unlimited) or at least {SLOWEST:g} a minute expected, {rate:g} given")
-        return rate
 
 
 class Chat(Service):
@@ -103,8 +96,6 @@ class Chat(Service):
     ('qwen3:8b', 'http://localhost:11434/v1', None, 2)
     """
 
-    cost = "requests"
-
     def __init__(self, reference: Reference):
         super().__init__(reference)
         rest, self.options = split_options(ChatOptions, f"model '{self.name}'", self.written)
@@ -112,17 +103,15 @@ class Chat(Service):
         found = re.fullmatch(r"(.*)@(https?://.*)", rest, re.DOTALL)
         self.model: str = found[1] if found else rest
         if not self.model:
-            raise ModelError(f"model '{self.name}': write openai:MODEL, where MODEL is the server's name for the model")
+            raise self.error("write openai:MODEL, where MODEL is the server's name for the model")
         if not found and _PLACE.search(self.model):
             place = self.model.rpartition("@")[2]
-            raise ModelError(
-                f"model '{self.name}': '{place}' is not a base URL; write one such as http://localhost:8000/v1"
-            )
+            raise self.error(f"'{place}' is not a base URL; write one such as http://localhost:8000/v1")
         self.named_url = checked_url(found[2], f"model 'openai:{self.model}@…'") if found else None
         if self.task.name == "classify" and "prompt" not in self.options.model_fields_set:
             self.options = self.options.model_copy(update={"prompt": "classify"})
         self.concurrency = self.options.concurrency
-        self._gate = _Gate(self.options.rate)
+        self._gate = _Gate(self.error, self.options.rate, self.options.most)
 
     @property
     def _name(self) -> str:
@@ -172,8 +161,8 @@ class Chat(Service):
         key, _ = key_of(self.url, self.name), self.prompt
         # Most private servers need no key; one that does rejects the request.
         if key is None and host_of(self.url) == host_of(VENDOR):
-            raise ModelError(
-                f"model '{self.name}': {key_variable(self.url)} is not set, and {self.url} requires a key; "
+            raise self.error(
+                f"{key_variable(self.url)} is not set, and {self.url} requires a key; "
                 f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
             )
 
@@ -187,17 +176,15 @@ class Chat(Service):
         attempt = 0
         while True:
             attempt += 1
-            self._gate.enter(stopped)
-            take_request(self.name)
+            if not self._gate.enter(stopped):
+                return []
             try:
                 return [answer(text, *self._completion(self._sent(line)))]
             except TransientError as error:
                 if attempt == attempts:
                     times = f"{attempts} attempt{'s' * (attempts != 1)}"
-                    raise ModelError(
-                        f"model '{self.name}': {error.reason}; gave up after {times} for {line[:60]!r}; "
-                        "earlier answers are stored: run again to continue"
-                    ) from error
+                    what = f"{error.reason}; gave up after {times} for {line[:60]!r}; {_RESUME}"
+                    raise self.error(what) from error
                 stopped.wait(self._pause(error, attempt))
 
     def _pause(self, error: TransientError, attempt: int) -> float:
@@ -207,10 +194,7 @@ class Chat(Service):
         if error.wait is None:
             return min(_LONGEST_BACKOFF, first * 2 ** min(attempt - 1, 20)) * random.uniform(0.5, 1.0)
         if error.wait > LONGEST_WAIT:
-            raise ModelError(
-                f"model '{self.name}': {error.reason}; the server asks to wait {error.wait:.0f} s; "
-                "earlier answers are stored: run again after that time"
-            )
+            raise self.error(f"{error.reason}; the server asks to wait {error.wait:.0f} s; {_RESUME}")
         self._gate.hold(error.wait)
         return error.wait + random.uniform(0.0, min(first, 1.0))
 
@@ -222,7 +206,7 @@ class Chat(Service):
 
         timeout = self.options.timeout
         return httpx.Client(
-            headers={"User-Agent": f"nbkit/{nbkit.__version__}", "Accept-Encoding": "gzip"},
+            headers={"User-Agent": f"nbkit/{nbkit.__version__}", "Accept-Encoding": "identity"},
             timeout=httpx.Timeout(timeout, connect=min(10.0, timeout)),
             limits=httpx.Limits(max_connections=self.concurrency),
             trust_env=not is_this_machine(self.url),  # no proxy for a server on this machine
@@ -233,13 +217,22 @@ class Chat(Service):
         import httpx
 
         deadline, url = time.monotonic() + self.options.timeout, f"{self.url}/chat/completions"
+        late = TransientError(f"{self.url}: no answer within {self.options.timeout:g} s")
         key = key_of(self.url, self.name)  # the current one: a wrong one may have been corrected meanwhile
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         try:
             with self._client.stream("POST", url, json=self._payload(line), headers=headers) as response:
-                body = self._read(response, deadline)
+                if (encoding := response.headers.get("content-encoding", "identity")) != "identity":
+                    raise self.error(f"{self.url} answers packed ('{encoding}'), which was not asked for")
+                body = b""
+                for part in response.iter_raw():
+                    body += part
+                    if time.monotonic() > deadline:  # also of a server that sends slowly
+                        raise late
+                    if len(body) > _MOST_BYTES:
+                        raise self.error(f"{self.url} answered with more than {_MOST_BYTES} bytes")
         except httpx.TimeoutException:
-            raise TransientError(self._late) from None
+            raise late from None
         except httpx.RequestError as error:
             raise TransientError(f"{url}: {type(error).__name__}: {self._shown(str(error))}") from None
         if response.status_code != 200:
@@ -260,27 +253,6 @@ class Chat(Service):
             payload[options.limit] = self.reference.decoding.limit(len(line.encode()))
         return {name: value for name, value in payload.items() if value is not None}
 
-    def _read(self, response: httpx.Response, deadline: float) -> bytes:
-        """The whole body; the deadline also holds for a server that sends it slowly."""
-        import httpx
-
-        body = b""
-        try:
-            # Not httpx's decoded parts: 64 KB can unpack to 64 MB of zeros.
-            for part in _unpacked(response):
-                body += part
-                if time.monotonic() > deadline:
-                    raise TransientError(self._late)
-                if len(body) > _MOST_BYTES:
-                    raise ModelError(f"model '{self.name}': {self.url} answered with more than {_MOST_BYTES} bytes")
-        except (zlib.error, httpx.DecodingError) as error:
-            raise TransientError(f"{self.url}: the answer cannot be unpacked: {error}") from None
-        return body
-
-    @property
-    def _late(self) -> str:
-        return f"{self.url}: no answer within {self.options.timeout:g} s"
-
     def _error(self, response: httpx.Response, body: bytes, key: str | None) -> ModelError:
         """The error for a status other than 200."""
         status, (message, code) = response.status_code, _message(body)
@@ -295,7 +267,7 @@ class Chat(Service):
             hint = f" ({rejected})"
         elif status == 404:
             hint = f" (is '{self.model}' the server's name for the model?)"
-        return ModelError(f"model '{self.name}': {shown}{hint}")
+        return self.error(shown + hint)
 
     def _completion(self, body: bytes) -> tuple[str, str, tuple[int | None, int | None]]:
         """Text, reason to stop, and tokens of a chat completion."""
@@ -320,10 +292,11 @@ class Chat(Service):
 
 
 class _Gate:
-    """Decides when the next request may be sent: at most *rate* per minute, and not before the server allows it."""
+    """Decides when the next request may be sent: *rate* per minute, *most* in all, and when the server allows it."""
 
-    def __init__(self, rate: float):
-        self._gap = 60.0 / rate if rate else 0.0
+    def __init__(self, error: Callable[[str], ModelError], rate: float, most: int | None):
+        self._error = error
+        self._gap, self._most, self._left = min(60.0 / rate, _LONGEST) if rate else 0.0, most, most
         self._free = 0.0
         self._lock = threading.Lock()
 
@@ -331,33 +304,19 @@ class _Gate:
         with self._lock:
             self._free = max(self._free, time.monotonic() + seconds)
 
-    def enter(self, stopped: threading.Event) -> None:
-        """Wait for a turn. Raises `StoppedError` if *stopped* is set meanwhile."""
+    def enter(self, stopped: threading.Event) -> bool:
+        """Wait for a turn, which there is not once *stopped* is set. Raises `ModelError` after the last request."""
         while not stopped.is_set():
             with self._lock:
+                if self._left == 0:
+                    raise self._error(f"all {self._most:,} requests of ?most= are sent; {_RESUME}")
                 wait = self._free - time.monotonic()
                 if wait <= 0:
-                    self._free = time.monotonic() + self._gap if self._gap else self._free
-                    return
+                    self._left = self._left and self._left - 1
+                    self._free = time.monotonic() + self._gap
+                    return True
             stopped.wait(wait)
-        raise StoppedError("stopped, because another request failed")
-
-
-def _unpacked(response: httpx.Response) -> Iterator[bytes]:
-    """The unpacked body in parts, none much larger than `_MOST_BYTES`, whatever the compression ratio."""
-    import httpx
-
-    encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    if encoding in ("", "identity"):
-        yield from response.iter_raw()
-        return
-    if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise httpx.DecodingError(f"'{encoding}', which was not asked for")
-    stream = zlib.decompressobj(zlib.MAX_WBITS | 32)  # with the header of gzip or of zlib
-    for packed in response.iter_raw():
-        # Whatever exceeds this stays packed: the caller stops there.
-        yield stream.decompress(packed, _MOST_BYTES + 1)
-    yield stream.flush()
+        return False
 
 
 def seconds(text: str) -> float | None:
@@ -368,20 +327,17 @@ def seconds(text: str) -> float | None:
     >>> seconds("Wed, 21 Oct 2015 07:28:00 GMT")
     0.0
     """
-    text = text.strip()
-    try:
-        return max(0.0, float(text)) if text.lower() not in ("nan", "inf", "-inf", "infinity") else None
-    except ValueError:
-        pass
-    found = _DURATION.fullmatch(text)
-    if text and found:
-        hours, minutes, whole, thousandths = (float(part or 0) for part in found.groups())
-        return 3600 * hours + 60 * minutes + whole + thousandths / 1000
-    try:
-        date = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (date - datetime.now(UTC)).total_seconds()) if date.tzinfo is not None else None
+    import pandas as pd
+
+    ways = (
+        float, lambda text: pd.Timedelta(text).total_seconds(),
+        lambda text: (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds(),
+    )  # fmt: skip
+    for read in ways:
+        with suppress(ValueError, TypeError):
+            found = read(text.strip())
+            return max(0.0, found) if math.isfinite(found) else None
+    return None
 
 
 def _message(body: bytes) -> tuple[str, str]:

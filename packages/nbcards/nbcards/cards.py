@@ -23,7 +23,7 @@ from nbkit.languages import language_name
 from nbkit.studies.behaviours import Mark, Published, written
 
 #: Goes up when a field changes its name or its meaning.
-CARD_VERSION = 2
+CARD_VERSION = 3
 DATA, PAGE, MARKDOWN, OUTCOMES, RUN = "card.json", "card.html", "card.md", "outcomes", "run.yaml"
 SENTENCES = "sentences.html"
 _ROLE = (
@@ -179,7 +179,6 @@ class SystemOf(_Part):
     label: str
     name: str
     kind: Kind
-    asked: int = Field(description="Texts that it was asked for this card; stored answers are not asked for again.")
 
 
 class Card(_Part):

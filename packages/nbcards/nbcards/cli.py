@@ -24,9 +24,7 @@ from nbkit.yaml_text import load
 @pair_option
 @click.option("--classifier", "classifiers", multiple=True, help="A classifier, for the behaviours of classifiers.")
 @click.option("--max-texts", type=click.IntRange(min=1), default=500, show_default=True,
-              help="Maximum number of texts per system and behaviour.")  # fmt: skip
-@click.option("--max-requests", type=click.IntRange(min=1), default=300, show_default=True,
-              help="Maximum number of requests to services, retries included.")  # fmt: skip
+              help="Texts per system and behaviour that runs are planned for.")  # fmt: skip
 @click.option("--params", "params_file", type=click.Path(path_type=Path),
               help="A YAML file with parameters by study, such as {numbers: {templates: own}}.")  # fmt: skip
 @click.option("--output", type=click.Path(path_type=Path), help="Folder; by default outputs/card-SYSTEM-SRC-TGT.")
@@ -35,7 +33,7 @@ from nbkit.yaml_text import load
 @offline_option
 def card(
     systems: tuple[str, ...], pair: tuple[str, str], classifiers: tuple[str, ...], params_file: Path | None,
-    output: Path | None, dry_run: bool, **caps: int,
+    max_texts: int, output: Path | None, dry_run: bool,
 ) -> None:  # fmt: skip
     """One page about a SYSTEM: how it behaves, in words, pictures and sentences.
 
@@ -48,7 +46,9 @@ def card(
     from nbkit.batch.card import plan_card
 
     command = shlex.join(["nbkit", *sys.argv[1:]])
-    plan = plan_card(systems, pair, classifiers=classifiers, overrides=_overrides(params_file), command=command, **caps)
+    plan = plan_card(
+        systems, pair, classifiers=classifiers, max_texts=max_texts, overrides=_overrides(params_file), command=command
+    )
     width = max((len(each.behaviour.title) for each in plan.behaviours), default=0)
     for each in plan.behaviours if dry_run or plan.measurable else ():
         click.echo(f"{each.behaviour.title:{width}}  {each.sureness}")

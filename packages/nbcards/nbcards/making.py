@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,7 +41,6 @@ from nbcards.values import (
     worst_group,
 )
 from nbkit.batch.card import (
-    MAX_REQUESTS,
     MAX_TEXTS,
     CardPlan,
     Planned,
@@ -79,17 +77,12 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
     began = time.monotonic()
     parts: dict[str, BehaviourOf] = {}
     tables: dict[str, Outcomes] = {}
-    asked: Counter[str] = Counter()
-    left = plan.max_requests
     # Classifiers are small: their page can be read while a translator is trained or downloaded.
     order = sorted(plan.behaviours, key=lambda each: each.systems is plan.systems)
     for each in order:
         started = time.monotonic()
         report(f"{each.behaviour.title}: {each.sureness}")
-        result = compute(each, plan.max_texts, left)
-        left -= result.requests
-        asked.update(result.asked)
-        found, reason = result.outcomes, result.reason
+        found, reason = compute(each)
         if found is not None:
             tables[each.study.name] = found.of_systems(each.systems)
         if each.params is not None:
@@ -98,14 +91,14 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
         parts[each.study.name] = _behaviour(each, found, reason, plan.pair)
         waiting = [other.behaviour.title for other in plan.behaviours if other.study.name not in parts]
         if waiting and found is not None:
-            write_card(_card(plan, parts, asked, began), folder, waiting)
+            write_card(_card(plan, parts, began), folder, waiting)
     measured = [tables[each.study.name] for each in plan.behaviours if each.study.name in tables]
     health: tuple[HealthOf, ...] = ()
     if checks := find_package("nbkit.health"):
         health = tuple(HealthOf(**each) for each in checks.card_health(plan, measured))
         for part in health:
             report(f"Health of the outputs: {' '.join(map(part.sentence, part.systems))}")
-    card = _card(plan, parts, asked, began, health)
+    card = _card(plan, parts, began, health)
     write_card(card, folder)
     (folder / OUTCOMES).mkdir(exist_ok=True)
     for path in (folder / OUTCOMES).glob("*.parquet"):
@@ -122,16 +115,11 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
     return card
 
 
-def _card(
-    plan: CardPlan, parts: Mapping[str, BehaviourOf], asked: Mapping[str, int], began: float,
-    health: tuple[HealthOf, ...] = (),
-) -> Card:  # fmt: skip
+def _card(plan: CardPlan, parts: Mapping[str, BehaviourOf], began: float, health: tuple[HealthOf, ...] = ()) -> Card:
     """The card of what was measured so far."""
     kinds: dict[Kind, Mapping[str, str]] = {"translator": plan.systems, "classifier": plan.classifiers}
     systems = (
-        SystemOf(label=shown, name=name, kind=kind, asked=asked.get(name, 0))
-        for kind, named in kinds.items()
-        for shown, name in named.items()
+        SystemOf(label=shown, name=name, kind=kind) for kind, named in kinds.items() for shown, name in named.items()
     )
     return Card(
         nbkit=nbkit.__version__, made=datetime.now(UTC).isoformat(timespec="seconds"), command=plan.command,
@@ -363,7 +351,7 @@ def _text(value: Any) -> str | None:
 
 def card(
     systems: str | Sequence[str], pair: str | tuple[str, str], *, classifiers: Sequence[str] = (),
-    folder: str | Path | None = None, max_texts: int = MAX_TEXTS, max_requests: int = MAX_REQUESTS,
+    folder: str | Path | None = None, max_texts: int = MAX_TEXTS,
     **overrides: Mapping[str, Any],
 ) -> Card:  # fmt: skip
     """The card of one or several systems; in a notebook it shows itself, and `Card.table` has the numbers.
@@ -378,8 +366,8 @@ def card(
         Names of classifiers, for the behaviours of classifiers.
     folder
         Where page, data, Markdown, outcomes and run file are written; by default ``outputs/card-SYSTEM-SRC-TGT``.
-    max_texts, max_requests
-        Hard caps: texts that each system is asked for each behaviour, and requests to services in total.
+    max_texts
+        Texts that each system is asked for each behaviour, about: runs are planned no larger.
     **overrides
         Parameters by study, such as ``numbers={"templates": "own"}``.
 
@@ -392,7 +380,7 @@ def card(
     names = [systems] if isinstance(systems, str) else list(systems)
     both = split_pair(pair) if isinstance(pair, str) else pair
     plan = plan_card(
-        names, both, classifiers=classifiers, max_texts=max_texts, max_requests=max_requests, overrides=overrides,
+        names, both, classifiers=classifiers, max_texts=max_texts, overrides=overrides,
         command=f"nbkit.card({names!r}, {'-'.join(both)!r})",
     )  # fmt: skip
     return make_card(plan, Path(folder) if folder is not None else default_folder(plan))

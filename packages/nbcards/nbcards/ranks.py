@@ -55,16 +55,16 @@ class Board:
             }
 
 
-def boards(files: Mapping[str, Path], health: Sequence[Any] = ()) -> list[Board]:
+def boards(files: Mapping[str, Path], health: Sequence[Mapping[str, Any]] = ()) -> list[Board]:
     """The ranks of a run. files: outcomes by entry; health: its records (`nbkit.report.site.Run`)."""
     found: list[Board] = []
     for name, path in files.items():
         state = path.stat()
         with suppress(NbkitError):  # the entry's section says what is wrong with its file
             found += _of_entry(path, name, (state.st_mtime_ns, state.st_size))
-    for each in (each for each in health if each.measure):
+    for each in (each for each in health if each.get("measure")):
         outcomes = health_outcomes(each)
-        found += _boards(ranked(outcomes, outcomes.behaviour.headline), each.file, outcomes.behaviour.title,
+        found += _boards(ranked(outcomes, outcomes.behaviour.headline), each["file"], outcomes.behaviour.title,
                          outcomes.behaviour.headline)  # fmt: skip
     return found
 
@@ -85,23 +85,25 @@ def _boards(table: Any, name: str, title: str, measure: Measure) -> Iterator[Boa
             yield Board(name, title, measure, read, tuple(part.to_dict("records")))
 
 
-def health_outcomes(health: Any) -> Outcomes:
+def health_outcomes(health: Mapping[str, Any]) -> Outcomes:
     """The outcomes of a record of health: whether nothing was found in a line; equal sources are one cluster.
 
     health: with source, target, measure (its declaration), clusters (of each line; None for an empty one) and systems,
     each with *flagged*, its lines (from 1) in which something was found.
     """
-    lines = [(line, each) for line, each in enumerate(health.clusters, start=1) if each is not None]
+    lines = [(line, each) for line, each in enumerate(health["clusters"], start=1) if each is not None]
     rows = [
-        {"item": line, "unit": cluster, "model": each.system, "right": float(line not in flagged)}
-        for each in health.systems
-        for flagged in [set(each.flagged)]
+        {"item": line, "unit": cluster, "model": each["system"], "right": float(line not in flagged)}
+        for each in health["systems"]
+        for flagged in [set(each["flagged"])]
         for line, cluster in lines
     ]
     table = pd.DataFrame(rows, columns=["item", "unit", "model", "right"])
-    measure = Measure(**health.measure)
+    measure = Measure(**health["measure"])
     declared = Behaviour(
         title="Health of the outputs", question="", measures={"healthy": measure},
         outcomes=Columns(measures={measure.measure: Judged(value="right")}),
     )  # fmt: skip
-    return Outcomes("health", table.assign(source_language=health.source, target_language=health.target), declared)
+    return Outcomes(
+        "health", table.assign(source_language=health["source"], target_language=health["target"]), declared
+    )

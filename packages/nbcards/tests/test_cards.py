@@ -3,9 +3,7 @@
 import json
 import re
 import shutil
-import threading
 from base64 import b64decode
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,16 +14,13 @@ from click.testing import CliRunner
 from nbcards.cards import Item, _marked, read_card, schema
 from nbcards.making import make_card
 from nbcards.places import outcomes_at
-from nbkit.batch.card import _asks, plan_card
+from nbkit.batch.card import plan_card
 from nbkit.batch.params import read
 from nbkit.cli import main
 from nbkit.errors import NbkitError, ParamsError, UnknownNameError
-from nbkit.models import CLASSIFIERS, MODELS, Decoding
-from nbkit.models.caps import CapError, capped, take_request, take_texts
-from nbkit.store import Store
+from nbkit.models import CLASSIFIERS, MODELS
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviours
-from tests.models.by_name import translate_remembered
 from tests.pages import violations
 from tests.studies.long_files import long
 
@@ -54,7 +49,7 @@ def made(tmp_path_factory):
         return texts
 
     folder = tmp_path_factory.mktemp("card")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, MODELS.isolated():
         patch.setenv("NBKIT_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.delenv("NBKIT_DATA", raising=False)
         MODELS.register("parrot", parrot)
@@ -68,8 +63,6 @@ def made(tmp_path_factory):
 
         card = make_card(plan, folder, show_line)
         yield plan, card, folder, seen, lines, pages
-    MODELS._entries.pop("parrot")
-    MODELS._summaries.pop("parrot")
 
 
 def test_every_behaviour_is_answered_or_says_why_not(made):
@@ -115,10 +108,9 @@ def test_the_numbers_are_those_of_the_outcomes(made):
 
 
 def test_no_more_is_asked_than_was_planned(made):
-    plan, card, _, seen, lines, _ = made
+    plan, _, _, seen, lines, _ = made
     assert seen and all(each.texts <= 120 for each in plan.behaviours)
-    (system,) = card.systems
-    assert system.asked == len(seen) <= 4 * 120
+    assert len(seen) <= 4 * 120
     assert any("at most" in line for line in lines)
 
 
@@ -182,28 +174,6 @@ def test_published_systems_are_those_of_the_direction(made):
     assert any(mark.pair not in ("", "en-de") for mark in marks)  # there was something to leave away
 
 
-@pytest.mark.parametrize(
-    ("name", "reads", "asked"),
-    [("command:cat", "translator", "texts"), ("openai:some-model", "translator", "requests"),
-     ("outputs:somewhere", "translator", "nothing"), ("sandbox", "translator", "texts"),
-     ("sandbox-bilstm", "classifier", "texts"), ("openai:some-model", "classifier", "requests")],
-)  # fmt: skip
-def test_only_services_are_asked_by_requests(name, reads, asked, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    assert _asks(name, reads, "en", "de") == asked
-
-
-def test_programs_answer_more_texts_than_requests_may_be_sent(tmp_path, monkeypatch):
-    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path))
-    monkeypatch.setenv("NBKIT_COMMANDS", "allow")
-    texts = [f"Text {number}." for number in range(5)]
-    with capped(texts=5, requests=1) as caps:
-        assert (
-            translate_remembered("command:cat", texts, "en", "de", Decoding(), store=Store(), progress=False) == texts
-        )
-    assert caps.asked == {"command:cat": 5} and caps.requested == 0
-
-
 @pytest.mark.browser
 def test_a_card_prints_on_two_pages(made, browser):
     from selenium.webdriver.common.print_page_options import PrintOptions
@@ -255,10 +225,9 @@ def alone(monkeypatch, tmp_path):
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path))
     monkeypatch.delenv("NBKIT_DATA", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    MODELS.register("mine", lambda texts: texts)
-    yield
-    MODELS._entries.pop("mine")
-    MODELS._summaries.pop("mine")
+    with MODELS.isolated():
+        MODELS.register("mine", lambda texts: texts)
+        yield
 
 
 @pytest.mark.thorough
@@ -280,20 +249,6 @@ def test_the_table_of_directions_is_what_a_plan_says(row, alone):
     assert {each.behaviour.title: "yes" if each.params else "no" for each in plan.behaviours} == {
         title: text for title, text in row.items() if title != "direction"
     }
-
-
-def test_services_share_the_requests(alone):
-    two = ["openai:one", "openai:two"]
-    for most in (300, 600):
-        plan = plan_card(two, ("en", "de"), max_requests=most)
-        asked = sum(each.texts * each.services for each in plan.behaviours)
-        assert most / 3 < asked <= most
-    (reason,) = {
-        each.reason
-        for each in plan_card(two, ("en", "de"), max_requests=8).behaviours
-        if each.systems and (each.study.name == "numbers")
-    }
-    assert "the cap is 1: raise max_requests (--max-requests)" in reason
 
 
 def test_what_is_wrong_with_the_request(monkeypatch):
@@ -453,31 +408,6 @@ def test_a_card_on_which_everything_failed_is_a_failure(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, ["card", *given])
     assert done.exit_code == 2 and "no behaviour could be measured" in done.output
     assert "--allow-commands" in (tmp_path / "card" / "card.html").read_text(encoding="utf-8")
-
-
-def test_caps_hold_for_all_threads():
-    """Of many concurrent requests exactly as many pass as the cap allows."""
-    passed, barrier = [], threading.Barrier(16)
-
-    def ask(_: int) -> None:
-        barrier.wait()
-        for _ in range(20):
-            try:
-                take_request("service")
-                passed.append(1)
-            except CapError:
-                return
-
-    with capped(requests=37), ThreadPoolExecutor(16) as pool:
-        list(pool.map(ask, range(16)))
-    assert len(passed) == 37
-    with capped(texts=3) as caps:
-        take_texts("a", 3)
-        with pytest.raises(CapError, match="'a' would be asked 4 texts, the cap is 3"):
-            take_texts("a", 1)
-        take_texts("b", 3)
-    assert caps.asked == {"a": 3, "b": 3}
-    take_texts("a", 10**6)  # no cap holds any more
 
 
 def test_a_card_has_a_suite_that_is_asked_for(monkeypatch, tmp_path):

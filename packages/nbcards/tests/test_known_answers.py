@@ -32,12 +32,10 @@ PAGE = (Path(__file__).parents[3] / "docs" / "known-answers.md").read_text(encod
 
 @contextmanager
 def registered(registry: Any, systems: dict[str, Callable[..., Any]]) -> Iterator[None]:
-    entries = dict(registry._entries)
-    for name, system in systems.items():
-        registry.register(name, system, replace=True)
-    yield
-    registry._entries.clear()
-    registry._entries.update(entries)
+    with registry.isolated():
+        for name, system in systems.items():
+            registry.register(name, system, replace=True)
+        yield
 
 
 class Known:

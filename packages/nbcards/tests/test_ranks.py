@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -111,10 +110,11 @@ def test_the_index_has_one_table_of_ranks(tmp_path: Path):
 def test_the_health_of_outputs_is_ranked():
     good, bad = [], [line for line in range(1, 61) if (line - 1) % 3]
     flagged = {"good": good, "fine": good, "other": good, "bad": bad}
-    named = [SimpleNamespace(system=name, flagged=lines) for name, lines in flagged.items()]
-    health = SimpleNamespace(
-        file="a.en", source="en", target="de", clusters=[*range(60), None], systems=named, measure=declared_measure()
-    )
+    named = [{"system": name, "flagged": lines} for name, lines in flagged.items()]
+    health = {
+        "file": "a.en", "source": "en", "target": "de", "clusters": [*range(60), None], "systems": named,
+        "measure": declared_measure(),
+    }  # fmt: skip
     outcomes = leaderboard.health_outcomes(health)
     board = ranked_outcomes(outcomes, outcomes.behaviour.headline).set_index("system")
     assert board.loc["good", "value"] == 1 and board.loc["bad", "value"] == pytest.approx(1 / 3)

@@ -41,7 +41,7 @@ def run_health(uses: Iterable[Use], store: Store) -> list[dict[str, Any]]:
     """
     groups: dict[tuple[str, str, str], dict[str, tuple[Path, Path]]] = {}
     for use in dict.fromkeys(uses):
-        if use.kind == Translators and use.model.cost == "nothing":
+        if use.kind == Translators and not use.model.stored:
             src, tgt = use.langs
             with suppress(NbkitError, OSError):
                 for source, lines in (use.model.inner or use.model).files():

@@ -160,12 +160,10 @@ def test_words_match_their_inflections_whatever_a_parser_says(wanted, output, th
 
 
 def test_a_function_of_a_notebook_is_an_expectation():
-    EXPECTATIONS.register("shouts", lambda wanted, case: case.output.isupper() == wanted)
-    try:
+    with EXPECTATIONS.isolated():
+        EXPECTATIONS.register("shouts", lambda wanted, case: case.output.isupper() == wanted)
         test = Test("1", "Go", {"shouts": True})
         assert [decide(test, text, DEMO).verdict for text in ("LOS", "Los")] == ["pass", "fail"]
-    finally:
-        EXPECTATIONS._entries.pop("shouts")
 
 
 def test_a_regular_expression_takes_linear_time():

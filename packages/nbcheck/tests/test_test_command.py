@@ -284,8 +284,6 @@ def test_a_change_of_the_file_or_of_an_expectation_is_seen():
     found = dict(zip((groups["test"] for groups in table["groups"]), table["measure"], strict=True))
     assert found == {"dog": "quarantined", "cat": "suite", "two": "suite"}  # no Hase in what is known as right
     before = STUDY.inputs(params)
-    EXPECTATIONS.register("even", lambda wanted, case: len(case.output) % 2 == 0)
-    try:
+    with EXPECTATIONS.isolated():
+        EXPECTATIONS.register("even", lambda wanted, case: len(case.output) % 2 == 0)
         assert set(custom()) == {"even"} and STUDY.inputs(params) != before
-    finally:
-        EXPECTATIONS._entries.pop("even")

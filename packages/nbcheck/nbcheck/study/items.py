@@ -45,7 +45,7 @@ def items(params: SuiteParams, cell: Cell, start: int, n: int) -> Iterator[list[
 def _files(params: SuiteParams, cell: Cell) -> list[Model]:
     """The systems of files (`outputs:`), if these decide which tests there are."""
     systems = [load(model, "translate", cell.source, cell.target) for model in params.models]
-    return [model for model in systems if model.cost == "nothing"] if params.only_answered else []
+    return [model for model in systems if not model.stored] if params.only_answered else []
 
 
 def _unanswered(params: SuiteParams, cell: Cell, tests: Sequence[Test]) -> set[str]:
