@@ -174,8 +174,6 @@ def heatmap(
     with what stands there instead. Perturbations on both axes are the same rows and columns, in the paper's order.
     columns: how values of *x* are called.
     """
-    import seaborn as sns
-
     if not len(table) or not len(table := table[table["value"].notna()]):
         return theme.message(empty)
     rows, across = (list(_heights(each, table[each])) for each in (y, x))
@@ -194,19 +192,18 @@ def heatmap(
             shown, per_line, lambda wide_, lines: (min(theme.WIDTH, 2.6 + wide_ * wide), 1.4 + lines * high)
         )
         for axis, here, is_first, _, is_lowest in each:
-            values, texts = (here.pivot(index=y, columns=x, values=each).reindex(index=rows, columns=across)
+            values, texts = (here.pivot(index=y, columns=x, values=each).reindex(index=rows, columns=across).to_numpy()
                              for each in ("value", "_written"))  # fmt: skip
             values = values.astype(float)
-            sns.heatmap(
-                values, vmin=within[0], vmax=within[1], cmap="Blues", ax=axis, cbar=False, linewidths=0.4, fmt="",
-                annot=texts.astype(object).fillna("") if roomy else None, annot_kws={"size": 7, "linespacing": 1.1},
-            )  # fmt: skip
-            shades = (values.to_numpy() - within[0]) / (within[1] - within[0])
-            for text in axis.texts:  # seaborn's own choice is white from middling colours on
-                column, row = map(int, text.get_position())
-                text.set_color("white" if shades[row, column] > _DARK else "black")
-            axis.set(xlabel="", ylabel="")
+            axis.pcolormesh(values, vmin=within[0], vmax=within[1], cmap="Blues", edgecolors="white", linewidth=0.4)
+            shades = (values - within[0]) / (within[1] - within[0])
+            for row, column in np.argwhere(~np.isnan(values)) if roomy else ():
+                colour = "white" if shades[row, column] > _DARK else "black"
+                axis.text(column + 0.5, row + 0.5, texts[row, column], color=colour, size=7, linespacing=1.1,
+                          ha="center", va="center")  # fmt: skip
+            axis.invert_yaxis()
             axis.grid(visible=False)
+            axis.spines[:].set_visible(False)
             left = list(map(called(y), rows)) if is_first else [""] * len(rows)
             below = list(map(called(x, columns), across)) if is_lowest else [""] * len(across)
             turned, fontsize = 90 if max(map(len, below)) > 3 else 0, 8 if roomy else 7

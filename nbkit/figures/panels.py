@@ -5,10 +5,14 @@ The folder of the copies is ``$NBKIT_OUTPUT`` (default ``outputs/explore``). Fil
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from io import StringIO
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, TypeVar
@@ -51,12 +55,33 @@ def output_folder() -> Path:
     return Path(os.environ.get("NBKIT_OUTPUT") or Path("outputs") / "explore")
 
 
-def save_figure(figure: Figure, name: str) -> None:
-    """Keep *figure* as ``figures/<name>.pdf``, and where it fits a column as ``<name>.column.pdf``.
+@dataclass(frozen=True)
+class Picture:
+    """A figure as a page shows it: drawn once, as SVG."""
+
+    figure: Figure
+
+    @cached_property
+    def svg(self) -> str:
+        """The drawing; the same figure gives the same one."""
+        with theme.style(), StringIO() as stream:
+            self.figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+            return stream.getvalue()
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def save_figure(picture: Picture, name: str) -> None:
+    """Keep a figure as ``figures/<name>.pdf``, and where it fits a column as ``<name>.column.pdf``.
 
     It is laid out anew to fit the width of a page of text, or of its column, so that its writing has the size that it
-    was given. A figure whose panels stand beside each other does not fit a column.
+    was given. A figure whose panels stand beside each other does not fit a column. A copy of the same drawing stays.
     """
+    figure, copy = picture.figure, _path("figures", name, ".pdf")
+    digest = hashlib.blake2b(picture.svg.encode(), digest_size=16).hexdigest()
+    if copy.is_file() and digest.encode() in copy.read_bytes():
+        return
     width = figure.get_figwidth()
     with theme.style():
         try:
@@ -67,7 +92,8 @@ def save_figure(figure: Figure, name: str) -> None:
                     path.unlink(missing_ok=True)
                     continue
                 with atomic_write(path) as temporary:
-                    figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+                    about = {"CreationDate": None, "Keywords": digest}
+                    figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata=about)
         finally:
             set_width(figure, width)
 

@@ -101,10 +101,11 @@ def show(
             note(why)
         else:
             theme.as_written(shown)
+            picture = panels.Picture(shown)
             if name:
-                panels.save_figure(shown, name)
+                panels.save_figure(picture, name)
             known = {} if data is None else styles.common_filters(data)
-            display(shown, metadata={"alt": panels.described(shown), "sentences": known})
+            display(picture, metadata={"alt": panels.described(shown), "sentences": known})
         if data is not None and name:
             panels.save_table(data, name)
         return
