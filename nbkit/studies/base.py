@@ -43,6 +43,7 @@ from nbkit.models.services.commands import PREFIX as COMMAND
 from nbkit.models.services.commands import command_options
 from nbkit.models.services.outputs import PREFIX as OUTPUTS
 from nbkit.store import Store
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -623,3 +624,8 @@ class Notebook:
     title: str
     scope: Literal["cell", "grid"]
     needs: str = ""
+
+    @classmethod
+    def listed(cls, file: Path) -> tuple[Notebook, ...]:
+        """The notebooks in a YAML file: of each path the title, scope and what it needs."""
+        return tuple(cls(path, **about) for path, about in read_own(file).items())

@@ -177,16 +177,5 @@ STUDY = Study(
     exports=("outcomes", "attacks"),
     exported=lambda params, cell: cell.model in params.models,
     used=_used,
-    # In the order in which the report shows them; a test compares titles with the notebooks.
-    notebooks=(
-        Notebook("disambiguation/attractors", "Which words go with which sense?", "grid"),
-        Notebook("disambiguation/models", "How good are the models?", "grid", "models"),
-        Notebook("disambiguation/error_prediction", "Can wrong senses be predicted?", "grid", "models"),
-        Notebook("disambiguation/challenge_sets", "Are biased sentences harder?", "grid", "models"),
-        Notebook("disambiguation/attack_samples", "What do the attacks look like?", "grid", "models"),
-        Notebook("disambiguation/attack_success", "Which attacks succeed?", "grid", "models"),
-        Notebook("disambiguation/transferability", "Do attacks carry over to other models?", "grid", "models"),
-        Notebook("disambiguation/sample_quality", "Would a reader notice the attack?", "grid", "models"),
-        Notebook("disambiguation/model_card", "How does this model choose between senses?", "cell"),
-    ),
+    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )  # fmt: skip

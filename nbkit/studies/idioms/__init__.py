@@ -103,18 +103,5 @@ STUDY = Study(
     verdict="fail: a word of the idiom is translated literally (LitTER); undecided: no word could be looked for",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
     used=_used,
-    # In the order in which the report shows them; a test compares titles with the notebooks.
-    notebooks=(
-        Notebook("idioms/idiom_data", "Which idioms are there, and how often?", "grid"),
-        Notebook("idioms/phrase_matcher", "How are idioms found in a text?", "grid"),
-        Notebook("idioms/literal_errors", "How often are idioms translated word by word?", "grid"),
-        Notebook("idioms/worked_examples", "What counts as a literal error?", "grid"),
-        Notebook("idioms/accuracy", "Are idioms translated as in the reference?", "grid"),
-        Notebook("idioms/global_scores", "Do idioms show in a score of the whole sentence?", "grid"),
-        Notebook("idioms/context_translation", "Does the translation need the idiom's context?", "grid"),
-        Notebook("idioms/context_likelihood", "How likely is the reference when the idiom loses its context?", "grid"),
-        Notebook("idioms/uncertainty", "Are models less sure when they translate an idiom?", "grid"),
-        Notebook("idioms/others", "Which system translates idioms literally where others do not?", "grid", "voters"),
-        Notebook("idioms/model_card", "How does this model treat idioms?", "cell"),
-    ),
+    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )  # fmt: skip

@@ -90,24 +90,7 @@ STUDY = Study(
     verdict="pass: the classifier says the gold label; fail: another label, which is the reason; undecided: none",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
     used=lambda params, store: {"n_pairs": sorted({int(n) for n in params.study.read(params, "extent")["read"]})},
-    # In the order in which the report shows them; a test compares titles with the notebooks.
-    notebooks=(
-        Notebook(
-            "nli_permutation/permutations", "What do the permutations look like, and which pairs have them?", "grid"
-        ),
-        Notebook("nli_permutation/acceptance", "Do the models accept permuted pairs?", "grid", "models"),
-        Notebook("nli_permutation/thresholds", "How many permutations of a pair are accepted?", "grid", "models"),
-        Notebook("nli_permutation/confidence", "How sure are the models of permuted pairs?", "grid", "models"),
-        Notebook("nli_permutation/local_order", "Is it the word order that is left?", "grid", "models"),
-        Notebook(
-            "nli_permutation/mini_trees", "Are accepted permutations closer to ordinary grammar?", "grid", "models"
-        ),
-        Notebook("nli_permutation/length", "Does the length of a pair matter?", "grid"),
-        Notebook("nli_permutation/hypothesis_only", "Is it enough to permute the hypothesis?", "grid", "models"),
-        Notebook("nli_permutation/max_entropy", "Can a model learn to reject permuted pairs?", "grid", "models"),
-        Notebook("nli_permutation/human_evaluation", "Can people do it?", "grid"),
-        Notebook("nli_permutation/model_card", "How does this model treat permuted pairs?", "cell"),
-    ),
+    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )
 
 __all__ = ["STUDY", "NliPermutationParams", "annotation_sample"]

@@ -106,24 +106,7 @@ STUDY = Study(
     verdict="pass: the number is carried over with its value and, for strict, in the target language's notation",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
     used=_cases,
-    # In the order in which the report shows them; a test compares titles with the notebooks.
-    notebooks=(
-        Notebook("numbers/test_cases", "Which numbers are asked for, and in which sentences?", "grid", "templates"),
-        Notebook("numbers/pass_rates", "Are numbers carried over?", "grid", "models templates"),
-        Notebook(
-            "numbers/running_text", "Which quantities of running text are carried over?", "grid", "models sentences"
-        ),
-        Notebook("numbers/length", "Are longer numbers harder?", "grid", "models templates"),
-        Notebook("numbers/errors", "What goes wrong with the numbers?", "grid", "models templates"),
-        Notebook("numbers/notation", "Is the value wrong, or only how it is written?", "grid", "models templates"),
-        Notebook(
-            "numbers/smallest_failures", "What is the smallest number that goes wrong?", "grid", "models templates"
-        ),
-        Notebook(
-            "numbers/placeholders", "What would it buy to carry numbers over by rule?", "grid", "models templates"
-        ),
-        Notebook("numbers/model_card", "How does this model treat numbers?", "cell", "templates"),
-    ),
+    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )
 
 __all__ = ["STUDY", "NumbersParams"]

@@ -48,18 +48,5 @@ STUDY = Study(
     texts=judge.texts,
     used=_used,
     tags=lambda params: {"corpus": params.corpus},
-    # In the order in which the report shows them; a test compares titles with the notebooks.
-    notebooks=(
-        Notebook("word_order/perturbations", "What do the perturbations do, and to how many sentences?", "grid"),
-        Notebook("word_order/similarity", "How alike are the perturbations?", "grid"),
-        Notebook("word_order/robust_or_faithful", "Are the models robust or faithful?", "grid", "models"),
-        Notebook("word_order/per_perturbation", "Which perturbations break which model?", "grid", "models"),
-        Notebook("word_order/length", "Does the length of a sentence matter?", "grid"),
-        Notebook("word_order/correlations", "Are better translations more robust?", "grid", "models"),
-        Notebook("word_order/flips", "When does scrambling help?", "grid", "models"),
-        Notebook(
-            "word_order/model_comparison", "Which model is more robust, and is the difference real?", "grid", "models"
-        ),
-        Notebook("word_order/model_card", "How does this model treat scrambled sentences?", "cell"),
-    ),
+    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )
