@@ -77,6 +77,21 @@ def without_repeats(names: list[str]) -> list[str]:
 Once: TypeAlias = Annotated[list[T], AfterValidator(without_repeats)]
 
 
+def passing(check: Callable[[str], Any]) -> AfterValidator:
+    """A validator of a name, or of each in a list, that *check* accepts: it raises `NbkitError` for any other.
+
+    >>> passing(check_language).func(["de", "fr"])
+    ['de', 'fr']
+    """
+
+    def checked(names: Any) -> Any:
+        for name in [names] if isinstance(names, str) else names:
+            or_value_error(check, name)
+        return names
+
+    return AfterValidator(checked)
+
+
 #: What no corpus and no sample has more of.
 MOST = 10**9
 

@@ -482,7 +482,7 @@ def test_examples_of_table_1_are_accepted_pairs(models):
 
 def test_wrong_parameters_are_named():
     for given, reason in {
-        "corpora": ({"corpora": ["sik"]}, "corpora: unknown NLI corpus 'sik'; did you mean 'sick'"),
+        "corpora": ({"corpora": ["sik"]}, "corpora.0: unknown NLI corpus 'sik'; did you mean 'sick'"),
         "clumps": ({"clumps": [1.0]}, "1.0 is not a share"),
         "unit": ({"unit": "character"}, "unit 'character' is for languages without spaces; 'en'"),
         "twin": ({"max_entropy": {"x": "y"}}, "max_entropy: 'x' is not among the models"),

@@ -13,47 +13,18 @@ from matplotlib.figure import Figure
 
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.theme import Look, looks, ordered
-from nbkit.measure.acceptance import CORRECT, FLIPPED
 from nbkit.measure.statistics import FEW
 from nbkit.studies.nli_permutation.acceptance import AVERAGES, OF
 from nbkit.studies.notebook import show
 from nbkit.studies.study import Study
+from nbkit.yaml_text import read_own
 
-#: Measures as tables call them, in the paper's order; ^ and _ raise and lower an index.
-SYMBOLS = {"accuracy": "𝒜", "omega_max": "Ω_max", "p_correct": "𝒫^c", "p_correct_coded": "𝒫^c as coded",
-           "p_flipped": "𝒫^f", "omega_rand": "Ω_rand", "acceptance": "M_cor", "entropy": "H permuted",
-           "control_entropy": "H original order"}  # fmt: skip
-#: As figures call them.
-TITLES = {
-    "accuracy": r"$\mathcal{A}$", "omega_max": r"$\Omega_{\max}$", "p_correct": r"$\mathcal{P}^c$",
-    "p_flipped": r"$\mathcal{P}^f$", "omega_rand": r"$\Omega_{rand}$", "acceptance": "$M_{cor}$",
-}  # fmt: skip
-#: What is counted, below each panel.
-WORDS = {
-    "accuracy": "originals right\n(share)", "omega_max": "pairs with one\naccepted (share)",
-    "p_correct": "accepted of\ncorrect pairs", "p_flipped": "accepted of\nflipped pairs",
-    "omega_rand": "pairs with over\n1/3 accepted", "acceptance": "accepted of all\npairs (share)",
-}  # fmt: skip
-GROUPS = {
-    CORRECT: Look("originally correct ($D^c$)", "#0072B2", "o"),
-    FLIPPED: Look("flipped ($D^f$)", "#D55E00", "s"),
-}
-#: Predictors that do not read word order, and the pair in its own order.
-FLOORS = {
-    "constant": Look("always the most frequent label", "#3A3A3A", "|"),
-    "chance": Look("a label at random", "#929292", "|"),
-    "bag of words": Look("a bag of words as accurate as the model", "#7A4B00", "|"),
-    "control": Look("the control: original order, re-joined", "#009E73", "|"),
-}
-#: Said in place of a table or figure of a run without models, or without parts of speech.
-NO_MODEL = (
-    "Nothing was classified: this run has no model (parameter models), or no pair with enough permutations (parameter "
-    "permutations)."
-)
-NO_TAGS = (
-    "This run has no parts of speech: mini-trees need them in the test sets and in the training corpus (parameter "
-    "parsers: a spaCy pipeline)."
-)
+_LOOKS = read_own(Path(__file__).with_name("looks.yaml"))
+#: Measures as tables and figures call them, and what is counted, below each panel.
+SYMBOLS, TITLES, COUNTED = _LOOKS["symbols"], _LOOKS["titles"], _LOOKS["counted"]
+GROUPS, FLOORS = ({name: Look(**look) for name, look in _LOOKS[each].items()} for each in ("groups", "floors"))
+#: What stands in place of a table or figure of a run without models, or without parts of speech.
+NO_MODEL, NO_TAGS = _LOOKS["empty"].values()
 #: The largest entropy of three labels, in nats.
 UNDECIDED = math.log(3)
 #: Bins of fewer pairs are not drawn: their shares are accidents.
@@ -121,7 +92,7 @@ def _forest(
             for value, look in reversed(list(named.items())):  # the first lies on top
                 own = table[(table[hue] == value) & (table["measure"] == name)]
                 panels.intervals(axis, own, heights(own), look, *_ENDS)
-            axis.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), title=TITLES[name], xlabel=WORDS[name])
+            axis.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), title=TITLES[name], xlabel=COUNTED[name])
             axis.set_xticklabels(["0", "0.5", "1"])
             labels = [corpus_label(each) if y == "corpus" else each for each in rows]
             panels.rows_axis(axis, list(map(theme.short_name, labels)), named.values())
