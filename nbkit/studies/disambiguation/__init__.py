@@ -120,10 +120,6 @@ def _trained_on(params: DisambiguationParams, cell: Cell) -> list[Any]:
     return [mining.corpus_identity(params, cell, params.training_corpus), params.training_pairs]
 
 
-def _words_identity(params: DisambiguationParams, cell: Cell) -> Any:
-    return senses.words_identity(params)
-
-
 STUDY = Study(
     name="disambiguation",
     title="Disambiguation: can wrong senses be predicted and provoked?",
@@ -151,7 +147,7 @@ STUDY = Study(
         Table(items.pairs, inputs=items.pairs_inputs, size=lambda params, cell, corpus: params.n_of(corpus),
               unit=10_000, corpora=lambda params, cell: params.corpora, columns=tuple(items.LEFT_OUT)),
         Table(items.items, columns=("unit", "item", *items.COLUMNS), most=items.most_items),
-        Table(judge.outcomes, inputs=_words_identity, columns=tuple(judge.OUTCOMES)),
+        Table(judge.outcomes, inputs=senses.words_identity, columns=tuple(judge.OUTCOMES)),
         Table(judge.plain, inputs=mining.corpus_identity, corpora=lambda params, cell: params.test_corpora,
               size=lambda params, cell, corpus: min(params.bleu_pairs, params.n_pairs or params.bleu_pairs),
               columns=("corpus", "source", "reference")),
@@ -164,7 +160,7 @@ STUDY = Study(
         Table(attacks.samples, unit=200, columns=tuple(attacks.SAMPLES), inputs=lambda params, cell:
               attacks.language_model_inputs(params, params.causal_lm, cell.source),
               most=lambda params, cell: 0),  # nobody knows before the test pairs are there
-        Table(attacks.attacks, inputs=_words_identity, columns=tuple(attacks.ATTACKS)),
+        Table(attacks.attacks, inputs=senses.words_identity, columns=tuple(attacks.ATTACKS)),
     ),
     asks=("source", "text"),
     grid=("model",),

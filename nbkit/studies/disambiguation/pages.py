@@ -157,9 +157,9 @@ def success_figure(rates: pd.DataFrame, y: str, hue: str, empty: str) -> Figure:
         rates, y, hue=hue, names=spelled if y == "kind" else None, hues=SETS if hue == "set" else None,
         label="attack success rate (%)", limits=_ends(rates), percent=True, empty=empty,
     )  # fmt: skip
-    if not theme.message_of(figure):
-        (axis,), known = figure.axes, rates[rates["value"].notna()]
-        rows, offsets = ordered(known[y]), dict(zip(ordered(known[hue]), dodge(known[hue].nunique()), strict=True))
+    known = rates[rates["value"].notna()]
+    rows, offsets = ordered(known[y]), dict(zip(ordered(known[hue]), dodge(known[hue].nunique()), strict=True))
+    for axis in figure.axes:
         axis.set_title("ceiling (%)", loc="right", fontsize=8, fontweight="normal")
         for row in known.to_dict("records"):
             at = rows.index(row[y]) + (offsets[row[hue]] if known.duplicated(y).any() else 0)

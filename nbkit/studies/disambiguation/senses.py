@@ -98,10 +98,10 @@ def _words(params: DisambiguationParams, texts: Sequence[str]) -> list[Text | No
     return [parsed.get(text) for text in texts]
 
 
-def words_identity(params: DisambiguationParams) -> dict[str, Any] | None:
+def words_identity(params: DisambiguationParams, cell: Cell) -> dict[str, Any] | None:
     """The parser of translations; None if they are not parsed."""
-    spec = parser_for(params.target, params.parsers or None)
-    return parser_identity(spec, params.target) if params.target_words == "lemmas" else None
+    spec = parser_for(cell.target, params.parsers or None)
+    return parser_identity(spec, cell.target) if params.target_words == "lemmas" else None
 
 
 def _marked(tokens: tuple[str, ...], lang: str, homograph: str, token: int) -> Text:
@@ -155,7 +155,7 @@ def parse_of(text: Text) -> str:
 def votes_inputs(params: DisambiguationParams, cell: Cell, corpus: str) -> list[Any]:
     """What the votes on a corpus depend on."""
     voters = [Translators.identity(params, cell._replace(model=voter)) for voter in params.voters]
-    return [corpus_identity(params, cell, corpus), params.homographs.digest, words_identity(params), voters]
+    return [corpus_identity(params, cell, corpus), params.homographs.digest, words_identity(params, cell), voters]
 
 
 def votes(

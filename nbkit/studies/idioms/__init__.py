@@ -53,17 +53,9 @@ def _used(params: IdiomsParams, store: Store) -> dict[str, list[int]]:
     return {"n_test": sorted({part.n_units for part in parts if part.n_units is not None})}
 
 
-def _corpora(params: IdiomsParams, cell: Cell) -> list[str]:
-    return list(params.corpora.values())
-
-
 def _voters(params: IdiomsParams) -> list[Use]:
     langs = [(params.source, language) for language in params.languages]
     return [Use(Translators, name, each) for each in langs for name in params.voters or ()]
-
-
-def _label(params: Any, model: str) -> str:
-    return params.system(model).label
 
 
 STUDY = Study(
@@ -75,7 +67,7 @@ STUDY = Study(
     tables=(
         # Large parts, as a corpus can be read from its beginning only; links of a statistical aligner depend on what is
         # beside: all of idiom-test is one part.
-        Table(items.mined, inputs=items.mined_identity, unit=50_000, corpora=_corpora, columns=items.MINED),
+        Table(items.mined, inputs=items.mined_identity, unit=50_000, corpora=lambda params, cell: [*params.corpora.values()], columns=items.MINED),
         Table(items.splits, inputs=items.data_identity, columns=("split", *items.PAIR, "drawn")),
         Table(items.items, unit=1_000_000, columns=("item", *items.PAIR[1:])),
         Table(items.plain, inputs=lambda params, cell: items.corpora_identity(
@@ -91,7 +83,7 @@ STUDY = Study(
         Table(training.leaks, inputs=training.leaks_identity, columns=training.LEAKS),
         Table(training.recall, inputs=items.texts_identity, columns=training.RECALL),
     ),
-    calls=_label,
+    calls=lambda params, model: params.system(model).label,
     spelling=paper_name,
     points=_points,
     check=problems,

@@ -65,7 +65,7 @@ def per_cent(table: pd.DataFrame, *values: str, n: str | None = None) -> pd.Data
 
 def in_per_cent(figure: Figure, label: str = "pass rate (%)") -> Figure:
     """*figure* with shares from 0 to 100% on the horizontal axis of all panels."""
-    for axis in figure.axes if not theme.message_of(figure) else ():
+    for axis in figure.axes:
         axis.set(xlim=(-0.04, 1.04), xticks=(0, 0.25, 0.5, 0.75, 1), xlabel=label)
         axis.xaxis.set_major_formatter(panels.PER_CENT)
     return figure
