@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from nbkit.models.probes import has_states
 from nbkit.store import Store
@@ -67,7 +66,8 @@ STUDY = Study(
     tables=(
         # Large parts, as a corpus can be read from its beginning only; links of a statistical aligner depend on what is
         # beside: all of idiom-test is one part.
-        Table(items.mined, inputs=items.mined_identity, unit=50_000, corpora=lambda params, cell: [*params.corpora.values()], columns=items.MINED),
+        Table(items.mined, inputs=items.mined_identity, unit=50_000, columns=items.MINED,
+              corpora=lambda params, cell: list(params.corpora.values())),
         Table(items.splits, inputs=items.data_identity, columns=("split", *items.PAIR, "drawn")),
         Table(items.items, unit=1_000_000, columns=("item", *items.PAIR[1:])),
         Table(items.plain, inputs=lambda params, cell: items.corpora_identity(
