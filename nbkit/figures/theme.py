@@ -106,7 +106,7 @@ def looks(column: str | None, values: Iterable[str], names: Names = None) -> dic
         found = _looks(values, languages, data["more_languages"])
         found = {code: replace(look, label=language_label(code)) for code, look in found.items()}
     else:
-        known = {"category": data["categories"], "score": data["scores"]}.get(column or "", {})
+        known = data["values"].get(column, {})
         free = cycle([*data["models"].values(), *data["more_models"]])
         given = {value: {"label": str(value), **next(free), **known.get(value, {})} for value in values}
         found = {value: Look(**look) for value, look in given.items()}

@@ -389,27 +389,19 @@ class StudyParams(BaseModel):
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
     """Part of the address of every random draw."""
 
-    def __init__(self, **values: Any):
-        """The parameters of *values*. Raises `ParamsError`, whose cause is pydantic's error."""
+    def __init__(self, place: str = "", /, **values: Any):
+        """The parameters of *values*; errors call them *place*. Raises `ParamsError`."""
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ParamsError(self._explained(error, type(self).__name__)) from error
+            found = schema_problems(error.errors(), lambda _: type(self).model_fields)
+            named = ((place or type(self).__name__, ".".join(map(str, where)) or "value", why) for where, why in found)
+            raise ParamsError("\n".join(map(": ".join, named))) from None
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], place: str = "parameters") -> StudyParams:
         """The parameters of *values*; a `ParamsError` names the field, the place and the closest match."""
-        try:
-            return cls(**values)
-        except ParamsError as error:
-            if not isinstance(error.__cause__, ValidationError):
-                raise
-            raise ParamsError(cls._explained(error.__cause__, place)) from None
-
-    @classmethod
-    def _explained(cls, error: ValidationError, place: str) -> str:
-        found = schema_problems(error.errors(), lambda _: cls.model_fields)
-        return "\n".join(f"{place}: {'.'.join(map(str, where)) or 'value'}: {message}" for where, message in found)
+        return cls(place, **values)
 
     @classmethod
     def from_notebook(cls, namespace: Mapping[str, Any]) -> StudyParams:

@@ -383,11 +383,12 @@ class Run:
         """Rows with the columns of their *items* that they lack and, as ``answer_…``, what their models answer."""
         import pandas as pd
 
-        wanted, tables = set(rows["item"]), []
-        for part in self.parts(self.study.table(items)):
-            there = part.rows
-            tables.append(there[there["item"].isin(wanted)] if len(there) else there)
-        known = pd.concat(tables, ignore_index=True).drop_duplicates("item").set_index("item")
+        wanted, declared = set(rows["item"]), self.study.table(items)
+        tables = [there[there["item"].isin(wanted)] for part in self.parts(declared) if len(there := part.rows)]
+        known = pd.concat(
+            tables or [pd.DataFrame(columns=list(dict.fromkeys(["item", *declared.columns])))], ignore_index=True
+        )
+        known = known.drop_duplicates("item").set_index("item")
         known = known[[name for name in known if name not in rows]]
         found = rows.join(known, on="item")
         if not len(found):  # the columns are there all the same
