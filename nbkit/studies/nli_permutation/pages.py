@@ -75,6 +75,7 @@ def _measured(table: pd.DataFrame, hue: str, bars: pd.DataFrame, measures: Seque
     )  # fmt: skip
     for name, axis in zip(table["measure"].cat.remove_unused_categories().cat.categories, figure.axes, strict=False):
         axis.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), xticklabels=("0", "0.5", "1"), xlabel=COUNTED[name])
+    figure.set_figheight(figure.get_figheight() + 0.9)  # labels of two lines, a legend of as many
     return figure
 
 
