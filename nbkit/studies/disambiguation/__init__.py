@@ -6,7 +6,7 @@ documented where they are made: `mining` (the training corpus), `items` (the tes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from nbkit.corpora.homographs import MUCOW, check_homographs
 from nbkit.errors import NbkitError
 from nbkit.measure.aligners import check_aligner
 from nbkit.models import label
-from nbkit.store import Store
 from nbkit.studies import base
 from nbkit.studies.answering import Cell, LanguageModels, Translators, Use
 from nbkit.studies.base import Notebook
@@ -98,18 +97,6 @@ def _has_links(params: DisambiguationParams, corpus: str) -> bool:
     return first is None or first.alignment is not None
 
 
-def _used(params: DisambiguationParams, store: Store) -> Mapping[str, list[int]]:
-    """How many pairs the test corpora had, and how many test pairs were found; nothing before all were read."""
-    run = Run(STUDY, params)
-    of = {name: list(run.parts(STUDY.table(name))) for name in ("pairs", "items")}
-    if not all(part.is_there for parts in of.values() for part in parts):
-        return {}
-    read = {
-        corpus: sum(part.n_units or 0 for part in of["pairs"] if part.corpus == corpus) for corpus in params.corpora
-    }
-    return {"n_pairs": sorted(set(read.values())), "n_test": [sum(len(part.rows) for part in of["items"])]}
-
-
 def _with_texts(run: Run, part: Any, rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of a part of outcomes or attacks with the texts and marks that browsers show."""
     known = part.of_base.rows
@@ -172,6 +159,6 @@ STUDY = Study(
     texts=_with_texts,
     exports=("outcomes", "attacks"),
     exported=lambda params, cell: cell.model in params.models,
-    used=_used,
+    bounds={"n_pairs": ("pairs", "units"), "n_test": ("items", "rows")},
     notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )  # fmt: skip

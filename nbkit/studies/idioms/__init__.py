@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nbkit.models.probes import has_states
-from nbkit.store import Store
 from nbkit.studies import base
 from nbkit.studies.answering import Cell, Translators, Use
 from nbkit.studies.base import Notebook, cell_label
 from nbkit.studies.idioms import items, judge, links, others, training
 from nbkit.studies.idioms.params import IdiomsParams, System, paper_name
 from nbkit.studies.idioms.problems import problems
-from nbkit.studies.study import Run, Study, Table
+from nbkit.studies.study import Study, Table
 
 __all__ = ["STUDY", "IdiomsParams", "System"]
 
@@ -45,11 +44,6 @@ def _pages(params: IdiomsParams) -> Iterator[base.Cell]:
         for model in params.models:
             tags = {"language": language, "model": model}
             yield base.Cell(cell_label(language, model), params.narrowed(language, model), tags)
-
-
-def _used(params: IdiomsParams, store: Store) -> dict[str, list[int]]:
-    parts = Run(STUDY, params).parts(STUDY.table("items"))
-    return {"n_test": sorted({part.n_units for part in parts if part.n_units is not None})}
 
 
 def _voters(params: IdiomsParams) -> list[Use]:
@@ -94,6 +88,6 @@ STUDY = Study(
     texts=judge.with_shown_texts,
     verdict="fail: a word of the idiom is translated literally (LitTER); undecided: no word could be looked for",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
-    used=_used,
+    bounds={"n_test": ("items", "units")},
     notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )  # fmt: skip

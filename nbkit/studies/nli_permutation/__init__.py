@@ -89,7 +89,7 @@ STUDY = Study(
     exports=("outcomes", "variant_outcomes"),
     verdict="pass: the classifier says the gold label; fail: another label, which is the reason; undecided: none",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
-    used=lambda params, store: {"n_pairs": sorted({int(n) for n in params.study.read(params, "extent")["read"]})},
+    bounds={"n_pairs": ("items", "units")},
     notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )
 

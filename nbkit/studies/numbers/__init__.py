@@ -6,7 +6,7 @@ of a corpus's own sentences.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from typing import Any
 import pandas as pd
 
 from nbkit.corpora.templates import PLACEHOLDER
-from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.base import Notebook
 from nbkit.studies.numbers.items import CASE, drawn, items, problems, template_inputs, templates
@@ -37,16 +36,6 @@ def _points(params: NumbersParams) -> Iterator[Cell]:
 
 def _skips(params: NumbersParams, cell: Cell) -> Iterable[str]:
     return [*(_OF_TEMPLATES if params.templates is None else ()), *(_OF_SENTENCES if params.sentences is None else ())]
-
-
-def _cases(params: NumbersParams, store: Store) -> Mapping[str, Sequence[int]]:
-    """How many cases the pairs of a run have, as far as they are judged."""
-    run = Run(STUDY, params)
-    judged: dict[Cell, int] = {}
-    for part in run.parts(STUDY.table("outcomes")):
-        if part.is_there:
-            judged[part.cell] = judged.get(part.cell, 0) + (store.table_rows(part.config) or 0)
-    return {"n_cases": sorted(set(judged.values()))}
 
 
 def _texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
@@ -105,7 +94,7 @@ STUDY = Study(
     texts=_texts,
     verdict="pass: the number is carried over with its value and, for strict, in the target language's notation",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
-    used=_cases,
+    bounds={"n_cases": ("outcomes", "rows")},
     notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )
 
