@@ -15,7 +15,7 @@ from functools import cached_property
 from io import StringIO
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,7 +44,6 @@ _NUMBER = re.compile(r"[−-]?[\d.,]+(?:\$\\mathdefault.*)?|\$.*\$")
 _FEW = "few"  # the legend of marks of few units
 _GAP = 0.7  # between categories of perturbations, in rows
 _LEAST = 1.5  # inches that a panel is wide at least in a column
-Table = TypeVar("Table", Styler, pd.DataFrame)
 
 # ----------------------------------------------------------------------------
 # Copies of figures and tables beside the report: PDF, CSV and LaTeX; and figures in words.
@@ -162,8 +161,8 @@ def _panel_described(panel: Axes) -> str:
     return f"{named}, values {ends}." if named else f"Values {ends}."
 
 
-def save_table(table: Table, name: str, *, text: bool = False) -> Table:
-    """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper; returns the table.
+def save_table(table: Styler | pd.DataFrame, name: str, *, text: bool = False) -> None:
+    """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper.
 
     text: whether the table holds sentences of a corpus. The copy is ``tables/<name>.texts.csv`` only: the suffix
     marks what a report without text omits.
@@ -175,7 +174,6 @@ def save_table(table: Table, name: str, *, text: bool = False) -> Table:
     for suffix, content in copies.items():
         with atomic_write(_path("tables", name, suffix)) as temporary:
             temporary.write_text(content, encoding="utf-8", newline="")
-    return table
 
 
 def _path(folder: str, name: str, suffix: str) -> Path:

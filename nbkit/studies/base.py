@@ -130,14 +130,9 @@ def _parsers(parsers: dict[str, str]) -> dict[str, str]:
     return parsers
 
 
-def _translators(names: list[str]) -> list[str]:
-    return with_distinct_labels(without_repeats(names), partial(or_value_error, label), _RENAME.format("MODELS"))
-
-
-def _classifiers(names: list[str]) -> list[str]:
-    return with_distinct_labels(
-        without_repeats(names), partial(or_value_error, partial(label, task="classify")), _RENAME.format("CLASSIFIERS")
-    )
+def _distinct(names: list[str], task: str, registry: str) -> list[str]:
+    called = partial(or_value_error, partial(label, task=task))
+    return with_distinct_labels(without_repeats(names), called, _RENAME.format(registry))
 
 
 #: A language that nbkit knows, and several of them in the order of the paper's tables.
@@ -238,10 +233,14 @@ Written = BeforeValidator(_systems)
 
 
 #: Models that tables and figures can tell apart.
-Translators: TypeAlias = Annotated[list[str], Written, AfterValidator(_translators)]
+Translators: TypeAlias = Annotated[
+    list[str], Written, AfterValidator(partial(_distinct, task="translate", registry="MODELS"))
+]
 
 
-Classifiers: TypeAlias = Annotated[list[str], AfterValidator(_classifiers)]
+Classifiers: TypeAlias = Annotated[
+    list[str], AfterValidator(partial(_distinct, task="classify", registry="CLASSIFIERS"))
+]
 
 
 #: Where and in which precision models run.
@@ -525,6 +524,10 @@ class TranslatorParams(ModelParams):
     beams: Annotated[Beams, NOT_IN_KEYS] = 4
     max_new_tokens: Annotated[int | None, Field(ge=1, le=MOST_NEW_TOKENS, strict=True), NOT_IN_KEYS] = None
     """Longest translation, in subwords; None: depends on the length of the source."""
+
+    def narrowed(self, language: str, model: str) -> TranslatorParams:
+        """The same parameters for one language and one model."""
+        return self.model_copy(update={"languages": [language], "models": [model]})
 
     @property
     def decoding(self) -> Decoding:

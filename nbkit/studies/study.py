@@ -191,7 +191,8 @@ class Study:
         if self.pages is not None:
             return list(self.pages(params))
         found = []
-        for language, model in product(params.languages, params.models):
+        languages = getattr(params, "languages", None) or [params.language]
+        for language, model in product(languages, params.models):
             tags = {"language": language, "model": self.label(params, model)}
             narrowed = params.narrowed(language, model)
             found.append(base.Cell(cell_label(*tags.values()), narrowed, {**tags, **self.tags(params)}))

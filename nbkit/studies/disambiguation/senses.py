@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -19,7 +20,7 @@ from nbkit.measure.bleu import cut
 from nbkit.measure.senses import NOT_ALIGNED, REACHES, SenseFinder, majority_sense
 from nbkit.models.translators.texts import text_pairs
 from nbkit.store import Store
-from nbkit.studies.answering import Cell, Translators
+from nbkit.studies.answering import Cell, Translators, of_distinct
 from nbkit.studies.disambiguation.mining import corpus_identity, hypothesis_aligner, pairs_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.text.parsers import parse_remembered, parser_for, parser_identity, to_record
@@ -173,19 +174,14 @@ def votes(
     tested = rows[rows["left_out"] == ""]
     texts, cast = [text.text for text in tested["text"]], [rows[rows["left_out"] != ""].drop(columns="text")]
     every = pd.concat([tested.assign(voter=number) for number in range(len(params.voters))], ignore_index=True)
-    answers = [answer for voter in params.voters for answer in _answers(ask_model, voter, texts)]
+    known = [of_distinct(partial(ask_model, voter), texts) for voter in params.voters]
+    answers = [each[text] for each in known for text in texts]
     found = senses_of(params, cell, [text.tokens for text in every["text"]], every, answers, links)
     parses = [parse_of(text) if voter == 0 else "" for text, voter in zip(every["text"], every["voter"], strict=True)]
     shown = {"source": [text.text for text in every["text"]], "length": list(map(len, every["text"])), "parse": parses}
     cast.append(every.drop(columns="text").assign(hypothesis=answers, **shown).join(found))
     units = sum(1 for _ in islice(text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error), start, start + n))
     return pd.concat(cast, ignore_index=True).assign(corpus=corpus), units
-
-
-def _answers(ask_model: Callable[[str, list[str]], list[str]], voter: str, texts: list[str]) -> list[str]:
-    distinct = list(dict.fromkeys(texts))
-    known = dict(zip(distinct, ask_model(voter, distinct), strict=True)) if distinct else {}
-    return [known[text] for text in texts]
 
 
 def majority(cast: pd.DataFrame) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nbkit.studies.answering import Cell, Classifiers
-from nbkit.studies.base import Cell as Page
-from nbkit.studies.base import Notebook, cell_label
+from nbkit.studies.base import Notebook
 from nbkit.studies.nli_permutation.acceptance import annotation_sample
 from nbkit.studies.nli_permutation.items import (
     BLEU,
@@ -51,13 +50,6 @@ def _skips(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
         yield from ("trees", "ratios")
 
 
-def _pages(params: NliPermutationParams) -> Iterator[Page]:
-    for model in params.models:
-        tags = {"language": params.language, "model": Classifiers.label(model)}
-        narrowed = params.narrowed(params.language, model)
-        yield Page(cell_label(*tags.values()), narrowed, {**tags, "corpus": ", ".join(params.corpora)})
-
-
 _JUDGED = ("unit", "item", "pair", "scheme", "draw", "label", "length", "comparison", "given", "accepted", "entropy")
 _SHARES = ("share", "answered", "accepted_entropy", "entropy", *BLEU)
 _PAIR = ("unit", "pair", "label", "length", "comparison", "right", "control", "control_entropy", *_SHARES, "group")
@@ -73,7 +65,7 @@ STUDY = Study(
     points=_points,
     skips=_skips,
     check=problems,
-    pages=_pages,
+    tags=lambda params: {"corpus": ", ".join(params.corpora)},
     texts=shown_texts,
     tables=(
         Table(extent, inputs=inputs, columns=("read", "skipped", "example")),

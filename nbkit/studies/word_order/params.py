@@ -135,11 +135,9 @@ class WordOrderParams(TranslatorParams):
                 "raise n_pairs or lower min_n"
             )
 
-    def narrowed(self, language: str, model: str | None = None) -> WordOrderParams:
-        """The same parameters for one language and, where given, one model."""
-        models = self.models if model is None else [model]
-        wanted = self.pairs_wanted(language)
-        return self.model_copy(update={"languages": [language], "models": models, "n_pairs": wanted})
+    def narrowed(self, language: str, model: str) -> TranslatorParams:
+        """The same parameters for one language and one model."""
+        return super().narrowed(language, model).model_copy(update={"n_pairs": self.pairs_wanted(language)})
 
 
 def own_perturbations(params: WordOrderParams) -> dict[str, str]:
