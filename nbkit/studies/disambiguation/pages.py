@@ -35,7 +35,7 @@ from nbkit.studies.disambiguation.attacks import OTHER, SEED_WRONG, SUCCESS
 from nbkit.studies.disambiguation.items import source_of
 from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.senses import UNDECIDED, WRONG
+from nbkit.studies.disambiguation.senses import UNDECIDED, WRONG, characters
 from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, drawn
 from nbkit.studies.notebook import printed, remark, show, with_intervals
 from nbkit.studies.summarise import strengths, summarise
@@ -435,13 +435,8 @@ def labelled(params: DisambiguationParams, rows: pd.DataFrame, *columns: str) ->
 
 def with_homographs(samples: pd.DataFrame) -> pd.DataFrame:
     """Samples with the characters of the homograph: homograph_start, homograph_end."""
-    places = []
-    for text, tokens, token in zip(samples["text"], samples["tokens"], samples["token"].astype(int), strict=True):
-        at = 0
-        for word in tokens[:token]:
-            at = text.index(word, at) + len(word)
-        start = text.index(tokens[token], at)
-        places.append((start, start + len(tokens[token])))
+    each = zip(samples["text"], samples["tokens"], samples["token"].astype(int), strict=True)
+    places = [characters(text, tokens, token) for text, tokens, token in each]
     ends = pd.DataFrame(places, columns=["homograph_start", "homograph_end"], index=samples.index)
     return samples.join(ends)
 

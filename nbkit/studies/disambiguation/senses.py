@@ -116,18 +116,28 @@ def _marked(tokens: tuple[str, ...], lang: str, homograph: str, token: int) -> T
 # Where tokens stand in running text.
 
 
+def characters(text: str, tokens: Sequence[str], token: int) -> tuple[int, int] | None:
+    """Where in *text* one of its tokens stands; None if it does not contain its tokens unchanged.
+
+    >>> characters("I'm in", ["I", "'m", "in"], 2)
+    (4, 6)
+    """
+    start = end = 0
+    for word in tokens[: token + 1]:
+        if (start := text.find(word, end)) < 0:
+            return None
+        end = start + len(word)
+    return start, end
+
+
 def place_of(text: Text, token: int) -> dict[str, Any]:
-    """A word of a text with its characters in running text. Raises `NbkitError` if there is none.
+    """A word of a text with its characters in running text.
 
     >>> place_of(Text((Sentence(("I", "'m", "in"), "en", (False, True, False)),)), 2)
     {'word': 'in', 'start': 4, 'end': 6}
     """
-    number, at = sentence_of(text, token)
-    sentence = text.sentences[number]
-    spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
-    start = sum(len(each.text) + len(each.separator) for each in text.sentences[:number])
-    start += sum(len(sentence.tokens[i]) + spaces[i] for i in range(at))
-    return {"word": text.tokens[token], "start": start, "end": start + len(text.tokens[token])}
+    start, end = characters(text.text, text.tokens, token) or (-1, -1)
+    return {"word": text.tokens[token], "start": start, "end": end}
 
 
 def sentence_of(text: Text, token: int) -> tuple[int, int]:

@@ -64,7 +64,9 @@ def paired_figure(table: pd.DataFrame, by: str, bars: pd.DataFrame, measures: Se
 
 def _measured(table: pd.DataFrame, hue: str, bars: pd.DataFrame, measures: Sequence[str], empty: str) -> Figure:
     """A line for each *row*, in it a mark for each of *hue*, a panel a measure; a bag of words stands by its mark."""
-    table = table.assign(measure=pd.Categorical(table["measure"], measures)).dropna(subset=["measure", "value"])
+    table = table.assign(measure=table["measure"].astype(pd.CategoricalDtype(list(measures)))).dropna(
+        subset=["measure", "value"]
+    )
     bars = bars.rename(columns={"predictor": "mark"})
     if hue in bars:
         bars[hue] = bars[hue].where(bars["mark"] == "bag of words")
@@ -95,7 +97,7 @@ def binned_figure(
     rows = known.assign(x=known["left"] + beside.astype(float) * (known["right"] - known["left"]))
     rows = rows.rename(columns={"rate": "value", "examples": "n"})
     if panel:
-        rows = rows.assign(**{panel: pd.Categorical(rows[panel], list(titles or {}))}).dropna(subset=[panel])
+        rows = rows.astype({panel: pd.CategoricalDtype(list(titles or {}))}).dropna(subset=[panel])
         rows = rows.sort_values(panel, kind="stable")
     label = "permutations accepted (share)"
     figure = draw.curves(rows, "x", hue="model", panel=panel, titles=titles, label=label, across=across, per_line=4)

@@ -110,7 +110,7 @@ class WordOrderParams(TranslatorParams):
         for name, options in self.metric_options.items():
             if name not in self.metrics:
                 raise ValueError(f"metric_options: '{name}' is not among the metrics {self.metrics}")
-            or_value_error(partial(load_metric, **options), name)
+            or_value_error(partial(load_metric, **dict[str, Any](options)), name)
         return self
 
     def kappas(self) -> list[Kappa]:
