@@ -21,7 +21,7 @@ from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbkit.errors import NbkitError, UnknownNameError, closest
+from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.fingerprint import digest
 from nbkit.models.services.outputs import MissingOutputsError
 from nbkit.progress import progress_bar
@@ -297,11 +297,9 @@ class Study:
         return {table.name: table for table in self.tables}
 
     def table(self, name: str) -> Table:
-        """A table by its name. Raises `NbkitError`, with those that there are."""
+        """A table by its name. Raises `UnknownNameError`."""
         if name not in self.by_name:
-            meant = closest(name, self.by_name)
-            hint = f"did you mean '{meant}'?" if meant else f"there are: {', '.join(self.by_name)}"
-            raise NbkitError(f"the study '{self.name}' has no table '{name}'; {hint}")
+            raise UnknownNameError(f"{self.name} table", name, self.by_name)
         return self.by_name[name]
 
     def base_of(self, table: Table) -> Table | None:
