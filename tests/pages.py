@@ -24,6 +24,7 @@ from pandas.io.formats.style import Styler
 
 import nbkit
 from nbkit.batch.plan import read_source
+from nbkit.figures.panels import Picture
 from nbkit.fingerprint import Fingerprint, fingerprint
 from nbkit.studies import STUDIES
 
@@ -74,12 +75,14 @@ def run_page(name: str, parameters: Mapping[str, Any], output: Path, patch: pyte
     import matplotlib.pyplot as plt
 
     patch.setenv("NBKIT_OUTPUT", str(output))
-    patch.setattr(Figure, "savefig", lambda figure, path, **_: Path(path).touch())
+    patch.setattr(Figure, "savefig", lambda figure, to, **_: Path(to).touch() if isinstance(to, str | Path) else None)
     shown: dict[str, list[Any]] = {}
     cells = [""]
 
     def display(*things: Any, metadata: Any = None) -> None:
-        shown.setdefault(cells[-1], []).extend(things)
+        shown.setdefault(cells[-1], []).extend(
+            thing.figure if isinstance(thing, Picture) else thing for thing in things
+        )
 
     patch.setattr("nbkit.studies.notebook.display", display)
     values: dict[str, Any] = {"__name__": "__main__", "display": display}

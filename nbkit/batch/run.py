@@ -349,6 +349,6 @@ def _entries(plan: Plan, is_done: bool) -> list[dict[str, Any]]:
     """The entries as recorded; once they are done with how many items there were, which the store knows by then."""
     return [
         {"name": entry.name, "study": entry.study.name, "params": entry.params.model_dump(mode="json")}
-        | ({"used": entry.study.used(entry.params, Store())} if is_done else {})
+        | ({"used": entry.study.used(entry.params)} if is_done else {})
         for entry in plan.entries
     ]

@@ -29,8 +29,8 @@ def forest(
     table: pd.DataFrame, y: str, *, hue: str | None = None, panel: Columns = None, label: str = "",
     zero: float | Sequence[float] = (), limits: tuple[float, float] | Literal["unit", "zero"] | None = None,
     joined: bool = False, names: Names = None, hues: Names = None, titles: Names = None,
-    marks: pd.DataFrame | None = None, mark: str = "", percent: bool = False, more: Sequence[Look] = (),
-    per_line: int = 3, empty: str = NO_MODEL,
+    marks: pd.DataFrame | None = None, mark: str | Mapping[str, Look] = "", percent: bool = False,
+    more: Sequence[Look] = (), per_line: int = 3, empty: str = NO_MODEL,
 ) -> Figure:  # fmt: skip
     """A row for each value of *y*: a mark at the column value and a line from low to high.
 
@@ -54,8 +54,10 @@ def forest(
     names, hues, titles : callable or mapping, optional
         How rows, hues and panels are called; of two columns, *titles* names the last.
     marks : DataFrame, optional
-        Floors or ceilings, drawn as bars: columns *y*, value and, with panels, *panel*; *mark* is their name. With a
-        column *hue*, each stands beside its mark.
+        Floors or ceilings, drawn as bars: columns *y*, value and, with panels, *panel*. With a column *hue*, each
+        stands beside its mark.
+    mark : str or mapping
+        The name of these bars, or the looks of several kinds by the values of their column ``mark``.
     percent : bool
         Whether shares are written in per cent.
     more : sequence of Look
@@ -83,10 +85,12 @@ def forest(
 
     each = (0.2, 0.08 * len(beside) + 0.08) if by_category else (0.26 if len(heights) > 8 else 0.4, 0.16 * len(beside))
     height = 0.8 + len(heights) * max(each)
-    floor = [Look(mark, "#333333", "|")] if mark and marks is not None else []
+    kinds = {mark: Look(mark, "#333333", "|")} if isinstance(mark, str) else mark
+    drawn = set() if marks is None else set(marks.get("mark", [mark]))
+    kinds = {name: look for name, look in kinds.items() if name in drawn}
     with theme.style():
-        figure, shown = _grid(
-            _panels(table, panel, titles), per_line, sharex=True, sharey=not by_category,
+        figure, shown = grid(
+            split(table, panel, titles), per_line, sharex=True, sharey=not by_category,
             size=lambda wide, lines: (theme.WIDTH * (1 if wide > 1 else 0.8), max(1.7, height * lines + 0.5)),
         )  # fmt: skip
         for axis, here, is_first, is_last, is_lowest in shown:
@@ -102,7 +106,9 @@ def forest(
             if marks is not None:
                 part = _same(marks, here, panel)
                 part = part[part[y].isin(heights) & part["value"].notna()]
-                panels.ticks(axis, part["value"], places(part), Look(mark, "#333333", "|"))
+                for name, look in kinds.items():
+                    bar = part[part["mark"] == name] if "mark" in part else part
+                    panels.ticks(axis, bar["value"], places(bar), look)
             for at in np.ravel(zero):
                 axis.axvline(at, color="#8A8A8A", linewidth=1, zorder=1)
             if by_category:
@@ -118,7 +124,7 @@ def forest(
         entries = list(own.values()) if by_category else panels.few(own.values())
         named = hue in (None, y, *_listed(panel)) or (by_category and hue == "category")  # rows, titles or bands do
         entries = [] if named or (len(own) == 1 and hue not in ("score", "model")) else entries
-        panels.legend(figure, [*entries, *floor, *more])
+        panels.legend(figure, [*entries, *(look for name, look in kinds.items() if name), *more])
     return figure
 
 
@@ -138,8 +144,8 @@ def curves(
     measured = pd.api.types.is_numeric_dtype(table[x])
     stops, own = [] if measured else ordered(table[x]), looks(hue, ordered(table[hue]))
     with theme.style():
-        figure, shown = _grid(
-            _panels(table, panel, titles), per_line, sharex=True, sharey=same,
+        figure, shown = grid(
+            split(table, panel, titles), per_line, sharex=True, sharey=same,
             size=lambda _, lines: (theme.WIDTH, 3.3 if lines == 1 else 2.3 * lines + 0.3),
         )  # fmt: skip
         for axis, here, is_first, _, is_lowest in shown:
@@ -174,8 +180,6 @@ def heatmap(
     with what stands there instead. Perturbations on both axes are the same rows and columns, in the paper's order.
     columns: how values of *x* are called.
     """
-    import seaborn as sns
-
     if not len(table) or not len(table := table[table["value"].notna()]):
         return theme.message(empty)
     rows, across = (list(_heights(each, table[each])) for each in (y, x))
@@ -183,30 +187,29 @@ def heatmap(
         rows = across = panels.in_paper_order([*table[y], *table[x]])
     units = table["n"] if "n" in table else [FEW] * len(table)
     numbers = [f"{each:.2f}{styles.dagger(n)}" for each, n in zip(table["value"], units, strict=True)]
-    shown = _panels(table.assign(_written=table[written] if written else numbers), panel, titles)
+    shown = split(table.assign(_written=table[written] if written else numbers), panel, titles)
     roomy = len(shown) == 1 or len(across) <= 8
     longest = max(len(line) for title, _ in shown for line in title.split("\n"))
     wide = max((0.42 if roomy else 2.3 / len(across)) * len(across), 0.085 * longest) + 0.15
     per_line = max(1, int((theme.WIDTH - 2.6) // wide))
     high = (0.38 if both else 0.22) * len(rows) + 0.45 if roomy else 2.75
     with theme.style():
-        figure, each = _grid(
+        figure, each = grid(
             shown, per_line, lambda wide_, lines: (min(theme.WIDTH, 2.6 + wide_ * wide), 1.4 + lines * high)
         )
         for axis, here, is_first, _, is_lowest in each:
-            values, texts = (here.pivot(index=y, columns=x, values=each).reindex(index=rows, columns=across)
+            values, texts = (here.pivot(index=y, columns=x, values=each).reindex(index=rows, columns=across).to_numpy()
                              for each in ("value", "_written"))  # fmt: skip
             values = values.astype(float)
-            sns.heatmap(
-                values, vmin=within[0], vmax=within[1], cmap="Blues", ax=axis, cbar=False, linewidths=0.4, fmt="",
-                annot=texts.astype(object).fillna("") if roomy else None, annot_kws={"size": 7, "linespacing": 1.1},
-            )  # fmt: skip
-            shades = (values.to_numpy() - within[0]) / (within[1] - within[0])
-            for text in axis.texts:  # seaborn's own choice is white from middling colours on
-                column, row = map(int, text.get_position())
-                text.set_color("white" if shades[row, column] > _DARK else "black")
-            axis.set(xlabel="", ylabel="")
+            axis.pcolormesh(values, vmin=within[0], vmax=within[1], cmap="Blues", edgecolors="white", linewidth=0.4)
+            shades = (values - within[0]) / (within[1] - within[0])
+            for row, column in np.argwhere(~np.isnan(values)) if roomy else ():
+                colour = "white" if shades[row, column] > _DARK else "black"
+                axis.text(column + 0.5, row + 0.5, texts[row, column], color=colour, size=7, linespacing=1.1,
+                          ha="center", va="center")  # fmt: skip
+            axis.invert_yaxis()
             axis.grid(visible=False)
+            axis.spines[:].set_visible(False)
             left = list(map(called(y), rows)) if is_first else [""] * len(rows)
             below = list(map(called(x, columns), across)) if is_lowest else [""] * len(across)
             turned, fontsize = 90 if max(map(len, below)) > 3 else 0, 8 if roomy else 7
@@ -234,7 +237,7 @@ def _listed(columns: Columns) -> list[str]:
     return [] if columns is None else [columns] if isinstance(columns, str) else list(columns)
 
 
-def _panels(table: pd.DataFrame, panel: Columns, titles: Names) -> list[tuple[str, pd.DataFrame]]:
+def split(table: pd.DataFrame, panel: Columns, titles: Names) -> list[tuple[str, pd.DataFrame]]:
     """The title and the rows of each panel."""
     by = _listed(panel)
     if not by:
@@ -244,7 +247,7 @@ def _panels(table: pd.DataFrame, panel: Columns, titles: Names) -> list[tuple[st
     return [("\n".join(name(value) for name, value in zip(read, key, strict=True)), rows) for key, rows in found]
 
 
-def _grid(
+def grid(
     shown: list[tuple[str, pd.DataFrame]], per_line: int, size: Callable[[int, int], tuple[float, float]], **shared: Any
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame, bool, bool, bool]]]:
     """A figure of panels with their titles; of each its rows, and whether it is first or last in a line, or lowest.

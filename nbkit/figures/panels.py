@@ -5,13 +5,17 @@ The folder of the copies is ``$NBKIT_OUTPUT`` (default ``outputs/explore``). Fil
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from io import StringIO
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,7 +44,6 @@ _NUMBER = re.compile(r"[−-]?[\d.,]+(?:\$\\mathdefault.*)?|\$.*\$")
 _FEW = "few"  # the legend of marks of few units
 _GAP = 0.7  # between categories of perturbations, in rows
 _LEAST = 1.5  # inches that a panel is wide at least in a column
-Table = TypeVar("Table", Styler, pd.DataFrame)
 
 # ----------------------------------------------------------------------------
 # Copies of figures and tables beside the report: PDF, CSV and LaTeX; and figures in words.
@@ -51,12 +54,33 @@ def output_folder() -> Path:
     return Path(os.environ.get("NBKIT_OUTPUT") or Path("outputs") / "explore")
 
 
-def save_figure(figure: Figure, name: str) -> None:
-    """Keep *figure* as ``figures/<name>.pdf``, and where it fits a column as ``<name>.column.pdf``.
+@dataclass(frozen=True)
+class Picture:
+    """A figure as a page shows it: drawn once, as SVG."""
+
+    figure: Figure
+
+    @cached_property
+    def svg(self) -> str:
+        """The drawing; the same figure gives the same one."""
+        with theme.style(), StringIO() as stream:
+            self.figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+            return stream.getvalue()
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def save_figure(picture: Picture, name: str) -> None:
+    """Keep a figure as ``figures/<name>.pdf``, and where it fits a column as ``<name>.column.pdf``.
 
     It is laid out anew to fit the width of a page of text, or of its column, so that its writing has the size that it
-    was given. A figure whose panels stand beside each other does not fit a column.
+    was given. A figure whose panels stand beside each other does not fit a column. A copy of the same drawing stays.
     """
+    figure, copy = picture.figure, _path("figures", name, ".pdf")
+    digest = hashlib.blake2b(picture.svg.encode(), digest_size=16).hexdigest()
+    if copy.is_file() and digest.encode() in copy.read_bytes():
+        return
     width = figure.get_figwidth()
     with theme.style():
         try:
@@ -67,7 +91,8 @@ def save_figure(figure: Figure, name: str) -> None:
                     path.unlink(missing_ok=True)
                     continue
                 with atomic_write(path) as temporary:
-                    figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+                    about = {"CreationDate": None, "Keywords": digest}
+                    figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata=about)
         finally:
             set_width(figure, width)
 
@@ -136,8 +161,8 @@ def _panel_described(panel: Axes) -> str:
     return f"{named}, values {ends}." if named else f"Values {ends}."
 
 
-def save_table(table: Table, name: str, *, text: bool = False) -> Table:
-    """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper; returns the table.
+def save_table(table: Styler | pd.DataFrame, name: str, *, text: bool = False) -> None:
+    """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper.
 
     text: whether the table holds sentences of a corpus. The copy is ``tables/<name>.texts.csv`` only: the suffix
     marks what a report without text omits.
@@ -149,7 +174,6 @@ def save_table(table: Table, name: str, *, text: bool = False) -> Table:
     for suffix, content in copies.items():
         with atomic_write(_path("tables", name, suffix)) as temporary:
             temporary.write_text(content, encoding="utf-8", newline="")
-    return table
 
 
 def _path(folder: str, name: str, suffix: str) -> Path:

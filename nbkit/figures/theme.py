@@ -6,7 +6,6 @@ Colours and names are data (``theme.yaml``). Symbols are the papers', as matplot
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -107,7 +106,7 @@ def looks(column: str | None, values: Iterable[str], names: Names = None) -> dic
         found = _looks(values, languages, data["more_languages"])
         found = {code: replace(look, label=language_label(code)) for code, look in found.items()}
     else:
-        known = {"category": data["categories"], "score": data["scores"]}.get(column or "", {})
+        known = data["values"].get(column, {})
         free = cycle([*data["models"].values(), *data["more_models"]])
         given = {value: {"label": str(value), **next(free), **known.get(value, {})} for value in values}
         found = {value: Look(**look) for value, look in given.items()}
@@ -178,16 +177,15 @@ def called(column: str, names: Names = None) -> Callable[[str], str]:
     return own.get(column, str)
 
 
-def ordered(values: Sequence[str] | pd.Series, order: Sequence[str] = ()) -> list[str]:
-    """The distinct values: those of *order* first, in its order, then numbers by size, anything else as it comes.
+def ordered(values: Sequence[str] | pd.Series) -> list[str]:
+    """The distinct values: numbers by size, anything else as it comes.
 
-    >>> ordered(["b", "a", "c", "a"], ["c", "d", "a"]), ordered(pd.Series([10, 9, 11]))
-    (['c', 'a', 'b'], [9, 10, 11])
+    >>> ordered(["b", "a", "c", "a"]), ordered(pd.Series([10, 9, 11]))
+    (['b', 'a', 'c'], [9, 10, 11])
     """
     if isinstance(values, pd.Series) and pd.api.types.is_numeric_dtype(values):
         values = values.sort_values()
-    there = list(dict.fromkeys(values))
-    return list(dict.fromkeys([*(name for name in order if name in there), *there]))
+    return list(dict.fromkeys(values))
 
 
 def short_name(name: str, limit: int = 44) -> str:
@@ -242,11 +240,5 @@ def message_of(figure: Figure) -> str:
 
 
 def message(text: str) -> Figure:
-    """A small figure that says, in words, why there is nothing to draw."""
-    with style():
-        figure = Figure(figsize=(WIDTH, 0.9), label=text)
-        panel = figure.subplots()  # notebooks do not show a figure without any panel
-        panel.set_axis_off()
-        lines = "\n".join(textwrap.fill(line, width=110) for line in text.splitlines())
-        panel.text(0.5, 0.5, lines, ha="center", va="center", color="#5A5A5A")
-    return figure
+    """A figure without panels, in whose place a page says, in words, why there is nothing to draw."""
+    return Figure(label=text)

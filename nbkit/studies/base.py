@@ -43,6 +43,7 @@ from nbkit.models.services.commands import PREFIX as COMMAND
 from nbkit.models.services.commands import command_options
 from nbkit.models.services.outputs import PREFIX as OUTPUTS
 from nbkit.store import Store
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +75,21 @@ def without_repeats(names: list[str]) -> list[str]:
 
 #: A list whose repeats are skipped.
 Once: TypeAlias = Annotated[list[T], AfterValidator(without_repeats)]
+
+
+def passing(check: Callable[[str], Any]) -> AfterValidator:
+    """A validator of a name, or of each in a list, that *check* accepts: it raises `NbkitError` for any other.
+
+    >>> passing(check_language).func(["de", "fr"])
+    ['de', 'fr']
+    """
+
+    def checked(names: Any) -> Any:
+        for name in [names] if isinstance(names, str) else names:
+            or_value_error(check, name)
+        return names
+
+    return AfterValidator(checked)
 
 
 #: What no corpus and no sample has more of.
@@ -114,14 +130,9 @@ def _parsers(parsers: dict[str, str]) -> dict[str, str]:
     return parsers
 
 
-def _translators(names: list[str]) -> list[str]:
-    return with_distinct_labels(without_repeats(names), partial(or_value_error, label), _RENAME.format("MODELS"))
-
-
-def _classifiers(names: list[str]) -> list[str]:
-    return with_distinct_labels(
-        without_repeats(names), partial(or_value_error, partial(label, task="classify")), _RENAME.format("CLASSIFIERS")
-    )
+def _distinct(names: list[str], task: str, registry: str) -> list[str]:
+    called = partial(or_value_error, partial(label, task=task))
+    return with_distinct_labels(without_repeats(names), called, _RENAME.format(registry))
 
 
 #: A language that nbkit knows, and several of them in the order of the paper's tables.
@@ -222,10 +233,14 @@ Written = BeforeValidator(_systems)
 
 
 #: Models that tables and figures can tell apart.
-Translators: TypeAlias = Annotated[list[str], Written, AfterValidator(_translators)]
+Translators: TypeAlias = Annotated[
+    list[str], Written, AfterValidator(partial(_distinct, task="translate", registry="MODELS"))
+]
 
 
-Classifiers: TypeAlias = Annotated[list[str], AfterValidator(_classifiers)]
+Classifiers: TypeAlias = Annotated[
+    list[str], AfterValidator(partial(_distinct, task="classify", registry="CLASSIFIERS"))
+]
 
 
 #: Where and in which precision models run.
@@ -373,27 +388,19 @@ class StudyParams(BaseModel):
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
     """Part of the address of every random draw."""
 
-    def __init__(self, **values: Any):
-        """The parameters of *values*. Raises `ParamsError`, whose cause is pydantic's error."""
+    def __init__(self, place: str = "", /, **values: Any):
+        """The parameters of *values*; errors call them *place*. Raises `ParamsError`."""
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ParamsError(self._explained(error, type(self).__name__)) from error
+            found = schema_problems(error.errors(), lambda _: type(self).model_fields)
+            named = ((place or type(self).__name__, ".".join(map(str, where)) or "value", why) for where, why in found)
+            raise ParamsError("\n".join(map(": ".join, named))) from None
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], place: str = "parameters") -> StudyParams:
         """The parameters of *values*; a `ParamsError` names the field, the place and the closest match."""
-        try:
-            return cls(**values)
-        except ParamsError as error:
-            if not isinstance(error.__cause__, ValidationError):
-                raise
-            raise ParamsError(cls._explained(error.__cause__, place)) from None
-
-    @classmethod
-    def _explained(cls, error: ValidationError, place: str) -> str:
-        found = schema_problems(error.errors(), lambda _: cls.model_fields)
-        return "\n".join(f"{place}: {'.'.join(map(str, where)) or 'value'}: {message}" for where, message in found)
+        return cls(place, **values)
 
     @classmethod
     def from_notebook(cls, namespace: Mapping[str, Any]) -> StudyParams:
@@ -518,6 +525,10 @@ class TranslatorParams(ModelParams):
     max_new_tokens: Annotated[int | None, Field(ge=1, le=MOST_NEW_TOKENS, strict=True), NOT_IN_KEYS] = None
     """Longest translation, in subwords; None: depends on the length of the source."""
 
+    def narrowed(self, language: str, model: str) -> TranslatorParams:
+        """The same parameters for one language and one model."""
+        return self.model_copy(update={"languages": [language], "models": [model]})
+
     @property
     def decoding(self) -> Decoding:
         """The decoding settings of every translation of this run."""
@@ -623,3 +634,8 @@ class Notebook:
     title: str
     scope: Literal["cell", "grid"]
     needs: str = ""
+
+    @classmethod
+    def listed(cls, file: Path) -> tuple[Notebook, ...]:
+        """The notebooks in a YAML file: of each path the title, scope and what it needs."""
+        return tuple(cls(path, **about) for path, about in read_own(file).items())

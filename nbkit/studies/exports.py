@@ -8,7 +8,6 @@ study's groups and measures; with texts also source, changed, reference, output 
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write, plain_text
+from nbkit.files import as_csv, atomic_write
 from nbkit.store.shards import plain
 from nbkit.studies.study import OUTCOMES, Part, Run, Study
 
@@ -211,19 +210,11 @@ def _bare(value: Any) -> Any:
 def _write_csv(made: Callable[[], Iterator[pd.DataFrame]], path: Path, about: Mapping[str, Any]) -> int:
     n, columns = 0, list(dict.fromkeys(str(name) for part in made() for name in part))
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
         for part in made():
-            lacking = [name for name in columns if name not in part]
-            rows = _plain(part).assign(**dict.fromkeys(lacking))[columns].to_dict("records")
-            writer.writerows([[_written(_bare(row[name])) for name in columns] for row in rows])
+            text = as_csv(_plain(part).reindex(columns=columns))
+            file.write(text.partition("\n")[2] if n else text)
             n += len(part)
     return n
-
-
-def _written(value: Any) -> Any:
-    """A cell of a spreadsheet: an empty one for what is not known, and no text is a formula."""
-    return "" if value is None else repr(value) if isinstance(value, float) else plain_text(value)
 
 
 _WRITERS = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}

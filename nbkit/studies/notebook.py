@@ -101,10 +101,11 @@ def show(
             note(why)
         else:
             theme.as_written(shown)
+            picture = panels.Picture(shown)
             if name:
-                panels.save_figure(shown, name)
+                panels.save_figure(picture, name)
             known = {} if data is None else styles.common_filters(data)
-            display(shown, metadata={"alt": panels.described(shown), "sentences": known})
+            display(picture, metadata={"alt": panels.described(shown), "sentences": known})
         if data is not None and name:
             panels.save_table(data, name)
         return
@@ -179,13 +180,7 @@ def extremes(table: pd.DataFrame, form: str = ".2f", times: float = 1) -> str:
     return "{} ({}) to {} ({})".format(*chain(*zip(cells, called, strict=True))) if names else next(cells)
 
 
-def with_intervals(
-    table: pd.DataFrame,
-    value: str = "value",
-    form: str = ".3f",
-    times: float = 1,
-    ends: Sequence[str] = ("low", "high"),
-) -> pd.DataFrame:
+def with_intervals(table: pd.DataFrame, value: str = "value", form: str = ".3f", times: float = 1) -> pd.DataFrame:
     """*table* with its numbers and intervals written in one column, as ``0.21 [0.18, 0.23]``.
 
     >>> import pandas as pd
@@ -193,17 +188,17 @@ def with_intervals(
       model                 value   n
     0     a  0.500 [0.400, 0.600]  90
     """
-    written = styles.cells(table, value, list(ends), form, times)
-    return table.assign(**{value: written}).drop(columns=list(ends))
+    ends = ["low", "high"]
+    return table.assign(**{value: styles.cells(table, value, ends, form, times)}).drop(columns=ends)
 
 
 def beside_the_paper(
-    study: Study, ours: pd.DataFrame, artefact: str, on: Mapping[str, str] | Sequence[str], *, value: str = "value",
-    caption: str = "", name: str = "", headings: Mapping[str, str] | None = None,
+    study: Study, ours: pd.DataFrame, artefact: str, on: Mapping[str, str] | Sequence[str],
+    headings: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Show a run's numbers beside those that the paper prints, with the difference; or why there are none.
 
-    ours: a table with a number in the column *value*. artefact: a table of the paper, by its name in
+    ours: a table with a number in the column value. artefact: a table of the paper, by its name in
     ``published/artefacts.yaml``. on: the columns that single out a printed number, or a mapping of ours to the paper's.
     """
     paper = study.printed
@@ -213,7 +208,7 @@ def beside_the_paper(
         return
     names = dict(on) if isinstance(on, Mapping) else {each: each for each in on}
     printed_value = paper.value_column(artefact)
-    renamed = ours.rename(columns={**names, value: printed_value})[[*names.values(), printed_value]]
+    renamed = ours.rename(columns={**names, "value": printed_value})[[*names.values(), printed_value]]
     joined = paper.beside(renamed, artefact, list(names.values()))
     known = joined[joined["printed"] != NOT_PRINTED]
     if known.empty:
@@ -221,7 +216,7 @@ def beside_the_paper(
         return
     columns = [*names.values(), printed_value, "printed", "difference"]
     columns += ["note"] if known["note"].ne("").any() else []
-    show(known[columns], name, caption=caption or f"Beside {title}", headings=headings)
+    show(known[columns], caption=f"Beside {title}", headings=headings)
 
 
 def printed(

@@ -14,14 +14,14 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib import import_module
 from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbkit.errors import NbkitError, UnknownNameError, closest
+from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.fingerprint import digest
 from nbkit.models.services.outputs import MissingOutputsError
 from nbkit.progress import progress_bar
@@ -118,8 +118,8 @@ class Study:
     what the report's filters know every cell by, beside language and model. exports: the tables that files of outcomes
     hold, exported: the cells of which. texts: their rows with the columns that browsers show
     (`nbkit.studies.exports.with_shown_texts`). verdict: what pass, fail and undecided mean, one sentence. behaviour:
-    the file that declares what the study says of a system. used: how many items a run had, by the parameter that bounds
-    them.
+    the file that declares what the study says of a system. bounds: by parameter, the table whose "units" or "rows" it
+    bounds.
     """
 
     name: str
@@ -147,7 +147,7 @@ class Study:
     exported: Callable[[Any, Cell], bool] = lambda params, cell: True
     verdict: str = ""
     behaviour: Path | None = None
-    used: Callable[[Any, Store], Mapping[str, Sequence[int]]] = lambda params, store: {}
+    bounds: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.params.study = self
@@ -191,7 +191,8 @@ class Study:
         if self.pages is not None:
             return list(self.pages(params))
         found = []
-        for language, model in product(params.languages, params.models):
+        languages = getattr(params, "languages", None) or [params.language]
+        for language, model in product(languages, params.models):
             tags = {"language": language, "model": self.label(params, model)}
             narrowed = params.narrowed(language, model)
             found.append(base.Cell(cell_label(*tags.values()), narrowed, {**tags, **self.tags(params)}))
@@ -226,6 +227,15 @@ class Study:
             most = sum(run.most(part) for table in self.tables for part in run.parts_of(table, cell))
             if missing := self.models.unanswered(params, cell, texts):
                 yield (model.inner or model).lacking(missing, max(most, len(texts)), partly=most > 0)
+
+    def used(self, params: Any) -> dict[str, list[int]]:
+        """How many units or rows the tables of a run have, by the parameter that bounds them; none before all are."""
+        run, found = Run(self, params), dict[str, list[int]]()
+        for name, (table, kind) in self.bounds.items():
+            firsts = (list(first.on()) for first in run.first_parts(self.table(table)))
+            counts = [[part.n_units if kind == "units" else part.n_rows for part in parts] for parts in firsts]
+            found[name] = sorted({sum(map(int, each)) for each in counts if None not in each})  # type: ignore[arg-type]
+        return {name: counts for name, counts in found.items() if counts}
 
     def inputs(self, params: Any) -> dict[str, Any]:
         """What stands behind a run's tables: the key of each."""
@@ -287,11 +297,9 @@ class Study:
         return {table.name: table for table in self.tables}
 
     def table(self, name: str) -> Table:
-        """A table by its name. Raises `NbkitError`, with those that there are."""
+        """A table by its name. Raises `UnknownNameError`."""
         if name not in self.by_name:
-            meant = closest(name, self.by_name)
-            hint = f"did you mean '{meant}'?" if meant else f"there are: {', '.join(self.by_name)}"
-            raise NbkitError(f"the study '{self.name}' has no table '{name}'; {hint}")
+            raise UnknownNameError(f"{self.name} table", name, self.by_name)
         return self.by_name[name]
 
     def base_of(self, table: Table) -> Table | None:
@@ -383,11 +391,12 @@ class Run:
         """Rows with the columns of their *items* that they lack and, as ``answer_…``, what their models answer."""
         import pandas as pd
 
-        wanted, tables = set(rows["item"]), []
-        for part in self.parts(self.study.table(items)):
-            there = part.rows
-            tables.append(there[there["item"].isin(wanted)] if len(there) else there)
-        known = pd.concat(tables, ignore_index=True).drop_duplicates("item").set_index("item")
+        wanted, declared = set(rows["item"]), self.study.table(items)
+        tables = [there[there["item"].isin(wanted)] for part in self.parts(declared) if len(there := part.rows)]
+        known = pd.concat(
+            tables or [pd.DataFrame(columns=list(dict.fromkeys(["item", *declared.columns])))], ignore_index=True
+        )
+        known = known.drop_duplicates("item").set_index("item")
         known = known[[name for name in known if name not in rows]]
         found = rows.join(known, on="item")
         if not len(found):  # the columns are there all the same
@@ -619,6 +628,11 @@ class Part:
         """How many units it has; None before the table with its units is there."""
         known = self.run.store.table_attributes(self.of_base.config)
         return None if known is None else known["units"]
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows it has; None before it is stored."""
+        return self.run.store.table_rows(self.config)
 
     def next(self) -> Part | None:
         """The part behind it; None at the end, and where only what is computed first shows it."""

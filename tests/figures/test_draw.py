@@ -119,7 +119,6 @@ def test_an_empty_table_is_a_sentence_and_not_a_crash(name: str) -> None:
     figure = make(name, FIGURES[name][1]("1x1").iloc[:0])
     draw(figure)
     assert "No model in this run" in theme.message_of(figure)
-    assert figure.axes  # Jupyter shows no figure without a panel
 
 
 @pytest.mark.parametrize("name", FIGURES)

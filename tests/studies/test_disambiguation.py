@@ -288,7 +288,7 @@ def test_of_many_test_pairs_some_are_drawn_the_same_ones_in_every_run(run):
     assert set(fewer["key"]) < set(drawn["key"])
     other = STUDY.read(few.model_copy(update={"seed": 1}), "items")
     assert set(other["key"]) != set(drawn["key"])
-    assert STUDY.used(few, None)["n_test"] == [50]
+    assert STUDY.used(few)["n_test"] == [50]
 
 
 @pytest.mark.parametrize(
@@ -514,4 +514,4 @@ def test_printed_values_stand_beside_marks_of_the_same_computation(run):
 
 
 def test_the_study_is_registered():
-    assert STUDIES.get("disambiguation") is STUDY and json.dumps(STUDY.used(DisambiguationParams(), None)) == "{}"
+    assert STUDIES.get("disambiguation") is STUDY and json.dumps(STUDY.used(DisambiguationParams())) == "{}"

@@ -92,7 +92,7 @@ def test_links_in_a_file_count_as_gold_ones_do_and_test_corpora_are_kept_apart(f
     pool, pairs = STUDY.read(params, "items"), STUDY.read(params, "pairs")
     assert set(pool["corpus"]) == {files["one"], files["other"]} and pool["key"].is_unique
     assert (pool["fold"] == -1).all()
-    assert STUDY.used(params, None) == {"n_pairs": [TEST], "n_test": [len(pool)]}
+    assert STUDY.used(params) == {"n_pairs": [TEST], "n_test": [len(pool)]}
     for corpus in params.test_corpora:
         own = pairs[pairs["corpus"] == corpus]
         assert (own["left_out"] == "").sum() == (pool["corpus"] == corpus).sum() > TEST / 2
@@ -170,10 +170,10 @@ def test_malformed_entries_are_skipped_where_that_is_asked_for(files, copier, tm
     assert STUDY.read(params, "sizes").set_index("used")["pairs"].to_dict() == {"training": TRAINING, "test": TEST - 1}
     assert len(STUDY.read(params, "quality")) == 10
     STUDY.read(params, "items")
-    assert STUDY.used(params, None)["n_pairs"] == [TEST - 1]
+    assert STUDY.used(params)["n_pairs"] == [TEST - 1]
     few = params.model_copy(update={"n_pairs": 5})  # n counts pairs that can be used, not lines
     STUDY.read(few, "items")
-    assert STUDY.used(few, None)["n_pairs"] == [5]
+    assert STUDY.used(few)["n_pairs"] == [5]
     with pytest.raises(NbkitError, match=r"bad\.en\.conllu"):
         STUDY.read(params_of(files, test_corpora=[bad]), "sizes")
 

@@ -51,7 +51,7 @@ def test_the_majority_is_right_and_who_dissents_is_wrong(params):
     rates = error_rates(read(params)).set_index("model")
     assert (rates.loc[SYSTEMS[:3], "errors"] == 0).all() and rates.loc["silent", "n"] == 0
     assert rates.loc["wrong", "errors"] > 0.9 * len(both)
-    assert STUDY.used(params, None) == {"n_pairs": [N], "n_test": [len(pairs)]}
+    assert STUDY.used(params) == {"n_pairs": [N], "n_test": [len(pairs)]}
 
 
 def test_a_voters_senses_are_those_that_it_voted_for(params):

@@ -22,8 +22,8 @@ def test_each_test_pair_has_a_sense_and_a_bias_and_each_sample_an_attack(run, fo
     assert found["measure"].value_counts().to_dict() == {
         "sense": len(pool), "bias": len(pool), "attack": int(samples["fluent"].sum()),
     }  # fmt: skip
-    assert STUDY.used(params, None) == {"n_pairs": [params.n_pairs], "n_test": [len(pool)]}
-    assert STUDY.used(params.model_copy(update={"min_tokens": 3}), None) == {}  # not read yet
+    assert STUDY.used(params) == {"n_pairs": [params.n_pairs], "n_test": [len(pool)]}
+    assert STUDY.used(params.model_copy(update={"min_tokens": 3})) == {}  # not read yet
     gap = (pool["freq_wrong_mean"] - pool["freq_right_mean"]).to_numpy()
     assert found.loc[found["measure"] == "bias", "value"].to_numpy() == pytest.approx(gap)
 

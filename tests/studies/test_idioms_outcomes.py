@@ -11,7 +11,6 @@ import pytest
 
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
 from nbkit.models.probes import CONTEXTS
-from nbkit.store import Store
 from nbkit.studies import results
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.exports import write_outcomes
@@ -82,7 +81,7 @@ def test_what_litter_decides_and_why(params, tmp_path):
     found = pd.concat(outcomes(params, texts=True))
     litter = found[found["measure"] == "litter"]
     assert len(litter) == 4 * (2 + 2)
-    assert STUDY.used(params, Store()) == {"n_test": [4]}
+    assert STUDY.used(params) == {"n_test": [4]}
     row = litter[(litter["system"] == "random, zero") & litter["source"].str.contains("potato")].iloc[0]
     assert (row["verdict"], row["value"], row["reason"]) == ("fail", 1, "chaude, patate")
     assert row["cluster"] == row["groups"]["idiom"] == "hot potato" and row["groups"]["condition"] == "zero"

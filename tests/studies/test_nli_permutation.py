@@ -482,7 +482,7 @@ def test_examples_of_table_1_are_accepted_pairs(models):
 
 def test_wrong_parameters_are_named():
     for given, reason in {
-        "corpora": ({"corpora": ["sik"]}, "corpora: unknown NLI corpus 'sik'; did you mean 'sick'"),
+        "corpora": ({"corpora": ["sik"]}, "corpora.0: unknown NLI corpus 'sik'; did you mean 'sick'"),
         "clumps": ({"clumps": [1.0]}, "1.0 is not a share"),
         "unit": ({"unit": "character"}, "unit 'character' is for languages without spaces; 'en'"),
         "twin": ({"max_entropy": {"x": "y"}}, "max_entropy: 'x' is not among the models"),
@@ -600,9 +600,8 @@ def test_two_conditions_stand_beside_each_other():
     """The mark of the second covered that of the first where both were equal."""
     rows = pd.MultiIndex.from_product([["m"], ["a", "b"], ["permuted", "hypothesis"]], names=[*study.OF, "scheme"])
     table = rows.to_frame(index=False).assign(measure="omega_max", value=0.9, low=0.8, high=1.0, n=90)
-    looks = {name: theme.Look(name, "#000000", "o") for name in ("permuted", "hypothesis")}
     bars = table.head(0).assign(predictor="")
-    (panel,) = pages.paired_figure(table, "scheme", looks, bars, ["omega_max"], "").axes
+    (panel,) = pages.paired_figure(table, "scheme", bars, ["omega_max"], "").axes
     marks = [each for each in panel.collections if type(each).__name__ == "PathCollection"]
     heights = [y for each in marks for _, y in each.get_offsets()]
     assert len(set(np.round(heights, 3))) == 4 == len(heights)

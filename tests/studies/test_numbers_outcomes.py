@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbkit.store import Store
 from nbkit.studies import exports
 from nbkit.studies.numbers import STUDY, pages
 from tests.studies.long_files import outcomes
@@ -46,7 +45,7 @@ def outcomes_of(run) -> set[str]:
 
 def test_the_share_of_outcomes_is_that_of_the_pages(params, translator):  # noqa: F811
     translator(lambda text: text.replace("1", "7"))
-    assert STUDY.used(params, Store()) == {"n_cases": []}  # nothing is judged yet
+    assert STUDY.used(params) == {}  # nothing is judged yet
     found = whole(params)
     strict = found[found["measure"] == "strict"].assign(
         capability=lambda rows: [groups["capability"] for groups in rows["groups"]]
@@ -54,7 +53,7 @@ def test_the_share_of_outcomes_is_that_of_the_pages(params, translator):  # noqa
     shown = pages.rates(STUDY.read(params), ["capability"]).set_index("capability")["strict"]
     assert strict.groupby("capability")["value"].mean().to_dict() == pytest.approx(shown.to_dict())
     sizes = found.groupby(["system", "source_language", "target_language", "measure"]).size()
-    assert STUDY.used(params, Store()) == {"n_cases": sorted(set(sizes))}
+    assert STUDY.used(params) == {"n_cases": sorted(set(sizes))}
 
 
 def test_verdicts_reasons_and_spans(params, translator):  # noqa: F811

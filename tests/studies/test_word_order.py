@@ -125,7 +125,7 @@ def test_what_is_left_out_and_what_is_used_is_the_whole_corpus(alone):
     left_out, items = STUDY.read(alone, "left_out"), STUDY.read(alone, "items")
     assert (left_out["n_pairs"] == len(trees())).all()
     assert left_out["n"].sum() + items["unit"].nunique() == len(trees())
-    assert STUDY.used(alone, None) == {"n_pairs": [len(trees())]}
+    assert STUDY.used(alone) == {"n_pairs": [len(trees())]}
     none = STUDY.read(alone.model_copy(update={"min_tokens": 900}), "items")
     assert none.empty and {"unit", "item", "changed", "target_language"} <= set(none)
 

@@ -6,7 +6,7 @@ documented where they are made: `mining` (the training corpus), `items` (the tes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from nbkit.corpora.homographs import MUCOW, check_homographs
 from nbkit.errors import NbkitError
 from nbkit.measure.aligners import check_aligner
 from nbkit.models import label
-from nbkit.store import Store
 from nbkit.studies import base
 from nbkit.studies.answering import Cell, LanguageModels, Translators, Use
 from nbkit.studies.base import Notebook
@@ -98,18 +97,6 @@ def _has_links(params: DisambiguationParams, corpus: str) -> bool:
     return first is None or first.alignment is not None
 
 
-def _used(params: DisambiguationParams, store: Store) -> Mapping[str, list[int]]:
-    """How many pairs the test corpora had, and how many test pairs were found; nothing before all were read."""
-    run = Run(STUDY, params)
-    of = {name: list(run.parts(STUDY.table(name))) for name in ("pairs", "items")}
-    if not all(part.is_there for parts in of.values() for part in parts):
-        return {}
-    read = {
-        corpus: sum(part.n_units or 0 for part in of["pairs"] if part.corpus == corpus) for corpus in params.corpora
-    }
-    return {"n_pairs": sorted(set(read.values())), "n_test": [sum(len(part.rows) for part in of["items"])]}
-
-
 def _with_texts(run: Run, part: Any, rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of a part of outcomes or attacks with the texts and marks that browsers show."""
     known = part.of_base.rows
@@ -118,10 +105,6 @@ def _with_texts(run: Run, part: Any, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _trained_on(params: DisambiguationParams, cell: Cell) -> list[Any]:
     return [mining.corpus_identity(params, cell, params.training_corpus), params.training_pairs]
-
-
-def _words_identity(params: DisambiguationParams, cell: Cell) -> Any:
-    return senses.words_identity(params)
 
 
 STUDY = Study(
@@ -151,7 +134,7 @@ STUDY = Study(
         Table(items.pairs, inputs=items.pairs_inputs, size=lambda params, cell, corpus: params.n_of(corpus),
               unit=10_000, corpora=lambda params, cell: params.corpora, columns=tuple(items.LEFT_OUT)),
         Table(items.items, columns=("unit", "item", *items.COLUMNS), most=items.most_items),
-        Table(judge.outcomes, inputs=_words_identity, columns=tuple(judge.OUTCOMES)),
+        Table(judge.outcomes, inputs=senses.words_identity, columns=tuple(judge.OUTCOMES)),
         Table(judge.plain, inputs=mining.corpus_identity, corpora=lambda params, cell: params.test_corpora,
               size=lambda params, cell, corpus: min(params.bleu_pairs, params.n_pairs or params.bleu_pairs),
               columns=("corpus", "source", "reference")),
@@ -164,7 +147,7 @@ STUDY = Study(
         Table(attacks.samples, unit=200, columns=tuple(attacks.SAMPLES), inputs=lambda params, cell:
               attacks.language_model_inputs(params, params.causal_lm, cell.source),
               most=lambda params, cell: 0),  # nobody knows before the test pairs are there
-        Table(attacks.attacks, inputs=_words_identity, columns=tuple(attacks.ATTACKS)),
+        Table(attacks.attacks, inputs=senses.words_identity, columns=tuple(attacks.ATTACKS)),
     ),
     asks=("source", "text"),
     grid=("model",),
@@ -176,17 +159,6 @@ STUDY = Study(
     texts=_with_texts,
     exports=("outcomes", "attacks"),
     exported=lambda params, cell: cell.model in params.models,
-    used=_used,
-    # In the order in which the report shows them; a test compares titles with the notebooks.
-    notebooks=(
-        Notebook("disambiguation/attractors", "Which words go with which sense?", "grid"),
-        Notebook("disambiguation/models", "How good are the models?", "grid", "models"),
-        Notebook("disambiguation/error_prediction", "Can wrong senses be predicted?", "grid", "models"),
-        Notebook("disambiguation/challenge_sets", "Are biased sentences harder?", "grid", "models"),
-        Notebook("disambiguation/attack_samples", "What do the attacks look like?", "grid", "models"),
-        Notebook("disambiguation/attack_success", "Which attacks succeed?", "grid", "models"),
-        Notebook("disambiguation/transferability", "Do attacks carry over to other models?", "grid", "models"),
-        Notebook("disambiguation/sample_quality", "Would a reader notice the attack?", "grid", "models"),
-        Notebook("disambiguation/model_card", "How does this model choose between senses?", "cell"),
-    ),
+    bounds={"n_pairs": ("pairs", "units"), "n_test": ("items", "rows")},
+    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )  # fmt: skip

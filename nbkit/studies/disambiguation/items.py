@@ -32,6 +32,7 @@ BIASES = [f"{name}_{side}_{how}" for name in MEASURES for side in ("right", "wro
 #: the training corpus (−1 for other corpora), parse the source's, in JSON.
 COLUMNS = ["key", "corpus", "pair", "homograph", "token", "sense", "wrong_sense", "source", "reference", "word",
            "start", "end", "length", "fold", "parse", *BIASES]  # fmt: skip
+_IDENTIFYING = ("source", "reference", "homograph", "token")
 LEFT_OUT = ["key", "corpus", "pair", "homograph", "token", "left_out"]
 
 
@@ -90,13 +91,9 @@ def _by_majority(
 
 
 def _row(
-    params: DisambiguationParams,
-    row: Mapping[str, Any],
-    corpus: str,
-    fold: int,
-    known: SenseCounts,
+    params: DisambiguationParams, row: Mapping[str, Any], corpus: str, fold: int, known: SenseCounts,
     finder: SenseFinder,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     key, homograph = str(row["key"]), row["homograph"]
     row = {**row, "key": f"{corpus}/{key}", "corpus": corpus, "pair": f"{corpus}/{key.removesuffix(f'/{homograph}')}"}
     if row["left_out"]:
@@ -137,11 +134,7 @@ def items(
     whole = dict.fromkeys(["token", "start", "end", "length", "fold"], "int64")
     rows: list[dict[Any, Any]] = tested[own].astype(whole).to_dict("records") if own.any() else []
     for _, unit in groupby(zip(units[own], rows, strict=True), key=itemgetter(0)):
-        yield [{"item": _id(cell, row), **row} for _, row in unit]
-
-
-def _id(cell: Cell, row: Mapping[Any, Any]) -> str:
-    return item_id(*cell[:2], row["source"], row["reference"], row["homograph"], row["token"])
+        yield [{"item": item_id(*cell[:2], *(row[name] for name in _IDENTIFYING)), **row} for _, row in unit]
 
 
 def source_of(row: Mapping[Any, Any], lang: str) -> Text:

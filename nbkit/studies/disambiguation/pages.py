@@ -23,7 +23,6 @@ from nbkit.figures.panels import NO_MODEL, dodge
 from nbkit.figures.theme import Look, ordered
 from nbkit.measure.literal import lemmas
 from nbkit.measure.senses import MEASURES as MEASURE_OF
-from nbkit.measure.senses import WINDOW
 from nbkit.measure.statistics import COHEN
 from nbkit.models import label, load
 from nbkit.models.python import remarked
@@ -36,42 +35,21 @@ from nbkit.studies.disambiguation.attacks import OTHER, SEED_WRONG, SUCCESS
 from nbkit.studies.disambiguation.items import source_of
 from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.senses import PUBLISHED_CODE, UNDECIDED, WRONG
+from nbkit.studies.disambiguation.senses import UNDECIDED, WRONG, characters
 from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, drawn
 from nbkit.studies.notebook import printed, remark, show, with_intervals
 from nbkit.studies.summarise import strengths, summarise
 from nbkit.yaml_text import read_own
 
-#: What biases, sets of pairs, fates of test pairs and training settings are called.
-MEASURES, SETS, FATES, SETTINGS = read_own(Path(__file__).with_name("looks.yaml")).values()
-#: Where the translation of a homograph is searched.
-REACH = {
-    "links": "linked nouns (the rule)", "window": f"else nouns within ±{WINDOW} words",
-    "translation": "else all nouns of the translation", PUBLISHED_CODE: "as the published code judges",
-}  # fmt: skip
-#: How each kind of the parameter ``ppmi`` is called in the columns of items.
-PPMI = {"pooled": "ppmi", "homograph": "ppmi_homograph", "published": "ppmi_published"}
+#: What biases, sets of pairs, fates of test pairs, training settings and reaches are called, and columns with PPMI.
+MEASURES, SETS, FATES, SETTINGS, REACH, PPMI, _EMPTY = read_own(Path(__file__).with_name("looks.yaml")).values()
+#: What stands in place of a table or figure without rows.
+NO_PAIR, NO_ERROR, NO_SAMPLE, NOT_ATTACKED = _EMPTY.values()
 _SIDES = {"correct": "{0}_right_{1}", "wrong": "{0}_wrong_{1}", "diff": "{0}_wrong_{1} - {0}_right_{1}"}
 #: How a homograph and an attractor are marked, as in the paper, and a word that was replaced.
 BLUE = 'span style="color: #1f4e9e; font-weight: bold"'
 RED = 'span style="color: #b3202c; font-weight: bold"'
 _STRUCK = 'span style="color: #8a8a8a; text-decoration: line-through"'
-NO_PAIR = (
-    "No test pair of this run contains a homograph whose reference identifies its sense: read more pairs (n_pairs), "
-    "other corpora (test_corpora) or shorter sentences (min_tokens), or cross-fit over the training corpus (folds)."
-)
-NO_ERROR = (
-    "No correlation: it needs test pairs translated right and others translated wrong, and no model of this run has "
-    "both."
-)
-NO_SAMPLE = (
-    "No adversarial sample of this run passed the filters described on the page on attack samples, so there is no "
-    "attack."
-)
-NOT_ATTACKED = (
-    "No model of this run can be attacked: add names to the parameter models. Attacks are not measurable with outputs "
-    "alone, as files answer nothing new."
-)
 
 
 def read(params: DisambiguationParams, table: Literal["outcomes", "attacks"] = "outcomes") -> pd.DataFrame:
@@ -179,9 +157,9 @@ def success_figure(rates: pd.DataFrame, y: str, hue: str, empty: str) -> Figure:
         rates, y, hue=hue, names=spelled if y == "kind" else None, hues=SETS if hue == "set" else None,
         label="attack success rate (%)", limits=_ends(rates), percent=True, empty=empty,
     )  # fmt: skip
-    if not theme.message_of(figure):
-        (axis,), known = figure.axes, rates[rates["value"].notna()]
-        rows, offsets = ordered(known[y]), dict(zip(ordered(known[hue]), dodge(known[hue].nunique()), strict=True))
+    known = rates[rates["value"].notna()]
+    rows, offsets = ordered(known[y]), dict(zip(ordered(known[hue]), dodge(known[hue].nunique()), strict=True))
+    for axis in figure.axes:
         axis.set_title("ceiling (%)", loc="right", fontsize=8, fontweight="normal")
         for row in known.to_dict("records"):
             at = rows.index(row[y]) + (offsets[row[hue]] if known.duplicated(y).any() else 0)
@@ -457,13 +435,8 @@ def labelled(params: DisambiguationParams, rows: pd.DataFrame, *columns: str) ->
 
 def with_homographs(samples: pd.DataFrame) -> pd.DataFrame:
     """Samples with the characters of the homograph: homograph_start, homograph_end."""
-    places = []
-    for text, tokens, token in zip(samples["text"], samples["tokens"], samples["token"].astype(int), strict=True):
-        at = 0
-        for word in tokens[:token]:
-            at = text.index(word, at) + len(word)
-        start = text.index(tokens[token], at)
-        places.append((start, start + len(tokens[token])))
+    each = zip(samples["text"], samples["tokens"], samples["token"].astype(int), strict=True)
+    places = [characters(text, tokens, token) for text, tokens, token in each]
     ends = pd.DataFrame(places, columns=["homograph_start", "homograph_end"], index=samples.index)
     return samples.join(ends)
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -19,7 +20,7 @@ from nbkit.measure.bleu import cut
 from nbkit.measure.senses import NOT_ALIGNED, REACHES, SenseFinder, majority_sense
 from nbkit.models.translators.texts import text_pairs
 from nbkit.store import Store
-from nbkit.studies.answering import Cell, Translators
+from nbkit.studies.answering import Cell, Translators, of_distinct
 from nbkit.studies.disambiguation.mining import corpus_identity, hypothesis_aligner, pairs_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.text.parsers import parse_remembered, parser_for, parser_identity, to_record
@@ -98,10 +99,10 @@ def _words(params: DisambiguationParams, texts: Sequence[str]) -> list[Text | No
     return [parsed.get(text) for text in texts]
 
 
-def words_identity(params: DisambiguationParams) -> dict[str, Any] | None:
+def words_identity(params: DisambiguationParams, cell: Cell) -> dict[str, Any] | None:
     """The parser of translations; None if they are not parsed."""
-    spec = parser_for(params.target, params.parsers or None)
-    return parser_identity(spec, params.target) if params.target_words == "lemmas" else None
+    spec = parser_for(cell.target, params.parsers or None)
+    return parser_identity(spec, cell.target) if params.target_words == "lemmas" else None
 
 
 def _marked(tokens: tuple[str, ...], lang: str, homograph: str, token: int) -> Text:
@@ -115,18 +116,28 @@ def _marked(tokens: tuple[str, ...], lang: str, homograph: str, token: int) -> T
 # Where tokens stand in running text.
 
 
+def characters(text: str, tokens: Sequence[str], token: int) -> tuple[int, int] | None:
+    """Where in *text* one of its tokens stands; None if it does not contain its tokens unchanged.
+
+    >>> characters("I'm in", ["I", "'m", "in"], 2)
+    (4, 6)
+    """
+    start = end = 0
+    for word in tokens[: token + 1]:
+        if (start := text.find(word, end)) < 0:
+            return None
+        end = start + len(word)
+    return start, end
+
+
 def place_of(text: Text, token: int) -> dict[str, Any]:
-    """A word of a text with its characters in running text. Raises `NbkitError` if there is none.
+    """A word of a text with its characters in running text.
 
     >>> place_of(Text((Sentence(("I", "'m", "in"), "en", (False, True, False)),)), 2)
     {'word': 'in', 'start': 4, 'end': 6}
     """
-    number, at = sentence_of(text, token)
-    sentence = text.sentences[number]
-    spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
-    start = sum(len(each.text) + len(each.separator) for each in text.sentences[:number])
-    start += sum(len(sentence.tokens[i]) + spaces[i] for i in range(at))
-    return {"word": text.tokens[token], "start": start, "end": start + len(text.tokens[token])}
+    start, end = characters(text.text, text.tokens, token) or (-1, -1)
+    return {"word": text.tokens[token], "start": start, "end": end}
 
 
 def sentence_of(text: Text, token: int) -> tuple[int, int]:
@@ -155,7 +166,7 @@ def parse_of(text: Text) -> str:
 def votes_inputs(params: DisambiguationParams, cell: Cell, corpus: str) -> list[Any]:
     """What the votes on a corpus depend on."""
     voters = [Translators.identity(params, cell._replace(model=voter)) for voter in params.voters]
-    return [corpus_identity(params, cell, corpus), params.homographs.digest, words_identity(params), voters]
+    return [corpus_identity(params, cell, corpus), params.homographs.digest, words_identity(params, cell), voters]
 
 
 def votes(
@@ -173,19 +184,14 @@ def votes(
     tested = rows[rows["left_out"] == ""]
     texts, cast = [text.text for text in tested["text"]], [rows[rows["left_out"] != ""].drop(columns="text")]
     every = pd.concat([tested.assign(voter=number) for number in range(len(params.voters))], ignore_index=True)
-    answers = [answer for voter in params.voters for answer in _answers(ask_model, voter, texts)]
+    known = [of_distinct(partial(ask_model, voter), texts) for voter in params.voters]
+    answers = [each[text] for each in known for text in texts]
     found = senses_of(params, cell, [text.tokens for text in every["text"]], every, answers, links)
     parses = [parse_of(text) if voter == 0 else "" for text, voter in zip(every["text"], every["voter"], strict=True)]
     shown = {"source": [text.text for text in every["text"]], "length": list(map(len, every["text"])), "parse": parses}
     cast.append(every.drop(columns="text").assign(hypothesis=answers, **shown).join(found))
     units = sum(1 for _ in islice(text_pairs(corpus, *cell[:2], start + n, on_error=params.on_error), start, start + n))
     return pd.concat(cast, ignore_index=True).assign(corpus=corpus), units
-
-
-def _answers(ask_model: Callable[[str, list[str]], list[str]], voter: str, texts: list[str]) -> list[str]:
-    distinct = list(dict.fromkeys(texts))
-    known = dict(zip(distinct, ask_model(voter, distinct), strict=True)) if distinct else {}
-    return [known[text] for text in texts]
 
 
 def majority(cast: pd.DataFrame) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from nbkit.studies.disambiguation.items import source_of
+from nbkit.studies.disambiguation.senses import characters
 
 
 def with_texts(rows: pd.DataFrame, items: pd.DataFrame, answers: pd.DataFrame, lang: str) -> pd.DataFrame:
@@ -40,14 +41,7 @@ def _judged(row: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
             yield {"text": "output", "start": places[0][0], "end": places[0][1], "label": "judged"}
 
 
-def _homograph(row: Mapping[Any, Any], lang: str) -> Iterator[dict[str, Any]]:
+def _homograph(row: Mapping[Any, Any], lang: str) -> list[dict[str, Any]]:
     """Where the homograph of a test pair is in its source."""
-    end = 0
-    for number, token in enumerate(source_of(row, lang).tokens):
-        start = row["source"].find(token, end)
-        if start < 0:  # a parser that writes tokens otherwise
-            return
-        end = start + len(token)
-        if number == row["token"]:
-            yield {"text": "source", "start": start, "end": end, "label": row["homograph"]}
-            return
+    place = characters(row["source"], source_of(row, lang).tokens, int(row["token"]))
+    return [{"text": "source", "start": place[0], "end": place[1], "label": row["homograph"]}] if place else []

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from nbkit.models.probes import has_states
-from nbkit.store import Store
 from nbkit.studies import base
 from nbkit.studies.answering import Cell, Translators, Use
 from nbkit.studies.base import Notebook, cell_label
 from nbkit.studies.idioms import items, judge, links, others, training
 from nbkit.studies.idioms.params import IdiomsParams, System, paper_name
 from nbkit.studies.idioms.problems import problems
-from nbkit.studies.study import Run, Study, Table
+from nbkit.studies.study import Study, Table
 
 __all__ = ["STUDY", "IdiomsParams", "System"]
 
@@ -48,22 +46,9 @@ def _pages(params: IdiomsParams) -> Iterator[base.Cell]:
             yield base.Cell(cell_label(language, model), params.narrowed(language, model), tags)
 
 
-def _used(params: IdiomsParams, store: Store) -> dict[str, list[int]]:
-    parts = Run(STUDY, params).parts(STUDY.table("items"))
-    return {"n_test": sorted({part.n_units for part in parts if part.n_units is not None})}
-
-
-def _corpora(params: IdiomsParams, cell: Cell) -> list[str]:
-    return list(params.corpora.values())
-
-
 def _voters(params: IdiomsParams) -> list[Use]:
     langs = [(params.source, language) for language in params.languages]
     return [Use(Translators, name, each) for each in langs for name in params.voters or ()]
-
-
-def _label(params: Any, model: str) -> str:
-    return params.system(model).label
 
 
 STUDY = Study(
@@ -75,7 +60,8 @@ STUDY = Study(
     tables=(
         # Large parts, as a corpus can be read from its beginning only; links of a statistical aligner depend on what is
         # beside: all of idiom-test is one part.
-        Table(items.mined, inputs=items.mined_identity, unit=50_000, corpora=_corpora, columns=items.MINED),
+        Table(items.mined, inputs=items.mined_identity, unit=50_000, columns=items.MINED,
+              corpora=lambda params, cell: list(params.corpora.values())),
         Table(items.splits, inputs=items.data_identity, columns=("split", *items.PAIR, "drawn")),
         Table(items.items, unit=1_000_000, columns=("item", *items.PAIR[1:])),
         Table(items.plain, inputs=lambda params, cell: items.corpora_identity(
@@ -91,7 +77,7 @@ STUDY = Study(
         Table(training.leaks, inputs=training.leaks_identity, columns=training.LEAKS),
         Table(training.recall, inputs=items.texts_identity, columns=training.RECALL),
     ),
-    calls=_label,
+    calls=lambda params, model: params.system(model).label,
     spelling=paper_name,
     points=_points,
     check=problems,
@@ -102,19 +88,6 @@ STUDY = Study(
     texts=judge.with_shown_texts,
     verdict="fail: a word of the idiom is translated literally (LitTER); undecided: no word could be looked for",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
-    used=_used,
-    # In the order in which the report shows them; a test compares titles with the notebooks.
-    notebooks=(
-        Notebook("idioms/idiom_data", "Which idioms are there, and how often?", "grid"),
-        Notebook("idioms/phrase_matcher", "How are idioms found in a text?", "grid"),
-        Notebook("idioms/literal_errors", "How often are idioms translated word by word?", "grid"),
-        Notebook("idioms/worked_examples", "What counts as a literal error?", "grid"),
-        Notebook("idioms/accuracy", "Are idioms translated as in the reference?", "grid"),
-        Notebook("idioms/global_scores", "Do idioms show in a score of the whole sentence?", "grid"),
-        Notebook("idioms/context_translation", "Does the translation need the idiom's context?", "grid"),
-        Notebook("idioms/context_likelihood", "How likely is the reference when the idiom loses its context?", "grid"),
-        Notebook("idioms/uncertainty", "Are models less sure when they translate an idiom?", "grid"),
-        Notebook("idioms/others", "Which system translates idioms literally where others do not?", "grid", "voters"),
-        Notebook("idioms/model_card", "How does this model treat idioms?", "cell"),
-    ),
+    bounds={"n_test": ("items", "units")},
+    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )  # fmt: skip

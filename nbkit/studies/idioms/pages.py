@@ -381,16 +381,13 @@ def lists(judgement: LiteralJudgement) -> tuple[str, str]:
     return json.dumps(blocklists, ensure_ascii=False), json.dumps(triggers, ensure_ascii=False)
 
 
-def examples_table(shown: pd.DataFrame, name: str, empty: str = "", language: str = "fr") -> None:
-    """Show worked examples of LitTER (Figures 14 and 15): texts, blocklists, the verdict; the trigger is marked.
-
-    language: of the translations, if the table has no such column.
-    """
+def examples_table(shown: pd.DataFrame, name: str, empty: str = "") -> None:
+    """Show worked examples of LitTER (Figures 14 and 15): texts, blocklists, the verdict; the trigger is marked."""
     rows = []
     for row in shown.to_dict("records"):
         triggers = json.loads(row["triggers"])
         names = list(dict.fromkeys(name for name, _ in triggers))
-        places = token_spans(row["hypothesis"], row.get("language", language))
+        places = token_spans(row["hypothesis"], row.get("language", "fr"))
         hit = [places[token] for _, tokens in triggers for token in tokens]
         idiom = f"<br><i>{escape(row['idiom'])}</i>" if row["spans"] == "[]" else ""
         texts = {"source": marked_source(row) + idiom, "reference": styles.breakable(row["reference"])}

@@ -22,7 +22,7 @@ from nbkit.studies.base import (
     Translators,
     Written,
     only,
-    or_value_error,
+    passing,
     with_distinct_labels,
 )
 
@@ -105,7 +105,7 @@ class IdiomsParams(TranslatorParams):
     """For data without references, whose target side is not read: the systems, at least four, of which a third shows
     which words are right. A literal translation that fewer of the *other* ones have is held against a system.
     LitTER, APT-Eval, BLEU, chrF and probes, which need references, are not measured."""
-    conditions: Annotated[Once[str], Field(min_length=1), NOT_IN_KEYS] = ["zero", "joint"]
+    conditions: Annotated[Once[str], Field(min_length=1), passing(training_copies), NOT_IN_KEYS] = ["zero", "joint"]
     """Training conditions: zero (without idiom-train), joint (with it), upsample-N (with N copies)."""
     generic: Annotated[dict[str, str], only("plain")] = {"regular": "sandbox-idioms:test"}
     """Test sets without idioms: the name in tables, and a parallel corpus."""
@@ -149,13 +149,6 @@ class IdiomsParams(TranslatorParams):
             raise ValueError(
                 f"'{reserved.pop()}' is the name of a control: give the model another name (a key of models)"
             )
-        return names
-
-    @field_validator("conditions")
-    @classmethod
-    def _known_conditions(cls, names: list[str]) -> list[str]:
-        for name in names:
-            or_value_error(training_copies, name)
         return names
 
     @field_validator("contexts")

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nbkit.studies.answering import Cell, Classifiers
-from nbkit.studies.base import Cell as Page
-from nbkit.studies.base import Notebook, cell_label
+from nbkit.studies.base import Notebook
 from nbkit.studies.nli_permutation.acceptance import annotation_sample
 from nbkit.studies.nli_permutation.items import (
     BLEU,
@@ -51,13 +50,6 @@ def _skips(params: NliPermutationParams, cell: Cell) -> Iterator[str]:
         yield from ("trees", "ratios")
 
 
-def _pages(params: NliPermutationParams) -> Iterator[Page]:
-    for model in params.models:
-        tags = {"language": params.language, "model": Classifiers.label(model)}
-        narrowed = params.narrowed(params.language, model)
-        yield Page(cell_label(*tags.values()), narrowed, {**tags, "corpus": ", ".join(params.corpora)})
-
-
 _JUDGED = ("unit", "item", "pair", "scheme", "draw", "label", "length", "comparison", "given", "accepted", "entropy")
 _SHARES = ("share", "answered", "accepted_entropy", "entropy", *BLEU)
 _PAIR = ("unit", "pair", "label", "length", "comparison", "right", "control", "control_entropy", *_SHARES, "group")
@@ -73,7 +65,7 @@ STUDY = Study(
     points=_points,
     skips=_skips,
     check=problems,
-    pages=_pages,
+    tags=lambda params: {"corpus": ", ".join(params.corpora)},
     texts=shown_texts,
     tables=(
         Table(extent, inputs=inputs, columns=("read", "skipped", "example")),
@@ -89,25 +81,8 @@ STUDY = Study(
     exports=("outcomes", "variant_outcomes"),
     verdict="pass: the classifier says the gold label; fail: another label, which is the reason; undecided: none",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
-    used=lambda params, store: {"n_pairs": sorted({int(n) for n in params.study.read(params, "extent")["read"]})},
-    # In the order in which the report shows them; a test compares titles with the notebooks.
-    notebooks=(
-        Notebook(
-            "nli_permutation/permutations", "What do the permutations look like, and which pairs have them?", "grid"
-        ),
-        Notebook("nli_permutation/acceptance", "Do the models accept permuted pairs?", "grid", "models"),
-        Notebook("nli_permutation/thresholds", "How many permutations of a pair are accepted?", "grid", "models"),
-        Notebook("nli_permutation/confidence", "How sure are the models of permuted pairs?", "grid", "models"),
-        Notebook("nli_permutation/local_order", "Is it the word order that is left?", "grid", "models"),
-        Notebook(
-            "nli_permutation/mini_trees", "Are accepted permutations closer to ordinary grammar?", "grid", "models"
-        ),
-        Notebook("nli_permutation/length", "Does the length of a pair matter?", "grid"),
-        Notebook("nli_permutation/hypothesis_only", "Is it enough to permute the hypothesis?", "grid", "models"),
-        Notebook("nli_permutation/max_entropy", "Can a model learn to reject permuted pairs?", "grid", "models"),
-        Notebook("nli_permutation/human_evaluation", "Can people do it?", "grid"),
-        Notebook("nli_permutation/model_card", "How does this model treat permuted pairs?", "cell"),
-    ),
+    bounds={"n_pairs": ("items", "units")},
+    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )
 
 __all__ = ["STUDY", "NliPermutationParams", "annotation_sample"]

@@ -11,49 +11,20 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from nbkit.figures import panels, styles, theme
+from nbkit.figures import draw, panels, styles, theme
 from nbkit.figures.theme import Look, looks, ordered
-from nbkit.measure.acceptance import CORRECT, FLIPPED
 from nbkit.measure.statistics import FEW
 from nbkit.studies.nli_permutation.acceptance import AVERAGES, OF
 from nbkit.studies.notebook import show
 from nbkit.studies.study import Study
+from nbkit.yaml_text import read_own
 
-#: Measures as tables call them, in the paper's order; ^ and _ raise and lower an index.
-SYMBOLS = {"accuracy": "𝒜", "omega_max": "Ω_max", "p_correct": "𝒫^c", "p_correct_coded": "𝒫^c as coded",
-           "p_flipped": "𝒫^f", "omega_rand": "Ω_rand", "acceptance": "M_cor", "entropy": "H permuted",
-           "control_entropy": "H original order"}  # fmt: skip
-#: As figures call them.
-TITLES = {
-    "accuracy": r"$\mathcal{A}$", "omega_max": r"$\Omega_{\max}$", "p_correct": r"$\mathcal{P}^c$",
-    "p_flipped": r"$\mathcal{P}^f$", "omega_rand": r"$\Omega_{rand}$", "acceptance": "$M_{cor}$",
-}  # fmt: skip
-#: What is counted, below each panel.
-WORDS = {
-    "accuracy": "originals right\n(share)", "omega_max": "pairs with one\naccepted (share)",
-    "p_correct": "accepted of\ncorrect pairs", "p_flipped": "accepted of\nflipped pairs",
-    "omega_rand": "pairs with over\n1/3 accepted", "acceptance": "accepted of all\npairs (share)",
-}  # fmt: skip
-GROUPS = {
-    CORRECT: Look("originally correct ($D^c$)", "#0072B2", "o"),
-    FLIPPED: Look("flipped ($D^f$)", "#D55E00", "s"),
-}
-#: Predictors that do not read word order, and the pair in its own order.
-FLOORS = {
-    "constant": Look("always the most frequent label", "#3A3A3A", "|"),
-    "chance": Look("a label at random", "#929292", "|"),
-    "bag of words": Look("a bag of words as accurate as the model", "#7A4B00", "|"),
-    "control": Look("the control: original order, re-joined", "#009E73", "|"),
-}
-#: Said in place of a table or figure of a run without models, or without parts of speech.
-NO_MODEL = (
-    "Nothing was classified: this run has no model (parameter models), or no pair with enough permutations (parameter "
-    "permutations)."
-)
-NO_TAGS = (
-    "This run has no parts of speech: mini-trees need them in the test sets and in the training corpus (parameter "
-    "parsers: a spaCy pipeline)."
-)
+_LOOKS = read_own(Path(__file__).with_name("looks.yaml"))
+#: Measures as tables and figures call them, and what is counted, below each panel.
+SYMBOLS, TITLES, COUNTED = _LOOKS["symbols"], _LOOKS["titles"], _LOOKS["counted"]
+GROUPS, FLOORS = ({name: Look(**look) for name, look in _LOOKS[each].items()} for each in ("groups", "floors"))
+#: What stands in place of a table or figure of a run without models, or without parts of speech.
+NO_MODEL, NO_TAGS = _LOOKS["empty"].values()
 #: The largest entropy of three labels, in nats.
 UNDECIDED = math.log(3)
 #: Bins of fewer pairs are not drawn: their shares are accidents.
@@ -76,90 +47,66 @@ def corpus_label(corpus: str) -> str:
 
 def results_figure(results: pd.DataFrame, floors: pd.DataFrame) -> Figure:
     """The values of Tables 2 to 4, a panel a measure, a row a set; bars: predictors that do not read word order."""
-    rows = results[~results["corpus"].isin(AVERAGES) & results["measure"].isin(set(floors["measure"]))]
-    own = looks("model", ordered(rows["model"]))
-    return _forest(rows, "corpus", "model", own, floors, ordered(rows["measure"]), NO_MODEL)
+    rows = results[~results["corpus"].isin(AVERAGES)]
+    measures = [name for name in ordered(rows["measure"]) if name in set(floors["measure"])]
+    return _measured(rows.assign(row=rows["corpus"].map(corpus_label)), "model",
+                     floors.assign(row=floors["corpus"].map(corpus_label)), measures, NO_MODEL)  # fmt: skip
 
 
-_ENDS = ("value", "low", "high")
-
-
-def paired_figure(
-    table: pd.DataFrame, by: str, named: Mapping[str, Look], bars: pd.DataFrame, measures: Sequence[str], empty: str
-) -> Figure:  # fmt: skip
+def paired_figure(table: pd.DataFrame, by: str, bars: pd.DataFrame, measures: Sequence[str], empty: str) -> Figure:
     """Two conditions (*by*) of the same models and sets side by side, a panel a measure; floors as *bars*."""
     own, floors = (
         each.assign(row=[f"{row.model} · {corpus_label(str(row.corpus))}" for row in each.itertuples()])
         for each in (table, bars)
     )
-    return _forest(own, "row", by, named, floors, measures, empty)
+    return _measured(own, by, floors, measures, empty)
 
 
-def _forest(
-    table: pd.DataFrame, y: str, hue: str, named: Mapping[str, Look], bars: pd.DataFrame, measures: Sequence[str],
-    empty: str,
-) -> Figure:  # fmt: skip
-    """A row for each value of *y*, in it a mark for each of *hue*, a panel a measure; a bar stands beside its mark."""
-    table = table[table["measure"].isin(measures) & table["value"].notna()]
-    if table.empty:
-        return theme.message(empty)
-    rows, offsets = ordered(table[y]), dict(zip(named, panels.dodge(len(named)), strict=True))
-
-    def heights(own: pd.DataFrame) -> np.ndarray:
-        beside = own[hue].map(offsets).astype(float).fillna(0) if hue in own else 0.0
-        return np.asarray(own[y].map(rows.index).astype(float) + beside)
-
-    with theme.style():
-        known = [*panels.few(named.values()), *(FLOORS[name] for name in FLOORS if name in set(bars["predictor"]))]
-        height = 1.2 + 0.2 * -(-len(known) // 3) + len(rows) * max(0.3, 0.14 * len(named) + 0.12)
-        figure, axes = panels.grid(1, len(measures), theme.WIDTH, height, sharey=True)
-        for name, axis in zip(measures, axes[0], strict=True):
-            here = bars[(bars["measure"] == name) & bars["value"].notna() & bars[y].isin(rows)]
-            for predictor, own in here.groupby("predictor"):
-                own = own if predictor == "bag of words" else own.drop(columns=hue, errors="ignore").drop_duplicates()
-                panels.ticks(axis, own["value"], heights(own), FLOORS[str(predictor)])
-            for value, look in reversed(list(named.items())):  # the first lies on top
-                own = table[(table[hue] == value) & (table["measure"] == name)]
-                panels.intervals(axis, own, heights(own), look, *_ENDS)
-            axis.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), title=TITLES[name], xlabel=WORDS[name])
-            axis.set_xticklabels(["0", "0.5", "1"])
-            labels = [corpus_label(each) if y == "corpus" else each for each in rows]
-            panels.rows_axis(axis, list(map(theme.short_name, labels)), named.values())
-        panels.legend(figure, known)
+def _measured(table: pd.DataFrame, hue: str, bars: pd.DataFrame, measures: Sequence[str], empty: str) -> Figure:
+    """A line for each *row*, in it a mark for each of *hue*, a panel a measure; a bag of words stands by its mark."""
+    table = table.assign(measure=table["measure"].astype(pd.CategoricalDtype(list(measures)))).dropna(
+        subset=["measure", "value"]
+    )
+    bars = bars.rename(columns={"predictor": "mark"})
+    if hue in bars:
+        bars[hue] = bars[hue].where(bars["mark"] == "bag of words")
+    bars = bars.drop_duplicates(["row", "measure", "mark", "value", *({hue} & {*bars})])
+    figure = draw.forest(
+        table.sort_values("measure", kind="stable"), "row", hue=hue, panel="measure", titles=TITLES,
+        names=theme.short_name, marks=bars, mark=FLOORS, per_line=len(measures), empty=empty,
+    )  # fmt: skip
+    for name, axis in zip(table["measure"].cat.remove_unused_categories().cat.categories, figure.axes, strict=False):
+        axis.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1), xticklabels=("0", "0.5", "1"), xlabel=COUNTED[name])
+    figure.set_figheight(figure.get_figheight() + 0.9)  # labels of two lines, a legend of as many
     return figure
 
 
 def binned_figure(
-    table: pd.DataFrame, across: str, panel: str = "", titles: Mapping[Any, str] | None = None, *, chance: bool = True,
-    at: float | None = None, empty: str = NO_MODEL,
+    table: pd.DataFrame, across: str, panel: str | None = None, titles: Mapping[Any, str] | None = None, *,
+    chance: bool = True, at: float | None = None, empty: str = NO_MODEL,
 ) -> Figure:  # fmt: skip
     """The rates of `acceptance_by` in each bin, one line per model, side by side; bins of few pairs are skipped.
 
     at: a value to compare with, on the horizontal axis.
     """
-    drawn = table[table["examples"] >= FEW_PAIRS] if len(table) else table
-    if drawn.empty:
+    known = table[table["examples"] >= FEW_PAIRS] if len(table) else table
+    if known.empty:
         return theme.message(f"No bin has {FEW_PAIRS} pairs." if len(table) else empty)
-    own = looks("model", ordered(table["model"]))
-    shown = {
-        value: title for value, title in (titles or {"": ""}).items() if not panel or (drawn[panel] == value).any()
-    }
-    with theme.style():
-        width = theme.WIDTH if len(shown) > 1 else theme.WIDTH * 0.75
-        figure, axes = panels.grid(1, len(shown), width, 3.4, sharex=True, sharey=True)
-        for (value, title), axis in zip(shown.items(), axes[0], strict=True):
-            here = drawn[drawn[panel] == value] if panel else drawn
-            if chance:
-                axis.axhline(1 / 3, **DASHED)
-            if at is not None:
-                axis.axvline(at, **DASHED)
-            for (model, look), shift in zip(own.items(), panels.dodge(len(own)), strict=True):
-                line = here[here["model"] == model].rename(columns={"examples": "n"})
-                x = line["left"] + (0.5 + 0.6 * shift) * (line["right"] - line["left"])
-                panels.line(axis, line, x, look, "rate", "low", "high")
-            axis.set(ylim=(-0.02, 1.02), xlabel=across, title=title)
-        axes[0, 0].set_ylabel("permutations accepted (share)")
-        panels.legend(figure, own.values())
+    models = ordered(table["model"])
+    beside = known["model"].map(dict(zip(models, 0.5 + 0.6 * panels.dodge(len(models)), strict=True)))
+    rows = known.assign(x=known["left"] + beside.astype(float) * (known["right"] - known["left"]))
+    rows = rows.rename(columns={"rate": "value", "examples": "n"})
+    if panel:
+        rows = rows.astype({panel: pd.CategoricalDtype(list(titles or {}))}).dropna(subset=[panel])
+        rows = rows.sort_values(panel, kind="stable")
+    label = "permutations accepted (share)"
+    figure = draw.curves(rows, "x", hue="model", panel=panel, titles=titles, label=label, across=across, per_line=4)
+    for axis in figure.axes:
+        axis.set_ylim(-0.02, 1.02)
+        if chance:
+            axis.axhline(1 / 3, **DASHED)
+        if at is not None:
+            axis.axvline(at, **DASHED)
     return figure
 
 
@@ -174,26 +121,24 @@ def entropy_figure(pairs: pd.DataFrame) -> Figure:
     boxes = pairs[pairs["group"].isin(GROUPS) & pairs["accepted_entropy"].notna()]
     if boxes.empty:
         return theme.message(NO_MODEL if pairs.empty else "No permutation of this run was accepted.")
-    models, corpora = ordered(boxes["model"]), ordered(boxes["corpus"])
-    per_line = min(len(models), 3)
-    lines = -(-len(models) // per_line)
+    corpora = ordered(boxes["corpus"])
+    shown = draw.split(boxes, "model", lambda name: theme.short_name(name, 26))
     with theme.style():
-        height = 0.9 + lines * (0.7 + 0.45 * len(corpora))
-        figure, axes = panels.several(len(models), per_line, theme.WIDTH, height, sharex=True, sharey=True)
-        for place, (model, axis) in enumerate(zip(models, axes, strict=True)):
+        figure, axes = draw.grid(shown, 3, sharex=True, sharey=True, size=lambda _, lines: (
+            theme.WIDTH, 0.9 + lines * (0.7 + 0.45 * len(corpora))))  # fmt: skip
+        for axis, own, _, _, is_lowest in axes:
             sns.boxplot(
-                boxes[boxes["model"] == model], x="accepted_entropy", y="corpus", hue="group", order=corpora,
-                hue_order=list(GROUPS), palette=[look.colour for look in GROUPS.values()], legend=False, ax=axis,
-                fliersize=1.5, linewidth=0.8, width=0.7,
+                own, x="accepted_entropy", y="corpus", hue="group", order=corpora, hue_order=list(GROUPS),
+                palette=[look.colour for look in GROUPS.values()], legend=False, ax=axis, fliersize=1.5, linewidth=0.8,
+                width=0.7,
             )  # fmt: skip
             axis.axvline(UNDECIDED, **DASHED)
-            medians = pairs[pairs["model"] == model].groupby("corpus")["control_entropy"].median().reindex(corpora)
+            every = pairs[pairs["model"] == own["model"].iloc[0]]
+            medians = every.groupby("corpus")["control_entropy"].median().reindex(corpora)
             rows, colour = np.arange(len(corpora)), FLOORS["control"].colour
             axis.vlines(medians, rows - 0.47, rows + 0.47, color=colour, linewidth=2, zorder=5)
-            is_lowest = place + per_line >= len(models)
-            axis.set(title=theme.short_name(model, 26), ylabel="", xlabel="entropy (nats)" if is_lowest else "")
+            axis.set(ylabel="", xlabel="entropy (nats)" if is_lowest else "", xlim=(-0.03, UNDECIDED + 0.05))
             axis.tick_params(labelbottom=is_lowest)
-            axis.set(xlim=(-0.03, UNDECIDED + 0.05))
             axis.set_yticks(rows, list(map(corpus_label, corpora)))
         patches = [Look(look.label, look.colour, "s") for look in GROUPS.values()]
         panels.legend(figure, [*patches, FLOORS["control"], Look("undecided", "#8A8A8A", "", "--")])
@@ -208,33 +153,29 @@ def omega_figure(curve: pd.DataFrame, floors: pd.DataFrame) -> Figure:
     """
     if curve.empty:
         return theme.message(NO_MODEL)
-    corpora, own = ordered(curve["corpus"]), looks("model", ordered(curve["model"]))
+    own = looks("model", ordered(curve["model"]))
     bags = floors[(floors["predictor"] == "bag of words") & (floors["measure"] == "omega_max")]
-    accuracy = {(row["model"], row["corpus"]): row["value"] for row in bags.to_dict("records")}
-    per_line = min(len(corpora), 4)
-    lines = -(-len(corpora) // per_line)
+    accuracy = bags.set_index(OF)["value"]
     last = curve.groupby(OF, sort=False).tail(1).assign(threshold=1.0)  # a share above it is 1: the line goes on to 1
-    curve = pd.concat([curve, last])
+    shown = draw.split(pd.concat([curve, last]), "corpus", corpus_label)
     with theme.style():
-        width = min(theme.WIDTH, 2.0 + 3.2 * per_line)
-        figure, axes = panels.several(len(corpora), per_line, width, 0.9 + 2.4 * lines, sharex=True, sharey=True)
-        for place, (corpus, axis) in enumerate(zip(corpora, axes, strict=True)):
-            here = curve[curve["corpus"] == corpus]
+        figure, axes = draw.grid(shown, 4, sharex=True, sharey=True, size=lambda wide, lines: (
+            min(theme.WIDTH, 2.0 + 3.2 * wide), 0.9 + 2.4 * lines))  # fmt: skip
+        for axis, here, is_first, _, is_lowest in axes:
             axis.axvline(1 / 3, **DASHED)
-            for model, look in own.items():
-                line = here[here["model"] == model]
-                axis.axhline(accuracy.get((model, corpus), np.nan), color=look.colour, linewidth=1, linestyle=":")
-                axis.step(line["threshold"], line["omega"], where="post", color=look.colour, linewidth=1.4)
+            for model, line in here.groupby("model", sort=False):
+                colour, corpus = own[str(model)].colour, line["corpus"].iloc[0]
+                axis.axhline(accuracy.get((model, corpus), np.nan), color=colour, linewidth=1, linestyle=":")
+                axis.step(line["threshold"], line["omega"], where="post", color=colour, linewidth=1.4)
                 low, high = line["low"], line["high"]
-                axis.fill_between(line["threshold"], low, high, step="post", color=look.colour, alpha=0.15, linewidth=0)
+                axis.fill_between(line["threshold"], low, high, step="post", color=colour, alpha=0.15, linewidth=0)
             if few := here["n"].min() < FEW:
                 panels.few_note(axis)
             axis.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xticks=(0, 0.5, 1), xticklabels=("0", "0.5", "1"))
-            axis.set_title(theme.short_name(corpus_label(corpus), 72 // per_line) + styles.DAGGER * bool(few))
-            axis.set_xlabel("threshold $x$" if place + per_line >= len(corpora) else "")
+            axis.set_title(theme.short_name(axis.get_title(), 72 // min(len(shown), 4)) + styles.DAGGER * bool(few))
+            axis.set_xlabel("threshold $x$" if is_lowest else "")
+            axis.set_ylabel(r"$\Omega_x$ (share of pairs)" if is_first else "")
             axis.tick_params(labelbottom=True)
-        for axis in axes[::per_line]:
-            axis.set_ylabel(r"$\Omega_x$ (share of pairs)")
         lines_of = [Look(look.label, look.colour, "", "-") for look in own.values()]
         panels.legend(figure, [*lines_of, Look("a bag of words as accurate", "#555555", "", ":")])
     return figure

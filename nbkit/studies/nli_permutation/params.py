@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from nbkit.corpora.nli import find_nli, nli_tokenizer
 from nbkit.files import OnError
@@ -16,12 +17,27 @@ from nbkit.studies.base import (
     Count,
     JudgedParams,
     Language,
+    Once,
     Parsers,
     only,
     or_value_error,
-    without_repeats,
 )
 
+
+def canonical(corpus: str) -> str:
+    """*corpus* with its split, which tables and published values know it by.
+
+    >>> canonical("sick"), canonical("snli:dev"), canonical("mine.tsv")
+    ('sick:test', 'snli:dev', 'mine.tsv')
+    """
+    found, split = find_nli(corpus)
+    if split is None and found.splits and ":" not in corpus:
+        return f"{corpus}:{found.splits[0]}"
+    return corpus
+
+
+#: An NLI set with its split.
+NliSet: TypeAlias = Annotated[str, AfterValidator(partial(or_value_error, canonical))]
 Permutations: TypeAlias = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 #: The tables that are made of permutations.
 _PERMUTED = ("items", "variants", "ratios")
@@ -33,7 +49,7 @@ class NliPermutationParams(JudgedParams):
     Without models, only the permutations themselves are studied.
     """
 
-    corpora: Annotated[list[str], Field(min_length=1), NOT_IN_KEYS] = ["sandbox:test"]
+    corpora: Annotated[Once[NliSet], Field(min_length=1), NOT_IN_KEYS] = ["sandbox:test"]
     """NLI sets in one language: names (nbkit list corpora), NAME:SPLIT, or files."""
     language: Annotated[Language, NOT_IN_KEYS] = "en"
     """Language of the NLI sets."""
@@ -55,7 +71,7 @@ class NliPermutationParams(JudgedParams):
     """Permutations per side for each of clumps."""
     max_entropy: Annotated[dict[str, str], NOT_IN_KEYS] = {}
     """A model, and the same model after maximum-entropy training (Table 5)."""
-    training_corpus: Annotated[str, only("trees")] = "sandbox:train"
+    training_corpus: Annotated[NliSet, only("trees")] = "sandbox:train"
     """NLI set on which POS mini-trees are counted."""
     training_pairs: Annotated[Count | None, only("trees")] = 2000
     """Pairs of training_corpus to count; null: all."""
@@ -71,16 +87,6 @@ class NliPermutationParams(JudgedParams):
     """How texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba."""
     on_error: OnError = "raise"
     """Malformed rows of a set: stop with an error (raise), or skip and count them (skip)."""
-
-    @field_validator("corpora")
-    @classmethod
-    def _canonical_corpora(cls, specs: list[str]) -> list[str]:
-        return without_repeats([or_value_error(canonical, spec) for spec in specs])
-
-    @field_validator("training_corpus")
-    @classmethod
-    def _canonical_training(cls, spec: str) -> str:
-        return or_value_error(canonical, spec)
 
     @field_validator("clumps")
     @classmethod
@@ -138,15 +144,3 @@ def clumped(share: float) -> str:
     'clumped 0.25'
     """
     return f"clumped {share:g}"
-
-
-def canonical(corpus: str) -> str:
-    """*corpus* with its split, which tables and published values know it by.
-
-    >>> canonical("sick"), canonical("snli:dev"), canonical("mine.tsv")
-    ('sick:test', 'snli:dev', 'mine.tsv')
-    """
-    found, split = find_nli(corpus)
-    if split is None and found.splits and ":" not in corpus:
-        return f"{corpus}:{found.splits[0]}"
-    return corpus

@@ -6,7 +6,7 @@ of a corpus's own sentences.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from typing import Any
 import pandas as pd
 
 from nbkit.corpora.templates import PLACEHOLDER
-from nbkit.store import Store
 from nbkit.studies.answering import Cell
 from nbkit.studies.base import Notebook
 from nbkit.studies.numbers.items import CASE, drawn, items, problems, template_inputs, templates
@@ -37,16 +36,6 @@ def _points(params: NumbersParams) -> Iterator[Cell]:
 
 def _skips(params: NumbersParams, cell: Cell) -> Iterable[str]:
     return [*(_OF_TEMPLATES if params.templates is None else ()), *(_OF_SENTENCES if params.sentences is None else ())]
-
-
-def _cases(params: NumbersParams, store: Store) -> Mapping[str, Sequence[int]]:
-    """How many cases the pairs of a run have, as far as they are judged."""
-    run = Run(STUDY, params)
-    judged: dict[Cell, int] = {}
-    for part in run.parts(STUDY.table("outcomes")):
-        if part.is_there:
-            judged[part.cell] = judged.get(part.cell, 0) + (store.table_rows(part.config) or 0)
-    return {"n_cases": sorted(set(judged.values()))}
 
 
 def _texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
@@ -105,25 +94,8 @@ STUDY = Study(
     texts=_texts,
     verdict="pass: the number is carried over with its value and, for strict, in the target language's notation",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
-    used=_cases,
-    # In the order in which the report shows them; a test compares titles with the notebooks.
-    notebooks=(
-        Notebook("numbers/test_cases", "Which numbers are asked for, and in which sentences?", "grid", "templates"),
-        Notebook("numbers/pass_rates", "Are numbers carried over?", "grid", "models templates"),
-        Notebook(
-            "numbers/running_text", "Which quantities of running text are carried over?", "grid", "models sentences"
-        ),
-        Notebook("numbers/length", "Are longer numbers harder?", "grid", "models templates"),
-        Notebook("numbers/errors", "What goes wrong with the numbers?", "grid", "models templates"),
-        Notebook("numbers/notation", "Is the value wrong, or only how it is written?", "grid", "models templates"),
-        Notebook(
-            "numbers/smallest_failures", "What is the smallest number that goes wrong?", "grid", "models templates"
-        ),
-        Notebook(
-            "numbers/placeholders", "What would it buy to carry numbers over by rule?", "grid", "models templates"
-        ),
-        Notebook("numbers/model_card", "How does this model treat numbers?", "cell", "templates"),
-    ),
+    bounds={"n_cases": ("outcomes", "rows")},
+    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )
 
 __all__ = ["STUDY", "NumbersParams"]

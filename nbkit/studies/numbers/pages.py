@@ -65,7 +65,7 @@ def per_cent(table: pd.DataFrame, *values: str, n: str | None = None) -> pd.Data
 
 def in_per_cent(figure: Figure, label: str = "pass rate (%)") -> Figure:
     """*figure* with shares from 0 to 100% on the horizontal axis of all panels."""
-    for axis in figure.axes if not theme.message_of(figure) else ():
+    for axis in figure.axes:
         axis.set(xlim=(-0.04, 1.04), xticks=(0, 0.25, 0.5, 0.75, 1), xlabel=label)
         axis.xaxis.set_major_formatter(panels.PER_CENT)
     return figure
@@ -198,9 +198,6 @@ def drawn(params: NumbersParams, rows: pd.DataFrame, purpose: str, columns: Sequ
 
 def with_texts(params: NumbersParams, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
     """Rows with the columns of their *items*, and as hypothesis the translations."""
-    known = params.study.table(items).columns
-    if not len(rows):
-        return rows.reindex(columns=list(dict.fromkeys([*rows, *known, "hypothesis"])))
     return params.study.with_texts(params, rows, items).rename(columns={"answer_source": "hypothesis"})
 
 
@@ -238,7 +235,7 @@ def show_errors(rows: pd.DataFrame, name: str) -> None:
 
 def smallest_failures(params: NumbersParams, rows: pd.DataFrame) -> pd.DataFrame:
     """The smallest failing numbers, rows of the table smallest, with the templates that they stand in."""
-    rows = params.study.with_texts(params, rows) if len(rows) else rows.assign(template="")
+    rows = params.study.with_texts(params, rows)
     columns = ["capability", "format", "template", "written", "smallest", "smallest_format", "source", "hypothesis",
                "error", "found", "asked", "proved"]  # fmt: skip
     return rows.rename(columns={"output": "hypothesis"})[[*OF, *columns]]

@@ -8,11 +8,21 @@ from pydantic import Field, field_validator, model_validator
 
 from nbkit.corpora.templates import own_file
 from nbkit.files import expand_path
-from nbkit.languages import check_language, in_order
 from nbkit.numbers import forms
 from nbkit.numbers.formats import CAPABILITIES, capability, formats, parse_format
 from nbkit.studies.answering import Cell
-from nbkit.studies.base import MOST, NOT_IN_KEYS, Count, Once, TranslatorParams, Translators, only, or_value_error
+from nbkit.studies.base import (
+    MOST,
+    NOT_IN_KEYS,
+    Count,
+    Language,
+    Languages,
+    Once,
+    TranslatorParams,
+    Translators,
+    only,
+    passing,
+)
 
 #: What `templates` begins with where sentences are taken from a corpus.
 FROM_CORPUS = "corpus:"
@@ -27,9 +37,9 @@ class NumbersParams(TranslatorParams):
     of a capability, those of others fill in.
     """
 
-    source: str = "en"
+    source: Annotated[Language, passing(forms)] = "en"
     """The language that all pairs share."""
-    languages: Annotated[list[str], Field(min_length=1), NOT_IN_KEYS] = ["de"]
+    languages: Annotated[Languages, Field(min_length=1), passing(forms), NOT_IN_KEYS] = ["de"]
     """The other languages."""
     directions: Annotated[Once[Literal["out", "back"]], Field(min_length=1), NOT_IN_KEYS] = ["out"]
     """ "out" translates from the source language, "back" into it (the paper: both)."""
@@ -45,7 +55,7 @@ class NumbersParams(TranslatorParams):
     templates for all models), or the "system" itself (the paper's recipe)."""
     harvest_pairs: Annotated[Count, only("templates")] = 500
     """Pairs of the corpus that are checked for templates."""
-    formats: Annotated[Once[str], only("templates", "copies", "items")] = []
+    formats: Annotated[Once[str], passing(parse_format), only("templates", "copies", "items")] = []
     """Number formats (nbkit.numbers.formats); empty: the 25."""
     n_numbers: Annotated[Some, only("copies", "items")] = 5
     """Numbers drawn per format; all of them if a format has fewer."""
@@ -57,23 +67,6 @@ class NumbersParams(TranslatorParams):
     """Pairs of that corpus; null: all."""
     n_shrunk: Annotated[int, Field(ge=0, le=MOST, strict=True), only("smallest")] = 5
     """Failures per pair and model that are shrunk to the smallest failing number, at most one per format."""
-
-    @field_validator("source")
-    @classmethod
-    def _known_source(cls, code: str) -> str:
-        return or_value_error(_with_rules, code)
-
-    @field_validator("languages")
-    @classmethod
-    def _known_languages(cls, codes: list[str]) -> list[str]:
-        return in_order(or_value_error(_with_rules, code) for code in codes)
-
-    @field_validator("formats")
-    @classmethod
-    def _parsed_formats(cls, patterns: list[str]) -> list[str]:
-        for pattern in patterns:
-            or_value_error(parse_format, pattern)
-        return patterns
 
     @field_validator("placeholders")
     @classmethod
@@ -119,17 +112,7 @@ class NumbersParams(TranslatorParams):
         language, direction = (cell.target, "out") if is_out else (cell.source, "back")
         return {"language": language, "direction": direction, "pair": f"{cell.source}→{cell.target}"}
 
-    def narrowed(self, language: str, model: str) -> NumbersParams:
-        """The same parameters for one language and one model."""
-        return self.model_copy(update={"languages": [language], "models": [model]})
-
     @property
     def asks_for_templates(self) -> bool:
         """Whether the tested system decides which sentences become templates."""
         return self.template_corpus is not None and self.harvest_by == "system"
-
-
-def _with_rules(code: str) -> str:
-    """*code*, or the error of a language that nbkit has no number rules for."""
-    forms(check_language(code))
-    return code

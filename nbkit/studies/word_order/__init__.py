@@ -10,7 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from nbkit.store import Store
 from nbkit.studies.base import Notebook
 from nbkit.studies.study import Study, Table
 from nbkit.studies.word_order import items as treating
@@ -18,10 +17,6 @@ from nbkit.studies.word_order import judge
 from nbkit.studies.word_order.params import WordOrderParams
 
 __all__ = ["STUDY", "WordOrderParams"]
-
-
-def _used(params: WordOrderParams, store: Store) -> dict[str, list[int]]:
-    return {"n_pairs": sorted(set(STUDY.read(params, "left_out")["n_pairs"]))}
 
 
 def _read(params: WordOrderParams, cell: Any) -> dict[str, Any]:
@@ -46,20 +41,7 @@ STUDY = Study(
     verdict="fail: a flip: the scrambled source is translated better than the plain one (β₁ > β); else pass",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
     texts=judge.texts,
-    used=_used,
+    bounds={"n_pairs": ("items", "units")},
     tags=lambda params: {"corpus": params.corpus},
-    # In the order in which the report shows them; a test compares titles with the notebooks.
-    notebooks=(
-        Notebook("word_order/perturbations", "What do the perturbations do, and to how many sentences?", "grid"),
-        Notebook("word_order/similarity", "How alike are the perturbations?", "grid"),
-        Notebook("word_order/robust_or_faithful", "Are the models robust or faithful?", "grid", "models"),
-        Notebook("word_order/per_perturbation", "Which perturbations break which model?", "grid", "models"),
-        Notebook("word_order/length", "Does the length of a sentence matter?", "grid"),
-        Notebook("word_order/correlations", "Are better translations more robust?", "grid", "models"),
-        Notebook("word_order/flips", "When does scrambling help?", "grid", "models"),
-        Notebook(
-            "word_order/model_comparison", "Which model is more robust, and is the difference real?", "grid", "models"
-        ),
-        Notebook("word_order/model_card", "How does this model treat scrambled sentences?", "cell"),
-    ),
+    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
 )

@@ -60,7 +60,7 @@ def why_empty(table: pd.DataFrame, metric: str) -> str:
 
 def _in_legend(score: str, metric: str) -> str:
     """A score in a legend, with the paper's symbol."""
-    label = theme.theme_data()["scores"][score]["label"]
+    label = theme.theme_data()["values"]["score"][score]["label"]
     return label if score == "chance" else f"{theme.symbol(score, metric)}  {label}"
 
 

@@ -24,6 +24,7 @@ from nbkit.studies.base import (
     Translators,
     only,
     or_value_error,
+    passing,
 )
 from nbkit.text.sentences import Spacing
 
@@ -50,7 +51,7 @@ class WordOrderParams(TranslatorParams):
     """Sentence pairs from the top of the corpus: one number, or a mapping from language to number; None: all."""
     perturbations: Annotated[list[str], only("items")] = []
     """Which of the sixteen perturbations; empty: all."""
-    metrics: Annotated[Once[str], Field(min_length=1), _JUDGING] = ["bleu", "levenshtein", "chrf"]
+    metrics: Annotated[Once[str], Field(min_length=1), passing(METRICS.get), _JUDGING] = ["bleu", "levenshtein", "chrf"]
     """Similarity functions κ."""
     metric_options: Annotated[dict[str, dict[str, str | int | float]], _JUDGING] = {}
     """Options by metric, such as a folder of weights: {"bertscore": {"model": "…"}}."""
@@ -89,13 +90,6 @@ class WordOrderParams(TranslatorParams):
         wanted = {or_value_error(PERTURBATIONS.canonical, name) for name in names}
         return [name for name in NAMES if name in wanted] + sorted(wanted - set(NAMES))
 
-    @field_validator("metrics")
-    @classmethod
-    def _known_metrics(cls, names: list[str]) -> list[str]:
-        for name in names:
-            or_value_error(METRICS.get, name)
-        return names
-
     @model_validator(mode="after")
     def _consistent(self) -> WordOrderParams:
         if self.kappa not in self.metrics:
@@ -116,7 +110,7 @@ class WordOrderParams(TranslatorParams):
         for name, options in self.metric_options.items():
             if name not in self.metrics:
                 raise ValueError(f"metric_options: '{name}' is not among the metrics {self.metrics}")
-            or_value_error(partial(_load_with, dict(options)), name)
+            or_value_error(partial(load_metric, **dict[str, Any](options)), name)
         return self
 
     def kappas(self) -> list[Kappa]:
@@ -141,15 +135,9 @@ class WordOrderParams(TranslatorParams):
                 "raise n_pairs or lower min_n"
             )
 
-    def narrowed(self, language: str, model: str | None = None) -> WordOrderParams:
-        """The same parameters for one language and, where given, one model."""
-        models = self.models if model is None else [model]
-        wanted = self.pairs_wanted(language)
-        return self.model_copy(update={"languages": [language], "models": models, "n_pairs": wanted})
-
-
-def _load_with(options: dict[str, Any], name: str) -> Kappa:
-    return load_metric(name, **options)
+    def narrowed(self, language: str, model: str) -> TranslatorParams:
+        """The same parameters for one language and one model."""
+        return super().narrowed(language, model).model_copy(update={"n_pairs": self.pairs_wanted(language)})
 
 
 def own_perturbations(params: WordOrderParams) -> dict[str, str]:
