@@ -9,7 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -99,7 +99,10 @@ def _fits_column(figure: Figure) -> bool:
         warnings.simplefilter("always")
         figure.draw_without_rendering()
     least = min(panel.get_window_extent().width for panel in shown) / figure.dpi
-    return not found and least >= _LEAST and figure.get_tightbbox().width <= theme.COLUMN + 0.2
+    drawn = [text for panel in shown if not panel.axison for text in panel.texts if text.get_text()]
+    words = [text.get_window_extent() for text in drawn]  # of a drawing, which has no axes
+    apart = not any(one.overlaps(other) for one, other in combinations(words, 2))
+    return not found and apart and least >= _LEAST and figure.get_tightbbox().width <= theme.COLUMN + 0.2
 
 
 def described(figure: Figure) -> str:

@@ -27,8 +27,6 @@ from nbkit.yaml_text import read_own
 
 IDIOM = 'mark style="background-color: #e3edf9"'
 TRIGGER = 'mark style="background-color: #fbdcd4"'
-#: Colours of what is only in the drawings of procedures and of the data.
-TRAIN, TEST = "#D55E00", "#4477AA"
 #: Columns of an example of LitTER; spans, blocklists and triggers are JSON.
 EXAMPLE = [*scores.OF, "idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "error"]
 
@@ -110,7 +108,7 @@ def show_procedure(*figures: str) -> None:
                 panel.text(x, y, words, va="center")
             for start, end in drawn["arrows"]:
                 panel.annotate("", (2, end), (2, start), arrowprops=_ARROW)
-            panel.set(xlim=(-3.1, 8.1), ylim=(last + 0.5, -0.5))
+            panel.set(xlim=(-2.7, 7.2), ylim=(last + 0.5, -0.5))
             panel.set_axis_off()
         notebook.show(figure, f"{name}_procedure")
         notebook.remark(STUDY, name)
@@ -131,7 +129,7 @@ def litter_figure(row: Mapping[Any, Any]) -> Figure:
     """
     triggers = [name for name, _ in json.loads(row["triggers"])]
     blocklists = json.loads(row["blocklists"])
-    lines = {name: fill(row[key], 88) for name, key in _TEXTS.items()}
+    lines = {name: fill(row[key], 80) for name, key in _TEXTS.items()}
     figure, ((panel,),) = draw.figure(height=1.3 + 0.4 * len(blocklists) + 0.17 * sum(map(_n_lines, lines.values())))
     with theme.style():
         y = 0.0
@@ -146,8 +144,8 @@ def litter_figure(row: Mapping[Any, Any]) -> Figure:
                     colour, why = "#FBDCD4", f"“{', '.join(hit)}” is in the translation: a literal error"
                 _box(panel, 0.75, y + 0.2, word, "white")
                 panel.annotate("", (1.75, y + 0.2), (1.3, y + 0.2), arrowprops=_ARROW)
-                _box(panel, 1.85, y + 0.2, shorten(", ".join(translations), 48, placeholder=" …"), colour, ha="left")
-                panel.text(5.4, y + 0.2, why, va="center")
+                _box(panel, 1.85, y + 0.2, shorten(", ".join(translations), 34, placeholder=" …"), colour, ha="left")
+                panel.text(5.7, y + 0.2, fill(why, 30), va="center")
                 y += 0.75
         panel.set(xlim=(-1, 9), ylim=(y, -0.2))
         panel.set_axis_off()
@@ -162,15 +160,15 @@ def _n_lines(text: str) -> int:
 
 
 def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequence[tuple[str, str]]) -> Figure:
-    """How the idiom data comes about (Figure 8): boxes at places, with a text and a colour, and arrows between them."""
-    figure, ((panel,),) = draw.figure(height=2.6)
+    """How the idiom data comes about (Figure 8): boxes at places, with a text and a colour, and arrows down from them."""
+    figure, ((panel,),) = draw.figure(height=3.6)
     with theme.style():
         for x, y, text, colour in boxes.values():
             _box(panel, x, y, text, colour)
         for start, end in arrows:
             (x, y, *_), (to_x, to_y, *_) = boxes[start], boxes[end]
-            panel.annotate("", (to_x - 0.38, to_y), (x + 0.38, y), arrowprops=_ARROW)
-        panel.set(xlim=(-0.5, 3.5), ylim=(1.5, -0.5))
+            panel.annotate("", (to_x, to_y - 0.3), (x, y + 0.3), arrowprops=_ARROW)
+        panel.set(xlim=(-0.5, 1.5), ylim=(3.4, -0.4))
         panel.set_axis_off()
     return figure
 
