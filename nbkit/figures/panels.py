@@ -139,13 +139,15 @@ def _panel_described(panel: Axes) -> str:
     return f"{named}, values {ends}." if named else f"Values {ends}."
 
 
-def save_table(table: Table, name: str, *, text: bool = False) -> Table:
+def save_table(table: Table, name: str, *, text: bool = False, data: pd.DataFrame | None = None) -> Table:
     """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper; returns the table.
 
+    data: the numbers that the CSV has in place of what the table shows.
     text: whether the table holds sentences of a corpus. The copy is ``tables/<name>.texts.csv`` only: the suffix
     marks what a report without text omits.
     """
-    frame: Any = table.data if isinstance(table, Styler) else table  # type: ignore[attr-defined]
+    shown: Any = table.data if isinstance(table, Styler) else table  # type: ignore[attr-defined]
+    frame = shown if data is None else data
     copies = {".texts.csv" if text else ".csv": as_csv(frame)}
     if isinstance(table, Styler) and not text:
         copies[".tex"] = styles.to_latex(table, label=_path("tables", name, "").name)

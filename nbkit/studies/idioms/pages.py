@@ -160,7 +160,7 @@ def _n_lines(text: str) -> int:
 
 
 def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequence[tuple[str, str]]) -> Figure:
-    """How the idiom data comes about (Figure 8): boxes at places, with a text and a colour, and arrows down from them."""
+    """How the idiom data comes about (Figure 8): boxes at places, with a text and a colour, and arrows."""
     figure, ((panel,),) = draw.figure(height=3.6)
     with theme.style():
         for x, y, text, colour in boxes.values():
@@ -239,7 +239,7 @@ def accuracy_table(accuracy: pd.DataFrame, params: IdiomsParams, name: str) -> N
     first = accuracy.drop_duplicates(keys).reset_index(drop=True)
     empty = {f"empty_{side}": styles.cells(first, f"empty_{side}", (), ".1%") for side in ("reference", "hypothesis")}
     notebook.show(
-        called(styles.wide(cells, keys, "column", "cell").assign(n=counts(first), **empty)), name,
+        called(styles.wide(cells, keys, "column", "cell").assign(n=counts(first), **empty)), name, data=accuracy,
         empty=scores.why_empty(params),
         caption="APT-Eval: mean over idioms with 95% interval. N: pairs (idioms). Empty: share of pairs whose idiom is "
         "not aligned to any word of the reference, and of the translation",
@@ -257,13 +257,14 @@ def scores_table(table: pd.DataFrame, params: IdiomsParams, name: str) -> None:
     order = sorted(dict.fromkeys(names), key=lambda each: each.partition(",")[0])
     sizes = ", ".join(f"{of} {n:,}" for of, n in table.groupby("of", sort=False)["n"].max().items())
     notebook.show(
-        called(styles.wide(cells, scores.OF, "column", "cell", order)), name, empty=scores.why_empty(params),
+        called(styles.wide(cells, scores.OF, "column", "cell", order)), name, data=table,
+        empty=scores.why_empty(params),
         caption=f"Corpus BLEU (per cent) and chrF (a share) with 95% intervals over sentences. Sentences: {sizes}",
     )  # fmt: skip
 
 
 def contexts_table(effects: pd.DataFrame, params: IdiomsParams, measures: Sequence[str], name: str) -> None:
-    """Show each measure in each context, and what the loss of context changes; folded, all measures.
+    """Show each measure in each context, and what the loss of context changes; the CSV has all measures.
 
     effects: `scores.context_effects`.
     """
@@ -273,11 +274,11 @@ def contexts_table(effects: pd.DataFrame, params: IdiomsParams, measures: Sequen
     shown = own.assign(value=styles.cells(own, "value", ("low", "high"), form), change=change)
     columns = [*scores.OF, *(["measure"] if len(measures) > 1 else []), "context", "value", "change", "n"]
     notebook.show(
-        called(shown[columns]), name, headings={"value": heading}, empty=scores.why_empty(params, "probed"),
+        called(shown[columns]), name, data=effects, headings={"value": heading},
+        empty=scores.why_empty(params, "probed"),
         caption="By context of the idiom, with 95% intervals over idioms; change: difference from the row above. "
         "N: pairs",
     )  # fmt: skip
-    notebook.show(effects, "probes_all", fold="Every measure", empty=scores.why_empty(params, "probed"))
 
 
 def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> None:
@@ -294,7 +295,7 @@ def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> N
     )  # fmt: skip
     columns = [*scores.OF, "measure", "value", "as_computed", "printed", "difference", "from_code"]
     notebook.show(
-        called(shown[columns]), name,
+        called(shown[columns]), name, data=own,
         empty="The paper does not print a number for any model and condition of this run.",
         caption="This run and the paper. Data, models and dictionary differ: compare which condition and model is "
         "better, not the values. A dash: the research code computes what the paper defines",
