@@ -58,16 +58,19 @@ def footer(params: IdiomsParams) -> provenance.Footer:
 
 
 def systems_figure(
-    table: pd.DataFrame, params: IdiomsParams, axis: str, *, unit: bool = True, empty: str = ""
+    table: pd.DataFrame, params: IdiomsParams, axis: str, *, limits: Any = "unit", empty: str = ""
 ) -> Figure:
-    """A row per system and control, a panel per measure (its name in the column panel) and language."""
+    """A row per system and control, a panel per measure (its name in the column panel) and language.
+
+    limits: the ends of the axis, as of `draw.forest`.
+    """
     named = [scores.system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
     several = table["language"].nunique() > 1
     panels = [fill(name, 18) for name in table["panel"]]
     panels = [f"{name}\n{code}" if several else name for name, code in zip(panels, table["language"], strict=True)]
     shown = table.assign(system=named, panel=panels, n=table.get("idioms", table.get("n", np.nan)))
     return draw.forest(
-        scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, limits="unit" if unit else None,
+        scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, limits=limits,
         empty=empty or scores.why_empty(params),
     )  # fmt: skip
 
