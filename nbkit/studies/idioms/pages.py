@@ -325,13 +325,13 @@ def numbers(table: pd.DataFrame, of: str, ends: Sequence[str] = (), sign: str = 
 
 
 def signatures(table: pd.DataFrame) -> None:
-    """Show the signature of every score of *table*, once each; with the variant's name if it has one."""
+    """Show, folded, the signature of every score of *table*, once each; with the variant's name if it has one."""
     if table.empty:
         return
     signed = table["signature"]
     if "variant" in table:
         signed = table["variant"].map(lambda name: label("variants", str(name))) + ": " + signed
-    notebook.note("Signatures: " + " · ".join(dict.fromkeys(signed)))
+    notebook.show(pd.DataFrame({"signature": list(dict.fromkeys(signed))}), fold="Signatures of the scores")
 
 
 def replaced_states(params: IdiomsParams, probed: pd.DataFrame) -> None:
