@@ -24,8 +24,11 @@ PAGES = sorted(FOLDER.rglob("*.ipynb"))
 OF_STUDIES = [(name, path) for name in STUDIES for path in sorted((FOLDER / name).glob("*.ipynb"))]
 #: Of these studies every page names both ends of its scale and what it leaves out.
 BOUNDED = [path for name, path in OF_STUDIES if name in ("nli_permutation", "idioms", "disambiguation")]
-#: Studies whose pages begin with an answer.
-ANSWERED = ("word_order", "numbers", "suite")
+#: What shows a figure.
+FIGURE = re.compile(r"show\((figure|drawn|draw\.|forest\(|heatmap\(|curves\(|pages\.\w*(figure|dumbbells)\()")
+#: What the page that carries a study's question is, and has a section *by hand*.
+MAIN = ("word_order/robust_or_faithful", "nli_permutation/acceptance", "numbers/pass_rates", "idioms/literal_errors",
+        "disambiguation/error_prediction", "suite/leaderboard")  # fmt: skip
 FORMULA = re.compile(r"\$\$?(.+?)\$\$?", re.DOTALL)
 #: Calls whose tables and figures hold sentences of a corpus.
 SHOWS_TEXT = (
@@ -176,12 +179,34 @@ def test_a_page_has_floor_and_ceiling_and_says_what_was_left_out(path: Path) -> 
         assert heading in prose_of(path)
 
 
-@of_each([(name, path) for name, path in OF_STUDIES if name in ANSWERED])
+@of_each(OF_STUDIES)
 def test_a_page_answers_before_it_shows_anything(study: str, path: Path) -> None:
-    cells = [cell.source for cell in read(path).cells if cell.cell_type == "code"]
-    first = next(place for place, source in enumerate(cells) if re.search(r"^ *answer\(", source, re.MULTILINE))
-    assert not any(re.search(r"\b(show|note)\(", source) for source in cells[:first])
-    assert first == 1  # after the parameters
+    """Whatever the run: no answer is inside a condition."""
+    statements = [
+        each for _, tree in code_of(read(path)) for each in tree.body if not isinstance(each, ast.FunctionDef)
+    ]
+    called = [re.findall(r"\b(answer|show|note|show_\w+)\(", ast.unparse(each)) for each in statements]
+    first = next(found for found in called if found)
+    assert first == ["answer"] and sum(called, []).count("answer") == 1
+
+
+@of_each(OF_STUDIES)
+def test_how_to_read_it_stands_below_the_first_figure(study: str, path: Path) -> None:
+    """The rest of what differs from the paper is at the end, folded."""
+    cells = read(path).cells
+    figures = [place for place, cell in enumerate(cells) if cell.cell_type == "code" and FIGURE.search(cell.source)]
+    if figures:
+        assert "**How to read it.**" in cells[figures[0] + 1].source
+    differences = [place for place, cell in enumerate(cells) if "research_code(" in cell.source]
+    assert all(not re.search(r"^## ", cell.source) for place in differences for cell in cells[place:])
+
+
+@pytest.mark.parametrize("page", MAIN)
+def test_the_page_of_a_studys_question_works_one_item_by_hand(page: str) -> None:
+    cells = read(FOLDER / f"{page}.ipynb").cells
+    assert any(re.search(r"^## By hand", cell.source, re.MULTILINE) for cell in cells)
+    live = [cell for cell in cells if "by-hand" in cell.metadata.get("tags", [])]
+    assert 2 <= len(live) <= 4 and "$$" in prose_of(FOLDER / f"{page}.ipynb")
 
 
 def executed(name: str, parameters: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -232,6 +257,16 @@ def test_word_order_runs_top_to_bottom_without_a_model(
 def test_nli_runs_top_to_bottom_without_a_model(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = {"models": [], "n_pairs": 12, "permutations": 6, "training_pairs": 20}
     assert "Where these results come from" in executed(f"nli_permutation/{name}", parameters, tmp_path, monkeypatch)
+
+
+def test_an_exported_explore_page_shows_the_result_without_a_panel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from nbconvert import HTMLExporter
+
+    executed("explore", {"behaviour": "numbers", "max_texts": 4}, tmp_path, monkeypatch)
+    html, _ = HTMLExporter(exclude_input=True).from_filename(str(tmp_path / "executed.ipynb"))
+    shown = re.sub("<script.*?</script>|<[^>]+>", " ", html.partition("<body")[2], flags=re.DOTALL)  # without a network
+    assert "VBox(" not in shown and "Working" not in shown
+    assert re.search(r"numbers carried over:\s+[\d.]+%\s+\(1 judged\)\s.*source.*output", shown, re.DOTALL)
 
 
 def test_papermills_options_reach_a_page_and_a_misspelt_one_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

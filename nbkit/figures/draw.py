@@ -155,7 +155,7 @@ def curves(
                 for rows, line in ((here, solid), (broken, "--")):
                     part = rows[rows[hue] == value]
                     part = part.sort_values(x) if measured else part
-                    shift = 0 if measured else 0.04 * (i - (len(own) - 1) / 2)
+                    shift = 0 if measured or here[hue].nunique() == 1 else 0.04 * (i - (len(own) - 1) / 2)
                     at = (part[x] if measured else part[x].map(stops.index)).to_numpy(float) + shift
                     if len(part):
                         panels.line(axis, part, at, look, "value", "low", "high", line)
@@ -163,7 +163,7 @@ def curves(
                 axis.set_xticks(range(len(stops)), list(map(called(x, names), stops)))
             axis.set_xlabel(_lines(across, min(len(shown), per_line)) if is_lowest else "")
             axis.set_ylabel(label if is_first else "")
-            axis.tick_params(axis="y", labelleft=True)
+            axis.tick_params(labelleft=True, labelbottom=is_lowest)
         entries = [] if hue in _listed(panel) else list(own.values())
         panels.legend(figure, [*entries, *([Look(mark, "#111111", "", "--")] if marks is not None else []), *more])
     return figure

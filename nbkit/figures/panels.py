@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +124,10 @@ def _fits_column(figure: Figure) -> bool:
         warnings.simplefilter("always")
         figure.draw_without_rendering()
     least = min(panel.get_window_extent().width for panel in shown) / figure.dpi
-    return not found and least >= _LEAST and figure.get_tightbbox().width <= theme.COLUMN + 0.2
+    drawn = [text for panel in shown if not panel.axison for text in panel.texts if text.get_text()]
+    words = [text.get_window_extent() for text in drawn]  # of a drawing, which has no axes
+    apart = not any(one.overlaps(other) for one, other in combinations(words, 2))
+    return not found and apart and least >= _LEAST and figure.get_tightbbox().width <= theme.COLUMN + 0.2
 
 
 def described(figure: Figure) -> str:
@@ -161,13 +164,17 @@ def _panel_described(panel: Axes) -> str:
     return f"{named}, values {ends}." if named else f"Values {ends}."
 
 
-def save_table(table: Styler | pd.DataFrame, name: str, *, text: bool = False) -> None:
+def save_table(
+    table: Styler | pd.DataFrame, name: str, *, text: bool = False, data: pd.DataFrame | None = None
+) -> None:
     """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper.
 
+    data: the numbers that the CSV has in place of what the table shows.
     text: whether the table holds sentences of a corpus. The copy is ``tables/<name>.texts.csv`` only: the suffix
     marks what a report without text omits.
     """
-    frame: Any = table.data if isinstance(table, Styler) else table  # type: ignore[attr-defined]
+    shown: Any = table.data if isinstance(table, Styler) else table  # type: ignore[attr-defined]
+    frame = shown if data is None else data
     copies = {".texts.csv" if text else ".csv": as_csv(frame)}
     if isinstance(table, Styler) and not text:
         copies[".tex"] = styles.to_latex(table, label=_path("tables", name, "").name)

@@ -87,7 +87,7 @@ def show(
     html : sequence of str
         Columns that hold HTML, in which everything else is escaped.
     data : DataFrame, optional
-        The table that is saved as CSV in place of the one that is shown, or beside a figure.
+        What the CSV has in place of the table that is shown, or beside a figure: numbers for programs.
     text : bool
         Whether the table holds sentences of a corpus: it is saved as ``tables/NAME.texts.csv`` only, which copies
         of the report without text omit.
@@ -114,8 +114,7 @@ def show(
         metadata = {"sentences": styles.common_filters(shown)} if len(shown) else {}
         shown = _styled(shown, caption, headings, best, columns, html, empty)
     if name:
-        copy: Any = shown if data is None else data
-        panels.save_table(copy, name, text=text)
+        panels.save_table(shown, name, text=text, data=data)
     display(styles.folded(shown, fold) if fold else shown, metadata=metadata or None)
 
 
@@ -223,7 +222,7 @@ def printed(
     study: Study, artefact: str, rows: str | Sequence[str], columns: str, headings: Mapping[str, str] | None = None,
     folded: bool = True,
 ) -> None:  # fmt: skip
-    """Show the paper's whole table: *rows* × *columns*, in bold what it prints in bold.
+    """Show the paper's whole table with its remark: *rows* × *columns*, in bold what it prints in bold.
 
     folded: no where a run has nothing in common with the paper, so that there is nothing else to see.
     """
@@ -242,6 +241,7 @@ def printed(
     )  # fmt: skip
     number = paper.title(artefact).partition(":")[0]
     show(table, fold=f"The paper's whole {number}, by {columns}" if folded else "")
+    remark(study, artefact)
 
 
 def remark(study: Study, *artefacts: str) -> None:

@@ -98,7 +98,7 @@ def _sizes(figure: Figure) -> Iterator[str]:
 
 
 def _axes(figure: Figure) -> Iterator[str]:
-    """Panels of one quantity whose axes differ, and marks outside the axes or on their frame."""
+    """Panels without content, axes that differ or cannot be read, and marks outside the axes or on their frame."""
     figure.draw_without_rendering()
     for across, name in ((True, "horizontal"), (False, "vertical")):
         limits: dict[str, set[tuple[float, float]]] = {}
@@ -109,6 +109,10 @@ def _axes(figure: Figure) -> Iterator[str]:
                 limits.setdefault(label, set()).add((round(ends[0], 9), round(ends[1], 9)))
         yield from (f"{name} axes of {label!r} differ" for label, ends in limits.items() if len(ends) > 1)
     for axis in _shown(figure):
+        if axis.axison and not (axis.collections or axis.lines or axis.patches):
+            yield f"the panel {axis.get_title()!r} is empty"
+        if axis.get_xlabel() and not any(text.get_text() for text in _ticks(axis.xaxis)):
+            yield f"the horizontal axis of {axis.get_title()!r} has a name and no numbers"
         for marks in axis.collections:
             if isinstance(marks, PathCollection) and len(marks.get_offsets()):
                 places = np.ma.filled(np.ma.asarray(marks.get_offsets(), dtype=float), np.nan)

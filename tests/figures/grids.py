@@ -48,7 +48,13 @@ def on_grid(patch: pytest.MonkeyPatch, small: Any, axes: Sequence[Axis], noisy: 
             rows = read(Run(small.study, small), table)
             one = {name: rows[name].iloc[0] for name in first if name in rows and len(rows)}
             known[table] = widened(rows[(rows[list(one)] == pd.Series(one)).all(axis=1)] if one else rows, axes, noisy)
-        rows = known[table] if where is None or not len(known[table]) else known[table].loc[where]
+        rows = known[table]
+        if "model" in rows and isinstance(names := run.params.models, list):
+            own = [run.study.label(run.params, name) for name in names] + [
+                *getattr(run.params, "max_entropy", {}).values()
+            ]
+            rows = rows[rows["model"].isin(["", *own])]
+        rows = rows if where is None or not len(rows) else rows.loc[where]
         return (rows if columns is None else rows[list(columns)]).reset_index(drop=True)
 
     def texts(run: Run, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:

@@ -77,17 +77,8 @@ GRIDS: dict[str, tuple[dict[str, Any], dict[str, Any], list[Axis], list[str]]] =
         [],
     ),
 }  # fmt: skip
-#: Drawings whose words do not fit a page's width yet, and names of idioms that overlap.
-KNOWN = {"idiom_data", "literal_errors", "worked_examples", "context_translation", "context_likelihood", "uncertainty"}
 PAGES = [
-    pytest.param(
-        name,
-        notebook.path,
-        id=notebook.path,
-        marks=[pytest.mark.xfail(strict=True, reason="known fault")] if notebook.path.split("/")[1] in KNOWN else [],
-    )
-    for name in GRIDS
-    for notebook in STUDIES.get(name).notebooks
+    pytest.param(name, notebook.path, id=notebook.path) for name in GRIDS for notebook in STUDIES.get(name).notebooks
 ]
 
 

@@ -333,9 +333,9 @@ def test_pages_show_and_keep_what_the_tables_say(run, ran):
     params, _ = run
     outcomes, attacks = pages.read(params), pages.read(params, "attacks")
     for page, name, table in (
-        ("error_prediction", "table3_correlations_all", pages.bias_strengths(params, outcomes)),
-        ("challenge_sets", "fig1_error_rates_all", pages.rates_of_sets(pages.error_rates, outcomes, sets_of(params))),
-        ("attack_success", "fig2_kinds_all", pages.kind_rates(params, attacks)),
+        ("error_prediction", "table3_variants", pages.bias_strengths(params, outcomes)),
+        ("challenge_sets", "fig1_error_rates", pages.rates_of_sets(pages.error_rates, outcomes, sets_of(params))),
+        ("attack_success", "fig2_kinds", pages.kind_rates(params, attacks)),
     ):
         found = ran[f"disambiguation/{page}"].frame(name)
         for column in table.select_dtypes("number"):

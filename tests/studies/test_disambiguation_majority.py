@@ -103,7 +103,7 @@ def test_wrong_senses_are_compared_where_nothing_can_be_attacked(params, monkeyp
     monkeypatch.setattr(DisambiguationParams, "attackable", [])
     three = params.model_copy(update={"models": ["right-1", "wrong", "right-2"]})
     found = run_page("disambiguation/transferability", three.model_dump(), tmp_path, monkeypatch)
-    table = found.frame("section4_transfer_all")
+    table = found.frame("section4_transfer")
     assert (table["relation"] == "wrong senses").all() and len(table) == 3
     with_wrong = table[(table["model_a"] == "wrong") | (table["model_b"] == "wrong")]
     assert (with_wrong["jaccard"] == 0).all() and (with_wrong["both"] == 0).all()

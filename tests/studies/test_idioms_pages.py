@@ -37,9 +37,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
 def test_every_page_draws_what_its_tables_say(pages: dict[str, Page]) -> None:
     """Marks stand where the tables' values are, in panels of both languages; the footer comes last."""
     found = pages["idioms/literal_errors"]
-    drawn = found.frame("litter_all").query("variant == 'paper' and pairs == 'paper'")
+    drawn = found.frame("litter_variants").query("variant == 'paper' and pairs == 'paper'")
     assert sorted(marks(found.figures["cell-4"], 0)) == pytest.approx(sorted(drawn["value"])) and len(drawn) == 8
-    effects = pages["idioms/context_likelihood"].frame("probes_all").query("measure == 'perplexity'")
+    effects = pages["idioms/context_likelihood"].frame("fig6_perplexity_by_context").query("measure == 'perplexity'")
     figure = pages["idioms/context_likelihood"].figures["cell-4"]
     lines = [value for panel in figure.axes for line in panel.lines for value in line.get_ydata() if len(panel.lines)]
     assert sorted(lines) == pytest.approx(sorted(effects["value"]))
@@ -58,16 +58,23 @@ def test_every_page_draws_what_its_tables_say(pages: dict[str, Page]) -> None:
     }  # fmt: skip
 
 
+def test_bleu_of_the_run_and_of_the_paper_has_one_axis(pages: dict[str, Page]) -> None:
+    figures = pages["idioms/global_scores"].figures
+    panels = [panel for name in ("cell-4", "cell-6") for panel in figures[name].axes if panel.get_visible()]
+    assert len(panels) == 10 and len({panel.get_xlim() for panel in panels}) == 1
+    assert {panel.get_xlabel() for panel in panels} <= {"BLEU", ""}
+
+
 def test_the_papers_values_stand_beside_those_of_both_languages(pages: dict[str, Page]) -> None:
     for page, table, measures in (
-        ("literal_errors", "litter_beside", {"LitTER"}),
-        ("accuracy", "apt_eval_beside", {"UniPrec", "chrF"}),
-        ("global_scores", "global_scores_beside", {"BLEU", "chrF"}),
+        ("literal_errors", "litter_beside", {"litter"}),
+        ("accuracy", "apt_eval_beside", {"unigram_precision", "aligned_chrf"}),
+        ("global_scores", "global_scores_beside", {"bleu", "chrf"}),
     ):
         found = pages[f"idioms/{page}"].frame(table)
         assert set(found["language"]) == set(LANGUAGES) and set(found["condition"]) == {"zero", "joint"}
-        assert {name.split()[0] for name in found["measure"]} == measures and found["printed"].notna().all()
-    beside = pages["idioms/literal_errors"].frame("litter_beside_all").query("model == 'random'")
+        assert set(found["measure"]) == measures and found["printed"].notna().all()
+    beside = pages["idioms/literal_errors"].frame("litter_beside").query("model == 'random'")
     assert beside.set_index(["language", "condition"])["published"].to_dict() == {
         (language, condition): value
         for language, table in LANGUAGES.items()
@@ -132,7 +139,7 @@ def test_one_error_by_hand_comes_to_what_the_study_finds(pages: dict[str, Page])
     page = pages["idioms/literal_errors"]
     (judgement,), one = page.values["judgements"], page.values["one"].iloc[0]
     assert judgement.error and one["error"] and page.values["of_idiom"][one["idiom"]] > 0
-    found = page.frame("litter_all").query("variant == 'paper' and pairs == 'paper'").set_index([*OF])["value"]
+    found = page.frame("litter_variants").query("variant == 'paper' and pairs == 'paper'").set_index([*OF])["value"]
     assert page.values["of_idiom"].mean() == pytest.approx(found[tuple(one[OF])])
 
 

@@ -46,7 +46,7 @@ def in_training(longest: int = 5) -> pd.DataFrame:
 
 
 def lengths(found: pd.DataFrame, seen: pd.DataFrame) -> Figure:
-    return pages.lengths_figure(found[found["capability"] == "integers"], "digits", seen, "digits of the integer")
+    return pages.lengths_figure(found, seen, "integers")
 
 
 def texts(figure: Figure) -> set[str]:
@@ -221,7 +221,7 @@ def test_the_papers_averages_stand_beside_ours(copying: NumbersParams, tmp_path,
     assert averages.loc["dummy + placeholder", "percent"] == "100.0" and averages.loc["dummy", "percent"] == "25.0"
     assert averages.loc["Numerals", "difference"] == "-70.8" and averages.loc["dummy", "cells"] == 4
     table = page.frame("table3_pass_rates").set_index("capability")
-    rates = page.frame("table3_pass_rates_all").query("model == 'dummy'")
+    rates = page.frame("table3_pass_rates").query("model == 'dummy'")
     whole, mean = (table.loc[each, "dummy"] for each in ("all test cases", "mean of the capabilities"))
     assert whole.startswith(f"{100 * (rates['strict'] * rates['n']).sum() / rates['n'].sum():.1f} [")
     assert mean == f"{100 * rates['strict'].mean():.1f}"
@@ -231,7 +231,7 @@ def test_the_papers_averages_stand_beside_ours(copying: NumbersParams, tmp_path,
 def test_what_the_step_buys_is_its_rate_minus_that_of_the_model_alone(copying, tmp_path, monkeypatch) -> None:
     both = copying.model_copy(update={"models": ["dummy", "placeholder:dummy"]})
     page = run_page("numbers/placeholders", both.model_dump(), tmp_path / "page", monkeypatch)
-    table = page.frame("placeholder_step_all").set_index("capability")
+    table = page.frame("placeholder_step").set_index("capability")
     assert list(table.index) == list(CAPABILITIES)
     assert table["gain"].to_numpy() == pytest.approx((table["by_rule"] - table["plain"]).to_numpy())
     assert (table[["carried", "lost", "doubled", "no_number"]].sum(axis=1) == table["n"]).all()

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nbkit.models import MODELS
+from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
+from nbkit.models import CLASSIFIERS, MODELS
 from nbkit.studies import STUDIES
 from tests.pages import html, run_page
 
 from .conftest import Dummy, trees
+from .test_nli_permutation import Dummy as Classifier
+from .test_nli_permutation import drawn, sure
 
 #: A name as long as people give to their checkpoints, which holds what figures and tables might read as code.
 LONG = "my_checkpoint-of-forty-letters$x$-<b>-100k"
+VOTERS = ["first", "second", "third", "fourth"]
 SUITE = "name: odd\npair: en-de\ntests:\n- {id: one, source: He sleeps., category: people, differs_from: She sleeps.}\n"
 
 
@@ -27,7 +32,9 @@ def in_arabic(word: str) -> str:
 def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a treebank in English and, right to left, "Arabic", a file of pairs, and a suite."""
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
-    MODELS.register(LONG, Dummy(lambda text: in_arabic(" ".join(reversed(text.split())))), replace=True)
+    for name in (LONG, *VOTERS):
+        MODELS.register(name, Dummy(lambda text: in_arabic(" ".join(reversed(text.split())))), replace=True)
+    CLASSIFIERS.register(LONG, Classifier(lambda *sides: sure(drawn(*sides))), replace=True)
     pairs = []
     for lang, written in (("en", str), ("ar", in_arabic)):
         blocks = []
@@ -42,11 +49,26 @@ def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines = "".join(f"{text} in {1990 + i}\t{in_arabic(text)} {1990 + i}\n" for i, text in enumerate(pairs[:6]))
     (tmp_path / "pairs.tsv").write_text(lines, encoding="utf-8")
     (tmp_path / "odd.yaml").write_text(SUITE, encoding="utf-8")
+    rows = [f"{in_arabic(text)}\t{in_arabic(text)}\tneutral\n" for text in pairs[:6]]
+    (tmp_path / "nli.tsv").write_text("premise\thypothesis\tlabel\n" + "".join(rows), encoding="utf-8")
+    idioms = [IdiomPair(str(i), f"They kick the bucket {word} .", in_arabic(f"they die {word} ."), "kick the bucket",
+                        ((5, 20),)) for i, word in enumerate(["here", "there", "now", "soon"])]  # fmt: skip
+    for lang in ("fr", "ar"):
+        write_idiom_pairs(idioms, *(tmp_path / f"set.{name}" for name in ("en", lang, "spans.en")))
+    words = [f"{word}\t{in_arabic(word)}\n" for word in ("kick", "bucket", "here", "there", "now", "soon")]
+    for name, lines_ in (("words.tsv", words), ("unknown.tsv", ["cat\tchat\n"])):
+        (tmp_path / name).write_text("".join(lines_), encoding="utf-8")
     return tmp_path
 
 
 _ORDER = {"models": [LONG], "n_pairs": 6, "min_n": 1, "metrics": ["bleu"]}
 _NUMBERS = {"models": [LONG], "n_numbers": 1, "n_templates": 1, "n_shrunk": 1}
+_NLI = {"corpora": ["sandbox:test"], "models": [LONG], "n_pairs": 8, "permutations": 6, "training_pairs": 40}
+_IDIOMS = {"data": "files:{folder}/set", "models": {LONG: LONG}, "conditions": ["zero"], "generic": {}, "contexts": [],
+           "dictionary": "{folder}/words.tsv", "aligners": ["lexicon:{folder}/words.tsv"], "aligned_corpora": [],
+           "languages": ["fr"]}  # fmt: skip
+_SENSES = {"models": [LONG], "masked_lm": None, "causal_lm": None, "training_pairs": 300, "aligner_pairs": 300,
+           "n_pairs": 30, "bleu_pairs": 6, "challenge_size": 6, "n_seeds": 6, "n_samples": 2, "attack_size": 6}  # fmt: skip
 #: By study and kind of run its parameters, with {folder} for the folder of texts.
 ODD: dict[str, dict[str, dict[str, Any]]] = {
     "word_order": {
@@ -62,6 +84,25 @@ ODD: dict[str, dict[str, dict[str, Any]]] = {
         "right to left": {"models": [LONG], "languages": ["ar"], "templates": None,
                           "sentences": "tsv:{folder}/pairs.tsv"},
     },
+    "nli_permutation": {
+        "no model": {**_NLI, "models": []},
+        "one pair": {**_NLI, "n_pairs": 1},
+        "no item": {**_NLI, "permutations": 9000},
+        "right to left": {**_NLI, "language": "ar", "corpora": ["{folder}/nli.tsv"], "parsers": {"ar": "tokenizer"}},
+    },
+    "idioms": {
+        "no model": {**_IDIOMS, "models": {}},
+        "all undecided": {**_IDIOMS, "dictionary": "{folder}/unknown.tsv"},
+        "no item": {**_IDIOMS, "n_test": 0},
+        "right to left": {**_IDIOMS, "languages": ["ar"]},
+        "no references": {**_IDIOMS, "models": {name: name for name in VOTERS}, "voters": VOTERS},
+    },
+    "disambiguation": {
+        "no model": {**_SENSES, "models": []},
+        "all undecided": _SENSES,
+        "one homograph": {**_SENSES, "n_pairs": 1},
+        "no references": {**_SENSES, "models": VOTERS, "voters": VOTERS, "bleu_pairs": 0},
+    },
     "suite": {
         "no model": {"models": []},
         "all undecided": {"models": [LONG], "suite": "{folder}/odd.yaml"},
@@ -75,10 +116,7 @@ RUNS = [(study, kind) for study, runs in ODD.items() for kind in runs]
 def test_every_page_shows_what_there_is_and_says_what_is_not(
     study: str, kind: str, texts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    filled = {
-        name: value.replace("{folder}", str(texts)) if isinstance(value, str) else value
-        for name, value in ODD[study][kind].items()
-    }
+    filled = json.loads(json.dumps(ODD[study][kind]).replace("{folder}", str(texts)))
     params = STUDIES.get(study).params(**filled).model_dump()
     for notebook in STUDIES.get(study).notebooks:
         page = run_page(notebook.path, params, texts / notebook.path.replace("/", "-"), monkeypatch)

@@ -103,8 +103,8 @@ def test_a_sentence_that_stands_again_says_nothing_new_on_page_and_card(params, 
     own = page[page["kind"] == ALL_KINDS].set_index("model")
     assert own["n"].to_dict() == {"good": 15, "reference": 15, "one": 10, "two": 10, "three": 10}
     for name, row in own.iterrows():
-        assert list(row[["carried", "carried_low", "carried_high"]]) == list(card.loc[name, ["value", "low", "high"]])
-    assert own.loc["good", "carried_low"] == pytest.approx(share_interval([1, 1, 1]).low)
+        assert list(row[["value", "low", "high"]]) == list(card.loc[name, ["value", "low", "high"]])
+    assert own.loc["good", "low"] == pytest.approx(share_interval([1, 1, 1]).low)
 
 
 def test_outcomes_say_the_same_and_mark_what_is_wrong(params):

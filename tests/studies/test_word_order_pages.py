@@ -21,12 +21,12 @@ PAGES = [notebook.path.partition("/")[2] for notebook in STUDY.notebooks]
 #: The tables that pages keep as they are computed.
 KEPT = {
     "perturbations": ["fig12_difficulty"],
-    "similarity": ["fig5_similarity_all", "fig5_fig14_similarity"],
-    "robust_or_faithful": ["fig1_preference", "fig2_preference_by_perturbation", "table2_quality_as_coded"],
-    "per_perturbation": ["fig8_to_fig13_by_perturbation", "carried_displacement"],
+    "similarity": ["fig5_similarity", "fig14_similarity_by_language"],
+    "robust_or_faithful": ["fig1_preference", "fig2_preference_by_perturbation", "table2_quality_three_ways"],
+    "per_perturbation": ["fig13_heatmaps", "carried_displacement"],
     "length": ["fig6_length", "fig15_scores_by_difficulty", "fig15_difficulty_by_length"],
     "flips": ["table3_table6_flips"],
-    "model_comparison": ["model_tests_all"],
+    "model_comparison": ["model_tests"],
 }
 
 
@@ -109,7 +109,7 @@ def test_a_page_of_a_large_run_adds_up_on_disk_and_shows_the_same(name, page, fr
 
 def test_means_of_a_page_are_those_of_the_sentences(run, page):
     table = STUDY.read(run)
-    shown = page("per_perturbation").frame("fig8_to_fig13_by_perturbation")
+    shown = page("per_perturbation").frame("fig13_heatmaps")
     keys = ["model", "metric", "perturbation", "spacing"]
     for (*key, score), row in (
         shown[shown["score"].isin(["beta", "beta1", "beta2"])].set_index([*keys, "score"]).iterrows()
@@ -134,7 +134,7 @@ def test_a_mean_over_perturbations_names_those_that_it_leaves_out(run, fresh):
 
 def test_an_average_over_models_is_the_mean_of_their_means(page):
     found = page("per_perturbation")
-    together, each = found.frame("fig8_bleu_average"), found.frame("fig8_to_fig13_by_perturbation")
+    together, each = found.frame("fig8_bleu_average"), found.frame("fig13_heatmaps")
     keys = ["perturbation", "metric", "spacing", "score"]
     expected = each.groupby(keys)["value"].mean()
     assert together.set_index(keys)["value"].sort_index().tolist() == pytest.approx(expected.tolist())
@@ -184,7 +184,7 @@ def test_groups_of_length_cover_all_lengths_once(run, page):
 
 
 def test_models_are_compared_pair_by_pair(page):
-    tests = page("model_comparison").frame("model_tests_all")
+    tests = page("model_comparison").frame("model_tests")
     row = tests.query("perturbation == 'tree_mirror_pre' and metric == 'bleu' and score == 'beta2'")
     assert len(row) == 1 and (row["a"].item(), row["b"].item()) == ("dummy", "other")
     assert row["mean_b"].item() == pytest.approx(1) and row["difference"].item() < 0

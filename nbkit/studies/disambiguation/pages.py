@@ -37,7 +37,7 @@ from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import UNDECIDED, WRONG, characters
 from nbkit.studies.disambiguation.sets import CHALLENGE, RANDOM, attack_sets, drawn
-from nbkit.studies.notebook import printed, remark, show, with_intervals
+from nbkit.studies.notebook import printed, show, with_intervals
 from nbkit.studies.summarise import strengths, summarise
 from nbkit.yaml_text import read_own
 
@@ -195,11 +195,11 @@ def show_kinds(rates: pd.DataFrame, name: str, empty: str) -> None:
     """Show success rates by type of perturbation (Figure 2)."""
     listed = written(with_intervals(rates, form=".1f", times=100), ["ceiling"], times=100)
     show(
-        listed, name, empty=empty,
+        listed, name, empty=empty, data=rates,
         columns=["model", "kind", "value", "ceiling", "successes", "n", "another_sense", "undecided"],
         caption="Attack success in percent of all samples with 95% interval; N: samples",
         headings={
-            "value": "success (%)", "ceiling": "ceiling (%)", "kind": "type", "another_sense": "other sense",
+            "value": "success (%)", "ceiling": "ceiling (%)", "kind": "type",
         },
     )  # fmt: skip
 
@@ -312,7 +312,7 @@ def show_strengths(found: pd.DataFrame, yes: str, name: str, empty: str) -> None
         shown.loc[len(shown)] = {"measure": f"N ({yes} / others)", **counts}
         best = styles.best(sizes.drop(columns="measure"), "column").reindex(range(len(shown)), fill_value=False)
     show(
-        shown, name, best=best, empty=empty,
+        shown, name, best=best, empty=empty, data=found,
         caption="Rank-biserial correlation with 95% interval; * p < 1e-5 (Mann-Whitney U, two-sided)",
     )  # fmt: skip
 
@@ -339,7 +339,6 @@ def show_strengths_beside(
     if len(both):
         show(both, f"{artefact}_published", columns=columns, headings=headings, caption=caption)
     printed(STUDY, artefact, ["model"], "measure", folded=len(both) > 0)
-    remark(STUDY, artefact)
 
 
 def whole_sentences(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.DataFrame:
@@ -387,7 +386,6 @@ def show_thresholds(found: pd.DataFrame, artefact: str, what: str) -> None:
          caption=f"Thresholds for effect sizes, adjusted for the share of {what}",
          empty=f"No threshold: it needs a share of {what} above 0 and below 1.")  # fmt: skip
     printed(STUDY, artefact, ["model"], "size")
-    remark(STUDY, artefact)
 
 
 # ----------------------------------------------------------------------------

@@ -27,8 +27,6 @@ from nbkit.yaml_text import read_own
 
 IDIOM = 'mark style="background-color: #e3edf9"'
 TRIGGER = 'mark style="background-color: #fbdcd4"'
-#: Colours of what is only in the drawings of procedures and of the data.
-TRAIN, TEST = "#D55E00", "#4477AA"
 #: Columns of an example of LitTER; spans, blocklists and triggers are JSON.
 EXAMPLE = [*scores.OF, "idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "error"]
 
@@ -60,16 +58,19 @@ def footer(params: IdiomsParams) -> provenance.Footer:
 
 
 def systems_figure(
-    table: pd.DataFrame, params: IdiomsParams, axis: str, *, unit: bool = True, empty: str = ""
+    table: pd.DataFrame, params: IdiomsParams, axis: str, *, limits: Any = "unit", empty: str = ""
 ) -> Figure:
-    """A row per system and control, a panel per measure (its name in the column panel) and language."""
+    """A row per system and control, a panel per measure (its name in the column panel) and language.
+
+    limits: the ends of the axis, as of `draw.forest`.
+    """
     named = [scores.system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
     several = table["language"].nunique() > 1
     panels = [fill(name, 18) for name in table["panel"]]
     panels = [f"{name}\n{code}" if several else name for name, code in zip(panels, table["language"], strict=True)]
     shown = table.assign(system=named, panel=panels, n=table.get("idioms", table.get("n", np.nan)))
     return draw.forest(
-        scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, limits="unit" if unit else None,
+        scores.of_systems(shown), "system", hue="model", panel="panel", label=axis, limits=limits,
         empty=empty or scores.why_empty(params),
     )  # fmt: skip
 
@@ -110,7 +111,7 @@ def show_procedure(*figures: str) -> None:
                 panel.text(x, y, words, va="center")
             for start, end in drawn["arrows"]:
                 panel.annotate("", (2, end), (2, start), arrowprops=_ARROW)
-            panel.set(xlim=(-3.1, 8.1), ylim=(last + 0.5, -0.5))
+            panel.set(xlim=(-2.7, 7.2), ylim=(last + 0.5, -0.5))
             panel.set_axis_off()
         notebook.show(figure, f"{name}_procedure")
         notebook.remark(STUDY, name)
@@ -131,7 +132,7 @@ def litter_figure(row: Mapping[Any, Any]) -> Figure:
     """
     triggers = [name for name, _ in json.loads(row["triggers"])]
     blocklists = json.loads(row["blocklists"])
-    lines = {name: fill(row[key], 88) for name, key in _TEXTS.items()}
+    lines = {name: fill(row[key], 80) for name, key in _TEXTS.items()}
     figure, ((panel,),) = draw.figure(height=1.3 + 0.4 * len(blocklists) + 0.17 * sum(map(_n_lines, lines.values())))
     with theme.style():
         y = 0.0
@@ -146,8 +147,8 @@ def litter_figure(row: Mapping[Any, Any]) -> Figure:
                     colour, why = "#FBDCD4", f"“{', '.join(hit)}” is in the translation: a literal error"
                 _box(panel, 0.75, y + 0.2, word, "white")
                 panel.annotate("", (1.75, y + 0.2), (1.3, y + 0.2), arrowprops=_ARROW)
-                _box(panel, 1.85, y + 0.2, shorten(", ".join(translations), 48, placeholder=" …"), colour, ha="left")
-                panel.text(5.4, y + 0.2, why, va="center")
+                _box(panel, 1.85, y + 0.2, shorten(", ".join(translations), 34, placeholder=" …"), colour, ha="left")
+                panel.text(5.7, y + 0.2, fill(why, 30), va="center")
                 y += 0.75
         panel.set(xlim=(-1, 9), ylim=(y, -0.2))
         panel.set_axis_off()
@@ -162,15 +163,15 @@ def _n_lines(text: str) -> int:
 
 
 def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequence[tuple[str, str]]) -> Figure:
-    """How the idiom data comes about (Figure 8): boxes at places, with a text and a colour, and arrows between them."""
-    figure, ((panel,),) = draw.figure(height=2.6)
+    """How the idiom data comes about (Figure 8): boxes at places, with a text and a colour, and arrows."""
+    figure, ((panel,),) = draw.figure(height=3.6)
     with theme.style():
         for x, y, text, colour in boxes.values():
             _box(panel, x, y, text, colour)
         for start, end in arrows:
             (x, y, *_), (to_x, to_y, *_) = boxes[start], boxes[end]
-            panel.annotate("", (to_x - 0.38, to_y), (x + 0.38, y), arrowprops=_ARROW)
-        panel.set(xlim=(-0.5, 3.5), ylim=(1.5, -0.5))
+            panel.annotate("", (to_x, to_y - 0.3), (x, y + 0.3), arrowprops=_ARROW)
+        panel.set(xlim=(-0.5, 1.5), ylim=(3.4, -0.4))
         panel.set_axis_off()
     return figure
 
@@ -241,7 +242,7 @@ def accuracy_table(accuracy: pd.DataFrame, params: IdiomsParams, name: str) -> N
     first = accuracy.drop_duplicates(keys).reset_index(drop=True)
     empty = {f"empty_{side}": styles.cells(first, f"empty_{side}", (), ".1%") for side in ("reference", "hypothesis")}
     notebook.show(
-        called(styles.wide(cells, keys, "column", "cell").assign(n=counts(first), **empty)), name,
+        called(styles.wide(cells, keys, "column", "cell").assign(n=counts(first), **empty)), name, data=accuracy,
         empty=scores.why_empty(params),
         caption="APT-Eval: mean over idioms with 95% interval. N: pairs (idioms). Empty: share of pairs whose idiom is "
         "not aligned to any word of the reference, and of the translation",
@@ -259,13 +260,14 @@ def scores_table(table: pd.DataFrame, params: IdiomsParams, name: str) -> None:
     order = sorted(dict.fromkeys(names), key=lambda each: each.partition(",")[0])
     sizes = ", ".join(f"{of} {n:,}" for of, n in table.groupby("of", sort=False)["n"].max().items())
     notebook.show(
-        called(styles.wide(cells, scores.OF, "column", "cell", order)), name, empty=scores.why_empty(params),
+        called(styles.wide(cells, scores.OF, "column", "cell", order)), name, data=table,
+        empty=scores.why_empty(params),
         caption=f"Corpus BLEU (per cent) and chrF (a share) with 95% intervals over sentences. Sentences: {sizes}",
     )  # fmt: skip
 
 
 def contexts_table(effects: pd.DataFrame, params: IdiomsParams, measures: Sequence[str], name: str) -> None:
-    """Show each measure in each context, and what the loss of context changes; folded, all measures.
+    """Show each measure in each context, and what the loss of context changes; the CSV has all measures.
 
     effects: `scores.context_effects`.
     """
@@ -275,11 +277,11 @@ def contexts_table(effects: pd.DataFrame, params: IdiomsParams, measures: Sequen
     shown = own.assign(value=styles.cells(own, "value", ("low", "high"), form), change=change)
     columns = [*scores.OF, *(["measure"] if len(measures) > 1 else []), "context", "value", "change", "n"]
     notebook.show(
-        called(shown[columns]), name, headings={"value": heading}, empty=scores.why_empty(params, "probed"),
+        called(shown[columns]), name, data=effects, headings={"value": heading},
+        empty=scores.why_empty(params, "probed"),
         caption="By context of the idiom, with 95% intervals over idioms; change: difference from the row above. "
         "N: pairs",
     )  # fmt: skip
-    notebook.show(effects, "probes_all", fold="Every measure", empty=scores.why_empty(params, "probed"))
 
 
 def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> None:
@@ -296,7 +298,7 @@ def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> N
     )  # fmt: skip
     columns = [*scores.OF, "measure", "value", "as_computed", "printed", "difference", "from_code"]
     notebook.show(
-        called(shown[columns]), name,
+        called(shown[columns]), name, data=own,
         empty="The paper does not print a number for any model and condition of this run.",
         caption="This run and the paper. Data, models and dictionary differ: compare which condition and model is "
         "better, not the values. A dash: the research code computes what the paper defines",
@@ -323,13 +325,13 @@ def numbers(table: pd.DataFrame, of: str, ends: Sequence[str] = (), sign: str = 
 
 
 def signatures(table: pd.DataFrame) -> None:
-    """Show the signature of every score of *table*, once each; with the variant's name if it has one."""
+    """Show, folded, the signature of every score of *table*, once each; with the variant's name if it has one."""
     if table.empty:
         return
     signed = table["signature"]
     if "variant" in table:
         signed = table["variant"].map(lambda name: label("variants", str(name))) + ": " + signed
-    notebook.note("Signatures: " + " · ".join(dict.fromkeys(signed)))
+    notebook.show(pd.DataFrame({"signature": list(dict.fromkeys(signed))}), fold="Signatures of the scores")
 
 
 def replaced_states(params: IdiomsParams, probed: pd.DataFrame) -> None:

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from nbkit.figures import draw, panels, styles, theme
 from nbkit.figures.theme import Look, looks, ordered
 from nbkit.measure.statistics import FEW
-from nbkit.studies.nli_permutation.acceptance import AVERAGES, OF
-from nbkit.studies.notebook import show
+from nbkit.studies.nli_permutation.acceptance import AVERAGES, OF, control
+from nbkit.studies.notebook import show, with_intervals
 from nbkit.studies.study import Study
 from nbkit.yaml_text import read_own
 
@@ -212,6 +212,15 @@ def show_results(results: pd.DataFrame, name: str) -> None:
     intervals = styles.wide(known.assign(cell=cells), OF, "measure", "cell", measured).fillna(styles.NOTHING)
     caption = "Permutation acceptance with 95% intervals over pairs"
     show(intervals, caption=caption, headings=SYMBOLS, fold="With intervals")
+
+
+def show_control(pairs: pd.DataFrame, name: str) -> None:
+    """Show what the control costs, by model and set: the pair re-joined from its words in their original order."""
+    show(
+        with_intervals(control(pairs), "difference"), name, empty=NO_MODEL,
+        headings={"accuracy": "𝒜 as written", "control": "𝒜 of the control", "difference": "control − as written"},
+        caption="The control: the pair re-joined from its words in their original order",
+    )  # fmt: skip
 
 
 def beside_results(study: Study, results: pd.DataFrame) -> list[str]:

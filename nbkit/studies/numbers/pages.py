@@ -96,13 +96,19 @@ def rates_figure(found: pd.DataFrame, copies: pd.DataFrame) -> Figure:
     return in_per_cent(draw.forest(strict, "pair", hue="model", panel="capability", marks=floor, mark=mark, per_line=4))
 
 
-def lengths_figure(found: pd.DataFrame, column: str, seen: pd.DataFrame, across: str) -> Figure:
-    """Strict pass rates by a length, a panel for each language pair; for each model, too, where these are many.
+#: Of these capabilities the column with a length, which length that is in training data, and its name.
+_LENGTHS = {"integers": ("digits", "digits", "digits of the integer"),
+            "decimals": ("fraction_digits", "fraction", "digits after the decimal separator")}  # fmt: skip
 
-    found: the cases of one capability. column: their length. seen: lengths in training (`judge.in_training`); the
-    longest of a model is a dashed line in its colour, and what is longer than anything in known training data is
-    shaded.
+
+def lengths_figure(found: pd.DataFrame, seen: pd.DataFrame, capability: str) -> Figure:
+    """Strict pass rates by length, a panel for each language pair; for each model, too, where these are many.
+
+    seen: lengths in training (`judge.in_training`); the longest of a model is a dashed line in its colour, and what is
+    longer than anything in known training data is shaded. capability: "integers" or "decimals".
     """
+    column, places, across = _LENGTHS[capability]
+    found, seen = found[found["capability"] == capability], seen[seen["places"] == places]
     strict = summarise(found, "strict", [*OF, column], **SHARE)
     if not len(strict):
         return theme.message("No number of this kind among the formats of this run, or no model in it.")

@@ -117,6 +117,14 @@ def few_pairs(params: WordOrderParams) -> None:
     )
 
 
+def show_left_out(params: WordOrderParams) -> None:
+    """Show what was excluded from the run, and why."""
+    notebook.show(
+        STUDY.read(params, "left_out").query("n > 0"), caption="Excluded from this run", empty="Nothing was excluded.",
+        columns=["target_language", "reason", "n", "example"],
+    )  # fmt: skip
+
+
 def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.DataFrame:
     """β, β₁, β₂, β₁ − β₂ and the chance level of β₂ under each perturbation: one row per score.
 
