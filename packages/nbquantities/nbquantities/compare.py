@@ -21,8 +21,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from babel import Locale
 
-from nbquantities.kinds import ALWAYS, Quantity, find_quantities, has_word_for_few, is_year, shared_data, with_ends
+from nbquantities.kinds import ALWAYS, find_quantities, has_word_for_few, is_year, with_ends
 from nbquantities.language import check_text, language_data
+from nbquantities.measures import Quantity
+from nbquantities.rules import shared_data
 
 Span: TypeAlias = tuple[int, int]
 Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]

@@ -16,9 +16,10 @@ import pytest
 
 from nbquantities import compare_quantities, find_numbers, find_quantities
 from nbquantities.compare import MOST_COMPARED
-from nbquantities.kinds import _rules as quantity_rules
+from nbquantities.notations import notations_of
 from nbquantities.numerals import EXACT
 from nbquantities.numerals import _rules as number_rules
+from nbquantities.rules import rules_of
 from nbquantities.tokenise import _TOKEN, MOST_DIGITS, MOST_LETTERS, UnspacedReader
 
 HAN = (
@@ -176,12 +177,12 @@ def test_finding_and_comparing_quantities_is_linear(lang, unit):
 
 @pytest.mark.parametrize("lang", sorted(QUANTITIES))
 def test_no_pattern_of_quantities_goes_back_without_a_limit(lang):
-    rules = quantity_rules(lang)
+    rules = rules_of(lang)
+    lookups = (rules.units, rules.before, rules.scales, rules.in_words)
     for pattern in (
-        *rules.units._tried.values(),
-        rules.before,
+        *(pattern for lookup in lookups for pattern in lookup._tried.values()),
         rules.patterns["permille"],
-        *(notation.pattern for notation in rules.notations),
+        *(notation.pattern for notation in notations_of(lang)),
     ):
         assert limitless(pattern.pattern, pattern.flags) == [], pattern.pattern[:200]
 
