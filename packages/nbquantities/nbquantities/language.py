@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -190,3 +190,17 @@ class _Strict(_LOADER):
             if key in keys[:place]:
                 raise yaml.YAMLError(f"line {node.value[place][0].start_mark.line + 1}: '{key}' is there twice")
         return super().construct_mapping(node, deep)
+
+
+def words_by_value(*tables: Mapping[Any, Any]) -> list[tuple[Any, str]]:
+    """Each word with its value, from tables of words by their value, or of values by their word.
+
+    >>> words_by_value({2: ["two", "couple"]}, {"ten": 10})
+    [(2, 'two'), (2, 'couple'), (10, 'ten')]
+    """
+    return [
+        pair
+        for table in tables
+        for key, given in table.items()
+        for pair in ([(key, word) for word in given] if isinstance(given, list) else [(given, key)])
+    ]

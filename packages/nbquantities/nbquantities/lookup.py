@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-from nbquantities.tokenise import Remembered
+from nbquantities.tokenise import REMEMBERED
 
 _DIGIT = re.compile(r"[\d⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞]")
 
@@ -32,7 +33,7 @@ class Lookup:
 
     def match(self, text: str, at: int) -> tuple[int, Any] | None:
         """Where the pattern that matches at a place ends, and what it means."""
-        tried = self._tried.get(_LETTERS[text[at : at + 1]]) or self._tried[""]
+        tried = self._tried.get(_letter(text[at : at + 1])) or self._tried[""]
         found = tried.match(text, at)
         return None if found is None else (found.end(), self.meanings[int((found.lastgroup or "g0")[1:])])
 
@@ -56,7 +57,9 @@ def alike(text: str) -> str:
     return _DIGIT.sub("0", text.casefold().replace("ı", "i").replace("\u0307", ""))
 
 
-_LETTERS = Remembered(lambda character: alike(character)[:1])
+@lru_cache(REMEMBERED)
+def _letter(character: str) -> str:
+    return alike(character)[:1]
 
 
 def held(pattern: str) -> tuple[set[str], set[str]]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from babel import Locale
 
-from nbquantities.language import base_language, cached_rules, language_data, read_yaml
+from nbquantities.language import base_language, cached_rules, language_data, read_yaml, words_by_value
 from nbquantities.lookup import alike, groups, held
 from nbquantities.measures import WEAK, Kind, Quantity, measured
 from nbquantities.numerals import find_numbers
@@ -79,7 +79,7 @@ def _notations(rules: Rules) -> Iterator[Notation]:
         given = {key: rule[key] for key in rule.keys() - {name, "if", "each", "case", "words"}}
         words = {}
         if table := own.get(rule.get("words")):
-            given["values"], among = zip(*_values_of_words(table), strict=True)
+            given["values"], among = zip(*words_by_value(table), strict=True)
             words = {"words": groups(enumerate(among))}
         filled = _filled(pattern, {**parts, **words}) if "if" not in rule or f"if {rule['if']}" in parts else None
         for each in own.get(rule["each"], ()) if "each" in rule else [""]:
@@ -90,13 +90,6 @@ def _notations(rules: Rules) -> Iterator[Notation]:
                 yield Notation(
                     compiled, partial(globals()[f"_{name}"], **given), whole.startswith(r"(?=\d)"), part, others
                 )
-
-
-def _values_of_words(table: Mapping[Any, Any]) -> list[tuple[Any, str]]:
-    """Each word with its value, from a table of words by their value, or of values by their word."""
-    if all(isinstance(key, int) for key in table):
-        return [(value, word) for value, words in table.items() for word in words]
-    return [(value, word) for word, value in table.items()]
 
 
 def _filled(pattern: str, parts: Mapping[str, str]) -> str | None:
@@ -273,11 +266,11 @@ def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quanti
     return [_made(match, (hour * 60 + value) % _NOON, "clock", _half_of_day(match, False, rules))]
 
 
-def _named_day(match: re.Match[str], rules: Rules, values: Sequence[Sequence[int]]) -> list[Quantity]:
+def _named_day(match: re.Match[str], rules: Rules, values: Sequence[str]) -> list[Quantity]:
     """六四, a day that is named by its digits."""
     return [
         _made(match, number, "date", unit, certainty=WEAK, lexical=True)
-        for number, unit in zip(_value(match, values), ("month", "day"), strict=True)
+        for number, unit in zip(map(int, _value(match, values).split()), ("month", "day"), strict=True)
     ]
 
 

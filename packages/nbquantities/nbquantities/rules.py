@@ -12,7 +12,7 @@ from typing import Any
 from babel import Locale
 from babel.units import format_unit
 
-from nbquantities.language import base_language, cached_rules, language_data, read_yaml
+from nbquantities.language import base_language, cached_rules, language_data, read_yaml, words_by_value
 from nbquantities.lookup import Lookup
 
 DATA = Path(__file__).parent / "common"
@@ -46,14 +46,18 @@ class Rules:
         self.data: dict[str, Any] = numbers.get("quantities", {})
         data, clock = self.data, self.data.get("clock", {})
         start, end = ("", "") if self.han else (r"(?<!\w)", r"(?!\w)")
-        units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, each in _pairs(common["symbols"])]
-        units += [(name, f"(?i:{each}){end}") for name, each in [*_pairs(data.get("units", {})), *_cldr_units(lang)]]
+        units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, each in words_by_value(common["symbols"])]
+        units += [
+            (name, f"(?i:{each}){end}") for name, each in [*words_by_value(data.get("units", {})), *_cldr_units(lang)]
+        ]
         units = list(dict.fromkeys(units))
         units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -_length(unit[1])))  # miles per hour first
         self.units = Lookup(units)
-        before = [(name, each.replace(" ", SPACE)) for name, each in _pairs(data.get("before", {}), common["before"])]
+        before = [
+            (name, each.replace(" ", SPACE)) for name, each in words_by_value(data.get("before", {}), common["before"])
+        ]
         self.before = Lookup(_longest_first(before), "(?<![A-Za-z])", "[-−]?$")
-        words = [(_meaning(value), each + end) for value, each in _pairs(data.get("words", {}))]
+        words = [(_meaning(value), each + end) for value, each in words_by_value(data.get("words", {}))]
         self.words = Lookup(_longest_first(words), start, "", re.IGNORECASE)
         idioms = [("", each + end) for each in data.get("idioms", ())]
         self.idioms = Lookup(_longest_first(idioms), start, "", re.IGNORECASE)
@@ -66,7 +70,7 @@ class Rules:
         lists = {
             **data,
             "permille": ["‰", *data.get("permille", ())],
-            "day_parts": [word for _, word in _pairs(clock.get("day_parts", {}))],
+            "day_parts": [word for _, word in words_by_value(clock.get("day_parts", {}))],
         }
         self.patterns = {
             name: re.compile(
@@ -75,7 +79,7 @@ class Rules:
             for name, (before, after) in _AROUND.items()
         }
         self.months = _months(lang, data)
-        self.month_stems = {stem: month for month, stem in _pairs(data.get("month_stems", {}))}
+        self.month_stems = {stem: month for month, stem in words_by_value(data.get("month_stems", {}))}
 
     def unit(self, text: str, at: int) -> tuple[str, int] | None:
         """The unit that begins at a place, after a point, a space or a hyphen, and where it ends."""
@@ -96,11 +100,6 @@ def _longest_first(patterns: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
 
 def _either(patterns: Iterable[str]) -> str:
     return f"(?:{'|'.join(sorted(map(str, patterns), key=len, reverse=True)) or '(?!)'})"
-
-
-def _pairs(*tables: Mapping[Any, Iterable[str]]) -> list[tuple[Any, str]]:
-    """Each pattern of *tables* with its key."""
-    return [(key, each) for table in tables for key, patterns in table.items() for each in patterns]
 
 
 def _length(pattern: str) -> int:

@@ -39,11 +39,10 @@ def check(folder, rules):
 
 def test_a_language_is_one_file_in_a_folder(tmp_path):
     checked = check(tmp_path, RULES)
-    assert (checked.returncode, checked.stdout) == (0, "all gold sentences are read as their files say\n"), (
-        checked.stderr
-    )
-    code = "from nbquantities import *; print(write_number(1234, 'sv', 'words'), find_numbers('1,5 miljoner', 'sv')[0].value)"
-    assert run(tmp_path, "-c", code).stdout == "etttusen tvåhundratrettiofyra 1500000\n"
+    assert checked.stdout == "all gold sentences are read as their files say\n", checked.stderr
+    assert checked.returncode == 0
+    code = "from nbquantities import *; print(write_number(1234, 'sv', 'words'), find_numbers('1,5 miljoner', 'sv')[0])"
+    assert run(tmp_path, "-c", code).stdout.startswith("etttusen tvåhundratrettiofyra Number(value=Decimal('1500000')")
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from nbquantities import (
     forms,
     notations,
     passes,
+    relations,
     write_number,
 )
-from nbquantities import compare as quantities
 from nbquantities.__main__ import misread, misread_gold
 from nbquantities.errors import UnknownNameError
 from nbquantities.language import language_data, read_yaml
@@ -140,7 +140,7 @@ def test_values_are_exact():
 
 
 def test_without_pint_measures_are_compared_by_name_and_that_is_stated(monkeypatch):
-    monkeypatch.setattr(quantities, "_pint", lambda: None)
+    monkeypatch.setattr(relations, "pint_registry", lambda: None)
     assert passes(compare_quantities("6 inches", "6 Zoll", "en", "de"))
     assert passes(compare_quantities("a fortnight", "zwei Wochen", "en", "de"))
     (verdict,) = compare_quantities("6 inches", "6 cm", "en", "de")
