@@ -34,7 +34,7 @@ def _with_nbkit_errors(function: Callable[_P, _R]) -> Callable[_P, _R]:
             if error.kind != "language":
                 raise UnknownNameError(error.kind, error.name, error.known) from None
             file = f"{base_language(check_language(error.name))}.yaml"
-            way_out = f"write nbquantities/languages/{file}, as README.md beside it says"
+            way_out = f"write {file}, as nbquantities/languages/README.md says, in the folder NBQUANTITIES_LANGUAGES"
             raise LanguageDataError("number rules", error.name, error.known, way_out) from None
         except nbquantities.QuantitiesError as error:
             raise NbkitError(str(error)) from error
