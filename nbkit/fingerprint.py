@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +30,8 @@ PACKAGE = "nbkit"
 BELOW = ("nbquantities", "nbsandbox")
 #: Rooms and networks that `digest` omits: what comes from there is remembered under keys of its own.
 KEYED = ("nbkit/models/", "nbkit/store/", "nbsandbox/models/")
+#: The variable that names a folder with more languages of nbquantities.
+_LANGUAGES = "NBQUANTITIES_LANGUAGES"
 _COUNTED = frozenset({".py", ".csv", ".json", ".tsv", ".txt", ".yaml", ".yml"})
 _DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+):[A-Za-z_]\w*")
 _DOCUMENTED = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -78,6 +81,8 @@ def fingerprint(
         elif package in BELOW:
             shown = {_shown(file, package): file for file in _all_files(package)}
             sources |= {path: _read(file).digest for path, file in shown.items() if not path.startswith(without)}
+            if package == "nbquantities":
+                sources |= {f"{_LANGUAGES}/{file.name}": _read(file).digest for file in _languages_from_outside()}
         elif (path := _locate(name)) and (name in counted or not _shown(path, package).startswith(without)):
             source = _read(path, name)
             sources[_shown(path, package)] = source.digest
@@ -104,7 +109,7 @@ def digest(*roots: str, without: tuple[str, ...] = KEYED) -> str:
     if "://" in place or not all(root.partition(".")[0] == PACKAGE for root in roots):
         return answer()["code"]  # where the files of other packages are is known only after they were followed
     # Parsing all files takes a process seconds: what was found is noted, and holds until one of them is written.
-    files = [file for package in (PACKAGE, *BELOW) for file in _all_files(package)]
+    files = [file for package in (PACKAGE, *BELOW) for file in _all_files(package)] + _languages_from_outside()
     asked = _digest(repr((sys.version, roots, without)).encode())
     return first_sight(Path(__file__).parent, files, Path(place).expanduser() / "code" / asked, answer)[0]["code"]
 
@@ -167,6 +172,12 @@ def _files(folder: Path, *, below: bool = True) -> Iterator[Path]:
             yield from _files(entry, below=below)
         elif entry.suffix in _COUNTED:
             yield entry
+
+
+def _languages_from_outside() -> list[Path]:
+    """The files of number rules that a person adds to those of nbquantities."""
+    folder = os.environ.get(_LANGUAGES)
+    return sorted(Path(folder).glob("*.yaml")) if folder else []
 
 
 def _all_files(package: str) -> Iterator[Path]:

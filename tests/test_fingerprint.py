@@ -162,6 +162,13 @@ def test_of_packages_below_nbkit_every_file_counts():
     assert not any(name.startswith("nbsandbox") for name in found)
 
 
+def test_number_rules_from_outside_the_package_count(tmp_path, monkeypatch):
+    before = sources("nbkit.numbers")
+    (tmp_path / "sv.yaml").write_text("locales: [sv]\n", encoding="utf-8")
+    monkeypatch.setenv("NBQUANTITIES_LANGUAGES", str(tmp_path))
+    assert sources("nbkit.numbers") - before == {"NBQUANTITIES_LANGUAGES/sv.yaml"}
+
+
 def test_networks_that_come_trained_have_keys_of_their_own():
     every, counted = (set(fingerprint(["nbsandbox"], without=without).sources) for without in ((), KEYED))
     assert "nbsandbox/models/sandbox/config.json" in every and "nbsandbox/__init__.py" in counted

@@ -25,7 +25,7 @@ def _unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
     if kind != "language":
         return UnknownNameError(kind, name, known)
     file = f"{base_language(check_language(name))}.yaml"
-    way_out = f"write nbquantities/languages/{file}, as README.md beside it says"
+    way_out = f"write {file}, as nbquantities/languages/README.md says, in the folder NBQUANTITIES_LANGUAGES"
     return LanguageDataError("number rules", name, known, way_out)
 
 

@@ -13,7 +13,8 @@
 
 from nbquantities.compare import Verdict, compare_quantities, passes
 from nbquantities.errors import QuantitiesError
-from nbquantities.kinds import Quantity, find_quantities
+from nbquantities.kinds import find_quantities
+from nbquantities.measures import Quantity
 from nbquantities.numerals import Number, find_numbers
 from nbquantities.writing import forms, write_number
 

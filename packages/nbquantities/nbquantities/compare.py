@@ -15,22 +15,34 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, lru_cache
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias
+from functools import lru_cache
+from typing import TypeAlias
 
-from babel import Locale
-
-from nbquantities.kinds import ALWAYS, Quantity, find_quantities, has_word_for_few, is_year, shared_data, with_ends
-from nbquantities.language import check_text, language_data
+from nbquantities import relations
+from nbquantities.dates import find_dates
+from nbquantities.kinds import find_quantities, has_word_for_few, is_year, with_ends
+from nbquantities.language import check_text
+from nbquantities.measures import Quantity
+from nbquantities.relations import (
+    MOST_ROUNDED,
+    ORDINAL,
+    RANKS,
+    SAME,
+    SHARES,
+    Grade,
+    Relation,
+    converted,
+    digits_of,
+    in_unit,
+    meanings,
+    name_in,
+    relation,
+    short_unit,
+)
 
 Span: TypeAlias = tuple[int, int]
-Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
 #: Maximum number of unmatched quantities on one side that are compared one by one with those of the other.
 MOST_COMPARED = 50
-#: No rounding goes beyond this share of the value (1 inch is 3 cm, 100 km are not 100 miles).
-_MOST_ROUNDED = Fraction(16, 100)
-_RANKS: dict[Grade, int] = {"same": 0, "equivalent": 2, "tolerable": 4, "wrong": 9}
 
 
 @dataclass(frozen=True)
@@ -182,15 +194,15 @@ def _by_parts(
     for quantity in left:
         free, pairs = list(rest), []
         for part in quantity.parts if len(rest) <= MOST_COMPARED else ():
-            fitting = (o for o in free if o.kind not in ("clock", "fraction") and _relation(part, o) is not None)
+            fitting = (o for o in free if o.kind not in ("clock", "fraction") and relation(part, o) is not None)
             if match := next(fitting, None):
                 free.remove(match)
                 pairs.append((part, match))
         halves = [match for _, match in pairs]
         if halves and len(halves) == len(quantity.parts) and _may_fall_apart(quantity, halves, text):
             rest = free
-            relation = _Relation("equivalent", quantity.kind)
-            verdicts += [_verdict(*(pair[::-1] if swapped else pair), relation) for pair in pairs]
+            how = Relation("equivalent", quantity.kind)
+            verdicts += [_verdict(*(pair[::-1] if swapped else pair), how) for pair in pairs]
         else:
             unmatched.append(quantity)
     return unmatched, rest
@@ -205,7 +217,7 @@ def _may_fall_apart(quantity: Quantity, halves: Sequence[Quantity], text: str) -
     if any(half.kind == "date" for half in halves):
         return True
     if re.fullmatch(r"\d+(?: \d+)+", quantity.surface):
-        return [_digits(half) for half in halves] == quantity.surface.split()
+        return [digits_of(half) for half in halves] == quantity.surface.split()
     if not re.fullmatch(r"\d+[.,]\d+", quantity.surface):
         return True
     first, second = halves
@@ -226,119 +238,8 @@ def _shown(quantity: Quantity | None) -> str:
     if quantity.kind in ("percent", "permille") and not re.search("[%‰％]", quantity.surface):
         return quantity.surface + (" %" if quantity.kind == "percent" else " ‰")
     if quantity.unit and quantity.kind in ("measure", "money") and quantity.surface[-1:].isdecimal():
-        return f"{quantity.surface} {_short(quantity.unit)}"
+        return f"{quantity.surface} {short_unit(quantity.unit)}"
     return quantity.surface
-
-
-# ----------------------------------------------------------------------------
-# Dates: day, month and year are one thing. Compared one by one, *March 8* would be *3. August*.
-
-#: Between the days of one month: *3.-5. August*, *August 3 and 4*.
-_DAY_NUMBERS = frozenset(range(1, 32))
-_DAYS = re.compile(r"\W{0,3}(?:[-–—~～〜/&,、]|[^\W\d_]{1,4})\W{0,2}")
-
-
-@dataclass(frozen=True)
-class Date:
-    """A reading of a date: a month and its days (those of a range, or a list).
-
-    localised: False if the order of day and month is another language's.
-    """
-
-    month: Quantity
-    days: tuple[Quantity, ...]
-    localised: bool = True
-
-    def pairs(self, other: Date) -> list[tuple[Quantity, Quantity]]:
-        """Month and days of two dates that may be the same, each with its counterpart; none if they are not."""
-        days = {day.value: day for day in reversed(other.days)}
-        same = [(day, days[day.value]) for day in self.days if day.value in days]
-        return [(self.month, other.month), *same] if same and self.month.value == other.month.value else []
-
-    def turned(self, other: Date) -> list[tuple[Quantity, Quantity]]:
-        """A day of each, if the day of one is the month of the other."""
-        months = {self.month.value, other.month.value}
-        days = {day.value for day in (*self.days, *other.days)}
-        return [(self.days[0], other.days[0])] if len(months) == 2 and months & days else []
-
-
-def find_dates(text: str, quantities: Sequence[Quantity], lang: str) -> list[list[Date]]:
-    """The dates with a month and a day among the *quantities* of *text*, each with all its readings.
-
-    >>> from nbquantities.kinds import find_quantities, with_ends
-    >>> def shown(text, lang):
-    ...     dates = find_dates(text, with_ends(find_quantities(text, lang)), lang)
-    ...     return [[(str(d.month.value), str(d.days[0].value)) for d in readings] for readings in dates]
-    >>> shown("on March 8, or 2021-06-07", "en"), shown("am 3. August, oder 07.06.2021", "de")
-    ([[('3', '8')], [('6', '7')]], [[('8', '3')], [('6', '7')]])
-    >>> shown("on 07/06/2021", "en")
-    [[('6', '7'), ('7', '6')]]
-    """
-    found, used = [], -1
-    for i, quantity in enumerate(quantities):
-        if i > used and quantity.kind == "date":
-            readings, last = _in_digits(text, quantities[i : i + 3], lang), i + 2
-            if not readings and quantity.unit == "month":
-                before = _days(text, [quantity, *reversed(quantities[max(used + 1, i - 5) : i])])
-                days = before or _days(text, quantities[i : i + 6])
-                last = i if before else i + len(days)
-                readings = [Date(quantity, tuple(sorted(days, key=lambda day: day.span)))] if days else []
-            if readings:
-                found.append(readings)
-                used = last
-    return found
-
-
-def _in_digits(text: str, parts: Sequence[Quantity], lang: str) -> list[Date]:
-    """The readings of *07.06.2021* or *2021-06-07*."""
-    signs = {text[a.span[1] : b.span[0]] for a, b in pairwise(parts)}
-    if len(parts) < 3 or any(part.kind != "date" for part in parts) or not signs < {".", "/", "-"} or len(signs) > 1:
-        return []
-    first, second, third = parts
-    if first.unit == "year":
-        return [Date(second, (third,))]
-    orders = _orders(lang)
-    readings = {"d": Date(second, (first,), "d" in orders), "m": Date(first, (second,), "m" in orders)}
-    valid = [date for date in readings.values() if date.month.value <= 12]
-    return [date for date in valid if date.localised] or valid
-
-
-def _days(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
-    """The days that follow a month, the first of *quantities*, one after the other in either direction."""
-    days: list[Quantity] = []
-    for last, day in pairwise(quantities):
-        first, second = sorted((last, day), key=lambda each: each.span)
-        gap = text[first.span[1] : second.span[0]]
-        linked = _is_link(text, first, second) and ("," not in gap if first is last else gap)
-        if not _is_day(day) or not (_DAYS.fullmatch(gap) and len(gap) < 8 if days else linked):
-            break
-        days.append(day)
-    return days
-
-
-def _is_day(quantity: Quantity) -> bool:
-    """Whether it can be the day of a month: a whole number up to 31 that counts nothing but what a neighbour does."""
-    return (quantity.soft or quantity.unit in ("", "day")) and quantity.value in _DAY_NUMBERS
-
-
-@cache
-def _links() -> frozenset[str]:
-    return frozenset(shared_data()["in_dates"])
-
-
-def _is_link(text: str, first: Quantity, second: Quantity) -> bool:
-    """Whether nothing stands between two parts of a date but spaces, signs and words such as *of*."""
-    gap = text[first.span[1] : second.span[0]]
-    words = (word.lower() for word in re.findall(r"[^\W\d_]+", gap))
-    return len(gap) < 10 and _links().issuperset(words) and not re.search("[;:()（）。!?–—]", gap)
-
-
-@cache
-def _orders(lang: str) -> frozenset[str]:
-    """Whether the day (d), the month (m), or either comes first where the year comes last. Source: CLDR, by Babel."""
-    locales = [Locale.parse(name) for name in language_data(lang)["locales"]]
-    first = [re.sub("[^dmy]", "", str(locale.date_formats["short"].pattern).lower())[0] for locale in locales]
-    return frozenset("dm") if first[0] == "y" else frozenset(first) - {"y"}
 
 
 _Side: TypeAlias = tuple[str, Sequence[Quantity], str]
@@ -365,21 +266,16 @@ def _dated(left: _Side, right: _Side, verdicts: list[Verdict]) -> set[int]:
                 judged |= {id(part) for date in (a, b) for part in (date.month, *date.days)}
                 continue
             for part, counterpart in parts:
-                relation = _relation(part, counterpart) or _Relation("equivalent", "date")
+                how = relation(part, counterpart) or Relation("equivalent", "date")
                 if not b.localised:
-                    relation = _Relation("tolerable", "order of day and month not localised")
-                verdicts.append(_verdict(part, counterpart, relation))
+                    how = Relation("tolerable", "order of day and month not localised")
+                verdicts.append(_verdict(part, counterpart, how))
                 judged |= {id(part), id(counterpart)}
     return judged
 
 
 # ----------------------------------------------------------------------------
 # Matching: the closest pairs first.
-
-
-class _Relation(NamedTuple):
-    grade: Grade
-    note: str
 
 
 def _matched(
@@ -395,7 +291,7 @@ def _matched(
         if same:
             j = same.pop()
             taken.add(j)
-            verdicts.append(_verdict(quantity, right[j], _Relation("same", "")))
+            verdicts.append(_verdict(quantity, right[j], SAME))
         else:
             free_left.append(i)
     free_right = [j for j in range(len(right)) if j not in taken]
@@ -403,275 +299,31 @@ def _matched(
         pairs = []
         for i in free_left:
             for j in free_right:
-                relation = _relation(left[i], right[j])
-                if relation is not None:
+                if how := relation(left[i], right[j]):
                     weak = (left[i].certainty < 1) + (right[j].certainty < 1)
                     distance = abs(i / len(left) - j / len(right))
-                    pairs.append((_RANKS[relation.grade] + 1.5 * weak + distance, i, j, relation))
+                    pairs.append((RANKS[how.grade] + 1.5 * weak + distance, i, j, how))
         pairs.sort(key=lambda pair: pair[:3])
         used_left: set[int] = set()
-        for _, i, j, relation in pairs:
+        for _, i, j, how in pairs:
             if i not in used_left and j not in taken:
                 used_left.add(i)
                 taken.add(j)
-                verdicts.append(_verdict(left[i], right[j], relation))
+                verdicts.append(_verdict(left[i], right[j], how))
         free_left = [i for i in free_left if i not in used_left]
     return [left[i] for i in free_left], [right[j] for j in range(len(right)) if j not in taken]
 
 
 def _key(quantity: Quantity) -> tuple[Fraction, str, str]:
     kind = "cardinal" if quantity.soft else "ordinal" if quantity.kind == "roman" else quantity.kind
-    written = _digits(quantity) if kind == "clock" else _name_in(quantity)
+    written = digits_of(quantity) if kind == "clock" else name_in(quantity)
     return (quantity.value, kind + written + "~" * (quantity.lexical and quantity.value == 1), quantity.unit)
 
 
-def _name_in(quantity: Quantity) -> str:
-    """An identifier, or the digits of a numeral that may be one: it begins, or its fraction ends, with 0 (*3.10*)."""
-    if quantity.kind == "identifier":
-        return quantity.surface
-    if quantity.kind != "cardinal" or quantity.unit:
-        return ""
-    found = re.fullmatch(r"0\d+|(\d+)[.,](\d*0)", quantity.surface)
-    return "" if found is None else found[0] if found[1] is None else f"{found[1]}.{found[2]}"
-
-
-def _digits(quantity: Quantity) -> str:
-    return re.sub(r"\D", "", quantity.surface)
-
-
-def _verdict(source: Quantity, target: Quantity, relation: _Relation) -> Verdict:
-    if not target.localised and relation.grade != "wrong":
+def _verdict(source: Quantity, target: Quantity, how: Relation) -> Verdict:
+    if not target.localised and how.grade != "wrong":
         return Verdict("tolerable", "", source, target, "notation not localised")
-    return Verdict(relation.grade, "", source, target, relation.note)
-
-
-_ORDINAL = frozenset({"ordinal", "roman"})
-_SHARES: dict[str, int] = {"percent": 100, "permille": 1000}
-_COUNTABLE = frozenset(
-    {"cardinal", "ordinal", "roman", "date", "identifier", "approximate", "power", "fraction", "decade"}
-)
-
-
-def _relation(a: Quantity, b: Quantity) -> _Relation | None:
-    """How *b* carries over *a*, or None if it does not."""
-    kinds = {a.kind, b.kind}
-    if "always" in kinds:
-        other = b if a.kind == "always" else a
-        return _Relation("equivalent", "idiom") if len(kinds) == 1 or (other.value, other.unit) in ALWAYS else None
-    if "clock" in kinds:
-        return _clock_relation(a, b)
-    if a.value == b.value == 1 and a.lexical != b.lexical:
-        other = b if a.lexical else a
-        if other.kind in _ORDINAL or re.search(r"\d[.,]", other.surface):
-            return None  # the article is neither *first* nor *1.000*
-    if kinds == {"decade"}:
-        low, high = sorted((a.value, b.value))
-        alike = low == high or (low < 100 and high < 2200 and low == high % 100)
-        return _Relation("equivalent", "decade") if alike else None
-    if "decade" in kinds:
-        decade, other = (a, b) if a.kind == "decade" else (b, a)
-        if decade.value == 100 * (other.value - 1) and (other.kind in _ORDINAL or other.unit == "century"):
-            return _Relation("equivalent", "century")
-    if kinds == {"identifier"} and a.value == b.value and all(re.search(r"[^\W\d_]", q.surface) for q in (a, b)):
-        return _Relation("equivalent", "identifier")
-    if kinds & _SHARES.keys():
-        return _share_relation(a, b)
-    if "fraction" in kinds and a.kind != b.kind:
-        fraction, other = (a, b) if a.kind == "fraction" else (b, a)
-        one = fraction.value.numerator == 1 and "/" not in fraction.surface
-        if one and other.value == fraction.value.denominator > 2 and not other.unit:
-            return _Relation("equivalent", "one of so many")
-    if kinds == {"date"} and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
-        return None
-    equal, units = _equal(a, b), _unit_relation(a, b)
-    if equal and kinds == {"cardinal"} and _name_in(a) != _name_in(b) and (a.surface + b.surface).isascii():
-        equal = _Relation("tolerable", "not the same digits")
-    if equal and units:
-        if equal.note or units.note:
-            return max(equal, units, key=lambda relation: _RANKS[relation.grade])
-        crossing = (kind for kind in _CROSSING if kind in kinds)
-        return equal if a.kind == b.kind else _Relation("equivalent", next(crossing, "notation"))
-    return _converted(a, b) if a.unit and b.unit and kinds == {"measure"} else None
-
-
-_CROSSING = ("ordinal", "roman", "date", "decade", "fraction", "identifier", "power")
-
-
-def _equal(a: Quantity, b: Quantity) -> _Relation | None:
-    if a.value == b.value:
-        return _Relation("same", "")
-    if a.value in b.also or b.value in a.also or (a.also and b.also and not set(a.also).isdisjoint(b.also)):
-        return _Relation("equivalent", "year" if 1000 <= max(a.value, b.value) < 2200 else "reading")
-    return None
-
-
-def _clock_relation(a: Quantity, b: Quantity) -> _Relation | None:
-    if a.kind == b.kind:
-        if a.value == b.value:
-            return _Relation("same" if _digits(a) == _digits(b) else "equivalent", "clock")
-        if abs(a.value - b.value) == 720 and (a.unit != "24" or b.unit == "12"):
-            return _Relation("equivalent" if a.unit != "24" else "tolerable", "clock, half of the day unsaid")
-        return None
-    clock, other = (a, b) if a.kind == "clock" else (b, a)
-    if other.kind not in ("cardinal", "fraction", "measure") or other.unit not in ("", "hour"):
-        return None
-    hour, minute = divmod(clock.value, 60)
-    if len(other.surface) in (3, 4) and other.value == hour * 100 + minute:
-        return _Relation("equivalent", "clock")  # at 2100
-    hours = clock.value / 60  # deux heures et demie is two and a half hours as well
-    if (minute == 0 or other.unit) and other.value in (hours, hours - 12, hours or 24):
-        return _Relation("tolerable", "clock")
-    dotted = re.fullmatch(r"(\d{1,2})[.,](\d\d)", other.surface)
-    if dotted and int(dotted[2]) == minute and int(dotted[1]) in (hour, hour - 12, hour + 12):
-        return _Relation("equivalent", "clock")
-    return None
-
-
-def _share_relation(a: Quantity, b: Quantity) -> _Relation | None:
-    """Percent and permille: with each other, with fractions; not with plain numbers."""
-    if a.kind == b.kind:
-        return _Relation("same", "") if _equal(a, b) else None
-    if (a.soft or b.soft) and _equal(a, b) and {a.kind, b.kind} <= {"percent", "permille", "cardinal"}:
-        return _Relation("tolerable", "percent unsaid") if "cardinal" in (a.kind, b.kind) else None
-    left, right = (q.value / _SHARES.get(q.kind, 1) for q in (a, b))
-    plain = a if a.kind not in _SHARES else b
-    if left == right and (plain.kind in ("fraction", *_SHARES) or plain.lexical or plain.value.denominator > 1):
-        return _Relation("equivalent", "share")
-    return None
-
-
-# ----------------------------------------------------------------------------
-# Units.
-
-
-def _meanings(unit: str) -> Sequence[str]:
-    return shared_data()["ambiguous"].get(unit, (unit,))
-
-
-@cache
-def _short(unit: str) -> str:
-    """The first symbol of a unit, without the signs of a regular expression."""
-    return unit if unit.isupper() else re.sub(r"\\?.\?|\\", "", shared_data()["symbols"].get(unit, [unit])[0])
-
-
-def _unit_relation(a: Quantity, b: Quantity) -> _Relation | None:
-    """Whether two quantities of the same value may have these units."""
-    if a.unit == b.unit or a.soft or b.soft:
-        return _Relation("same", "")
-    if not set(_meanings(a.unit)).isdisjoint(_meanings(b.unit)):
-        return _Relation("same", "")
-    if a.lexical or b.lexical:
-        return _Relation("same", "") if "" in (a.unit, b.unit) else None
-    units = {a.unit, b.unit}
-    if {unit.removesuffix("_per_hour") for unit in units} == {min(units, key=len)}:
-        return _Relation("tolerable", "per hour on one side only")
-    if "" in units or "date" in (a.kind, b.kind):
-        (unit,) = units - {""} if len(units - {""}) == 1 else ("",)
-        plain = a.kind in _COUNTABLE and b.kind in _COUNTABLE
-        return (
-            _Relation("same", "") if plain or not unit else _Relation("tolerable", f"{_short(unit)} on one side only")
-        )
-    return None
-
-
-@cache
-def _pint() -> Any:
-    """pint's registry of units, or None where pint is not installed."""
-    try:
-        import pint
-    except ImportError:
-        return None
-    registry: Any = pint.UnitRegistry()
-    for unit, meant in shared_data()["defined"].items():
-        registry.define(f"{unit} = {meant}")
-    return registry
-
-
-def _converted(a: Quantity, b: Quantity) -> _Relation | None:
-    """Whether two measures in different units are the same amount, within rounding to the precision written."""
-    for one in _meanings(a.unit):
-        for other in _meanings(b.unit):
-            counted = _counted(a.value, one, b.value, other)
-            if counted is not None:
-                if counted:
-                    return _Relation("equivalent", "duration")
-                continue
-            for amount in _amounts(a.value, one, other, a.unit == "degree"):
-                if abs(amount - b.value) <= _tolerance(b):
-                    grade: Grade = "equivalent" if _is_speed(one) == _is_speed(other) else "tolerable"
-                    return _Relation(grade, f"≈ {float(amount):.6g}")
-    return None
-
-
-def _amounts(value: Fraction, unit: str, other: str, by_degrees: bool) -> Iterator[Fraction]:
-    """A value in another unit: a speed also where one side lacks *per hour*, *20 degrees* also as a difference."""
-    amount = _in_unit(value, unit, other)
-    if amount is None and _is_speed(unit) != _is_speed(other):
-        amount = _in_unit(value, unit.removesuffix("_per_hour"), other.removesuffix("_per_hour"))
-    if amount is not None:
-        yield amount
-    if by_degrees and {unit, other} == {"degree_Fahrenheit", "degree_Celsius"}:
-        yield value * (Fraction(5, 9) if unit == "degree_Fahrenheit" else Fraction(9, 5))
-
-
-def _is_speed(unit: str) -> bool:
-    return unit.endswith("_per_hour")
-
-
-def _tolerance(quantity: Quantity) -> Fraction:
-    """How far a converted amount may be off; degrees have their zero anywhere, so that half of one is always within."""
-    within = min(_rounding(quantity.value), abs(quantity.value) * _MOST_ROUNDED)
-    return max(within, Fraction(1, 2)) if quantity.unit.startswith("degree") else within
-
-
-def _counted(value: Fraction, unit: str, other_value: Fraction, other_unit: str) -> bool | None:
-    """Whether counted units (years, days, hours) say the same; None where they cannot be counted in each other."""
-    left, right = _steps(value, unit), _steps(other_value, other_unit)
-    common = left.keys() & right.keys()
-    return any(left[unit] == right[unit] for unit in common) if common else None
-
-
-def _steps(value: Fraction, unit: str) -> dict[str, Fraction]:
-    """The amount in its unit and in all that its unit is counted in (*decade*: years, months)."""
-    found = {unit: value}
-    while unit in shared_data()["counted"]:
-        factor, unit = shared_data()["counted"][unit]
-        value *= factor
-        found[unit] = value
-    return found
-
-
-def _in_unit(value: Fraction, unit: str, other: str) -> Fraction | None:
-    registry = _pint()
-    if registry is None:
-        return None
-    import pint
-
-    try:
-        return Fraction(registry.Quantity(float(value), _pint_name(unit)).to(_pint_name(other)).magnitude)
-    except (pint.PintError, AttributeError, OverflowError, ValueError):
-        return None
-
-
-def _pint_name(unit: str) -> str:
-    """``square_meter`` is ``meter ** 2``, ``mile_per_hour`` is ``mile / hour``."""
-    power = {"square": "** 2", "cubic": "** 3"}.get(unit.partition("_")[0])
-    return f"{unit.partition('_')[2]} {power}" if power else unit.replace("_per_", " / ")
-
-
-def _rounding(value: Fraction) -> Fraction:
-    """Half a unit of the last place that is written, of five where a five stands there; one percent at least.
-
-    >>> [float(_rounding(Fraction(value))) for value in ("15", "160", "24688", "1.83")]
-    [2.5, 5.0, 246.88, 0.0183]
-    """
-    place = Fraction(1)
-    while (value / place).denominator > 1 and place > Fraction(1, 10**9):
-        place /= 10
-    while value and (value / place) % 10 == 0 and place < 10**30:
-        place *= 10
-    steps = 5 if (value / place) % 10 == 5 else 1
-    return max(steps * place / 2, abs(value) / 100)
+    return Verdict(how.grade, "", source, target, how.note)
 
 
 # ----------------------------------------------------------------------------
@@ -702,17 +354,14 @@ def _unmatched(
             gone[0].add(i)
             gone[1].add(j)
             yield Verdict("wrong", what, left[i], right[j])
-    sides = [
-        [quantity for v in verdicts if (quantity := v.source)],
-        [quantity for v in verdicts if (quantity := v.target)],
-    ]
+    sides = [[v.source for v in verdicts if v.source], [v.target for v in verdicts if v.target]]
     values = [{(value, u) for q in side for value in (q.value, *q.also) for u in ("", q.unit)} for side in sides]
     extra = Counter(quantity.value for j, quantity in enumerate(right) if j not in gone[1])
     for side, rest in enumerate((left, right)):
         for i, quantity in enumerate(rest):
             if i in gone[side] or quantity.certainty < 1:
                 continue
-            again = (quantity.value, quantity.unit) in values[1 - side] and (side or quantity.kind not in _SHARES)
+            again = (quantity.value, quantity.unit) in values[1 - side] and (side or quantity.kind not in SHARES)
             note, wrong = "", ("missing", "added")[side]
             if quantity.kind == "measure" and _in_another_unit(quantity, sides[side], sides[1 - side]):
                 note = "in another unit"
@@ -759,12 +408,12 @@ def _in_another_unit(quantity: Quantity, side: Iterable[Quantity], other: Iterab
 
     What stands in brackets behind another of its own side is often rounded twice: *six metres (18 feet)*.
     """
-    if any(_converted(each, quantity) for each in other if each.kind == "measure" and each.unit != quantity.unit):
+    if any(converted(each, quantity) for each in other if each.kind == "measure" and each.unit != quantity.unit):
         return True
     measures = [each for each in side if each.kind == "measure" and each.unit != quantity.unit]
     before = [each for each in measures if 0 <= quantity.span[0] - each.span[1] < 12]
-    amounts = (_in_unit(e.value, a, b) for e in before for a in _meanings(e.unit) for b in _meanings(quantity.unit))
-    return any(amount and abs(quantity.value / amount - 1) < _MOST_ROUNDED for amount in amounts)
+    amounts = (in_unit(e.value, a, b) for e in before for a in meanings(e.unit) for b in meanings(quantity.unit))
+    return any(amount and abs(quantity.value / amount - 1) < MOST_ROUNDED for amount in amounts)
 
 
 def _copied(quantity: Quantity, text: str) -> bool:
@@ -780,7 +429,7 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
     if a.lexical or b.lexical or "always" in (a.kind, b.kind):
         return None
     certain = a.certainty == 1 or b.certainty == 1
-    if {a.kind, b.kind} <= {*_ORDINAL, "fraction"}:
+    if {a.kind, b.kind} <= {*ORDINAL, "fraction"}:
         one = 1 in (q.value.numerator for q in (a, b) if q.kind == "fraction")
         alike = one or (a.kind == "fraction") == (b.kind == "fraction")
         kind = "fraction" if a.kind == "fraction" else "ordinal"
@@ -792,24 +441,21 @@ def _what_is_wrong(a: Quantity, b: Quantity) -> tuple[int, str] | None:
         return _clearly_wrong(a, b)
     if a.certainty != b.certainty and (a.unit or b.unit) and a.unit != b.unit:
         return None
-    if a.kind in _SHARES and b.kind not in _SHARES:
-        return (0, "percent lost") if a.value == b.value else (5, "value")
-    if b.kind in _SHARES and a.kind not in _SHARES:
-        return (0, "percent added") if a.value == b.value else (5, "value")
-    if a.kind in _SHARES and a.kind != b.kind:
-        return (0, "percent changed") if a.value == b.value else (5, "value")
+    if a.kind != b.kind and (a.kind in SHARES or b.kind in SHARES):
+        change = "changed" if {a.kind, b.kind} <= SHARES.keys() else "lost" if a.kind in SHARES else "added"
+        return (0, f"percent {change}") if a.value == b.value else (5, "value")
     if a.kind == b.kind == "clock":
         return (0, "clock shifted by 12 h") if abs(a.value - b.value) == 720 else (2, "clock changed")
     if a.kind == b.kind == "date" and a.unit == b.unit == "month":
         return (1, "month changed")
     if a.value == b.value:
-        unknown = a.kind == b.kind == "measure" and _pint() is None
+        unknown = a.kind == b.kind == "measure" and relations.pint_registry() is None
         return (0, "unit changed" + (", or not converted: pint is not installed" if unknown else ""))
     if a.value == -b.value:
         return (1, "sign")
     if a.value and b.value and _power_of_ten(a.value / b.value):
         in_words = re.search(r"[^\W\d_]", a.surface + b.surface) is not None
-        return (2, "separator" if not in_words and _digits(a) == _digits(b) else "scale")
+        return (2, "separator" if not in_words and digits_of(a) == digits_of(b) else "scale")
     if "clock" in (a.kind, b.kind) or "date" in (a.kind, b.kind):
         return (6, "value")
     if {a.kind, b.kind} == {"measure", "cardinal"} and "year" not in (a.unit, b.unit) and (is_year(a) or is_year(b)):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from babel import Locale
@@ -14,6 +15,7 @@ from babel import Locale
 from nbquantities.errors import QuantitiesError, UnknownNameError
 
 _LANGUAGES = Path(__file__).parent / "languages"
+_Made = TypeVar("_Made")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 # ----------------------------------------------------------------------------
@@ -25,18 +27,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 THIN_SPACE = "\u202f"
 
 
-_SAME_SIGN = str.maketrans(
-    {
-        "\u00a0": THIN_SPACE,
-        "\u2007": THIN_SPACE,
-        "\u2009": THIN_SPACE,
-        "\u2019": "'",
-        "\uff0e": ".",
-        "\uff07": "'",
-        "\u066c": "'",
-        "\u066b": ".",
-    }
-)
+_SAME_SIGN = str.maketrans("\u00a0\u2007\u2009\u2019\uff07\u066c\uff0e\u066b", THIN_SPACE * 3 + "'''..")
 
 
 def plain_sign(sign: str) -> str:
@@ -96,6 +87,19 @@ def grouped_properly(parts: Sequence[str]) -> bool:
     return bool(_WESTERN.fullmatch(joined) or (len(parts) > 2 and _INDIAN.fullmatch(joined)))
 
 
+def language_files() -> dict[str, Path]:
+    """The file of each language: the package's, and those in the folder that ``NBQUANTITIES_LANGUAGES`` names.
+
+    Raises `QuantitiesError` if that folder does not exist.
+    """
+    files = {file.stem: file for file in _LANGUAGES.glob("*.yaml")}
+    if folder := os.environ.get("NBQUANTITIES_LANGUAGES"):
+        if not Path(folder).is_dir():
+            raise QuantitiesError(f"NBQUANTITIES_LANGUAGES: there is no folder {folder}")
+        files |= {file.stem: file for file in Path(folder).glob("*.yaml")}
+    return files
+
+
 @cache
 def language_data(lang: str) -> dict[str, Any]:
     """What the language's file says. Raises `UnknownNameError` for a language without number rules.
@@ -103,10 +107,47 @@ def language_data(lang: str) -> dict[str, Any]:
     >>> language_data("de")["locales"]
     ['de', 'de_CH']
     """
-    known = [file.stem for file in _LANGUAGES.glob("*.yaml")]
-    if base_language(lang) not in known:
-        raise UnknownNameError("language", lang, known)
-    return read_yaml(_LANGUAGES / f"{base_language(lang)}.yaml")
+    files = language_files()
+    if base_language(lang) not in files:
+        raise UnknownNameError("language", lang, files)
+    return _Data(files[base_language(lang)])
+
+
+class _Data(dict[str, Any]):
+    """The fields of a language's file. Raises `QuantitiesError`, with the file, for one that is needed and missing."""
+
+    def __init__(self, file: Path):
+        super().__init__(read_yaml(file))
+        self.file = file
+
+    def __missing__(self, field: str) -> Any:
+        raise QuantitiesError(f"{self.file}: there is no '{field}' (fields: README.md beside the package's languages)")
+
+
+def cached_rules(make: Callable[[str], _Made]) -> Callable[[str], _Made]:
+    """*make*, once a language. Raises `QuantitiesError`, with file and line, for what is not a regular expression."""
+
+    @cache
+    @wraps(make)
+    def made(lang: str) -> _Made:
+        try:
+            return make(lang)
+        except re.error as error:
+            file = language_files()[base_language(lang)]
+            raise QuantitiesError(_bad_pattern(file) or f"{file}: {error}") from error
+
+    return made
+
+
+def _bad_pattern(file: Path) -> str:
+    """The first text of a file that is not a regular expression, with its line; empty if all are."""
+    events = yaml.parse(file.read_text(encoding="utf-8"), Loader=_LOADER)
+    for event in events:
+        try:
+            re.compile(getattr(event, "value", ""))
+        except re.error as error:
+            return f"{file}: line {event.start_mark.line + 1}: '{event.value}' is not a regular expression: {error}"
+    return ""
 
 
 def check_text(text: object) -> None:
@@ -149,3 +190,17 @@ class _Strict(_LOADER):
             if key in keys[:place]:
                 raise yaml.YAMLError(f"line {node.value[place][0].start_mark.line + 1}: '{key}' is there twice")
         return super().construct_mapping(node, deep)
+
+
+def words_by_value(*tables: Mapping[Any, Any]) -> list[tuple[Any, str]]:
+    """Each word with its value, from tables of words by their value, or of values by their word.
+
+    >>> words_by_value({2: ["two", "couple"]}, {"ten": 10})
+    [(2, 'two'), (2, 'couple'), (10, 'ten')]
+    """
+    return [
+        pair
+        for table in tables
+        for key, given in table.items()
+        for pair in ([(key, word) for word in given] if isinstance(given, list) else [(given, key)])
+    ]

@@ -10,8 +10,9 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from itertools import compress, pairwise
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
 from nbquantities.language import (
@@ -266,32 +267,8 @@ WORD = (
 WORDS = re.compile(WORD)
 
 
-#: How many words of a language are remembered as looked up.
-_REMEMBERED = 200_000
-
-
-_Fact = TypeVar("_Fact")
-
-
-class Remembered(dict[str, _Fact]):
-    """What *look* finds for a word, remembered, because the words of a text repeat.
-
-    >>> lengths = Remembered(len)
-    >>> lengths["three"], list(lengths)
-    (5, ['three'])
-    """
-
-    def __init__(self, look: Callable[[str], _Fact]):
-        super().__init__()
-        self._look = look
-
-    def __missing__(self, word: str) -> _Fact:
-        found = self._look(word)
-        if len(word) <= MOST_LETTERS:
-            if len(self) > _REMEMBERED:
-                self.clear()
-            self[word] = found
-        return found
+#: How many words of a language are remembered as looked up, because the words of a text repeat.
+REMEMBERED = 1 << 16
 
 
 #: Letters of the longest word that is looked up; 999 999 has 56 in German, and what is longer is no number.
@@ -320,26 +297,15 @@ class Entry:
     phrases: tuple[tuple[tuple[str, ...], Atom], ...] = ()
 
 
-class Reader(Protocol):
-    def pieces(self, text: str) -> list[Piece]:
-        """The pieces of numbers in *text*, left to right."""
-
-
 # ----------------------------------------------------------------------------
 # Pieces of numbers in languages that put spaces between words.
 
-_TOKEN = re.compile(rf"{WORD}|({TRADITIONAL})|({LITERAL})|[¼½¾⅕⅖⅗⅘⅙⅛⅜⅝⅞]")
+#: Fractions in one sign.
+VULGAR = "¼½¾⅕⅖⅗⅘⅛⅜⅝⅞"
+_TOKEN = re.compile(rf"{WORD}|({TRADITIONAL})|({LITERAL})|[{VULGAR}]")
 
 
 _COMMA = Atom("comma")
-
-
-_VULGAR = {"¼": ".25", "½": ".5", "¾": ".75", "⅕": ".2", "⅖": ".4", "⅗": ".6", "⅘": ".8"} | {
-    "⅛": ".125",
-    "⅜": ".375",
-    "⅝": ".625",
-    "⅞": ".875",
-}
 
 
 _GAP = re.compile("[ \u00a0\u2009\u202f]*")
@@ -365,9 +331,7 @@ class SpacedReader:
         letters = "|".join(sorted(attached, key=len, reverse=True)) or "(?!)"
         self.rules = convention(lang)
         self.entry = entry
-        self.after_digits = {
-            word: Atom("scale", Decimal(value)) for word, value in data.get("after_digits", {}).items()
-        }
+        self.after_digits = {w: Atom("scale", Decimal(value)) for w, value in data.get("after_digits", {}).items()}
         # 3 M€: the letter of a scale may stand after a space where a currency sign follows it.
         self.attached = re.compile(rf"(?:{letters})(?![^\W_])|{_GAP.pattern[:-1]}{{0,3}}(?:{letters})(?=[{_CURRENCY}])")
         self.after_currency = re.compile(rf"(?:{'|'.join(sorted(money, key=len, reverse=True)) or '(?!)'})(?![^\W_])")
@@ -375,8 +339,8 @@ class SpacedReader:
         self.comma = bool(data.get("comma"))
         self.half_after = frozenset(data.get("half_after", ()))
         self.clock_after = re.compile(data.get("clock_after", "(?!)"))
-        self._known = Remembered(self._look)
-        self._folded = Remembered(fold)
+        self._known = lru_cache(REMEMBERED)(self._look)
+        self._folded = lru_cache(REMEMBERED)(fold)
 
     def _look(self, token: str) -> Entry | bool:
         """What is known of a token: as a number word, True for one that `_other` reads, False for any other word."""
@@ -387,7 +351,7 @@ class SpacedReader:
         """The pieces of numbers in *text*, left to right."""
         pieces: list[Piece] = []
         tokens = list(_TOKEN.finditer(text))
-        known = [self._known[token[0]] for token in tokens]
+        known = [self._known(token[0]) for token in tokens]
         skip = 0
         for i in compress(range(len(tokens)), known):
             if i < skip:
@@ -425,7 +389,7 @@ class SpacedReader:
             self._literals(text, token[2], start, pieces)
         elif token.lastindex == 1:
             pieces.append(literal_piece(traditional_literal(token[1], start), joined=False))
-        elif token[0] in _VULGAR:
+        elif token[0] in VULGAR:
             self._vulgar(text, token[0], start, pieces)
         elif pieces and pieces[-1].literal is not None:  # 5 millions: a plural that is no number by itself
             atom = self.after_digits.get(token[0].lower())
@@ -437,7 +401,7 @@ class SpacedReader:
         if i + len(rest) >= len(tokens):
             return False
         for j, word in enumerate(rest, i + 1):
-            if self._folded[tokens[j][0]] != word:
+            if self._folded(tokens[j][0]) != word:
                 return False
             gap = gap_between(text, tokens[j - 1].end(), tokens[j].start())
             if gap not in _HYPHENS and gap not in _APOSTROPHES and not (gap and _GAP.fullmatch(gap)):
@@ -460,9 +424,7 @@ class SpacedReader:
             return False
         last = pieces[-1]
         gap = gap_between(text, last.end, start)
-        if gap in (" ", "-") or (gap in _HYPHENS) or (gap and _GAP.fullmatch(gap)):
-            return True
-        if gap == "" and last.literal is not None:
+        if gap in _HYPHENS or (_GAP.fullmatch(gap) if gap else last.literal is not None):
             return True
         if self.comma and gap == ", " and last.atom.role == "scale":
             pieces.append(Piece(last.end, last.end + 1, _COMMA, ",", joined=True))
@@ -500,7 +462,7 @@ class SpacedReader:
 
     def _vulgar(self, text: str, sign: str, start: int, pieces: list[Piece]) -> None:
         """*½* adds to the number before it (*2½*), or is a number by itself."""
-        value = Decimal("0" + _VULGAR[sign])
+        value = Decimal(str(round(unicodedata.numeric(sign), 3)))
         last = pieces[-1] if pieces else None
         if last is not None and last.literal is not None and gap_between(text, last.end, start) in _NARROW:
             pieces.append(Piece(start, start + 1, Atom("half", value), sign, joined=True))
@@ -516,12 +478,12 @@ _UNSPACED_GAP = re.compile("[ \u00a0\u2009\u202f\u3000]*")
 
 
 class UnspacedReader:
-    """Cuts a text into pieces, by characters and runs of digits."""
+    """Cuts a text into pieces, by characters and runs of digits; *atoms*: what each word of numbers is."""
 
-    def __init__(self, lang: str):
+    def __init__(self, lang: str, atoms: dict[str, Atom]):
         data = language_data(lang)
         self.rules = convention(lang)
-        self.atoms = atoms = dict(_atoms(data))
+        self.atoms = atoms
         self.digits = {character: str(value) for character, value in data["digits"].items()}
         self.suffixes = {suffix: Decimal(value) for suffix, value in data.get("attached", {}).items()}
         self.about = frozenset(data.get("about", ""))
@@ -650,19 +612,3 @@ def _named(pattern: str, signs: dict[str, str]) -> str:
     for name, characters in signs.items():
         pattern = pattern.replace("{" + name + "}", characters)
     return pattern
-
-
-def _atoms(data: dict[str, Any]) -> list[tuple[str, Atom]]:
-    financial = frozenset(data.get("financial", ""))
-    bare = frozenset(data["bare"])
-
-    def atom(role: Any, word: str, value: Any) -> tuple[str, Atom]:
-        return word, Atom(role, Decimal(value), bare=word in bare, financial=word in financial)
-
-    found = [atom("add", word, value) for word, value in {**data["digits"], **data.get("words", {})}.items()]
-    found += [atom("multiply", word, value) for word, value in data["multipliers"].items()]
-    found += [atom("scale", word, value) for value, words in data["scales"].items() for word in words]
-    found += [atom("point", word, 0) for word in data["point"]]
-    found += [atom("minus", word, 0) for word in data["minus"]["words"]]
-    found += [atom("percent", word, 0) for word in data.get("percent_before", ())]
-    return found

@@ -8,9 +8,9 @@ from decimal import Decimal, localcontext
 from functools import cache
 from typing import Any
 
+from nbquantities.compose import EXACT
 from nbquantities.errors import QuantitiesError, UnknownNameError
 from nbquantities.language import convention, language_data
-from nbquantities.numerals import EXACT
 
 _FORMS = ("digits", "grouped", "scale", "words", "native", "financial")
 

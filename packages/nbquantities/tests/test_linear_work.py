@@ -16,10 +16,11 @@ import pytest
 
 from nbquantities import compare_quantities, find_numbers, find_quantities
 from nbquantities.compare import MOST_COMPARED
-from nbquantities.kinds import _rules as quantity_rules
-from nbquantities.numerals import EXACT
+from nbquantities.compose import EXACT
+from nbquantities.notations import notations_of
 from nbquantities.numerals import _rules as number_rules
-from nbquantities.tokenise import _TOKEN, MOST_DIGITS, MOST_LETTERS, UnspacedReader
+from nbquantities.rules import rules_of
+from nbquantities.tokenise import _TOKEN, MOST_DIGITS, MOST_LETTERS
 
 HAN = (
     "百",
@@ -106,7 +107,7 @@ def steps(function, *arguments) -> int:
 def warmed(lang: str, unit: str) -> None:
     """What is made once a language, and remembered, is no work of the text's."""
     find_numbers(text_of(unit, 400), lang)
-    number_rules(lang).reader._known.clear() if lang not in ("zh", "ja") else None
+    number_rules(lang).reader._known.cache_clear() if lang not in ("zh", "ja") else None
 
 
 @pytest.mark.parametrize(("lang", "unit"), ATTACKS)
@@ -176,12 +177,12 @@ def test_finding_and_comparing_quantities_is_linear(lang, unit):
 
 @pytest.mark.parametrize("lang", sorted(QUANTITIES))
 def test_no_pattern_of_quantities_goes_back_without_a_limit(lang):
-    rules = quantity_rules(lang)
+    rules = rules_of(lang)
+    lookups = (rules.units, rules.before, rules.in_words)
     for pattern in (
-        *rules.units._tried.values(),
-        rules.before,
+        *(pattern for lookup in lookups for pattern in lookup._tried.values()),
         rules.patterns["permille"],
-        *(notation.pattern for notation in rules.notations),
+        *(notation.pattern for notation in notations_of(lang)),
     ):
         assert limitless(pattern.pattern, pattern.flags) == [], pattern.pattern[:200]
 
@@ -226,5 +227,5 @@ def test_a_repeat_that_may_fail_has_a_limit():
     assert limitless("a*b") and limitless("(?:a|b+c)") and limitless("a(?=b*)") and limitless("(?:a+b)*")
     assert not limitless("ab*") and not limitless("a+b?") and not limitless("a{1,9}b")
     for lang in ("zh", "ja"):
-        assert limitless(UnspacedReader(lang).token.pattern) == []
+        assert limitless(number_rules(lang).reader.token.pattern) == []
     assert limitless(_TOKEN.pattern, re.UNICODE) == []

@@ -1,0 +1,191 @@
+"""The number words of a language: what num2words says for small numbers, and the language's own YAML file.
+
+num2words is asked once a language, for the words below one hundred (and whole hundreds), and its ordinals; larger
+numbers are put together by `compose`. What it does not speak, or gets wrong, stands in the YAML file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from nbquantities.compose import compose
+from nbquantities.language import language_data, words_by_value
+from nbquantities.tokenise import MOST_LETTERS, SOLID, WORDS, Atom, Entry, Piece, Role, fold
+
+
+class Lexicon:
+    """The number words of one language; `entry` looks a word up, compounds included.
+
+    >>> [part.atom.value for part in Lexicon("de").entry("Zwölfhundert").parts]
+    [Decimal('12'), Decimal('100')]
+    >>> Lexicon("de").entry("Dreieck") is None
+    True
+    """
+
+    def __init__(self, lang: str):
+        data = language_data(lang)
+        compound = data.get("compound", {"glue": ()})
+        self.grammar = frozenset(data.get("grammar", ()))
+        self.proclitics = tuple(map(fold, data.get("proclitics", ())))
+        self.joints = [(fold(a), fold(b), fold(c)) for a, b, c in data.get("joints", ())]
+        self.tails = re.compile(f"(?:{'|'.join(map(fold, data['tails']))})$" if "tails" in data else "(?!)")
+        self.atoms: dict[str, Atom] = {}
+        self.phrases: dict[str, list[tuple[tuple[str, ...], Atom]]] = {}
+        words = ((_key(word), atom) for word, atom in vocabulary(data))
+        for (first, *rest), atom in (*words, *_spoken(data.get("lexicon"))):
+            if rest:
+                self.phrases.setdefault(first, []).append((tuple(rest), atom))
+            else:
+                self.atoms.setdefault(first, atom)
+        for word, value in data.get("words", {}).items():
+            if value is None:
+                self.atoms.pop(fold(word), None)
+        for phrases in self.phrases.values():
+            phrases.sort(key=lambda phrase: -len(phrase[0]))
+        whole = {word for word in self.atoms if len(word) < 2} | set(map(fold, compound.get("inflected", ())))
+        solid = [word for word, atom in self.atoms.items() if atom.role in SOLID and word not in whole]
+        inner = "|".join(map(re.escape, compound["glue"]))
+        self.prefix = inner if inner in data.get("glue", ()) else "\0"  # وخمسة عشر
+        words = "|".join(sorted(solid, key=len, reverse=True)) if "compound" in data else "(?!)"
+        self.compound = re.compile(f"(?:{inner})?({words})")
+        # One letter alone is a numeral in the contexts that the language lists, or with an ending (Ve siècle).
+        endings = "|".join(data.get("roman", ()))
+        single = "[IVX]" if data.get("roman_letters") else f"[IVX](?:{endings or '[IVX]'})$"
+        roman = f"(?=[IVX]{{2}}|{single})(X{{0,3}}(?:IX|IV|V?I{{0,3}}))(?:{endings})?"
+        self.roman = re.compile(roman if "roman" in data else "(?!)")
+
+    def entry(self, word: str) -> Entry | None:
+        """What *word* means as a number word, or None."""
+        if len(word) > MOST_LETTERS:
+            return None
+        key = fold(word)
+        parts, phrases = self._parts(key) or self._after_particle(key), list(self.phrases.get(key, ()))
+        if key.startswith(self.prefix):
+            phrases += self.phrases.get(key.removeprefix(self.prefix), ())
+        if not parts and (match := self.roman.fullmatch(word)):
+            parts = (Piece(0, len(word), Atom("add", roman_value(match[1]), ordinal=True), "", True),)
+        return Entry(key, parts, tuple(phrases)) if parts or phrases else None
+
+    def _after_particle(self, key: str) -> tuple[Piece, ...]:
+        """The numeral after a particle or article that is written at it (بأربعة)."""
+        for particle in self.proclitics:
+            atom = self.atoms.get(key[len(particle) :])
+            if atom is not None and key.startswith(particle) and len(key) > len(particle) + 2:
+                return (Piece(0, len(key), atom, "", True),) if atom.role == "add" else ()  # بالمئة is no hundred
+        return ()
+
+    def _parts(self, key: str) -> tuple[Piece, ...]:
+        parts, tail = self._solid(key), self.tails.search(key)
+        if not parts and tail:
+            parts = self._solid(key[: tail.start()])
+            return parts if parts and parts[-1].atom.role in SOLID else ()
+        return parts
+
+    def _solid(self, key: str) -> tuple[Piece, ...]:
+        """The parts of a number word, or of a word that is put together of them, all of it (*zwölfhundert*)."""
+        if key in self.atoms:
+            return (Piece(0, len(key), self.atoms[key], "", True),)
+        for ending, restored, word in self.joints:
+            parts = self._solid(key[: -len(ending)] + restored) if key.endswith(ending) and key != ending else ()
+            if parts and word:
+                return self._checked([*parts, Piece(len(key) - 1, len(key), self.atoms[word], "", True)])
+            if parts:
+                ordinal = replace(parts[-1].atom, ordinal=True)
+                return (*parts[:-1], replace(parts[-1], end=len(key), atom=ordinal))
+        found = list(self.compound.finditer(key))
+        complete = found and sum(match.end() - match.start() for match in found) == len(key)
+        return (
+            self._checked([Piece(*match.span(1), self.atoms[match[1]], "", True) for match in found])
+            if complete
+            else ()
+        )
+
+    def _checked(self, parts: list[Piece]) -> tuple[Piece, ...]:
+        read = compose(parts, 0, self.grammar)
+        return tuple(parts) if read is not None and read.stop == len(parts) else ()
+
+
+def roman_value(numeral: str) -> Decimal:
+    """The value of a Roman numeral below forty.
+
+    >>> roman_value("XIX")
+    Decimal('19')
+    """
+    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in numeral]
+    pairs = zip(values, [*values[1:], 0], strict=True)
+    return Decimal(sum(-value if value < following else value for value, following in pairs))
+
+
+def vocabulary(data: Mapping[str, Any]) -> Iterator[tuple[str, Atom]]:
+    """Every word or phrase with its atom; where one is there twice, the first holds."""
+    bare, financial = {fold(word) for word in data.get("bare", ())}, set(data.get("financial", ""))
+    below_hundred = {value: words.split("/") for value, words in enumerate(data.get("below_hundred", ()))}
+    values = {word: value for word, value in data.get("words", {}).items() if value is not None}
+    halves = {"0.5": [*map(" ".join, data.get("half", ()))], "0.25": [*map(" ".join, data.get("quarter", ()))]}
+    tables: list[tuple[Role | None, Mapping[Any, Any]]] = [
+        ("add", values),
+        ("add", data.get("digits", {})),
+        ("multiply", data.get("multipliers", {})),
+        ("scale", data["scales"]),
+        ("point", {0: data.get("point", [])}),
+        ("glue", {0: data.get("glue", [])}),
+        ("half", halves),
+        ("minus", {0: data.get("minus", {}).get("words", [])}),
+        ("percent", {0: data.get("percent_before", [])}),
+        ("denominator", data.get("denominators", {})),
+        (None, data.get("ordinals", {})),
+        ("add", below_hundred),
+    ]
+    for word in data.get("articles", ()):
+        yield word, Atom("add", Decimal(1), leading=word in data.get("leading", ()))
+    for role, table in tables:
+        for value, word in words_by_value(table):
+            alone = role is None or fold(word) in bare
+            number = Decimal(str(value))
+            yield word, Atom(role or _role(number), number, role is None, alone, financial=word in financial)
+
+
+def _role(value: Decimal) -> Role:
+    return "scale" if value >= 1000 else "multiply" if value == 100 else "add"
+
+
+def _key(phrase: str) -> tuple[str, ...]:
+    return tuple(fold(word) for word in WORDS.findall(phrase))
+
+
+def _spoken(spec: Mapping[str, Any] | None) -> Iterator[tuple[tuple[str, ...], Atom]]:
+    """The small numbers as num2words says them, in every locale, case and gender that *spec* names."""
+    if spec is None:
+        return
+    from num2words import num2words
+
+    hundreds = range(100, 1000, 100) if spec.get("hundreds") else ()
+    values = range(1000) if spec.get("solid") else [*range(100), *hundreds]
+    ranks = range(1, 1001) if spec.get("solid") else [*range(1, 101), 1000]
+    for locale in spec["locales"]:
+        for options in spec.get("options", [{}]):
+            for value in values:
+                key = _key(num2words(value, lang=locale, **options))
+                if value < 100 or len(key) == 1:
+                    for variant in _variants(key, spec.get("variants", {})):
+                        yield variant, Atom("add", Decimal(value))
+        for value in () if spec.get("no_ordinals") else ranks:
+            key = _key(num2words(value, lang=locale, to="ordinal"))
+            if value in (100, 1000):
+                key = key[-1:]  # "one hundredth", of which the first word is a number of its own
+            for variant in _variants(key, spec.get("ordinal_endings", {})):
+                yield variant, Atom(_role(Decimal(value)), Decimal(value), ordinal=True, bare=True)
+
+
+def _variants(key: tuple[str, ...], endings: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, ...]]:
+    """Yield *key*, then *key* with the ending of its last word replaced by each alternative ending."""
+    yield key
+    for ending, others in endings.items():
+        if key[-1].endswith(fold(ending)):
+            stem = key[-1][: len(key[-1]) - len(fold(ending))]
+            for other in others:
+                yield (*key[:-1], stem + fold(other))

@@ -1,0 +1,114 @@
+"""Many patterns at once: the first that matches holds, and only those are tried that may match.
+
+What a pattern's matches begin with, and what they hold, is read off its syntax tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+from nbquantities.tokenise import REMEMBERED
+
+_DIGIT = re.compile(r"[\d⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞]")
+
+
+class Lookup:
+    """Patterns, each with what it means, between *before* and *after*; tried are those that the letter may begin."""
+
+    def __init__(self, patterns: Iterable[tuple[Any, str]], before: str = "", after: str = "", flags: int = 0):
+        known = [(meaning, each, held(each)[0]) for meaning, each in patterns]
+        self.meanings = [meaning for meaning, *_ in known]
+        letters: set[str] = set().union(*(begins for *_, begins in known))
+        self._tried = {}
+        for letter in letters | {""}:
+            some = ((i, each) for i, (_, each, begins) in enumerate(known) if not begins or letter in begins)
+            self._tried[letter] = re.compile(groups(some) + after, flags)
+        ahead = "".join(re.escape(letter) if letter != "0" else r"\d" for letter in sorted(letters))
+        whole = f"{before}(?=[{ahead}])" if letters and all(begins for *_, begins in known) else before
+        self._starts = re.compile(whole, re.IGNORECASE)
+
+    def match(self, text: str, at: int) -> tuple[int, Any] | None:
+        """Where the pattern that matches at a place ends, and what it means."""
+        tried = self._tried.get(_letter(text[at : at + 1])) or self._tried[""]
+        found = tried.match(text, at)
+        return None if found is None else (found.end(), self.meanings[int((found.lastgroup or "g0")[1:])])
+
+    def finditer(self, text: str) -> Iterator[tuple[tuple[int, int], Any]]:
+        """The spans of all matches, one after the other, and what they mean."""
+        end = 0
+        for place in self._starts.finditer(text):
+            start = place.start()
+            if start >= end and (found := self.match(text, start)):
+                end = found[0]
+                yield (start, end), found[1]
+
+
+def groups(patterns: Iterable[tuple[int, str]]) -> str:
+    """One of many patterns, each a group with the letter g and its number."""
+    return f"(?:{'|'.join(f'(?P<g{i}>{pattern})' for i, pattern in patterns) or '(?!)'})"
+
+
+def alike(text: str) -> str:
+    """*text* with one spelling for what patterns take for the same: letters of either case, and digits."""
+    return _DIGIT.sub("0", text.casefold().replace("ı", "i").replace("\u0307", ""))
+
+
+@lru_cache(REMEMBERED)
+def _letter(character: str) -> str:
+    return alike(character)[:1]
+
+
+def held(pattern: str) -> tuple[set[str], set[str]]:
+    """What a pattern tells of its matches, spelled as by `alike`; nothing if it cannot be told.
+
+    The letters that one may begin with, and strings of which each match holds one.
+
+    >>> [[sorted(each) for each in held(pattern)] for pattern in (r"\\d{1,2} o.clock", "(?<!x)(?:half|a half) past")]
+    [[['0'], ['clock']], [['a', 'h'], [' past']]]
+    """
+    return _held(parser.parse(pattern))
+
+
+def _held(items: Iterable[tuple[Any, Any]]) -> tuple[set[str], set[str]]:
+    run, begins, at_start, best = "", set[str](), True, set[str]()
+    for operator, given in items:
+        first: set[str] = set()
+        held: set[str] = set()
+        if operator is parser.LITERAL:
+            run += alike(chr(given))
+            first, held = {alike(chr(given))[:1]}, {run}
+        elif operator in (parser.SUBPATTERN, parser.ASSERT):
+            first, held = _held(given[-1])
+        elif operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT):
+            first, held = _held(given[2])
+        elif operator is parser.BRANCH:
+            branches = zip(*map(_held, given[1]), strict=True)
+            first, held = (set().union(*each) if all(each) else set() for each in branches)
+        elif operator is parser.IN:
+            first = held = {_member(*each) for each in given}
+        optional = operator in (parser.MAX_REPEAT, parser.POSSESSIVE_REPEAT) and not given[0]
+        if operator not in (parser.LITERAL, parser.AT, parser.ASSERT_NOT):
+            run = ""
+        if at_start and operator not in (parser.AT, parser.ASSERT, parser.ASSERT_NOT):
+            begins = begins | first if first and "" not in first else {""}
+            at_start = optional and "" not in begins
+        if held and "" not in held and not optional:
+            held = {part for part in held if not any(other in part and other != part for other in held)}
+            best = max(best, held, key=lambda parts: (min(map(_rarity, parts), default=0), -len(parts)))
+    return begins if not at_start and "" not in begins else set(), best
+
+
+def _rarity(part: str) -> int:
+    return 4 if part == "0" else len(part)
+
+
+def _member(kind: Any, value: Any) -> str:
+    """What a member of a class of characters stands for: one character, a digit, or nothing that can be told."""
+    if kind is parser.LITERAL:
+        return alike(chr(value))
+    digits = value is parser.CATEGORY_DIGIT or (kind is parser.RANGE and all(chr(end).isnumeric() for end in value))
+    return "0" if digits else ""

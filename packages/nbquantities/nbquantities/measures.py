@@ -1,0 +1,135 @@
+"""Amounts, and the unit that stands beside or within one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from nbquantities.language import language_data
+from nbquantities.lookup import Lookup
+from nbquantities.rules import Rules, shared_data
+
+Kind: TypeAlias = Literal[
+    "cardinal", "ordinal", "roman", "fraction", "percent", "permille", "range", "date", "clock", "decade", "money",
+    "measure", "identifier", "approximate", "power", "always",
+]  # fmt: skip
+
+#: Certainty of what a translator may leave unsaid or say in other words.
+WEAK = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """An amount in a text.
+
+    Parameters
+    ----------
+    value : Fraction
+        The exact value: minutes after midnight of a clock time, the first year of a decade, 5 of *5 %*, the first end
+        of a range.
+    kind : str
+        What it is: cardinal, ordinal, roman (*Louis XIV*), fraction, percent, permille, range (its ends are its
+        *parts*), date (a part of one), clock, decade, money, measure, identifier, approximate, power, or always
+        (*24/7*).
+    unit : str
+        The unit as pint names it, an ISO 4217 code, "day", "month" or "year" of a date, "24" of a clock time that
+        names the half of the day; empty if there is none.
+    span : tuple of (int, int)
+        Half-open range of characters.
+    surface : str
+        The text at *span*.
+    certainty : float
+        1 for an amount that a translation has to carry, `WEAK` for one that may be left unsaid.
+    localised : bool
+        False if the notation is another language's.
+    soft : bool
+        Whether kind and unit are those of a neighbour (the first number of *3 to 5 %*).
+    also : tuple of Fraction
+        Other values that the notation can have (21 for the year 2021).
+    parts : tuple of Quantity
+        What the notation falls into where its whole has no match (day and month of *5/11*), and the ends of a range.
+
+    Examples
+    --------
+    >>> from nbquantities import find_quantities
+    >>> [(str(q.value), q.kind, q.unit) for q in find_quantities("It rose 5 % to $5 bn at 3 pm.", "en")]
+    [('5', 'percent', ''), ('5000000000', 'money', 'USD'), ('900', 'clock', '24')]
+    """
+
+    value: Fraction
+    kind: Kind
+    unit: str
+    span: tuple[int, int]
+    surface: str
+    certainty: float = 1.0
+    localised: bool = True
+    soft: bool = False
+    also: tuple[Fraction, ...] = ()
+    parts: tuple[Quantity, ...] = ()
+    lexical: bool = False
+
+
+#: Numerals, one character each.
+HAN = "〇零一二两兩三四五六七八九十"
+
+
+def measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
+    """*quantity* with the unit that stands beside it."""
+    a, b = quantity.span
+    if rules.patterns["permille"].match(text, b):
+        return replace(quantity, kind="permille")
+    if before := next(rules.before.finditer(text[max(0, a - 8) : a]), None):
+        money = replace(quantity, kind="money", unit=before[1])
+        scale = re.match("[mk](?![A-Za-z])", text[b : b + 2])
+        if scale is None:
+            return money
+        thousands = 1000 if scale[0] == "k" else 10**6
+        return replace(money, value=quantity.value * thousands, span=(a, b + 1), surface=text[a : b + 1])
+    after = rules.unit(text, b)
+    of = rules.patterns["of"].match(text, b) if after is None else None
+    if of and (quantity.value >= 10**6 or quantity.value < 1):
+        after = rules.unit(text, of.end())
+    if after is None and quantity.value.denominator == 2:
+        after = _unit_within(text, a, b, rules)
+    if after is None:
+        inner = unit_of_word(quantity.surface, rules)
+        if inner == "percent":
+            return replace(quantity, kind="percent")
+        return replace(quantity, kind="measure", unit=inner) if inner else quantity
+    name, end = after
+    if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[end : end + 2]):
+        return quantity  # a second tree
+    if name == "degree" and (scale_before := next(_SCALE_OF_DEGREES.finditer(text[max(0, a - 4) : a]), None)):
+        name = scale_before[1]
+    kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
+    mark = text[b:end].strip()
+    quoted = mark in _QUOTES and name in ("inch", "foot")
+    if quoted and text.count(_QUOTES[mark], max(0, a - 300), a) % 2:
+        return quantity  # a closing quotation mark
+    also = quantity.also + ((quantity.value * 10**6,) if text[b:end] == "m" else ())
+    soft = quoted and re.search('["“„”]', text[max(0, a - 300) : a - 1]) is not None
+    return replace(quantity, kind=kind, unit=name, also=also, lexical=False, soft=soft)
+
+
+#: Before the number: 摂氏90度.
+_SCALE_OF_DEGREES = Lookup(shared_data()["before_degrees"].items(), after=" ?$")
+#: Marks of inches and feet, and the quotation mark that each may close.
+_QUOTES = {"”": "“", '"': '"', "'": "'", "''": "''"}
+
+
+def unit_of_word(word: str, rules: Rules) -> str:
+    """The unit in a word that a number begins: *dreistündig*, *пятилетний*."""
+    found = next(rules.in_words.finditer(word), None) if word.isalpha() else None
+    return found[1] if found else ""
+
+
+def _unit_within(text: str, start: int, end: int, rules: Rules) -> tuple[str, int] | None:
+    """The unit before a half: *deux heures et demie*, 二時間半."""
+    if rules.han:
+        inner = re.match(rf"[\d{HAN}百千]{{1,12}}", text[start:end])
+    else:
+        words = "|".join(language_data(rules.lang).get("half_after", ()))
+        inner = re.search(f" (?=(?:{words}) )", text[start:end]) if words else None
+    return rules.unit(text, start + inner.end()) if inner else None

@@ -1,0 +1,402 @@
+"""Notation that means more than its digits: ``common/notations.yaml``, whose rules are read here.
+
+Every repeat of a pattern is bounded, so that the work is linear.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, lru_cache, partial
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
+
+from babel import Locale
+
+from nbquantities.language import base_language, cached_rules, language_data, read_yaml, words_by_value
+from nbquantities.lookup import alike, groups, held
+from nbquantities.measures import WEAK, Kind, Quantity, measured
+from nbquantities.numerals import find_numbers
+from nbquantities.rules import DATA, Rules, rules_of
+
+_Reader: TypeAlias = "Callable[[re.Match[str], Rules], list[Quantity]]"
+_RUN = re.compile(r"\d+")
+_SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_NOON = 720
+
+
+class Notation(NamedTuple):
+    """What reads the matches of a pattern, whether each begins with a digit, and a string or others that it holds."""
+
+    pattern: re.Pattern[str]
+    reads: _Reader
+    at_digits: bool
+    part: str
+    others: Collection[str]
+
+
+def claim(text: str, lang: str) -> tuple[str, list[Quantity]]:
+    """*text* with what the notations take as their own hidden, and what they found in it."""
+    rules, found = rules_of(lang), list[Quantity]()
+    spelled, runs = alike(text), [match.start() for match in _RUN.finditer(text)]
+    for pattern, reads, at_digits, part, others in notations_of(base_language(lang)):
+        passed_over = part not in spelled and not (others and any(map(spelled.__contains__, others)))
+        if passed_over or (at_digits and not runs):
+            continue
+        pieces, done = [], 0
+        for match in filter(None, (pattern.match(text, at) for at in runs)) if at_digits else pattern.finditer(text):
+            quantities = reads(match, rules) if match.start() >= done else []
+            if quantities:
+                found += quantities
+                a, b = match.span(_whole(match))
+                pieces += [text[done:a], "\x01" * (b - a)]
+                done = b
+        if pieces:
+            text = "".join([*pieces, text[done:]])
+    return text, found
+
+
+# ----------------------------------------------------------------------------
+# The rules of common/notations.yaml in one language.
+
+
+@cached_rules
+def notations_of(lang: str) -> list[Notation]:
+    """The notations of a language, in the order in which they are read."""
+    return list(_notations(rules_of(lang)))
+
+
+def _notations(rules: Rules) -> Iterator[Notation]:
+    data = read_yaml(DATA / "notations.yaml")
+    clock = rules.data.get("clock", {})
+    own = {**data["tables"], **rules.data, **clock, "clock_words": clock.get("words", {})}
+    parts = {**data["parts"], **_language_parts(rules)}
+    for rule in data["rules"]:
+        name, pattern = next(iter(rule.items()))
+        given = {key: rule[key] for key in rule.keys() - {name, "if", "each", "case", "words"}}
+        words = {}
+        if table := own.get(rule.get("words")):
+            given["values"], among = zip(*words_by_value(table), strict=True)
+            words = {"words": groups(enumerate(among))}
+        filled = _filled(pattern, {**parts, **words}) if "if" not in rule or f"if {rule['if']}" in parts else None
+        for each in own.get(rule["each"], ()) if "each" in rule else [""]:
+            if filled is not None:
+                whole = filled.replace("{each}", each)
+                part, *others = held(whole)[1] or [""]
+                compiled = re.compile(whole, re.IGNORECASE if rule.get("case") == "any" else 0)
+                yield Notation(
+                    compiled, partial(globals()[f"_{name}"], **given), whole.startswith(r"(?=\d)"), part, others
+                )
+
+
+def _filled(pattern: str, parts: Mapping[str, str]) -> str | None:
+    """*pattern* with its parts, None if the language lacks one."""
+    for name in re.findall(r"\{([a-z]\w*)\}", pattern):
+        if name != "each":
+            filled = _filled(parts[name], parts) if name in parts else None
+            if filled is None:
+                return None
+            pattern = pattern.replace("{" + name + "}", filled)
+    return pattern
+
+
+def _language_parts(rules: Rules) -> dict[str, str]:
+    """Words of the language in the patterns of all, without those that it lacks; its conditions, too."""
+    data, clock = rules.data, rules.data.get("clock", {})
+    parts = {name: "|".join(words) for name, words in {**data, **clock}.items() if words and isinstance(words, list)}
+    parts["any_oclock"] = parts.get("oclock", "(?!)")
+    if numerals := data.get("numerals"):
+        parts["numeral"] = "|".join(sorted(numerals, key=len, reverse=True))
+    parts |= {"if han": "", "boundary": ""} if rules.han else {"if spaced": ""}
+    if clock.get("norm") == 24:
+        parts["if hours_24"] = ""
+    if months := sorted({form for name in rules.months for form in (name, name.title(), name.upper())}):
+        stems = [rf"(?i:{re.escape(stem)})\w{{0,6}}" for stem in rules.month_stems]
+        parts["months"] = "|".join([*sorted(map(re.escape, months), key=len, reverse=True), *stems])
+    if "month_tails" in parts:
+        parts["month_tails"] = f"|(?={parts['month_tails']})"
+    return parts
+
+
+# ----------------------------------------------------------------------------
+# Readers: each is given a match, and what else its rule has.
+
+
+def _whole(match: re.Match[str]) -> str | int:
+    """The group of a match that is the amount: *all*, where its pattern has one."""
+    return "all" if "all" in match.re.groupindex else 0
+
+
+def _made(match: re.Match[str], value: Fraction | int, kind: Kind, unit: str = "", group: str | int = 0, **more: Any):
+    group = group or _whole(match)
+    return Quantity(Fraction(value), kind, unit, match.span(group), match[group], **more)
+
+
+def _value(match: re.Match[str], values: Sequence[Any]) -> Any:
+    """The value of the word that *match* holds."""
+    return next(values[int(name[1:])] for name, word in match.groupdict().items() if word and name[1:].isdecimal())
+
+
+def _number(text: str, rules: Rules) -> Fraction | None:
+    """A number in digits or words: a plain one, ½, or one of the language's numerals, put together (*dvaa|třiceti*)."""
+    plain = "".join(text.split())
+    if re.fullmatch(r"\d+(?:\.\d+|,\d{1,2})?", plain):
+        return Fraction(plain.replace(",", "."))
+    if unicodedata.category(plain[0]) == "No":
+        return Fraction(unicodedata.numeric(plain)).limit_denominator(20)
+    parts = rules.numeral.findall(text)
+    if "".join(parts) == text:
+        return Fraction(sum(rules.numerals.get(part, rules.numerals.get(part.lower(), 0)) for part in parts))
+    found = find_numbers(text, rules.lang)
+    return Fraction(found[0].value) if len(found) == 1 else None
+
+
+def _integer(text: str, rules: Rules) -> int | None:
+    """A whole number in digits or words."""
+    value = _number(text, rules)
+    return int(value) if value is not None and value.denominator == 1 else None
+
+
+def _hidden(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    return [_made(match, 0, "identifier", certainty=WEAK)] if re.search(r"\d", match[0]) else []
+
+
+def _amount(
+    match: re.Match[str],
+    rules: Rules,
+    kind: Kind,
+    unit: str = "",
+    value: str = "0",
+    of: Mapping[str, str] = MappingProxyType({}),
+    parts: Mapping[str, str] = MappingProxyType({}),
+    values: Sequence[Any] = (),
+    also: str = "",
+    certainty: float = 1.0,
+    weak_below: int = 0,
+    beside: bool = False,
+) -> list[Quantity]:
+    """A value, that of a word, and the groups in *of*, each times its factor; the word may be the unit.
+
+    parts: groups with their units. also: a group whose number is meant otherwise. weak_below: smaller values are said
+    in other words. beside: the unit stands beside it. A group *unit* has to be one.
+    """
+    total, word = Fraction(value), _value(match, values) if values else 0
+    if isinstance(word, str):
+        unit, word = word, 0
+    if "unit" in match.re.groupindex:
+        unit, end = rules.unit(match.string, match.start("unit")) or ("", 0)
+        if end != match.end("unit"):
+            return []
+    for group, factor in of.items():
+        number = _number(match[group], rules) if match[group] else Fraction(0)
+        if number is None:
+            return []
+        total += Fraction(factor) * number
+    total += word
+    quantity = _made(
+        match,
+        total,
+        kind,
+        unit,
+        certainty=WEAK if total < weak_below else certainty,
+        parts=tuple(_made(match, int(match[group]), kind, name) for group, name in parts.items()),
+        also=(Fraction(_number(match[also], rules) or 0),) if also else (),
+    )
+    return [measured(match.string, quantity, rules) if beside else quantity]
+
+
+def _power(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    factor = Fraction((match["factor"] or "1").replace(",", "."))
+    power = int(re.sub(r"[\^{}]", "", match["power"]).translate(_SUPERSCRIPT).replace("−", "-"))
+    if abs(power) > 300:
+        return [_made(match, power, "identifier")]
+    return [measured(match.string, _made(match, factor * Fraction(10) ** power, "power"), rules)]
+
+
+def _clock(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    got, clock = {name: text for name, text in match.groupdict().items() if text}, rules.data.get("clock", {})
+    hour = _integer(got.get("h") or got.get("w", "-"), rules)
+    written = got.get("m") or got.get("mm", "")
+    minute = _integer(written, rules) if written else 30 if "half" in got else 0
+    if "quarter" in got:
+        minute = 15 * (_integer(got["quarter"][0], rules) or 0)
+    marked = "am" in got or "pm" in got
+    if hour is None or hour > 24 or minute is None or minute > 59 or ("dot" in got and not (marked or "oclock" in got)):
+        return []
+    if "pm" in got and hour < 12 and not (hour < 6 and re.search(clock.get("night", "(?!)"), got["pm"])):
+        hour += 12
+    elif "am" in got and hour == 12:
+        hour = 0
+    by_24 = clock.get("norm") == 24 and (written or "oclock" in got) and "w" not in match.re.groupindex
+    exact = marked or hour > 12 or hour == 0 or by_24
+    parts = tuple(
+        Quantity(Fraction(value), "cardinal", "", match.span(), match[0], WEAK)
+        for value in ([hour, minute] if written else [hour])
+    )
+    return [_made(match, (hour % 24) * 60 + minute, "clock", _half_of_day(match, exact, rules), parts=parts)]
+
+
+def _half_of_day(match: re.Match[str], exact: bool, rules: Rules) -> str:
+    """24: the time names the half of the day; 12: other words of the text do; empty: nothing does."""
+    if exact:
+        return "24"
+    return "12" if _names_half_of_day(match.string, rules.lang) else ""
+
+
+@lru_cache(4)
+def _names_half_of_day(text: str, lang: str) -> bool:
+    return rules_of(lang).patterns["day_parts"].search(text) is not None
+
+
+def _spoken_clock(match: re.Match[str], rules: Rules, value: int) -> list[Quantity]:
+    """*half past three*; *value*: minutes after the hour, or 1 and -1 for minutes that are said."""
+    clock = rules.data["clock"]
+    hour = clock.get("genitive", {}).get(match["hour"].lower()) or _integer(match["hour"], rules)
+    if hour is None or not 1 <= hour <= 24:
+        return []
+    if abs(value) == 1:
+        text_of_minutes = match["minutes"].lower()
+        count = 15 if clock.get("quarter", "\0") in text_of_minutes else _integer(text_of_minutes, rules)
+        if count is None or not 0 < count < 60:
+            return []
+        value *= count
+    return [_made(match, (hour * 60 + value) % _NOON, "clock", _half_of_day(match, False, rules))]
+
+
+def _named_day(match: re.Match[str], rules: Rules, values: Sequence[str]) -> list[Quantity]:
+    """六四, a day that is named by its digits."""
+    return [
+        _made(match, number, "date", unit, certainty=WEAK, lexical=True)
+        for number, unit in zip(map(int, _value(match, values).split()), ("month", "day"), strict=True)
+    ]
+
+
+def _date_part(match: re.Match[str], group: str, unit: str, also: tuple[Fraction, ...] = ()) -> Quantity:
+    return _made(match, int(match[group]), "date", unit, group, also=also)
+
+
+def _date(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    a, b, c = (int(match[group]) for group in "abc")
+    names = "cba" if len(match["a"]) < 3 else "abc"
+    first, second, year = (a, b, c) if names == "cba" else (b, c, a)
+    if not (0 < first <= 31 and 0 < second <= 31 and min(first, second) <= 12):
+        return []
+    also = tuple(Fraction(century + year) for century in (1900, 2000)) if year < 100 else ()
+    parts = [_date_part(match, group, "") for group in names[1:]]
+    return sorted([*parts, _date_part(match, names[0], "year", also)], key=lambda part: part.span)
+
+
+_SENTENCE_END = re.compile(r"\s*$|\s+[^\W\d_a-zäöüß]")
+
+
+def _short_date(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    if not (0 < int(match["a"]) <= 31 and 0 < int(match["b"]) <= 12):
+        return []
+    words, text = rules.data.get("before_date"), match.string
+    before = text[max(0, match.start() - 12) : match.start()].lower()
+    if words and _SENTENCE_END.match(text, match.end()) and not re.search(rf"(?<!\w)(?:{'|'.join(words)}) $", before):
+        return []  # version 3.10. at the end of a sentence
+    return [_date_part(match, "a", "day"), _date_part(match, "b", "month")]
+
+
+def _code(match: re.Match[str], rules: Rules, split: bool = False) -> list[Quantity]:
+    """All digits of a version, or of a telephone number, whose runs are its parts."""
+    runs = _RUN.findall(match[0])
+    digits = "".join(runs)
+    if split and (len(digits) < (7 if match[0][0] in "+(0" else 9) or not re.search("[+(-]", match[0])):
+        return []
+    parts = tuple(_made(match, int(run), "cardinal") for run in runs) if split else ()
+    return [_made(match, int(digits), "identifier", parts=parts)]
+
+
+def _identifier(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    if match.string[match.end() : match.end() + 1] in ("%", "％"):
+        return []  # MAX60%
+    plain = unicodedata.normalize("NFKC", match[0])
+    digits = re.search(r"\d{1,15}(?:\.\d{1,15})?", plain)
+    if not digits:
+        return []
+    value = Fraction(digits[0])
+    also = (2000 + value,) if len(digits[0]) == 2 else (Fraction(int(value)),) if value.denominator > 1 else ()
+    return [_made(match, value, "identifier", certainty=WEAK, also=also)]
+
+
+def _han_fraction(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    above, below = (_number(match[group], rules) for group in "nd")
+    if not above or not below:
+        return []
+    parts = tuple(_made(match, part, "cardinal") for part in (above, below))
+    return [_made(match, above / below, "fraction", parts=parts)]
+
+
+def _several(match: re.Match[str], rules: Rules, kind: Kind, certainty: float = WEAK) -> list[Quantity]:
+    """Each of the numerals in *n* with what stands around them: 三四五年级, 七八十 (seventy or eighty)."""
+    got, start = match.groupdict(""), match.start("n")
+    century = 100 * ((_integer(got["c"], rules) or 1) - 1) if got.get("c") else 0
+    kind = "percent" if got.get("p") else kind
+    numbers = [_number(got.get("whole", "") + digit + got.get("u", ""), rules) for digit in got["n"]]
+    made = [_made(match, century + number, kind, certainty=certainty) for number in numbers if number is not None]
+    if "u" in got:
+        return made
+    return [replace(q, span=(i, i + 1), surface=match.string[i]) for i, q in enumerate(made, start)]
+
+
+def _month(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    name = match["all"].lower()
+    month = rules.months.get(name) or next(m for stem, m in rules.month_stems.items() if name.startswith(stem))
+    near = match["near"] or match["after"]
+    titled, wide = _full_months(rules.lang)
+    doubtful = name in rules.data.get("months_ambiguous", ()) or not (name in wide or len(name) > 4)
+    if not near and not titled and match["all"].istitle() and match.start("all"):
+        doubtful = True  # Avril Lavigne
+    if doubtful and titled and match["all"].islower():
+        return []
+    if doubtful and not near:
+        if find_numbers(match["all"], rules.lang):
+            return []  # sept
+        return [_made(match, month, "date", "month", certainty=WEAK, lexical=True)]
+    return [_made(match, month, "date", "month")]
+
+
+@cache
+def _full_months(lang: str) -> tuple[bool, frozenset[str]]:
+    """Whether months have a capital letter, and their full names without it."""
+    months = Locale.parse(lang).months
+    return months["format"]["wide"][1].istitle(), frozenset(map(str.lower, months["stand-alone"]["wide"].values()))
+
+
+def _slash(match: re.Match[str], rules: Rules) -> list[Quantity]:
+    """*3/4*, *3 1/2*; *7/2* is two numbers."""
+    a, b, whole = int(match["a"]), int(match["b"]), match.groupdict().get("n")
+    if not b or (a >= b if whole else a > 31 < b):
+        return []
+    if whole:
+        return [measured(match.string, _made(match, int(whole) + Fraction(a, b), "fraction"), rules)]
+    parts = tuple(_made(match, int(match[group]), "cardinal", "", group) for group in "ab")
+    return list(parts) if a >= b else [_made(match, Fraction(a, b), "fraction", parts=parts)]
+
+
+def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list[Quantity]:
+    data, text, end = rules.data, match.string, match.end()
+    found = find_numbers(match["n"], rules.lang)
+    numerator = found[0].value if len(found) == 1 and found[0].kind == "cardinal" else 0  # of no third quarter
+    if not 0 < numerator < 100 or numerator % 1:
+        return []
+    if (numerator >= 20 and numerator % 10 == 0) or re.fullmatch(data.get("no_fraction", "(?!)"), match[0]):
+        return []  # sixty-sixth, dix-septième
+    share = Fraction(int(numerator), _value(match, values))
+    if text.startswith(data.get("no_fraction_before", "\0"), end):
+        return []
+    whole = re.search(data.get("fraction_after_whole", "(?!)"), text[max(0, match.start() - 21) : match.end("n")])
+    if whole and _integer(whole[1], rules) is not None:
+        return []
+    if numerator == 1 and share < Fraction(1, 4) and match["n"] not in data.get("ordinal_fractions", (match["n"],)):
+        following = re.match(r" (\w{1,9})", text[end : end + 10])
+        if following is None or following[1] not in language_data(rules.lang)["fraction_of"]:
+            return []  # an ordinal: une neuvième place
+    weak = numerator == 1 or share >= 1
+    quarters = (_made(match, int(numerator), "cardinal"),) if share.denominator in (1, 2, 4) else ()  # of a year
+    return [_made(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]

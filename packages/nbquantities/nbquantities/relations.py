@@ -1,0 +1,250 @@
+"""How one quantity carries over another: the same, another notation or unit for the same amount, or not at all.
+
+Units are converted by pint (the extra ``units``); without it, measures in other units are compared by unit name only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from nbquantities.kinds import ALWAYS
+from nbquantities.measures import Quantity
+from nbquantities.rules import shared_data
+
+Grade: TypeAlias = Literal["same", "equivalent", "tolerable", "wrong"]
+RANKS: dict[Grade, int] = {"same": 0, "equivalent": 2, "tolerable": 4, "wrong": 9}
+#: No rounding goes beyond this share of the value (1 inch is 3 cm, 100 km are not 100 miles).
+MOST_ROUNDED = Fraction(16, 100)
+
+
+class Relation(NamedTuple):
+    """How well a quantity is carried over, and in what way."""
+
+    grade: Grade
+    note: str
+
+
+SAME = Relation("same", "")
+ORDINAL = frozenset({"ordinal", "roman"})
+SHARES: dict[str, int] = {"percent": 100, "permille": 1000}
+_COUNTABLE = frozenset(
+    {"cardinal", "ordinal", "roman", "date", "identifier", "approximate", "power", "fraction", "decade"}
+)
+
+
+def relation(a: Quantity, b: Quantity) -> Relation | None:
+    """How *b* carries over *a*, or None if it does not."""
+    kinds = {a.kind, b.kind}
+    if "always" in kinds:
+        other = b if a.kind == "always" else a
+        return Relation("equivalent", "idiom") if len(kinds) == 1 or (other.value, other.unit) in ALWAYS else None
+    if "clock" in kinds:
+        return _clock_relation(a, b)
+    if a.value == b.value == 1 and a.lexical != b.lexical:
+        other = b if a.lexical else a
+        if other.kind in ORDINAL or re.search(r"\d[.,]", other.surface):
+            return None  # the article is neither *first* nor *1.000*
+    if kinds == {"decade"}:
+        low, high = sorted((a.value, b.value))
+        alike = low == high or (low < 100 and high < 2200 and low == high % 100)
+        return Relation("equivalent", "decade") if alike else None
+    if "decade" in kinds:
+        decade, other = (a, b) if a.kind == "decade" else (b, a)
+        if decade.value == 100 * (other.value - 1) and (other.kind in ORDINAL or other.unit == "century"):
+            return Relation("equivalent", "century")
+    if kinds == {"identifier"} and a.value == b.value and all(re.search(r"[^\W\d_]", q.surface) for q in (a, b)):
+        return Relation("equivalent", "identifier")
+    if kinds & SHARES.keys():
+        return _share_relation(a, b)
+    if "fraction" in kinds and a.kind != b.kind:
+        fraction, other = (a, b) if a.kind == "fraction" else (b, a)
+        one = fraction.value.numerator == 1 and "/" not in fraction.surface
+        if one and other.value == fraction.value.denominator > 2 and not other.unit:
+            return Relation("equivalent", "one of so many")
+    if kinds == {"date"} and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
+        return None
+    equal, units = _equal(a, b), _unit_relation(a, b)
+    if equal and kinds == {"cardinal"} and name_in(a) != name_in(b) and (a.surface + b.surface).isascii():
+        equal = Relation("tolerable", "not the same digits")
+    if equal and units:
+        if equal.note or units.note:
+            return max(equal, units, key=lambda relation: RANKS[relation.grade])
+        crossing = (kind for kind in _CROSSING if kind in kinds)
+        return equal if a.kind == b.kind else Relation("equivalent", next(crossing, "notation"))
+    return converted(a, b) if a.unit and b.unit and kinds == {"measure"} else None
+
+
+_CROSSING = ("ordinal", "roman", "date", "decade", "fraction", "identifier", "power")
+
+
+def _equal(a: Quantity, b: Quantity) -> Relation | None:
+    if a.value == b.value:
+        return SAME
+    if a.value in b.also or b.value in a.also or (a.also and b.also and not set(a.also).isdisjoint(b.also)):
+        return Relation("equivalent", "year" if 1000 <= max(a.value, b.value) < 2200 else "reading")
+    return None
+
+
+def _clock_relation(a: Quantity, b: Quantity) -> Relation | None:
+    if a.kind == b.kind:
+        if a.value == b.value:
+            return Relation("same" if digits_of(a) == digits_of(b) else "equivalent", "clock")
+        if abs(a.value - b.value) == 720 and (a.unit != "24" or b.unit == "12"):
+            return Relation("equivalent" if a.unit != "24" else "tolerable", "clock, half of the day unsaid")
+        return None
+    clock, other = (a, b) if a.kind == "clock" else (b, a)
+    if other.kind not in ("cardinal", "fraction", "measure") or other.unit not in ("", "hour"):
+        return None
+    hour, minute = divmod(clock.value, 60)
+    if len(other.surface) in (3, 4) and other.value == hour * 100 + minute:
+        return Relation("equivalent", "clock")  # at 2100
+    hours = clock.value / 60  # deux heures et demie is two and a half hours as well
+    if (minute == 0 or other.unit) and other.value in (hours, hours - 12, hours or 24):
+        return Relation("tolerable", "clock")
+    dotted = re.fullmatch(r"(\d{1,2})[.,](\d\d)", other.surface)
+    if dotted and int(dotted[2]) == minute and int(dotted[1]) in (hour, hour - 12, hour + 12):
+        return Relation("equivalent", "clock")
+    return None
+
+
+def _share_relation(a: Quantity, b: Quantity) -> Relation | None:
+    """Percent and permille: with each other, with fractions; not with plain numbers."""
+    if a.kind == b.kind:
+        return SAME if _equal(a, b) else None
+    if (a.soft or b.soft) and _equal(a, b) and {a.kind, b.kind} <= {"percent", "permille", "cardinal"}:
+        return Relation("tolerable", "percent unsaid") if "cardinal" in (a.kind, b.kind) else None
+    left, right = (q.value / SHARES.get(q.kind, 1) for q in (a, b))
+    plain = a if a.kind not in SHARES else b
+    if left == right and (plain.kind in ("fraction", *SHARES) or plain.lexical or plain.value.denominator > 1):
+        return Relation("equivalent", "share")
+    return None
+
+
+def name_in(quantity: Quantity) -> str:
+    """An identifier, or the digits of a numeral that may be one: it begins, or its fraction ends, with 0 (*3.10*)."""
+    if quantity.kind == "identifier":
+        return quantity.surface
+    if quantity.kind != "cardinal" or quantity.unit:
+        return ""
+    found = re.fullmatch(r"0\d+|(\d+)[.,](\d*0)", quantity.surface)
+    return "" if found is None else found[0] if found[1] is None else f"{found[1]}.{found[2]}"
+
+
+def digits_of(quantity: Quantity) -> str:
+    return re.sub(r"\D", "", quantity.surface)
+
+
+# ----------------------------------------------------------------------------
+# Units.
+
+
+def meanings(unit: str) -> Sequence[str]:
+    """The units that a name can mean: the pound is a mass or a sum of money."""
+    return shared_data()["ambiguous"].get(unit, (unit,))
+
+
+@cache
+def short_unit(unit: str) -> str:
+    """The first symbol of a unit, without the signs of a regular expression."""
+    return unit if unit.isupper() else re.sub(r"\\?.\?|\\", "", shared_data()["symbols"].get(unit, [unit])[0])
+
+
+def _unit_relation(a: Quantity, b: Quantity) -> Relation | None:
+    """Whether two quantities of the same value may have these units."""
+    units, named = {a.unit, b.unit}, {a.unit, b.unit} - {""}
+    if a.soft or b.soft or not set(meanings(a.unit)).isdisjoint(meanings(b.unit)):
+        return SAME
+    if a.lexical or b.lexical:
+        return SAME if len(named) == 1 else None
+    if {unit.removesuffix("_per_hour") for unit in units} == {min(units, key=len)}:
+        return Relation("tolerable", "per hour on one side only")
+    if len(named) == 2 or (a.kind in _COUNTABLE and b.kind in _COUNTABLE):
+        return SAME if len(named) == 1 or "date" in (a.kind, b.kind) else None
+    return Relation("tolerable", f"{short_unit(named.pop())} on one side only")
+
+
+@cache
+def pint_registry() -> Any:
+    """pint's registry of units, or None where pint is not installed."""
+    try:
+        import pint
+    except ImportError:
+        return None
+    registry: Any = pint.UnitRegistry()
+    for unit, meant in shared_data()["defined"].items():
+        registry.define(f"{unit} = {meant}")
+    return registry
+
+
+def converted(a: Quantity, b: Quantity) -> Relation | None:
+    """Whether two measures in different units are the same amount, within rounding to the precision written."""
+    for one, other in product(meanings(a.unit), meanings(b.unit)):
+        left, right = _counted(a.value, one), _counted(b.value, other)
+        if common := left.keys() & right.keys():
+            if any(left[unit] == right[unit] for unit in common):
+                return Relation("equivalent", "duration")
+            continue
+        alike = one.endswith("_per_hour") == other.endswith("_per_hour")
+        amounts = [in_unit(a.value, one, other)]
+        if amounts[0] is None and not alike:  # a speed, where one side lacks *per hour*
+            amounts = [in_unit(a.value, one.removesuffix("_per_hour"), other.removesuffix("_per_hour"))]
+        if a.unit == "degree" and {one, other} == {"degree_Fahrenheit", "degree_Celsius"}:  # a difference
+            amounts.append(a.value * (Fraction(5, 9) if one == "degree_Fahrenheit" else Fraction(9, 5)))
+        for amount in amounts:
+            if amount is not None and abs(amount - b.value) <= _tolerance(b):
+                return Relation("equivalent" if alike else "tolerable", f"≈ {float(amount):.6g}")
+    return None
+
+
+def _tolerance(quantity: Quantity) -> Fraction:
+    """How far a converted amount may be off; degrees have their zero anywhere, so that half of one is always within."""
+    within = min(_rounding(quantity.value), abs(quantity.value) * MOST_ROUNDED)
+    return max(within, Fraction(1, 2)) if quantity.unit.startswith("degree") else within
+
+
+def _counted(value: Fraction, unit: str) -> dict[str, Fraction]:
+    """Years, days, hours: the amount in its unit and in all that its unit is counted in (*decade*: years, months)."""
+    found = {unit: value}
+    while unit in shared_data()["counted"]:
+        factor, unit = shared_data()["counted"][unit]
+        value *= factor
+        found[unit] = value
+    return found
+
+
+def in_unit(value: Fraction, unit: str, other: str) -> Fraction | None:
+    """A value in another unit, None if it cannot be converted."""
+    registry = pint_registry()
+    if registry is None:
+        return None
+    import pint
+
+    try:
+        return Fraction(registry.Quantity(float(value), _pint_name(unit)).to(_pint_name(other)).magnitude)
+    except (pint.PintError, AttributeError, OverflowError, ValueError):
+        return None
+
+
+def _pint_name(unit: str) -> str:
+    """``square_meter`` is ``square meter``, ``mile_per_hour`` is ``mile per hour``."""
+    return re.sub("^(square|cubic)_", r"\1 ", unit).replace("_per_", " per ")
+
+
+def _rounding(value: Fraction) -> Fraction:
+    """Half a unit of the last place that is written, of five where a five stands there; one percent at least.
+
+    >>> [float(_rounding(Fraction(value))) for value in ("15", "160", "24688", "1.83")]
+    [2.5, 5.0, 246.88, 0.0183]
+    """
+    place = Fraction(1)
+    while (value / place).denominator > 1 and place > Fraction(1, 10**9):
+        place /= 10
+    while value and (value / place) % 10 == 0 and place < 10**30:
+        place *= 10
+    steps = 5 if (value / place) % 10 == 5 else 1
+    return max(steps * place / 2, abs(value) / 100)

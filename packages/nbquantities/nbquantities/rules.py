@@ -1,0 +1,142 @@
+"""The words of a language that stand beside numbers, or in their place: ``languages/<language>.yaml``, and CLDR."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from babel import Locale
+from babel.units import format_unit
+
+from nbquantities.language import base_language, cached_rules, language_data, read_yaml, words_by_value
+from nbquantities.lookup import Lookup
+
+DATA = Path(__file__).parent / "common"
+SPACE = "[ \u00a0\u2009\u202f\u3000]"
+_BEFORE_UNIT = re.compile(f"\\.?{SPACE}?-?")
+#: Lists of words of a language, and what stands before and after one of them.
+_AROUND = {
+    "permille": (f"{SPACE}?", ""),
+    "percent": (f"{SPACE}?-?", ""),
+    "before_percent": (r"(?<!\w)", f"{SPACE}?$"),
+    "day_parts": ("START", "END"),
+    "few": ("START", "END"),
+    "vague_before": (r"(?<!\w)", r"\s+$"),
+    "dotted": ("", ""),
+    "of": (SPACE, ""),
+}
+
+
+@cache
+def shared_data() -> dict[str, Any]:
+    """The content of ``common/units.yaml``."""
+    return read_yaml(DATA / "units.yaml")
+
+
+class Rules:
+    """What surrounds and replaces numbers in one language."""
+
+    def __init__(self, lang: str):
+        numbers, common = language_data(lang), shared_data()
+        self.lang, self.han = lang, numbers.get("script") == "han"
+        self.data: dict[str, Any] = numbers.get("quantities", {})
+        data, clock = self.data, self.data.get("clock", {})
+        start, end = ("", "") if self.han else (r"(?<!\w)", r"(?!\w)")
+        units = [(name, f"(?:{each})(?![A-Za-zÀ-ɏ0-9])") for name, each in words_by_value(common["symbols"])]
+        units += [
+            (name, f"(?i:{each}){end}") for name, each in [*words_by_value(data.get("units", {})), *_cldr_units(lang)]
+        ]
+        units = list(dict.fromkeys(units))
+        units.sort(key=lambda unit: (-len(re.findall("[ /]", unit[1])), -_length(unit[1])))  # miles per hour first
+        self.units = Lookup(units)
+        before = [
+            (name, each.replace(" ", SPACE)) for name, each in words_by_value(data.get("before", {}), common["before"])
+        ]
+        self.before = Lookup(_longest_first(before), "(?<![A-Za-z])", "[-−]?$")
+        words = [(_meaning(value), each + end) for value, each in words_by_value(data.get("words", {}))]
+        self.words = Lookup(_longest_first(words), start, "", re.IGNORECASE)
+        idioms = [("", each + end) for each in data.get("idioms", ())]
+        self.idioms = Lookup(_longest_first(idioms), start, "", re.IGNORECASE)
+        scales = [(factor, f"{SPACE}?(?:{each}){end}") for each, factor in data.get("scales", {}).items()]
+        self.scales = Lookup(scales, "", "", re.IGNORECASE)
+        stems = data.get("in_words", {}).items()
+        self.in_words = Lookup(stems, "", r"[\w\u093e-\u094d\u0bbe-\u0bcd]{0,4}$", re.IGNORECASE)
+        self.numerals: dict[str, int] = common["numerals"] | data.get("numerals", {})
+        self.numeral = re.compile(_either(self.numerals), re.IGNORECASE)
+        lists = {
+            **data,
+            "permille": ["‰", *data.get("permille", ())],
+            "day_parts": [word for _, word in words_by_value(clock.get("day_parts", {}))],
+        }
+        self.patterns = {
+            name: re.compile(
+                before.replace("START", start) + _either(lists.get(name, ())) + after.replace("END", end), re.IGNORECASE
+            )
+            for name, (before, after) in _AROUND.items()
+        }
+        self.months = _months(lang, data)
+        self.month_stems = {stem: month for month, stem in words_by_value(data.get("month_stems", {}))}
+
+    def unit(self, text: str, at: int) -> tuple[str, int] | None:
+        """The unit that begins at a place, after a point, a space or a hyphen, and where it ends."""
+        begin = _BEFORE_UNIT.match(text, at)
+        found = self.units.match(text, begin.end() if begin else at)
+        return None if found is None else (found[1], found[0])
+
+
+@cached_rules
+def rules_of(lang: str) -> Rules:
+    """The rules of the language of a tag."""
+    return Rules(base_language(lang))
+
+
+def _longest_first(patterns: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
+    return sorted(patterns, key=lambda pattern: -len(pattern[1]))
+
+
+def _either(patterns: Iterable[str]) -> str:
+    return f"(?:{'|'.join(sorted(map(str, patterns), key=len, reverse=True)) or '(?!)'})"
+
+
+def _length(pattern: str) -> int:
+    """The length of a pattern without what it looks ahead for."""
+    return len(re.sub(r"\(\?[=!][^)]*\)", "", pattern))
+
+
+def _meaning(meaning: str) -> tuple[list[Fraction], str]:
+    """The values that a word can have, likeliest first, and the unit: 14|15 day for *quinze jours*."""
+    if meaning == "always":
+        return [Fraction(0)], "always"
+    values, _, unit = str(meaning).partition(" ")
+    return [Fraction(value) for value in values.split("|")], unit
+
+
+def _cldr_units(lang: str) -> Iterator[tuple[str, str]]:
+    """The names that CLDR has for units after a number, as regular expressions, by way of Babel."""
+    for name, cldr in shared_data()["cldr"].items():
+        for count in (1, 2, 5, 1.5):
+            written = format_unit(count, cldr, length="long", locale=lang)
+            word = re.sub(r"^\d(?:[.,]\d)?\s?", "", written)
+            if word != written and cldr not in word:  # which Babel writes where it knows no name
+                yield name, re.escape(word)
+
+
+def _months(lang: str, data: Mapping[str, Any]) -> dict[str, int]:
+    """Names of months, full and short, in lower case. Source: Unicode CLDR by way of Babel."""
+    found: dict[str, int] = {}
+    if language_data(lang).get("script") == "han":
+        return found
+    months = Locale.parse(lang).months
+    for width in ("wide", "abbreviated"):
+        for form in ("format", "stand-alone"):
+            for month, name in months[form][width].items():
+                found.setdefault(name.rstrip(".").lower(), month)
+    for month, names in data.get("months_more", {}).items():
+        found.update(dict.fromkeys(names, month))
+    for name in data.get("no_months", ()):
+        found.pop(name, None)
+    return {name: month for name, month in found.items() if len(name) > (2 if name.isascii() else 1)}
