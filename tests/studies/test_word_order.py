@@ -18,7 +18,7 @@ from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, Perturbation, View
 from nbkit.studies import STUDIES
 from nbkit.studies.study import Run
 from nbkit.studies.summarise import summarise
-from nbkit.studies.word_order import STUDY, WordOrderParams
+from nbkit.studies.word_order import STUDY, WordOrderParams, pages
 
 from .conftest import Dummy, trees
 
@@ -261,6 +261,20 @@ def test_a_whole_corpus_is_cut_into_units_where_it_can_be_counted(params, faithf
     raw = ["word_order items en de", "word_order items en de from 5", "word_order items en de from 10"]
     assert units(corpus=str(tmp_path / "pairs.tsv")) == raw
     assert units() == raw[:1]  # has to be parsed
+
+
+def test_a_pair_that_stands_again_says_nothing_new(params, translator, tmp_path):
+    """Interval and mean of a corpus that has each pair twice are those of the corpus."""
+    translator(lambda text: " ".join(sorted(text.split())))
+    lines = [f"{a} sees {b} in {c}\t{a} sieht {b} in {c}\n" for a in "xyz" for b in "uvw" for c in ("may", "June")]
+    found = []
+    for times in (1, 2):
+        (tmp_path / f"{times}.tsv").write_text("".join(lines * times), encoding="utf-8")
+        changes = {"corpus": str(tmp_path / f"{times}.tsv"), "perturbations": ["reversed", "word_shuffle"]}
+        run = params.model_copy(update=changes)
+        assert len(STUDY.read(run)) == 3 * 3 * times * len(lines)
+        found.append(pages.means(run, pages.perturbed(run), "beta1", ["perturbation"]).drop(columns="n"))
+    pd.testing.assert_frame_equal(*found)
 
 
 def test_units_count_what_is_stored(params, robust):

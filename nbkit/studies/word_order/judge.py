@@ -15,8 +15,9 @@ from nbkit.studies.answering import Cell
 from nbkit.studies.study import Part, Run
 from nbkit.studies.word_order.params import WordOrderParams
 
-#: What distinguishes rows.
-GROUPS = ("item", "unit", "perturbation", "category", "spacing", "length")
+#: What distinguishes rows of items, and with the pair those of every table.
+_GROUPS = ("item", "unit", "perturbation", "category", "spacing", "length")
+GROUPS = (*_GROUPS, "pair")
 #: The columns of outcomes.
 OUTCOMES = (
     *(*GROUPS, "metric", "beta", "beta1", "beta2", "verdict", "reason"),
@@ -52,7 +53,7 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
         beta1 = _scores(kappa, answers["changed"], items["reference"], cell.target)
         flips = perturbed & (beta1 > beta)
         certain = flips & (beta <= INFERRED) & (beta1 > INFERRED)
-        tables.append(items[list(GROUPS)].assign(
+        tables.append(_grouped(items).assign(
             metric=kappa.name,
             beta=beta,
             beta1=beta1,
@@ -65,6 +66,12 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
             not_arrived="" if tables else np.where(undecided, "moved too little, or reworded", ""),
         ))  # fmt: skip
     return pd.concat(tables, ignore_index=True)
+
+
+def _grouped(items: pd.DataFrame) -> pd.DataFrame:
+    """The groups of items. pair: a number for the texts of the pair, the cluster: one that stands again is not new."""
+    pair = pd.util.hash_pandas_object(items[["source", "reference"]], index=False)
+    return items[list(_GROUPS)].assign(pair=pair.to_numpy().view(np.int64))
 
 
 def _carried(cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +93,7 @@ def difficulty(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
     for kappa in params.kappas():
         chance = np.full(len(items), np.nan)
         chance[drawn] = _scores(kappa, items["second"][drawn], items["changed_reference"][drawn], cell.target)
-        tables.append(items[list(GROUPS)].assign(
+        tables.append(_grouped(items).assign(
             metric=kappa.name,
             alpha_source=_scores(kappa, items["changed"], items["source"], cell.source),
             alpha_target=_scores(kappa, items["changed_reference"], items["reference"], cell.target),
@@ -115,7 +122,7 @@ def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
 def as_coded(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """β and β₁ as the paper's research code computes them (Tables 2, 3 and 6), one row per item."""
     kappa = BleuAsCoded()
-    return items[list(GROUPS)].assign(
+    return _grouped(items).assign(
         beta=_beta(kappa, cell, items, answers),
         beta1=_scores(kappa, answers["changed"], items["reference"], cell.target),
     )
