@@ -96,6 +96,8 @@ def show(
     empty : str
         What stands in place of a table without rows.
     """
+    # What the paper prints, folded or apart, leads to no sentences of the run.
+    is_of_run = bool(name) and not fold and not name.endswith("_published")
     if isinstance(shown, Figure):
         if why := theme.message_of(shown):
             note(why)
@@ -104,14 +106,14 @@ def show(
             picture = panels.Picture(shown)
             if name:
                 panels.save_figure(picture, name)
-            known = {} if data is None else styles.common_filters(data)
-            display(picture, metadata={"alt": panels.described(shown), "sentences": known})
+            known = {"sentences": {} if data is None else styles.common_filters(data)} if is_of_run else {}
+            display(picture, metadata={"alt": panels.described(shown), **known})
         if data is not None and name:
             panels.save_table(data, name)
         return
     metadata: dict[str, Any] = {}
     if isinstance(shown, pd.DataFrame):
-        metadata = {"sentences": styles.common_filters(shown)} if len(shown) else {}
+        metadata = {"sentences": styles.common_filters(shown)} if len(shown) and is_of_run else {}
         shown = _styled(shown, caption, headings, best, columns, html, empty)
     if name:
         panels.save_table(shown, name, text=text, data=data)

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from nbkit.figures import panels as save
 from nbkit.figures import styles, theme
+from nbkit.studies import notebook
 
 
 @pytest.fixture
@@ -129,3 +130,13 @@ def test_headings_reach_latex():
     frame = pd.DataFrame({"n_pairs": [1], "omega_max": [0.5], "low": [0.2]})
     text = styles.to_latex(styles.styled(frame, headings={"omega_max": "Ω max", "low": "95% from"}))
     assert r"n pairs & $\Omega$ max & 95\% from \\" in text
+
+
+def test_only_what_a_run_made_leads_to_its_sentences(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, object]] = []
+    monkeypatch.setattr(notebook, "display", lambda _, metadata=None: shown.append(metadata or {}))
+    rows = pd.DataFrame({"model": ["m", "m"], "value": [1, 2]})
+    notebook.show(rows, "table1")
+    for name, fold in (("", "The paper's whole Table 1"), ("", ""), ("table1_published", "")):
+        notebook.show(rows, name, fold=fold)
+    assert [each.get("sentences") for each in shown] == [{"model": "m"}, None, None, None]
