@@ -165,7 +165,7 @@ def _write_form(rows: pd.DataFrame, form: Path, params: SuiteParams, suite: Suit
     table = rows.rename(columns={"output": "translation"}).assign(label="unclear")
     table = table.drop_duplicates(["source", "translation"])
     asked = set(table["test"])
-    tested = {row["id"]: _tested(row) for row in suite.rows() if row["id"] in asked}
+    tested = {row["id"]: _tested(row) for row in suite.as_rows() if row["id"] in asked}
     written, key = make_form(
         table.assign(tested=table["test"].map(tested))[[*_FORM_TEXTS, "label", "test", "reason"]], form,
         labels=list(LABELS), instructions=_INSTRUCTIONS, texts=_FORM_TEXTS,
@@ -245,7 +245,7 @@ def check_numbers(
     if rules == "paper":
         judged = _by_paper(texts, pair, lenient)
     else:
-        judged = (_beside_others if beside else _by_quantities)(texts, pair, strict)
+        judged = (_judge_beside_others if beside else _judge_by_quantities)(texts, pair, strict)
     lines = wrong = 0
     has_text = False
     for lines, (text, rows) in enumerate(judged, start=1):
@@ -278,15 +278,15 @@ def _by_paper(texts: Iterable[list[str]], pair: tuple[str, str], lenient: bool) 
         yield source, [asdict(finding) for finding in found if not (lenient and finding.tolerable)]
 
 
-def _by_quantities(texts: Iterable[list[str]], pair: tuple[str, str], strict: bool) -> _Judged:
+def _judge_by_quantities(texts: Iterable[list[str]], pair: tuple[str, str], strict: bool) -> _Judged:
     from nbkit.numbers import compare_quantities
 
     for source, hypothesis in texts:
         yield source, [_row(each) for each in compare_quantities(source, hypothesis, *pair) if _is_shown(each, strict)]
 
 
-def _beside_others(texts: Iterable[list[str]], pair: tuple[str, str], strict: bool) -> _Judged:
-    """As `_by_quantities`, with what is everyone's; all files are read first, to see whose errors excuse others."""
+def _judge_beside_others(texts: Iterable[list[str]], pair: tuple[str, str], strict: bool) -> _Judged:
+    """As `_judge_by_quantities`, with what is everyone's; all are read first, to see whose errors excuse."""
     from nbkit.measure.numbers import own_flags, voting, wrong_quantities
     from nbkit.numbers import compare_quantities
 

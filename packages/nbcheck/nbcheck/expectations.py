@@ -93,12 +93,12 @@ class Expectation:
         return found
 
 
-def _made(name: str, thing: Any) -> Expectation:
+def _as_expectation(name: str, thing: Any) -> Expectation:
     return thing if isinstance(thing, Expectation) else Expectation(name, thing)
 
 
 #: Expectations by the name that a suite writes; a plain function ``(wanted, case) -> bool`` may be registered, too.
-EXPECTATIONS: Registry[Expectation] = Registry("expectation", made=_made)
+EXPECTATIONS: Registry[Expectation] = Registry("expectation", made=_as_expectation)
 
 
 @cache

@@ -61,7 +61,7 @@ def suites_of(chosen: Iterable[StudyParams], path: Path, every: bool = False) ->
     ruled: dict[str, Mapping[str, str]] = {}  # the rules of items of other studies
     for study, table, expects, suite in _items(chosen):
         if suite is not None and suite.path not in written:
-            written[suite.path] = {row["id"]: row for row in suite.rows()}
+            written[suite.path] = {row["id"]: row for row in suite.as_rows()}
             data[f"{suite.src}-{suite.tgt}"] |= suite.data
         for row in cast(Iterator[Any], table.itertuples(index=False)):
             source = row.changed if isinstance(row.changed, str) else row.source

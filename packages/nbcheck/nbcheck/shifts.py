@@ -158,7 +158,7 @@ class _Features(NamedTuple):
     words: np.ndarray
     starts: np.ndarray
 
-    def keys(self, first: int, last: int, by: int, size: int) -> np.ndarray:
+    def words_by_line(self, first: int, last: int, by: int, size: int) -> np.ndarray:
         """The words of lines *first* to *last*, a number for each with its line plus *by*; sorted."""
         count = np.diff(self.starts[first : last + 1])
         words = self.words[self.starts[first] : self.starts[last]]
@@ -211,11 +211,14 @@ def _fits(
 
     def alike(first: int, last: int, by: int) -> np.ndarray:
         """What the words are worth that lines *first* to *last* share with the sources *by* further on."""
-        of, own = asked.keys(first + by, last + by, -by, len(weight)), given.keys(first, last, 0, len(weight))
+        of, own = (
+            asked.words_by_line(first + by, last + by, -by, len(weight)),
+            given.words_by_line(first, last, 0, len(weight)),
+        )
         line, word = np.divmod(np.intersect1d(of, own, assume_unique=True), len(weight))
         return np.bincount(line - first, weight[word], last - first)
 
-    def fits(by: int) -> np.ndarray:
+    def fits_at(by: int) -> np.ndarray:
         fit = np.full(n, np.nan)
         first, last = max(0, -by), min(n, len(lengths) - by)
         there, here = lengths[first + by : last + by], others[first:last]
@@ -225,4 +228,4 @@ def _fits(
         fit[first:last] = np.where((there > 0) & (here > 0), shared - penalty(apart * apart), 0.0)
         return fit
 
-    return {by: fits(by) for by in range(-reach, reach + 1)}
+    return {by: fits_at(by) for by in range(-reach, reach + 1)}

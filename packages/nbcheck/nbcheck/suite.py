@@ -150,7 +150,7 @@ class Entry:
             row["keeps"] = [{first: list(more)} if more else first for first, *more in forms]
         return row
 
-    def row(self, number: int, seed: int) -> dict[str, Any]:
+    def as_row(self, number: int, seed: int) -> dict[str, Any]:
         """What a file would say of its case of this number, if there were no templates."""
         return self._row(self._fillings(number, seed))
 
@@ -231,9 +231,9 @@ class Suite:
         """The line of each entry, by its id."""
         return {entry.id: entry.line for entry in self.entries}
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def as_rows(self) -> Iterator[dict[str, Any]]:
         """What a file would say of each test, templates filled in."""
-        return (entry.row(number, self.seed) for entry in self.entries for number in range(entry.size))
+        return (entry.as_row(number, self.seed) for entry in self.entries for number in range(entry.size))
 
 
 def digests(files: Iterable[str]) -> dict[str, str]:

@@ -66,8 +66,8 @@ def state(draw: Draw, subject: Phrase, tense: Tense) -> Clause:
     return Clause(draw.key(), subject=subject, quality=draw.concept(states), tense=tense, very=draw.chance(0.4))
 
 
-def _did(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
-    """Someone did it, whatever else is said."""
+def _past_event(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
+    """The plain past event that a sentence is about: someone did it."""
     return Clause(draw.key(), subject=subject or draw.subject(verb.subjects), verb=verb, tense="past")
 
 
@@ -79,8 +79,8 @@ def plain_scope(clause: Clause) -> Clause:
     return clause
 
 
-def known_object(clause: Clause) -> Clause:
-    """Whom one loves or knows is not just anyone: no indefinite object."""
+def with_definite_object(clause: Clause) -> Clause:
+    """An indefinite object becomes definite: whom one loves or knows is not just anyone."""
     if clause.object is not None and clause.object.determiner == "indefinite":
         clause.object.determiner = "definite"
     return clause
@@ -122,7 +122,7 @@ def intransitive(draw: Draw) -> list[Clause]:
 
 @construction
 def stative(draw: Draw) -> list[Clause]:
-    clause = known_object(draw.event(("st",), "present"))
+    clause = with_definite_object(draw.event(("st",), "present"))
     if clause.object is not None:
         draw.qualify(clause.object)
     return [clause]
@@ -143,7 +143,7 @@ def negation(draw: Draw) -> list[Clause]:
     frames = {"present": ("fond",), "progressive": ("tr",)}.get(tense, ("tr", "di", "ach"))
     clause = draw.event(frames, tense)
     clause.negative = True
-    return [plain_scope(known_object(clause) if tense == "present" else clause)]
+    return [plain_scope(with_definite_object(clause) if tense == "present" else clause)]
 
 
 @construction
@@ -439,14 +439,14 @@ def object_relative(draw: Draw) -> list[Clause]:
     kinds = ("goods", "portable", "text")
     verbs = tuple(v for v in verbs_of(("tr", "ach")) if set(v.objects).intersection(kinds) and "governs" not in v.kinds)
     verb = draw.concept(tuple(v for v in verbs_of(("tr", "ach", "di")) if set(v.objects).intersection(kinds)))
-    clause = _did(draw, verb)
+    clause = _past_event(draw, verb)
     thing = draw.noun(tuple(kind for kind in verb.objects if kind in kinds), 0.3)
     clause.object = thing
     if "di" in verb.kinds:
         clause.recipient = draw.recipient()
     fitting = tuple(v for v in verbs if thing.kinds & set(v.objects) and v is not clause.verb)
     verb = draw.concept(fitting)
-    relative = _did(draw, verb)
+    relative = _past_event(draw, verb)
     draw.date(relative, 0.3)
     thing.relative, thing.relative_object = relative, True
     return [clause]
@@ -687,14 +687,14 @@ def _year(draw: Draw) -> Adverbial:
 
 @construction
 def many_objects(draw: Draw) -> list[Clause]:
-    clause = _did(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
+    clause = _past_event(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
     clause.object = _things(draw, clause.its_verb)
     return _when(draw, clause)
 
 
 @construction
 def many_gifts(draw: Draw) -> list[Clause]:
-    clause = _did(draw, draw.concept([v for v in verbs_of(("di",)) if "goods" in v.objects]))
+    clause = _past_event(draw, draw.concept([v for v in verbs_of(("di",)) if "goods" in v.objects]))
     clause.object, clause.recipient = _things(draw, clause.its_verb), draw.recipient()
     return _when(draw, clause, 0.3)
 
@@ -710,7 +710,7 @@ def many_subjects(draw: Draw) -> list[Clause]:
 @construction
 def many_workers(draw: Draw) -> list[Clause]:
     subject = _many(draw, Phrase(draw.key(), draw.concept(nouns_of(("work",)))))
-    clause = _did(draw, draw.concept(verbs_of(("intr",), ("work",))), subject)
+    clause = _past_event(draw, draw.concept(verbs_of(("intr",), ("work",))), subject)
     clause.place = Place(draw.key(), "at", draw.noun(("building",), 0.3))
     return _when(draw, clause, 0.6)
 
@@ -725,7 +725,7 @@ def many_here(draw: Draw) -> list[Clause]:
 
 @construction
 def two_numbers(draw: Draw) -> list[Clause]:
-    clause = _did(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
+    clause = _past_event(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
     clause.object = _things(draw, clause.its_verb, 0.1)
     clause.object.coordinated = _things(draw, clause.its_verb, 0.1)
     return _when(draw, clause, 0.3)
@@ -753,7 +753,7 @@ def _amounts_to(draw: Draw, frame: str, unit: str) -> list[Clause]:
     subject = draw.noun(verb.subjects, 0.5)
     if draw.chance(0.3):
         subject.determiner = draw.pick(("this", "that"))
-    clause = _did(draw, verb, subject)
+    clause = _past_event(draw, verb, subject)
     clause.object = _much(draw, unit)
     return _when(draw, clause)
 
@@ -767,14 +767,14 @@ def _quantity(draw: Draw) -> Phrase:
 
 @construction
 def price(draw: Draw) -> list[Clause]:
-    clause = _did(draw, draw.concept(verbs_of(("level",))), _quantity(draw))
+    clause = _past_event(draw, draw.concept(verbs_of(("level",))), _quantity(draw))
     clause.object = _much(draw, "money")
     return _when(draw, clause)
 
 
 @construction
 def change(draw: Draw) -> list[Clause]:
-    clause = _did(draw, draw.concept(verbs_of(("change",))), _quantity(draw))
+    clause = _past_event(draw, draw.concept(verbs_of(("change",))), _quantity(draw))
     percent = draw.concept(nouns_of(("percent",), "units"))
     value = Decimal(_integer(draw, 3)) if draw.chance(0.4) else _decimal(draw, 2)
     clause.object = Phrase(draw.key(), percent, "count", plural=True, amount=Amount(value, "digits"))
@@ -784,14 +784,14 @@ def change(draw: Draw) -> list[Clause]:
 @construction
 def payment(draw: Draw) -> list[Clause]:
     verb = draw.concept(verbs_of(("pay",)))
-    clause = _did(draw, verb, draw.subject(verb.subjects, pronouns=False))
+    clause = _past_event(draw, verb, draw.subject(verb.subjects, pronouns=False))
     clause.object, clause.recipient = _much(draw, "money"), draw.recipient()
     return _when(draw, clause)
 
 
 @construction
 def loan(draw: Draw) -> list[Clause]:
-    clause = _did(draw, draw.concept(verbs_of(("di",), ("lend", "give", "send", "offer"))))
+    clause = _past_event(draw, draw.concept(verbs_of(("di",), ("lend", "give", "send", "offer"))))
     clause.object, clause.recipient = _much(draw, "money"), draw.recipient()
     return _when(draw, clause)
 
@@ -799,7 +799,7 @@ def loan(draw: Draw) -> list[Clause]:
 @construction
 def duration(draw: Draw) -> list[Clause]:
     verbs = verbs_of(("intr",), ("wait", "work", "travel"))
-    clause = _did(draw, draw.concept(verbs), draw.subject(("person",)))
+    clause = _past_event(draw, draw.concept(verbs), draw.subject(("person",)))
     clause.object = _much(draw, "duration")
     return _when(draw, clause, 0.4)
 

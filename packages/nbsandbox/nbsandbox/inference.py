@@ -514,7 +514,8 @@ def only_said(draw: Draw, hypothesis: Clause) -> Clause | None:
     return _reported(draw, hypothesis, draw.pick(("say", "think", "believe")))
 
 
-def _towards(draw: Draw, premise: Clause, verbs: tuple[str, ...]) -> Clause:
+def _as_infinitive_of(draw: Draw, premise: Clause, verbs: tuple[str, ...]) -> Clause:
+    """*Anna read the letter* as the infinitive of one of *verbs*: *Anna wanted to read the letter*."""
     inner = premise
     verb = named("verbs")[draw.pick(verbs)]
     premise = Clause(draw.key(), subject=inner.subject, verb=verb, tense="past")
@@ -528,13 +529,13 @@ def _towards(draw: Draw, premise: Clause, verbs: tuple[str, ...]) -> Clause:
 @rule
 def only_intended(draw: Draw, hypothesis: Clause) -> Clause | None:
     """*Anna wanted to read the letter* ⊭ *Anna read the letter*."""
-    return _towards(draw, hypothesis, ("want", "try", "decide", "promise"))
+    return _as_infinitive_of(draw, hypothesis, ("want", "try", "decide", "promise"))
 
 
 @rule
 def forgotten(draw: Draw, hypothesis: Clause) -> Clause | None:
     """*Anna forgot to read the letter* contradicts *Anna read the letter*."""
-    return _towards(draw, hypothesis, ("forgetto",))
+    return _as_infinitive_of(draw, hypothesis, ("forgetto",))
 
 
 def _beside(draw: Draw, hypothesis: Clause) -> Clause | None:

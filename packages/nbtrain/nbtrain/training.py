@@ -547,11 +547,11 @@ def checkpoints_in(folder: Path) -> list[Path]:
 
 def last_checkpoint(folder: Path) -> str | None:
     """The newest checkpoint that was written to its end: the trainer's state is its last file."""
-    whole = [path for path in checkpoints_in(folder) if _is_whole(path / "trainer_state.json")]
+    whole = [path for path in checkpoints_in(folder) if _is_complete(path / "trainer_state.json")]
     return str(whole[-1]) if whole else None
 
 
-def _is_whole(path: Path) -> bool:
+def _is_complete(path: Path) -> bool:
     try:
         return bool(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):

@@ -306,7 +306,7 @@ def mean_weights(folders: Iterable[Path]) -> dict[str, Tensor]:
     return {name: tensor / len(chosen) for name, tensor in total.items()}
 
 
-def put_in(model: torch.nn.Module, tensors: dict[str, Tensor]) -> None:
+def load_weights(model: torch.nn.Module, tensors: dict[str, Tensor]) -> None:
     """Sets a model's weights; those that share a stored tensor follow it. Raises `ModelError` for strange names."""
     strange = model.load_state_dict(tensors, strict=False).unexpected_keys
     if strange:
@@ -479,7 +479,7 @@ def _keep(training: Training, model: Any, state: Any) -> dict[str, Any]:
     recipe: TranslatorRecipe = training.recipe
     if recipe.keep == "average":
         folders = checkpoints_in(training.checkpoints)[-recipe.averaged :]
-        put_in(model, mean_weights(folders))
+        load_weights(model, mean_weights(folders))
         return {"kept, the mean of steps": ", ".join(path.name.rpartition("-")[2] for path in folders)}
     if recipe.keep == "best":  # the trainer has put them in already
         return {"kept, from step": state.best_global_step, "its dev BLEU": round(state.best_metric, 2)}
