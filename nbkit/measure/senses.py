@@ -191,7 +191,7 @@ class SenseLookup:
     def __init__(self, lexicon: HomographLexicon, matching: SenseMatching):
         self.lexicon, self.matching = lexicon, matching
         self.nouns = nouns_of(lexicon.tgt)
-        self._found, self._forms = cache(self._look_up), cache(self._forms_of)
+        self._cached, self._forms = cache(self._look_up), cache(self._forms_of)
 
     def sense(
         self, word: str, lemma: str, form: str | None = None, genders: frozenset[str] = frozenset()
@@ -199,7 +199,7 @@ class SenseLookup:
         """The sense of the homograph *word* that a noun indicates; None if the noun is not a translation, `AMBIGUOUS`
         if it indicates no single sense. genders: those compatible with its article; empty: unknown.
         """
-        return self._found(word, lemma, form or lemma, genders)
+        return self._cached(word, lemma, form or lemma, genders)
 
     def genders(self, tokens: Sequence[str], place: int) -> frozenset[str]:
         """The genders compatible with the article of a noun; empty if no article is found, or genders are unknown."""
