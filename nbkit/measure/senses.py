@@ -567,15 +567,12 @@ class SenseFinder:
             capital, is_noun = token[:1].isupper(), tag in _NOUNS
             decides = self._capitals and i > first  # whether a capital letter indicates a noun
             is_verb = tag in _VERBS and not (decides and capital)
-            if sentence.upos is None and self._capitals:  # longer words in lower case are no nouns
-                is_verb = token.islower() and token.isalpha() and len(token) >= _SHORTEST_OTHER
-            if self.nouns == "any":
-                is_noun = True
-            elif sentence.upos is None:
+            if sentence.upos is None:  # longer words in lower case are no nouns
+                is_verb = self._capitals and token.islower() and token.isalpha() and len(token) >= _SHORTEST_OTHER
                 is_noun = capital
             elif decides:
                 is_noun = is_noun and capital if self.nouns == "tagged" else is_noun or capital
-            yield is_verb, is_noun
+            yield is_verb, is_noun or self.nouns == "any"
 
 
 def majority_sense(senses: Iterable[str | None]) -> str | None:
