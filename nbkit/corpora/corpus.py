@@ -282,7 +282,11 @@ class Files(Source):
 
     place: Place = field(kw_only=True)
     tools: ClassVar[Tools]
-    has_trees: ClassVar[bool] = False
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether the files hold parsed pairs."""
+        return False
 
     def read(self, request: Request, *paths: Path) -> Iterator[Any]:
         """All pairs of the files, with a `DataError` in place of each malformed one."""
@@ -421,7 +425,7 @@ class FileCorpus(Files):
     tools = Tools(parser_for, _check_parser, parse_remembered, lambda raw, source, target: Pair(raw.id, source, target))
 
     @property
-    def has_trees(self) -> bool:  # type: ignore[override]
+    def has_trees(self) -> bool:
         """Whether the files hold parsed pairs."""
         return self.format.has_trees
 

@@ -47,7 +47,8 @@ def tokens_in(spans: Iterable[Span], offsets: Sequence[Span]) -> tuple[int, ...]
     for start, end in spans:
         covered = {number for number, (first, last) in enumerate(offsets) if first < end and start < last}
         if not covered:
-            raise NbkitError(f"the span ({start}, {end}) contains no token; tokens end at {offsets[-1][1]}")
+            last_end = offsets[-1][1] if offsets else 0
+            raise NbkitError(f"the span ({start}, {end}) contains no token; tokens end at {last_end}")
         found |= covered
     return tuple(sorted(found))
 
