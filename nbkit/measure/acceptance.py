@@ -33,6 +33,7 @@ from nbkit.text.sentences import Order, Sentence
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import ArrayLike
 
 #: The threshold of Ω_rand: the chance of one of three labels.
 RANDOM = 1 / 3
@@ -136,7 +137,7 @@ class MiniTrees:
     (5, False)
     """
 
-    def __init__(self, radius: int, words: Sequence[str], occurrences: np.ndarray, sums: np.ndarray):
+    def __init__(self, radius: int, words: Iterable[str], occurrences: ArrayLike, sums: ArrayLike):
         self.radius, self.unit = radius, math.lcm(*range(1, 2 * radius + 1))
         self.words = {word: row for row, word in enumerate(words)}
         self.occurrences = np.asarray(occurrences, dtype=np.int64)
