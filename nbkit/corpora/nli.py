@@ -197,8 +197,9 @@ class NliFiles(Files):
     files: Mapping[str, str] = field(default_factory=dict)
     kind = "NLI corpus"
     tools = Tools(
-        tokenizer_for, check_tokenizer, tokenised, lambda raw, *sides: NliPair(raw.id, *sides, raw.label, raw.note)
-    )
+        tokenizer_for, check_tokenizer, tokenised,
+        lambda raw, premise, hypothesis: NliPair(raw.id, premise, hypothesis, raw.label, raw.note),
+    )  # fmt: skip
 
     def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
         """All pairs of a split as running text.

@@ -741,7 +741,8 @@ class SenseCounts:
 
     def frequency(self, word: str, homograph: str, sense: str) -> int:
         """The number of pairs of the sense that contain the word, n(a, sc): FREQ (1)."""
-        return self.attractors.get((homograph, sense), {}).get(word, 0)
+        counts = self.attractors.get((homograph, sense))
+        return counts[word] if counts else 0
 
     def top_attractors(
         self, homograph: str, sense: str, n: int, *, leave_out: Collection[str] = ()

@@ -382,7 +382,7 @@ def _attached(before: Sentence, part: Sentence) -> Sentence:
     columns["heads"] = before.heads, tuple(before.root if head == ROOT else head + len(before) for head in part.heads)
     deprels = zip(part.heads, part.deprels, strict=True)
     columns["deprels"] = before.deprels, tuple(relation if head == ROOT else name for head, name in deprels)
-    joined = {name: None if None in both else both[0] + both[1] for name, both in columns.items()}
+    joined: dict[str, Any] = {name: None if None in both else both[0] + both[1] for name, both in columns.items()}
     return Sentence(lang=before.lang, **joined)
 
 
