@@ -204,7 +204,7 @@ class NliFiles(Files):
     def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
         """All pairs of a split as running text.
 
-        Rows without a gold label are left out and added to the skipped ones: they are never an error.
+        Rows without a gold label are skipped and counted: they are never an error.
         """
         for row in self._examples(*paths):
             if not isinstance(row, Unlabelled):
