@@ -282,7 +282,11 @@ class Files(Source):
 
     place: Place = field(kw_only=True)
     tools: ClassVar[Tools]
-    has_trees: ClassVar[bool] = False
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether the files hold parsed pairs."""
+        return False
 
     def read(self, request: Request, *paths: Path) -> Iterator[Any]:
         """All pairs of the files, with a `DataError` in place of each malformed one."""
@@ -390,6 +394,10 @@ def _named(rows: Callable[[Path], Iterable[tuple[int, Any]]]) -> Callable[..., I
     return read
 
 
+def _treebanks(corpus: FileCorpus, request: Request, source: Path, target: Path) -> Iterator[Pair | DataError]:
+    return read_treebanks(source, target, request.src, request.tgt)
+
+
 #: The formats by the name that a catalogue or a corpus ``format:path`` gives them.
 FORMATS: dict[str, Format] = {
     "tsv": Format("TsvCorpus", _tsv),
@@ -398,9 +406,7 @@ FORMATS: dict[str, Format] = {
     "parquet": Format("ParquetCorpus", _named(parquet_rows)),
     "json": Format("JsonCorpus", _named(json_rows)),
     "fairseq": Format("FairseqCorpus", _named(fairseq_rows)),
-    "conllu": Format(
-        "ConlluCorpus", lambda _, request, *paths: read_treebanks(*paths, request.src, request.tgt), True, True
-    ),
+    "conllu": Format("ConlluCorpus", _treebanks, by_side=True, has_trees=True),
 }
 
 
@@ -421,7 +427,7 @@ class FileCorpus(Files):
     tools = Tools(parser_for, _check_parser, parse_remembered, lambda raw, source, target: Pair(raw.id, source, target))
 
     @property
-    def has_trees(self) -> bool:  # type: ignore[override]
+    def has_trees(self) -> bool:
         """Whether the files hold parsed pairs."""
         return self.format.has_trees
 
@@ -546,14 +552,13 @@ class SandboxCorpus(Source):
         shares = [known[name]["mixture"] for name, share in self.mixtures.items() for _ in range(share)]
         return {**next(iter(known.values())), "mixture": "+".join(shares)}
 
-    @as_problem
-    def _problem(self, request: Request) -> None:
-        self.identity(request)
-
     def problems(self, request: Request) -> list[str]:
         """A language or a split that the sandbox does not have."""
-        problem = self._problem(request)
-        return [problem] if problem else []
+        try:
+            self.identity(request)
+        except NbkitError as error:
+            return [str(error)]
+        return []
 
 
 # ----------------------------------------------------------------------------

@@ -197,13 +197,14 @@ class NliFiles(Files):
     files: Mapping[str, str] = field(default_factory=dict)
     kind = "NLI corpus"
     tools = Tools(
-        tokenizer_for, check_tokenizer, tokenised, lambda raw, *sides: NliPair(raw.id, *sides, raw.label, raw.note)
-    )
+        tokenizer_for, check_tokenizer, tokenised,
+        lambda raw, premise, hypothesis: NliPair(raw.id, premise, hypothesis, raw.label, raw.note),
+    )  # fmt: skip
 
     def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
         """All pairs of a split as running text.
 
-        Rows without a gold label are left out and added to the skipped ones: they are never an error.
+        Rows without a gold label are skipped and counted: they are never an error.
         """
         for row in self._examples(*paths):
             if not isinstance(row, Unlabelled):
@@ -360,7 +361,7 @@ def load_nli(
     (language, files, hub).
     """
     how: dict[str, Any] = {"parsers": parsers, "on_error": on_error, "skipped": skipped, "store": store}
-    found, request = _found(corpus, lang, n=n, start=start, **how)
+    found, request = _resolve(corpus, lang, n=n, start=start, **how)
     return found.pairs(request)
 
 
@@ -369,7 +370,7 @@ def raw_nli(
     skipped: Skipped | None = None,
 ) -> Iterator[tuple[str, str, str]]:  # fmt: skip
     """Premise, hypothesis and label as running text, for training: no tokenizer, no parser. Otherwise as `load_nli`."""
-    found, request = _found(corpus, lang, n=n, on_error=on_error, skipped=skipped, start=start)
+    found, request = _resolve(corpus, lang, n=n, on_error=on_error, skipped=skipped, start=start)
     return ((pair.source, pair.target, pair.label) for pair in found.good_pairs(request))
 
 
@@ -379,7 +380,7 @@ def nli_identity(
     """What identifies the pairs of `load_nli` in cache keys: the file's digest or pinned revision, how it is read, the
     tokenizer's identity, language and *n*. Reads files but parses nothing.
     """
-    found, request = _found(corpus, lang, n=n, parsers=parsers)
+    found, request = _resolve(corpus, lang, n=n, parsers=parsers)
     return {**found.identity(request), "lang": lang, "n": n}
 
 
@@ -405,7 +406,7 @@ def check_nli(
     ["unknown NLI corpus 'sik'; did you mean 'sick'? There are: ..."]
     """
     try:
-        found, request = _found(corpus, lang, n=n, parsers=parsers, on_error=on_error)
+        found, request = _resolve(corpus, lang, n=n, parsers=parsers, on_error=on_error)
     except NbkitError as error:
         return [str(error)]
     return found.problems(request)
@@ -445,7 +446,7 @@ def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
     return NliFiles(path, place=LocalPlace(path, path), format=format_name, columns=given, classes=classes)
 
 
-def _found(corpus: str, lang: str, **how: Any) -> tuple[NliCorpus, Request]:
+def _resolve(corpus: str, lang: str, **how: Any) -> tuple[NliCorpus, Request]:
     """The corpus and what is requested of it, with the split that its name has, checked."""
     found, split = find_nli(corpus)
     check_language(lang)

@@ -169,19 +169,19 @@ def text_of(row: Mapping[str, Any], side: str, lang: str) -> str | None:
     return None if value is _MISSING else str(value or "").replace("\n", " ")
 
 
-def is_of(row: Mapping[str, Any], src: str, tgt: str) -> bool:
+def has_direction(row: Mapping[str, Any], src: str, tgt: str) -> bool:
     """Whether a row is of a direction, by the languages that it names (``src_lang``, ``lp``); those of no name are.
 
-    >>> is_of({"lp": "en-cs_CZ"}, "en", "cs"), is_of({}, "en", "de"), is_of({"lp": "de-en"}, "en", "de")
-    (True, True, False)
+    >>> has_direction({"lp": "en-cs_CZ"}, "en", "cs"), has_direction({"lp": "de-en"}, "en", "de")
+    (True, False)
     """
     named = [next((str(row[name]) for name in names if name in row), "") for names in _DIRECTION]
     named = named if all(named) else str(row.get("lp", "")).split("-")
-    return len(named) != 2 or all(map(_is_in, named, (src, tgt)))
+    return len(named) != 2 or all(map(_serves, named, (src, tgt)))
 
 
 @lru_cache(maxsize=1024)
-def _is_in(code: str, lang: str) -> bool:
+def _serves(code: str, lang: str) -> bool:
     return lang in (code, base_language(code)) or serving(code.replace("_", "-"), [lang]) is not None
 
 
@@ -193,7 +193,7 @@ def read_rows(
     for number, row in rows:
         if isinstance(row, DataError):
             yield row
-        elif is_of(row, src, tgt):
+        elif has_direction(row, src, tgt):
             sides = [text_of(row, side, code) for side, code in zip(("source", "target"), codes, strict=True)]
             if None in sides:
                 problem = f"no translation from {codes[0]} into {codes[1]} in columns {', '.join(row)}"
@@ -210,7 +210,7 @@ def lines_of(path: Path, src: str, tgt: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     rows = json_rows(path) if path.suffix in (".json", ".jsonl") else fairseq_rows(path)
     of_pair = ((number, good(row)) for number, row in rows)
-    for n, (number, row) in enumerate((number, row) for number, row in of_pair if is_of(row, src, tgt)):
+    for n, (number, row) in enumerate((number, row) for number, row in of_pair if has_direction(row, src, tgt)):
         systems = row["tgt_text"] if isinstance(row.get("tgt_text"), dict) else None
         systems = systems or {path.stem: text_of(row, "hypothesis", tgt)}
         texts = {f"source.{src}": text_of(row, "source", src), f"reference.{tgt}": text_of(row, "target", tgt)}

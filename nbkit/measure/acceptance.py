@@ -33,6 +33,7 @@ from nbkit.text.sentences import Order, Sentence
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import ArrayLike
 
 #: The threshold of Ω_rand: the chance of one of three labels.
 RANDOM = 1 / 3
@@ -117,8 +118,6 @@ def floors(
 #: The columns of every distribution: the universal tags in alphabetical order.
 TAGS = tuple(sorted(UPOS))
 _NUMBER = {tag: number for number, tag in enumerate(TAGS)}
-#: Separates sentences, so that no neighbourhood extends into the next one.
-_NO_TAG = len(TAGS)
 #: Sentences counted per block.
 _BLOCK = 4096
 
@@ -138,7 +137,7 @@ class MiniTrees:
     (5, False)
     """
 
-    def __init__(self, radius: int, words: Sequence[str], occurrences: np.ndarray, sums: np.ndarray):
+    def __init__(self, radius: int, words: Iterable[str], occurrences: ArrayLike, sums: ArrayLike):
         self.radius, self.unit = radius, math.lcm(*range(1, 2 * radius + 1))
         self.words = {word: row for row, word in enumerate(words)}
         self.occurrences = np.asarray(occurrences, dtype=np.int64)
@@ -182,17 +181,13 @@ def count_mini_trees(sentences: Iterable[Sentence], radius: int = 2) -> MiniTree
     occurrences, sums = np.zeros(0, dtype=np.int64), np.zeros((0, len(TAGS)), dtype=np.int64)
     stream = iter(sentences)
     while block := list(islice(stream, _BLOCK)):
-        rows, tags = _in_one_line(block, words, radius)
-        occurrences = np.pad(occurrences, (0, len(words) - len(occurrences)))
-        sums = np.pad(sums, ((0, len(words) - len(sums)), (0, 0)))
-        at = np.flatnonzero(tags != _NO_TAG)
-        neighbours = [tags[at + step] for step in range(-radius, radius + 1) if step]
-        size = np.sum([found != _NO_TAG for found in neighbours], axis=0)
-        weight = unit // np.maximum(size, 1)
-        np.add.at(occurrences, rows[at[size > 0]], 1)  # a word alone in its sentence has no neighbourhood
-        for found in neighbours:
-            near = found != _NO_TAG
-            np.add.at(sums.reshape(-1), rows[at[near]] * len(TAGS) + found[near], weight[near])
+        rows = [words.setdefault(token.casefold(), len(words)) for sentence in block for token in sentence.tokens]
+        counts = np.concatenate([_counts(_tags(sentence)[None], radius)[0] for sentence in block])
+        size = counts.sum(axis=1, dtype=np.int64)
+        new = len(words) - len(occurrences)
+        occurrences, sums = np.pad(occurrences, (0, new)), np.pad(sums, ((0, new), (0, 0)))
+        np.add.at(occurrences, rows, size > 0)  # a word alone in its sentence has no neighbourhood
+        np.add.at(sums, rows, counts * (unit // np.maximum(size, 1))[:, None])
     seen = occurrences > 0
     return MiniTrees(radius, [word for word, row in words.items() if seen[row]], occurrences[seen], sums[seen])
 
@@ -263,17 +258,6 @@ def _counts(tags: np.ndarray, radius: int) -> np.ndarray:
         counts[:, step:] += marks[:, :-step]
         counts[:, :-step] += marks[:, step:]
     return counts
-
-
-def _in_one_line(block: list[Sentence], words: dict[str, int], radius: int) -> tuple[np.ndarray, np.ndarray]:
-    """Words (by row) and tags of all sentences, with gaps as wide as the radius; adds new words to *words*."""
-    rows, tags = [0] * radius, [_NO_TAG] * radius
-    for sentence in block:
-        rows += [words.setdefault(token.casefold(), len(words)) for token in sentence.tokens]
-        tags += _tags(sentence).tolist()
-        rows += [0] * radius
-        tags += [_NO_TAG] * radius
-    return np.array(rows, dtype=np.int64), np.array(tags, dtype=np.int64)
 
 
 def _tags(sentence: Sentence) -> np.ndarray:

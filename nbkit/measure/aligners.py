@@ -235,7 +235,7 @@ def check_aligner(name: str, src: str, tgt: str, **options: Any) -> str | None:
     return problem() if problem else None
 
 
-def an_argument(aligner: str, argument: str | None, what: str) -> str:
+def required_argument(aligner: str, argument: str | None, what: str) -> str:
     """The argument after a name's colon. Raises `NbkitError` if there is none."""
     if not argument:
         raise NbkitError(f"aligner '{aligner}': {what.lower()} missing; write {aligner}:{what}")
@@ -295,7 +295,7 @@ class PharaohAligner:
     """
 
     def __init__(self, src: str, tgt: str, argument: str | None = None):
-        self.path = an_argument("pharaoh", argument, "FILE")
+        self.path = required_argument("pharaoh", argument, "FILE")
 
     @property
     def identity(self) -> dict[str, Any]:

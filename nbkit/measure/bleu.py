@@ -22,7 +22,7 @@ from functools import lru_cache
 from importlib import metadata
 from importlib.resources import files
 from itertools import accumulate, chain, count, pairwise
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import regex
@@ -500,37 +500,31 @@ def percent_of_matches(matches: np.ndarray, lengths: np.ndarray, reference_lengt
 
 
 def permutation_bleu(
-    sentence: Sentence, orders: Sequence[Order] | np.ndarray, max_orders: Sequence[int] = (2, 3, 4), *,
-    smoothing: Literal["exp", "none"] = "exp",
-) -> np.ndarray:  # fmt: skip
+    sentence: Sentence, orders: Sequence[Order] | np.ndarray, max_orders: Sequence[int] = (2, 3, 4)
+) -> np.ndarray:
     """BLEU up to n-grams of each of *max_orders* words: orders × max_orders, in [0, 1].
 
-    Equal to `nbkit.measure.bleu.Bleu`, but over the sentence's tokens, which are not cut again (case-sensitive).
-    smoothing: sacreBLEU's names. With "exp", its default, ten words without a common bigram have a BLEU-2 of 0.24; with
-    "none" it is 0, as required for Figure 2's range of 0 to 0.15.
-
-    Raises `NbkitError` for another smoothing.
+    Equal to sacreBLEU without smoothing, with effective order, over the sentence's tokens, which are not cut again
+    (case-sensitive). Ten words without a common bigram have a BLEU-2 of 0, as required for Figure 2's range of 0 to
+    0.15; sacreBLEU's default smoothing gives them 0.24.
 
     >>> boats = Sentence(tuple("There are boats close to bars and restaurants .".split()), "en")
     >>> permutation_bleu(boats, [range(9), [1, 0, 3, 2, 4, 5, 6, 7, 8]]).round(3).tolist()
     [[1.0, 1.0, 1.0], [0.707, 0.598, 0.517]]
-    >>> permutation_bleu(boats, [[1, 0, 3, 2, 5, 4, 7, 6, 8]], smoothing="none").tolist()
+    >>> permutation_bleu(boats, [[1, 0, 3, 2, 5, 4, 7, 6, 8]]).tolist()
     [[0.0, 0.0, 0.0]]
     """
-    if smoothing not in ("exp", "none"):
-        raise NbkitError(f"permutation_bleu: smoothing must be 'exp' or 'none', not {smoothing!r}")
     numbers: dict[str, int] = {}
     row = np.array([numbers.setdefault(token, len(numbers)) for token in sentence.tokens], dtype=np.int64)
     permuted = row[np.array([np.asarray(order) for order in orders], dtype=np.intp).reshape(-1, len(row))]
     lengths = np.full(len(permuted), len(row), dtype=np.int64)
-    original = np.tile(row, len(permuted))
-    matches = match_counts(Sequences(permuted.ravel(), lengths), Sequences(original, lengths), max(max_orders))
-    percents = [percent_of_matches(matches[:, :order], lengths, lengths) for order in max_orders]
-    scores = np.minimum(np.column_stack(percents) / 100, 1.0)
-    if smoothing == "none":  # orders longer than the sentence do not count
-        counted = [min(order, len(row)) for order in max_orders]
-        scores[np.column_stack([(matches[:, :order] == 0).any(axis=1) for order in counted])] = 0.0
-    return scores
+    original = Sequences(np.tile(row, len(permuted)), lengths)
+    highest = np.minimum(max_orders, len(row))  # orders longer than the sentence do not count
+    matches = match_counts(Sequences(permuted.ravel(), lengths), original, int(highest.max()))
+    sizes = np.arange(1, matches.shape[1] + 1)
+    with np.errstate(divide="ignore"):
+        means = np.log(matches / (len(row) + 1 - sizes)).cumsum(axis=1) / sizes
+    return np.exp(means[:, highest - 1])
 
 
 # ----------------------------------------------------------------------------

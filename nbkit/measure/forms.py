@@ -223,10 +223,9 @@ def _row_problem(
 def _read_key(path: Path) -> _Key:
     try:
         key = _Key.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        raise NbkitError(f"there is no annotation key {path}; give the one written with the form (.key.json)") from None
     except OSError as error:
-        raise NbkitError(f"annotation key {path} cannot be read: {error.strerror or error}") from None
+        advice = "give the one written with the form (.key.json)"
+        raise NbkitError(f"annotation key {path} cannot be read: {error.strerror or error}; {advice}") from None
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False)[0]
         place = ".".join(map(str, wrong["loc"]))

@@ -18,7 +18,7 @@ import numpy as np
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError, as_problem, install
 from nbkit.measure import Kappa, check_pairs
-from nbkit.measure.aligners import Alignment, TokenPair, an_argument, from_pharaoh, to_pharaoh, token_pairs
+from nbkit.measure.aligners import Alignment, TokenPair, from_pharaoh, required_argument, to_pharaoh, token_pairs
 from nbkit.models import network as networks
 from nbkit.models.answers import is_missing
 from nbkit.models.batching import Budget, windows
@@ -49,6 +49,11 @@ WINDOW = 1024
 class _Loaded(NamedTuple):
     tokenizer: Any
     network: Any
+
+
+def _load_encoder(model: str, device: str, **options: Any) -> _Loaded:
+    tokenizer, network = networks.load(model, "AutoModel", device, **options)
+    return _Loaded(tokenizer, network.get_encoder() if network.config.is_encoder_decoder else network)
 
 
 def _in_windows(
@@ -216,10 +221,7 @@ class BertScore(_Learned):
     def _encoder(self) -> _Loaded:
         """The tokenizer and the lower `layer` layers of the encoder, loaded now."""
         _package_version()
-        tokenizer, network = networks.load(self.model, "AutoModel", self.device, num_hidden_layers=self._layer)
-        if network.config.is_encoder_decoder:
-            network = network.get_encoder()
-        return _Loaded(tokenizer, network)
+        return _load_encoder(self.model, self.device, num_hidden_layers=self._layer)
 
 
 def _package_version() -> str:
@@ -387,21 +389,16 @@ class Encoder:
     """
 
     def __init__(self, model: str, layer: int, device: str = "auto"):
-        self.tokenizer, network = networks.load(model, "AutoModel", device)
+        self.tokenizer, self.network = _load_encoder(model, device)
         if not self.tokenizer.is_fast:
-            problem = (
-                f"its tokenizer, {type(self.tokenizer).__name__}, has no offsets, so it cannot map subwords to words"
-            )
+            problem = f"its tokenizer, {type(self.tokenizer).__name__}, has no offsets to map subwords to words"
             raise ModelError(f"model '{model}': {problem}. Use a model with a fast tokenizer (tokenizer.json)")
-        if network.config.is_encoder_decoder:
-            network = network.get_encoder()
-        layers = network.config.num_hidden_layers
+        layers = self.network.config.num_hidden_layers
         if not 0 <= layer <= layers:
             raise ModelError(f"model '{model}': layer: 0 (the embeddings) to {layers} expected, {layer} given")
-        self.network = network
         self.layer = layer
         self.limit: int = self.tokenizer.model_max_length
-        self.budget = networks.budget(network)
+        self.budget = networks.budget(self.network)
 
     def subwords(self, texts: Sequence[Sequence[str]]) -> list[Subwords]:
         """The subwords of tokenised texts, truncated to the model's limit with a warning."""
@@ -455,7 +452,7 @@ class EmbeddingAligner:
         self, src: str, tgt: str, argument: str | None = None, *, layer: int = 8, method: str = "itermax",
         device: str = "auto", store: Store | None = None,
     ):  # fmt: skip
-        self.model = an_argument("embeddings", argument, "MODEL")
+        self.model = required_argument("embeddings", argument, "MODEL")
         if method not in METHODS:
             raise UnknownNameError("method of alignment", method, METHODS)
         if layer < 0:

@@ -368,9 +368,8 @@ def _separator(case: _Case) -> Verdict | None:
     for text, numbers in _writings(case):
         if not _has_sign_of(case.expected.value, numbers) or (without and text.isdecimal()):
             continue
-        if _digits_in(text) == digits and not _LETTERS.search(text):
-            return Verdict("separator not localised", text, numbers)
-        if _same_figures_read_otherwise(case.expected.written, text, case.src, case.tgt):
+        is_same = _digits_in(text) == digits and not _LETTERS.search(text)
+        if is_same or _same_figures_read_otherwise(case.expected.written, text, case.src, case.tgt):
             return Verdict("separator not localised", text, numbers)
     for number in _numbers(case.hypothesis, case.src):
         text = case.text(number)

@@ -191,7 +191,7 @@ class SenseLookup:
     def __init__(self, lexicon: HomographLexicon, matching: SenseMatching):
         self.lexicon, self.matching = lexicon, matching
         self.nouns = nouns_of(lexicon.tgt)
-        self._found, self._forms = cache(self._look_up), cache(self._forms_of)
+        self._cached, self._forms = cache(self._look_up), cache(self._forms_of)
 
     def sense(
         self, word: str, lemma: str, form: str | None = None, genders: frozenset[str] = frozenset()
@@ -199,7 +199,7 @@ class SenseLookup:
         """The sense of the homograph *word* that a noun indicates; None if the noun is not a translation, `AMBIGUOUS`
         if it indicates no single sense. genders: those compatible with its article; empty: unknown.
         """
-        return self._found(word, lemma, form or lemma, genders)
+        return self._cached(word, lemma, form or lemma, genders)
 
     def genders(self, tokens: Sequence[str], place: int) -> frozenset[str]:
         """The genders compatible with the article of a noun; empty if no article is found, or genders are unknown."""
@@ -567,15 +567,12 @@ class SenseFinder:
             capital, is_noun = token[:1].isupper(), tag in _NOUNS
             decides = self._capitals and i > first  # whether a capital letter indicates a noun
             is_verb = tag in _VERBS and not (decides and capital)
-            if sentence.upos is None and self._capitals:  # longer words in lower case are no nouns
-                is_verb = token.islower() and token.isalpha() and len(token) >= _SHORTEST_OTHER
-            if self.nouns == "any":
-                is_noun = True
-            elif sentence.upos is None:
+            if sentence.upos is None:  # longer words in lower case are no nouns
+                is_verb = self._capitals and token.islower() and token.isalpha() and len(token) >= _SHORTEST_OTHER
                 is_noun = capital
             elif decides:
                 is_noun = is_noun and capital if self.nouns == "tagged" else is_noun or capital
-            yield is_verb, is_noun
+            yield is_verb, is_noun or self.nouns == "any"
 
 
 def majority_sense(senses: Iterable[str | None]) -> str | None:
@@ -744,7 +741,8 @@ class SenseCounts:
 
     def frequency(self, word: str, homograph: str, sense: str) -> int:
         """The number of pairs of the sense that contain the word, n(a, sc): FREQ (1)."""
-        return self.attractors.get((homograph, sense), {}).get(word, 0)
+        counts = self.attractors.get((homograph, sense))
+        return counts[word] if counts else 0
 
     def top_attractors(
         self, homograph: str, sense: str, n: int, *, leave_out: Collection[str] = ()

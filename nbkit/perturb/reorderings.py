@@ -14,9 +14,9 @@ from hashlib import blake2b
 from itertools import chain, combinations
 from operator import eq
 from struct import unpack
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-from nbkit.errors import NbkitError
+from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.seeding import address
 from nbkit.text.sentences import Sentence, Span, base_noun_phrases
 
@@ -142,6 +142,8 @@ class View:
     """
 
     def __init__(self, sentence: Sentence, unit: Unit = "phrase"):
+        if unit not in get_args(Unit):
+            raise UnknownNameError("unit", unit, get_args(Unit))
         self.sentence = sentence
         self.unit = unit
         self.length = _movable(sentence)

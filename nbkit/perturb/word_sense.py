@@ -361,7 +361,7 @@ def attested(candidate: Candidate) -> bool:
 
 def another_word(candidate: Candidate) -> bool:
     """The attractor is neither the homograph nor the adjective that it replaces."""
-    seed, tokens = candidate.seed, {candidate.homograph, candidate.replaced} - {None}
+    seed, tokens = candidate.seed, [each for each in (candidate.homograph, candidate.replaced) if each is not None]
     present = {column[token].lower() for column in (seed.tokens, seed.lemmas) if column for token in tokens}
     return candidate.attractor.word.lower() not in present
 

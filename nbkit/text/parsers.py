@@ -47,7 +47,8 @@ def tokens_in(spans: Iterable[Span], offsets: Sequence[Span]) -> tuple[int, ...]
     for start, end in spans:
         covered = {number for number, (first, last) in enumerate(offsets) if first < end and start < last}
         if not covered:
-            raise NbkitError(f"the span ({start}, {end}) contains no token; tokens end at {offsets[-1][1]}")
+            last_end = offsets[-1][1] if offsets else 0
+            raise NbkitError(f"the span ({start}, {end}) contains no token; tokens end at {last_end}")
         found |= covered
     return tuple(sorted(found))
 
@@ -381,7 +382,7 @@ def _attached(before: Sentence, part: Sentence) -> Sentence:
     columns["heads"] = before.heads, tuple(before.root if head == ROOT else head + len(before) for head in part.heads)
     deprels = zip(part.heads, part.deprels, strict=True)
     columns["deprels"] = before.deprels, tuple(relation if head == ROOT else name for head, name in deprels)
-    joined = {name: None if None in both else both[0] + both[1] for name, both in columns.items()}
+    joined: dict[str, Any] = {name: None if None in both else both[0] + both[1] for name, both in columns.items()}
     return Sentence(lang=before.lang, **joined)
 
 

@@ -217,7 +217,8 @@ class Phrase:
     def bases(self) -> dict[str, str]:
         """Of every form of the phrase's words, the one by which the patterns know it."""
         parts = [part for wording in self.wordings for part in wording]
-        return {form: base for part in parts for form, base in part.forms} | {w: w for p in parts for w in p.words}
+        own = {word: word for part in parts for word in part.words}
+        return {form: base for part in parts for form, base in part.forms} | own
 
 
 def read_phrase(line: str) -> Phrase:
@@ -421,8 +422,7 @@ def phrase_index(phrases: Iterable[Phrase]) -> dict[str, list[Entry]]:
     shared = Counter(form for wording in wordings for form in frozenset().union(*_needed(wording)))
     index: dict[str, list[Entry]] = {}
     for number, phrase in enumerate(listed):
-        places = [_rarest(wording, shared) for wording in phrase.wordings]
-        anchored = list(zip(phrase.wordings, places, strict=True))
+        anchored = [(wording, _rarest(wording, shared)) for wording in phrase.wordings]
         entry = Entry(
             phrase,
             number,
@@ -503,13 +503,11 @@ class PhraseMatcher:
     """
 
     def __init__(self, phrases: Iterable[str]):
-        self.phrases: dict[str, Phrase] = {}
-        for line in phrases:
-            phrase = read_phrase(line)
-            if phrase.name in self.phrases:
-                raise NbkitError(f'phrase list: "{phrase.name}" is listed twice')
-            self.phrases[phrase.name] = phrase
-        if not self.phrases:
+        listed = list(map(read_phrase, phrases))
+        if twice := [name for name, n in Counter(phrase.name for phrase in listed).items() if n > 1]:
+            raise NbkitError(f'phrase list: "{twice[0]}" is listed twice')
+        self.phrases = {phrase.name: phrase for phrase in listed}
+        if not listed:
             raise NbkitError("phrase list: it contains no phrase")
         self._index = phrase_index(self.phrases.values())
         self._keys = frozenset(self._index)
@@ -539,8 +537,7 @@ class PhraseMatcher:
         """
         found = self.find_all(text)
         winners: list[PhraseMatch] = []
-        ranked = sorted(found, key=lambda match: (match.start - match.end, match.start))
-        for match in ranked:  # the sort is stable: equals stay in the order of the list
+        for match in sorted(found, key=lambda match: (match.start - match.end, match.start)):  # equals as in the list
             if not any(match.shares_token(winner) for winner in winners):
                 winners.append(match)
         others = [match for match in found if match not in winners]
@@ -645,20 +642,14 @@ class _Row:
     def around(self, entry: Entry) -> slice:
         """The pieces that a match of *entry* could have."""
         anchors = entry.anchors
-        places = [
-            place
-            for place, (lemma, lower) in enumerate(zip(self.lemmas, self.lowers, strict=True))
-            if lemma in anchors or lower in anchors
-        ]
+        words = enumerate(zip(self.lemmas, self.lowers, strict=True))
+        places = [place for place, word in words if not anchors.isdisjoint(word)]
         return slice(max(places[0] - entry.before, 0), places[-1] + entry.after + 1) if places else slice(0, 0)
 
     def trimmed(self, start: int, end: int) -> tuple[int, int]:
         """The range without hyphens and endings at its edges, which belong to no word inside."""
-        while start + 1 < end and not _is_word(self.texts[start]):
-            start += 1
-        while end - 1 > start and not _is_word(self.texts[end - 1]):
-            end -= 1
-        return start, end
+        words = [place for place in range(start, end) if _is_word(self.texts[place])]
+        return (words[0], words[-1] + 1) if words else (end - 1, end)
 
     def is_amount(self, end: int) -> bool:
         """Whether what ends there ends in a word that says how much of the number after it: *got over 320 votes*."""

@@ -600,10 +600,9 @@ def load_homographs(
 
 
 def _of_languages(lexicon: HomographLexicon, shown: str, src: str, tgt: str) -> HomographLexicon:
-    if lexicon.src != src:
-        raise NbkitError(f"homograph lexicon {shown} has homographs of '{lexicon.src}', not of '{src}'")
-    if lexicon.tgt != tgt:
-        raise NbkitError(f"homograph lexicon {shown} has translations into '{lexicon.tgt}', not '{tgt}'")
+    for kind, its, wanted in (("homographs of", lexicon.src, src), ("translations into", lexicon.tgt, tgt)):
+        if its != wanted:
+            raise NbkitError(f"homograph lexicon {shown} has {kind} '{its}', not '{wanted}'")
     return lexicon
 
 

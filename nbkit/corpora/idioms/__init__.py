@@ -325,8 +325,8 @@ def split_idioms(pairs: Iterable[IdiomPair], *, seed: int = 0) -> IdiomSplits:
         for idiom in idioms:
             dealt[idiom][side[key]] += 1
     both = {idiom for idiom, (train, test) in dealt.items() if train and test}
-    parts = [tuple(pair for key, pair in known if pair.idiom in both and side[key] == part) for part in (0, 1)]
-    return IdiomSplits(*parts, tuple(pair for _, pair in known if pair.idiom not in both))
+    train, test = (tuple(pair for key, pair in known if pair.idiom in both and side[key] == part) for part in (0, 1))
+    return IdiomSplits(train, test, tuple(pair for _, pair in known if pair.idiom not in both))
 
 
 def training_copies(condition: str) -> int:

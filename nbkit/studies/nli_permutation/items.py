@@ -150,7 +150,7 @@ def _sides(both: DerangedPair, measured: Any) -> np.ndarray:
 
 
 def _bleu(both: DerangedPair) -> np.ndarray:
-    return _sides(both, lambda side, orders: permutation_bleu(side, orders, BLEU_ORDERS, smoothing="none"))
+    return _sides(both, lambda side, orders: permutation_bleu(side, orders, BLEU_ORDERS))
 
 
 def trees(params: NliPermutationParams) -> pd.DataFrame:
