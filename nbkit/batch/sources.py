@@ -80,12 +80,11 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
     written = []
     for (src, tgt), texts in missing.items():
         before = {key for (_, *pair), keys in known.items() if pair == [src, tgt] for key in keys}
-        lines = [text for text in texts if text not in before]
-        if lines:
-            path = folder / f"{number}.{src}-{tgt}.{src}"
-            with atomic_write(path) as temporary:
-                temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            written.append(Round(path, folder / f"{number}.{src}-{tgt}.{tgt}", len(lines)))
+        if lines := [text for text in texts if text not in before]:
+            stem = folder / f"{number}.{src}-{tgt}"
+            each = Round(stem.with_name(f"{stem.name}.{src}"), stem.with_name(f"{stem.name}.{tgt}"), len(lines))
+            _write(each.source, "".join(f"{line}\n" for line in lines))
+            written.append(each)
     if written:
         _note(run_file, folder, number, written)
     return Sources(tuple(written), waiting, tuple(error for error in errors if error.name not in names))
@@ -125,24 +124,27 @@ def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) ->
     record: dict[str, Any] = (
         json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"version": 1, "rounds": []}
     )
-    decoding = {
-        entry.name: entry.params.decoding.identity() for entry in entries(run_file) if hasattr(entry.params, "decoding")
-    }
-    record["rounds"] = [each for each in record["rounds"] if each["round"] != number]  # given up, and deleted
-    record["rounds"].append(
-        {
-            "round": number,
-            "run": run_file.name,
-            "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "decoding": decoding,
-            "files": [
-                {
-                    "source": each.source.name, "translation": each.target.name, "texts": each.texts,
-                    "digests": " ".join(map(text_digest, read_lines(each.source))),
-                }
-                for each in written
-            ],
-        }
-    )  # fmt: skip
+    rounds = [each for each in record["rounds"] if each["round"] != number]  # others were given up, and deleted
+    this = {
+        "round": number,
+        "run": run_file.name,
+        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "decoding": {
+            entry.name: entry.params.decoding.identity()
+            for entry in entries(run_file)
+            if hasattr(entry.params, "decoding")
+        },
+        "files": [
+            {
+                "source": each.source.name, "translation": each.target.name, "texts": each.texts,
+                "digests": " ".join(map(text_digest, read_lines(each.source))),
+            }
+            for each in written
+        ],
+    }  # fmt: skip
+    _write(path, json.dumps({**record, "rounds": [*rounds, this]}, indent=1, ensure_ascii=False) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
     with atomic_write(path) as temporary:
-        temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")

@@ -17,7 +17,6 @@ import shlex
 import threading
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from hashlib import blake2b
 from importlib.metadata import entry_points
 from itertools import zip_longest
@@ -46,26 +45,15 @@ ROUND = re.compile(r"(?P<number>\d+)\.(?P<src>[\w-]+?)-(?P<tgt>[\w-]+)\.(?P<lang
 class MissingOutputsError(ModelError):
     """Texts that no file has a translation of.
 
-    texts: all of them, for `nbkit sources`; wanted: how many are needed. way_out: how to get translations, and final:
-    whether there is none with this name. partly: whether only some texts were looked up.
+    name: of the system. texts: all of them, for `nbkit sources`. final: whether there is no way to get translations.
     """
 
-    def __init__(
-        self, name: str, texts: Sequence[str], src: str, tgt: str, way_out: str, wanted: int, *,
-        final: bool = False, partly: bool = False,
-    ):  # fmt: skip
-        self.name, self.texts, self.src, self.tgt, self.way_out = name, list(texts), src, tgt, way_out
-        self.wanted, self.final, self.partly = wanted, final, partly
-        least, most = ("at least ", "up to ") if partly else ("", "")
-        super().__init__(
-            f"model '{name}' has no {'label' if tgt == LABEL_FILE else f'translation {src}→{tgt}'} of "
-            f"{least}{len(self.texts):,} of {most}{wanted:,} texts, such as "
-            f"{shorten(self.texts[0], 60, placeholder='…')!r}; {way_out}"
-        )
+    def __init__(self, message: str, name: str, texts: Sequence[str], src: str, tgt: str, final: bool):
+        self.name, self.texts, self.src, self.tgt, self.final = name, list(texts), src, tgt, final
+        super().__init__(message, name, texts, src, tgt, final)
 
-    def __reduce__(self):
-        given = (self.name, self.texts, self.src, self.tgt, self.way_out, self.wanted)
-        return partial(type(self), final=self.final, partly=self.partly), given
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class OutputsOptions(BaseModel):
@@ -230,26 +218,32 @@ class Outputs(Service):
             "outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes the texts of this study"
         )
         if not self.is_fixed:
-            missing = next(((source, lines) for source, lines in self._rounds() if not lines.is_file()), None)
-            way_out = self._writing
-            if missing:
-                way_out = f"{missing[1]} is missing: write the translations of {missing[0].name} there, one per line"
-        return MissingOutputsError(
-            self.name, texts, self.src, self.tgt, way_out, wanted, final=self.is_fixed, partly=partly
+            way_out = next(
+                (self._untranslated(*each) for each in self._rounds() if not each[1].is_file()), self._writing
+            )
+        least, most = ("at least ", "up to ") if partly else ("", "")
+        what = "label" if self.tgt == LABEL_FILE else f"translation {self.src}→{self.tgt}"
+        message = (
+            f"model '{self.name}' has no {what} of {least}{len(texts):,} of {most}{wanted:,} texts, such as "
+            f"{shorten(texts[0], 60, placeholder='…')!r}; {way_out}"
         )
+        return MissingOutputsError(message, self.name, texts, self.src, self.tgt, self.is_fixed)
+
+    @staticmethod
+    def _untranslated(source: Path, target: Path) -> str:
+        return f"{target} is missing: write the translations of {source.name} there, one per line"
 
     def waiting(self, run: str) -> list[str]:
         """What to do about each file that was written for *run* and is not translated, where it is still there."""
         if self.is_fixed or not (self.path / MANIFEST).is_file():
             return []
-        ours, found = {name for name, of, *_ in _noted(self.path / MANIFEST) if of == run}, []
-        for source, target in self._rounds():
-            if source.name in ours and not target.is_file():
-                found.append(
-                    f"model '{self.name}': {target} is missing: write the translations of {source.name} there, one per "
-                    f"line, or delete {source.name} if this run no longer asks for it"
-                )
-        return found
+        ours = {name for name, of, *_ in _noted(self.path / MANIFEST) if of == run}
+        return [
+            f"model '{self.name}': {self._untranslated(source, target)}, or delete {source.name} if this run no longer "
+            "asks for it"
+            for source, target in self._rounds()
+            if source.name in ours and not target.is_file()
+        ]
 
 
 def fixed_files(names: Iterable[str], src: str, tgt: str) -> list[tuple[Path, Path]]:
