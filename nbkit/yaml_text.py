@@ -32,10 +32,7 @@ _ALIKE = {
     f"{_TAG}timestamp": re.compile(r"(?!)"),
     f"{_TAG}str": re.compile(r"(?!0o[0-7]+$).*", re.DOTALL),
 }
-_ADVICE = {
-    f"{_TAG}bool": "write true or false, or quote it if it is text",
-    f"{_TAG}timestamp": "quote it",
-}
+_ADVICE = {f"{_TAG}bool": "write true or false, or quote it if it is text", f"{_TAG}timestamp": "quote it"}
 
 
 def read_own(file: Path | Traversable) -> Any:

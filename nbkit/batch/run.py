@@ -149,19 +149,13 @@ def run(
 
 
 def dry_run(
-    run_file: str | Path | RunFile,
-    *,
-    output: str | Path | None = None,
-    workers: int | None = None,
-    force: bool = False,
+    run_file: str | Path | RunFile, *, output: str | Path | None = None, workers: int | None = None, force: bool = False
 ) -> RunSummary:
     """What `run` would do with the same arguments. Writes no results and loads no model."""
     job = _job(run_file, output, workers, force)
     units = _units(job, count=True)
     return job.summary(
-        units=len(units),
-        texts=sum(unit.texts for unit in units),
-        stored=sum(unit.stored for unit in units),
+        units=len(units), texts=sum(unit.texts for unit in units), stored=sum(unit.stored for unit in units)
     )
 
 

@@ -18,14 +18,7 @@ from nbkit.batch.plan import merged_units
 from nbkit.batch.workers import run_unit
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.files import atomic_write
-from nbkit.models.services.outputs import (
-    MANIFEST,
-    ROUND,
-    MissingOutputsError,
-    as_key,
-    read_lines,
-    text_digest,
-)
+from nbkit.models.services.outputs import MANIFEST, ROUND, MissingOutputsError, as_key, read_lines, text_digest
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,7 @@ from nbkit.corpora import CORPORA
 from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.errors import NbkitError
 from nbkit.measure import METRICS
-from nbkit.models import (
-    CLASSIFIERS,
-    LANGUAGE_MODELS,
-    MODELS,
-)
+from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
 from nbkit.models.files import hub_cache, is_offline
 from nbkit.models.model import BACKENDS
 from nbkit.models.names import licence as weights_licence
@@ -74,11 +70,7 @@ def _models() -> Iterator[Sequence[Any]]:
 #: What answers without weights here: names, where they are ("": the server that is asked by default), and summaries.
 _SERVICES = (
     ("openai:MODEL", "", "a chat model behind a server with OpenAI's protocol, also openai:MODEL@URL"),
-    (
-        "command:PROGRAM",
-        "programs here",
-        "a program that reads lines and writes lines, started with --allow-commands",
-    ),
+    ("command:PROGRAM", "programs here", "a program that reads lines and writes lines, started with --allow-commands"),
     (
         "outputs:FILE",
         "files here",

@@ -482,14 +482,7 @@ class _Site:
     def digest(self, entry: Entry, *around: Entry | None) -> str:
         """Digest of everything that a page is made of."""
         names = [other and (other.file, other.name) for other in around]
-        known = (
-            self.run.title,
-            self.run.is_sandbox,
-            self.made_with,
-            names,
-            self.files_of(entry),
-            self.has_sentences,
-        )
+        known = (self.run.title, self.run.is_sandbox, self.made_with, names, self.files_of(entry), self.has_sentences)
         surroundings = repr(known)
         digest = hashlib.blake2b(digest_size=16)
         for part in (source_digest(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
