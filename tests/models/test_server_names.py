@@ -256,13 +256,13 @@ def test_identity_holds_what_changes_an_answer(monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("messages: []", "'messages' must be a list"),
-        ("- a", "a mapping with 'messages' expected, list found"),
+        ("messages: []", "messages: expected at least 1, found 0"),
+        ("- a", r"a prompt has messages \(user: Translate \{text\}\) and labels; .*expected a mapping"),
         ("messages: [{user: Hello}]", r"no message of this prompt contains \{text\}"),
-        ("messages: [{user: '{text} {txt}'}]", r"unknown placeholder \{txt\}; there are: \{text\}"),
+        ("messages: [{user: '{text} {txt}'}]", r"placeholder 'txt'; there are: \{text\}"),
         ("messages: [{user: '{text} {'}]", "double a literal brace"),
-        ("messages: [{usr: '{text}'}]", r"a message must be a role \(system, user, assistant\)"),
-        ("messages: [{user: '{text}'}]\nlabel: [a]", "unknown field 'label'"),
+        ("messages: [{usr: '{text}'}]", "must be 'system', 'user' or 'assistant', found 'usr'"),
+        ("messages: [{user: '{text}'}]\nlabel: [a]", "label: unknown field; did you mean 'labels'"),
         ("messages: [", "cannot be read"),
     ],
 )

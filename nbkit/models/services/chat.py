@@ -31,7 +31,7 @@ from nbkit.models.services.keys import (
     without_secrets,
 )
 from nbkit.models.services.prompts import Prompt, load_prompt
-from nbkit.models.services.service import STRICT, Service, StoppedError, answer, split_options
+from nbkit.models.services.service import STRICT, Service, answer, split_options
 
 if TYPE_CHECKING:
     import httpx
@@ -185,7 +185,8 @@ class Chat(Service):
         attempt = 0
         while True:
             attempt += 1
-            self._gate.enter(stopped)
+            if not self._gate.enter(stopped):
+                return []
             try:
                 return [answer(text, *self._completion(self._sent(line)))]
             except TransientError as error:
@@ -325,8 +326,8 @@ class _Gate:
         with self._lock:
             self._free = max(self._free, time.monotonic() + seconds)
 
-    def enter(self, stopped: threading.Event) -> None:
-        """Wait for a turn. Raises `StoppedError` if *stopped* is set meanwhile, `ModelError` after the last request."""
+    def enter(self, stopped: threading.Event) -> bool:
+        """Wait for a turn, which there is not once *stopped* is set. Raises `ModelError` after the last request."""
         while not stopped.is_set():
             with self._lock:
                 if self._left == 0:
@@ -337,10 +338,10 @@ class _Gate:
                 wait = self._free - time.monotonic()
                 if wait <= 0:
                     self._left = self._left and self._left - 1
-                    self._free = time.monotonic() + self._gap if self._gap else self._free
-                    return
+                    self._free = time.monotonic() + self._gap
+                    return True
             stopped.wait(wait)
-        raise StoppedError("stopped, because another request failed")
+        return False
 
 
 def seconds(text: str) -> float | None:

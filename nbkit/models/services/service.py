@@ -42,10 +42,6 @@ _QUOTES = ('""', "''", "“”", "„“", "„”", "‘’", "‚‘", "«»",
 _REASONING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
-class StoppedError(ModelError):
-    """A request that was not sent, because another one failed for good."""
-
-
 def answer(text: str, raw: str, finish: str = "", tokens: tuple[int | None, int | None] = (None, None)) -> Record:
     """An answer to *text* as it is stored.
 
@@ -94,10 +90,7 @@ class Service(Model):
 
     @abstractmethod
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
-        """The `answer` to each of `together` texts; called from several threads.
-
-        Raises `ModelError`, and `StoppedError` where *stopped* is set before an answer came.
-        """
+        """The `answer` to each of `together` texts, none if *stopped* is set before; called from several threads."""
 
     def settings(self) -> Record:
         """The decoding settings that it accepts, for keys: beam search cannot be requested."""
@@ -128,32 +121,27 @@ class Service(Model):
         stopped, problem = threading.Event(), None
         pool = ThreadPoolExecutor(self.concurrency, thread_name_prefix="nbkit-ask")
         try:
-            waiting = [pool.submit(self._unless_stopped, some, stopped) for some in windows(texts, self.together)]
+            waiting = {pool.submit(self._requested, some, stopped): some for some in windows(texts, self.together)}
             for future in as_completed(waiting):
                 try:
-                    found = future.result()
-                except StoppedError:
-                    continue
+                    yield from (((each["text"],), each) for each in future.result())
                 except ModelError as error:
-                    problem = problem or error
-                    continue
-                yield from (((each["text"],), each) for each in found)
+                    first, *others = waiting[future]
+                    place = "" if others else f" (text: {first[:60]!r})"
+                    problem = problem or ModelError(f"{error}{place}")
             if problem is not None:
                 raise problem
         finally:
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _unless_stopped(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
-        if stopped.is_set():
-            raise StoppedError("stopped, because another request failed")
+    def _requested(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
+        """The answers; none once *stopped* is set, as by an error before this thread takes the next text."""
         try:
-            return self.request(texts, stopped)
-        except StoppedError:
+            return [] if stopped.is_set() else self.request(texts, stopped)
+        except ModelError:
+            stopped.set()
             raise
-        except ModelError as error:
-            stopped.set()  # before this thread takes the next text
-            raise ModelError(f"{error} (text: {texts[0][:60]!r})" if len(texts) == 1 else str(error)) from error
 
     def read(self, given: Input, answer: Record) -> Record:
         (text,) = self.sent(given)
