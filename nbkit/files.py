@@ -469,11 +469,18 @@ def json_rows(path: Path, **how: Any) -> Iterator[tuple[int, dict[str, Any] | Da
 def _unstorable(row: Any) -> str | None:
     if not isinstance(row, dict):
         return "a JSON object is expected"
-    try:
-        json.dumps(row, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return "half a surrogate pair, which cannot be stored or shown"
-    return None
+    found = unstorable(json.dumps(row, ensure_ascii=False))
+    return f"{found}, which cannot be stored or shown" if found else None
+
+
+def unstorable(text: str) -> str | None:
+    """What a text contains that no file and no argument can hold; None for a good one.
+
+    >>> unstorable("a\\0b"), unstorable("a b")
+    ('a NUL character', None)
+    """
+    found = re.search(r"[\0\ud800-\udfff]", text)
+    return found and ("a NUL character" if found[0] == "\0" else "half a surrogate pair (bytes that are not UTF-8)")
 
 
 def _terminal() -> int | None:

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from nbkit import yaml_text
 from nbkit.batch import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems, suggestion
-from nbkit.files import looks_secret
+from nbkit.files import looks_secret, unstorable
 from nbkit.models.python import forgotten
 from nbkit.models.services.commands import commands_allowed
 from nbkit.store import cache_problem
@@ -406,9 +406,11 @@ def explained(error: ValidationError, lines: Lines, prefix: Location, fields: An
 
 
 def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:
-    """Location and line of each value. Raises `DataError` for a key that is given twice."""
+    """Location and line of each value. Raises `DataError` for a key that is given twice, and for text of no file."""
     yield location, yaml_text.line_of(node)
-    if isinstance(node, yaml.SequenceNode):
+    if isinstance(node, yaml.ScalarNode):
+        _check_text(node, path)
+    elif isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
             yield from _places(item, (*location, number), path)
     elif isinstance(node, yaml.MappingNode):
@@ -416,12 +418,19 @@ def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Lo
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 continue
+            _check_text(key, path)
             here = yaml_text.line_of(key)
             if key.value in first:
                 raise DataError(f"'{key.value}' is given twice (first in line {first[key.value]})", path, here)
             first[key.value] = here
             yield from _places(value, (*location, key.value), path)
             yield (*location, key.value), here  # the key's own line is what a reader looks for
+
+
+def _check_text(node: yaml.ScalarNode, path: str) -> None:
+    if found := unstorable(node.value):
+        reason = f"{node.value!r:.80} contains {found}, which cannot be stored or shown"
+        raise DataError(reason, path, yaml_text.line_of(node))
 
 
 # ----------------------------------------------------------------------------
@@ -433,7 +442,6 @@ def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Lo
 FROM_ENVIRONMENT = ("NBKIT_DATA", "NBKIT_CACHE", "HOME", "HF_HOME")
 # Paths and names of models are filled in where they are used, too: no variable may be left over for that.
 _LEFT = re.compile(r"\$\{?(\w+|\{)")
-_NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
 
 
 def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -> Any:
@@ -442,7 +450,7 @@ def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -
     settings: values by name (``--set NAME=VALUE``). lines: where each value stands in the file.
 
     Raises `ParamsError` with file and line for a variable that is neither in *settings* nor in `FROM_ENVIRONMENT`, or
-    has no value, for a setting that no text uses, and for text that no file can hold (NUL, half a surrogate pair).
+    has no value, for a setting that no text uses, and for one that no file can hold (NUL, half a surrogate pair).
 
     >>> fill({"runs": ["${MINE}/a"]}, {"MINE": "/data"}, Lines("demo.yaml"))["runs"]
     ['/data/a']
@@ -451,7 +459,8 @@ def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -
     nbkit.errors.ParamsError: demo.yaml:2: ${OPENAI_API_KEY} looks like a key or a password, ...
     """
     for name, value in settings.items():
-        _check_text(value, (), lines)
+        if found := unstorable(value):
+            raise lines.error((), f"--set {name}: {value!r:.80} contains {found}, which cannot be stored or shown")
         if looks_secret(name):
             raise lines.error((), _secret(name))
         if "$" in value:
@@ -460,22 +469,15 @@ def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -
             raise lines.error((), f"--set {name}: no parameter of the file contains ${{{name}}}")
     environment = {name: os.environ[name] for name in FROM_ENVIRONMENT if os.environ.get(name)}
     known = {**environment, **settings}
-    return {key: _filled(value, (key,), known if key == "runs" else None, lines) for key, value in values.items()}
+    return {**values, **{key: _filled(values[key], (key,), known, lines) for key in ("runs",) if key in values}}
 
 
-def _filled(value: Any, location: Location, known: Mapping[str, str] | None, lines: Lines) -> Any:
-    """*value* with variables filled in; None: texts are only checked."""
+def _filled(value: Any, location: Location, known: Mapping[str, str], lines: Lines) -> Any:
     if isinstance(value, dict):
-        for key in value:
-            if isinstance(key, str):
-                _check_text(key, location, lines)
         return {key: _filled(item, (*location, key), known, lines) for key, item in value.items()}
     if isinstance(value, list):
         return [_filled(item, (*location, number), known, lines) for number, item in enumerate(value)]
     if not isinstance(value, str):
-        return value
-    _check_text(value, location, lines)
-    if known is None:
         return value
     filled = Template(value).safe_substitute(known)
     if left := _LEFT.search(filled):
@@ -499,9 +501,3 @@ def _secret(name: str) -> str:
         f"${{{name}}} looks like a key or a password, which no run file may contain; keys of servers stay in the "
         "environment (docs/servers.md); if it is not a key, rename it"
     )
-
-
-def _check_text(text: str, location: Location, lines: Lines) -> None:
-    if found := _NO_TEXT.search(text):
-        what = "a NUL character" if found[0] == "\0" else "half a surrogate pair"
-        raise lines.error(location, f"{text!r:.80} contains {what}, which cannot be stored or shown")

@@ -19,7 +19,7 @@ import click
 from nbkit import __version__
 from nbkit.batch.params import params_of, read
 from nbkit.errors import NbkitError, ParamsError, missing_package, suggestion
-from nbkit.files import REFUSALS
+from nbkit.files import REFUSALS, unstorable
 from nbkit.languages import split_pair
 from nbkit.models.services.commands import VARIABLE, allow_commands
 from nbkit.registry import from_package, load_plugins
@@ -156,17 +156,6 @@ _GROUPS = {
 }
 _COMMANDS = {name: place for group in _GROUPS.values() for name, place in group.items()}
 
-#: What options were once called, and what to write in every command that lacks them.
-_RENAMED = {
-    **dict.fromkeys(("--from", "--to", "--src", "--tgt", "--targets"), "--pair SRC-TGT, such as --pair en-de"),
-    "--model": "--system NAME",
-    "--json": "--format json",
-}
-
-
-#: What system calls accept in no argument, and UTF-8 files cannot hold.
-_NO_ARGUMENT = re.compile(r"[\0\ud800-\udfff]")
-
 
 def _of_package(name: str, package: str) -> click.Command:
     """The command that a package brings; one that says what is missing where it is not installed, or broken."""
@@ -211,20 +200,13 @@ class _LazyGroup(click.Group):
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         for argument in args:
-            if found := _NO_ARGUMENT.search(argument):
-                what = "a NUL character" if found[0] == "\0" else "bytes that are not UTF-8, or half a surrogate pair"
-                context.fail(f"{argument[:80]!r} contains {what}, which is not allowed in texts or file names")
+            if found := unstorable(argument):
+                context.fail(f"{argument[:80]!r} contains {found}, which is not allowed in texts or file names")
         return super().parse_args(context, args)
 
     def invoke(self, context: click.Context):
         try:
             return super().invoke(context)
-        except click.NoSuchOption as error:
-            if error.option_name not in _RENAMED:
-                raise
-            raise click.UsageError(
-                f"there is no {error.option_name}: write {_RENAMED[error.option_name]}", error.ctx
-            ) from None
         except NbkitError as error:
             return _explain(context, str(error))
         except UnicodeEncodeError as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
 import zipfile
 from base64 import b64encode
@@ -36,7 +37,6 @@ from nbkit.report.page import Excerpt, cells, excerpt, read_notebook, svg_uri, w
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.named import is_sandbox
-from nbkit.studies.results import written_key
 
 
 @lru_cache(maxsize=1)
@@ -204,7 +204,7 @@ class Run(_Record):
         """The files of outcomes that can be read, by entry of the run file."""
         names = [grid.name or grid.study for grid in self.runs]
         files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_plain(name)}
-        return {name: path for name, path in files.items() if written_key(path)}
+        return {name: path for name, path in files.items() if is_parquet(path)}
 
     @property
     def is_sandbox(self) -> bool:
@@ -430,6 +430,20 @@ def archive_without_text(output_folder: Path) -> Path:
     members = {"index.html": site.index().encode()}
     members |= {f"html/{spread[0].file}": site.page(*spread).encode() for spread in site.spreads()}
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether *path* is a Parquet file, by what it ends with: a report does without a broken one.
+
+    >>> is_parquet(Path("nowhere.parquet"))
+    False
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(-4, os.SEEK_END)
+            return file.read() == b"PAR1"
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True)
