@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
@@ -133,13 +134,9 @@ def _require(executor: str, address: str | None) -> None:
         raise NbkitError(f"--address requires --executor dask, not {executor}")
     if address is not None and not address.strip():
         raise NbkitError("--address is empty; a Dask scheduler's is expected, such as tcp://HOST:8786")
-    try:
-        import distributed  # noqa: F401
-
-        if executor in _JOBS:
-            import dask_jobqueue  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError(f"--executor {executor} needs Dask ({error}): {install('dask')}") from None
+    package = "dask_jobqueue" if executor in _JOBS else "distributed"
+    if find_spec(package) is None:
+        raise MissingExtraError(f"--executor {executor} needs the package {package}: {install('dask')}")
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
 import tempfile
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------
 # Temporary files: sockets, connection files and whatever a run's processes write to TMPDIR, in one locked folder.
 #
-# ``kill -9`` leaves the folder but releases the lock, and the next run removes it with its named semaphores.
+# ``kill -9`` leaves the folder but releases the lock, and the next run removes it.
 
 PREFIX = "nbkit-"
 
@@ -41,33 +40,20 @@ LOCK = "run.lock"
 _SOCKET_FOLDER_LENGTH = 50  # of the 107 characters that the name of a socket may have
 
 
-_SEMAPHORES = Path("/dev/shm")
-
-
 #: Seconds that a new folder is left alone, so that its owner can lock it.
 _GRACE = 60
 
 
 @contextmanager
 def run_folder() -> Iterator[str]:
-    """A fresh folder for temporary files, removed at the end; folders of killed runs are swept first.
-
-    Meanwhile the semaphores of multiprocessing are named after it.
-    """
+    """A fresh folder for temporary files, removed at the end; folders of killed runs are swept first."""
     sweep()
     parent = "/tmp" if len(tempfile.gettempdir()) > _SOCKET_FOLDER_LENGTH else None
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-    settings: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
-    before = settings.get("semprefix")
     try:
         with FileLock(folder / LOCK):
-            settings["semprefix"] = f"/{folder.name}"
             yield str(folder)
     finally:
-        if before is None:
-            settings.pop("semprefix", None)
-        else:
-            settings["semprefix"] = before
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -83,8 +69,6 @@ def sweep() -> list[Path]:
                 continue
             with FileLock(folder / LOCK, timeout=0):
                 shutil.rmtree(folder, ignore_errors=True)
-            for semaphore in _SEMAPHORES.glob(f"sem.{folder.name}-*"):
-                semaphore.unlink()
             swept.append(folder)
     return swept
 
@@ -155,13 +139,9 @@ class OutputFolder:
 
     def is_finished(self, execution: Execution) -> bool:
         """Whether this notebook was executed to the end with the same key."""
-        record = self.record(execution.label)
-        return (
-            record is not None
-            and record.get("key") == execution.key
-            and record.get("status") == "done"
-            and self.notebook(execution.label).is_file()
-        )
+        record = self.record(execution.label) or {}
+        is_done = record.get("key") == execution.key and record.get("status") == "done"
+        return is_done and self.notebook(execution.label).is_file()
 
     def record(self, label: str) -> dict[str, Any] | None:
         """The record of a notebook; None if it was not executed or the record is unreadable."""
@@ -234,17 +214,14 @@ class OutputFolder:
                 if written_key(path) != keys.get(path.stem):
                     path.unlink()
 
-    def remove_all_but(self, labels: Iterable[str]) -> list[str]:
-        """Remove the files of notebooks that no longer belong to the run, and unfinished files; return the labels."""
+    def remove_all_but(self, labels: Iterable[str]) -> None:
+        """Remove the files of notebooks that no longer belong to the run, and unfinished files."""
         shutil.rmtree(self.path / ".staging", ignore_errors=True)
         remove_unfinished(self.path)
-        kept = set(labels)
-        gone = {path.stem for path in (self.path / "cells").glob("*.json")} - kept
-        gone |= {path.stem for path in (self.path / "notebooks").glob("*.ipynb")} - kept
-        for label in gone:
+        files = [*(self.path / "cells").glob("*.json"), *(self.path / "notebooks").glob("*.ipynb")]
+        for label in {path.stem for path in files} - set(labels):
             self._remove(label)
             self.notebook(label).unlink(missing_ok=True)
-        return sorted(gone)
 
     def _remove(self, label: str) -> None:
         """Remove the record of a notebook, then what it saved."""
@@ -282,8 +259,8 @@ def _write_json(path: Path, record: Mapping[str, Any]) -> None:
 def recorded_params(folder: Path) -> dict[str, StudyParams]:
     """The parameters of each entry of a run, from its output folder. Raises `NbkitError` if it is none."""
     try:
-        runs = json.loads((folder / "run.json").read_text(encoding="utf-8"))["runs"]
+        runs = OutputFolder(folder).read_run()["runs"]
         found = [(each["name"], STUDIES.get(each["study"]), each["params"]) for each in runs]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, DataError, KeyError, TypeError) as error:
         raise NbkitError(f"{folder} is not the output folder of a run: run.json cannot be read ({error})") from None
     return {name: study.params.checked(params, f"{folder}/run.json") for name, study, params in found}

@@ -225,13 +225,7 @@ def _units(job: _Job, *, count: bool) -> list[Unit]:
     waiting = {execution.run for execution in job.waiting} | job.folder.incomplete()
     forgets = {name for known in job.plan.not_remembered for name in (known, f"{BY_RULE}{known}")}
     units = merged_units((entry for entry in job.plan.entries if entry.name in waiting), count=count)
-    return [
-        unit
-        for unit in units
-        if forgets.isdisjoint(
-            {unit.arguments.get("model"), *unit.arguments.get("system", ()), *unit.arguments.get("cell", ())}
-        )
-    ]
+    return [u for u in units if forgets.isdisjoint({u.arguments.get("model"), *u.arguments.get("cell", ())})]
 
 
 def _incomplete(plan: Plan, failed: Collection[str]) -> frozenset[str]:
@@ -258,8 +252,7 @@ def _runner(
 
 def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     where = places()
-    for stage, (_, group) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
-        members = list(group)
+    for stage, (_, members) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
         tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
         with closing(_logged(runner(tasks), len(tasks), f"stage {stage}")) as ended:
             for done in ended:
@@ -337,10 +330,8 @@ def _logged(results: Iterator[Done], total: int, what: str) -> Generator[Done, N
         tqdm.write(f"[{what} 0/{total}] started", file=sys.stderr)
     with tqdm(total=total, desc=what, disable=None if total else True) as bar:
         for number, done in enumerate(results, 1):
-            line = f"[{what} {number}/{total}] {done.task.label}"
-            if done.error is not None:
-                line += ": FAILED"
-            tqdm.write(line, file=sys.stderr)
+            failed = ": FAILED" if done.error is not None else ""
+            tqdm.write(f"[{what} {number}/{total}] {done.task.label}{failed}", file=sys.stderr)
             bar.update()
             yield done
 

@@ -7,7 +7,6 @@ what the commands share: their table, options, and columns of text.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from importlib import import_module

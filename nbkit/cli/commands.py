@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -246,32 +245,16 @@ def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
         raise NbkitError(f"{key}: its labels ({', '.join(sorted(set(judgements['label'])))}) have no right answers")
     if labels == LABELS:
         by = [column for column in ("stratum", "length_group") if column in judgements]
-        rows = map(_accuracy, _rows(accuracy_table(judgements, labels=labels, by=by)))
-        click.echo(aligned([("annotator", "pairs", "N", "accuracy", "95% interval", "macro F1"), *rows]))
+        click.echo(_shown(accuracy_table(judgements, labels=labels, by=by)))
     else:  # nobody knows which verdicts are right
         counts = judgements.groupby("annotator", sort=False)["judgement"].value_counts().unstack(fill_value=0)
-        given = [(str(who), *(str(row.get(label, 0)) for label in labels)) for who, row in counts.iterrows()]
-        click.echo(aligned([("annotator", *labels), *given]))
+        click.echo(_shown(counts.reindex(columns=list(labels), fill_value=0).rename_axis(columns=None).reset_index()))
     if judgements["annotator"].nunique() > 1:
-        together = map(_agreement, _rows(agreement(judgements, labels=labels)))
-        click.echo("\n" + aligned([("agreement", "annotators", "N", "value", "95% interval"), *together]))
+        click.echo("\n" + _shown(agreement(judgements, labels=labels).rename(columns={"measure": "agreement"})))
 
 
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-
-
-def _accuracy(row: Mapping[str, Any]) -> tuple[str, ...]:
-    shown = f"{row['accuracy']:.3f} ± {row['half_width']:.3f}"
-    return row["annotator"], row["value"] or "all", str(row["n"]), shown, _interval(row), f"{row['macro_f1']:.3f}"
-
-
-def _agreement(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return row["measure"], row["annotators"], str(row["n"]), f"{row['value']:.3f}".replace("nan", "–"), _interval(row)
-
-
-def _interval(row: Mapping[str, Any]) -> str:
-    return f"[{row['low']:.3f}, {row['high']:.3f}]" if row["low"] == row["low"] else "–"
+def _shown(table: pd.DataFrame) -> str:
+    return table.to_string(index=False, float_format="{:.3f}".format, na_rep="–")
 
 
 def _named(forms: tuple[str, ...]) -> dict[str, str]:

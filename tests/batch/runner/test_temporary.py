@@ -1,4 +1,4 @@
-"""What a killed run leaves in the folder for temporary files, and in shared memory: swept by the next one."""
+"""What a killed run leaves in the folder for temporary files: swept by the next one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from nbkit.batch import folder as temporary
 from nbkit.batch.folder import run_folder, sweep
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked, and semaphores files, on Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux")
 
 RUN = """
 import sys
@@ -30,15 +30,13 @@ if __name__ == "__main__":
     print(len(run(parse(sys.argv[1]), workers=2).executed))
 """
 KILLED = """
-import multiprocessing, os, signal, tempfile
+import os, signal, tempfile
 import nbkit.batch.folder as temporary
 with temporary.run_folder() as folder:
-    context = multiprocessing.get_context("spawn")
-    lock = context.Lock()
     tempfile.tempdir = folder
     tempfile.mkdtemp(prefix="pymp-")
     print(folder, flush=True)
-    os.killpg(0, signal.SIGKILL)  # the tracker of the semaphores, too
+    os.killpg(0, signal.SIGKILL)
 """
 
 
@@ -52,10 +50,6 @@ def place(tmp_path, monkeypatch):
     shutil.rmtree(folder)
 
 
-def semaphores(folder: Path) -> list[Path]:
-    return list(Path("/dev/shm").glob(f"sem.{folder.name}-*"))
-
-
 def killed() -> Path:
     command = [sys.executable, "-c", KILLED]
     done = subprocess.run(command, capture_output=True, text=True, start_new_session=True, check=False)
@@ -66,35 +60,16 @@ def killed() -> Path:
 def test_the_next_run_sweeps_a_killed_one_and_no_live_one(place, monkeypatch):
     dead = killed()
     assert dead.parent == place and [path.name[:5] for path in dead.glob("pymp-*")] == ["pymp-"]
-    assert len(semaphores(dead)) == 1
     stranger = place / "nbkit-of-an-earlier-version"
     stranger.mkdir()
     with run_folder() as young:
         assert sweep() == [] and dead.is_dir()  # its owner may be about to lock it
         monkeypatch.setattr(temporary, "_GRACE", 0)
         with run_folder() as live:
-            assert not dead.exists() and semaphores(dead) == []
+            assert not dead.exists()
             assert Path(live).is_dir() and Path(young).is_dir()
             assert sweep() == []
     assert list(place.iterdir()) == [stranger]
-
-
-def test_semaphores_bear_the_name_of_the_run(place):
-    """In a process of its own: what other tests import (joblib) renames the semaphores of theirs."""
-    code = """
-import multiprocessing
-from pathlib import Path
-from nbkit.batch.folder import run_folder
-
-def name():
-    return multiprocessing.get_context("spawn").Lock()._semlock.name
-
-with run_folder() as folder:
-    print(name().startswith(f"/{Path(folder).name}-"))
-print(name().startswith("/mp-"))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "True\nTrue\n", done.stderr
 
 
 @pytest.mark.thorough
@@ -114,10 +89,10 @@ def test_a_run_that_is_killed_in_its_notebooks_leaves_nothing_after_the_next(pla
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=30)
-    (folder,) = place.glob("nbkit-*")
+    assert len(list(place.glob("nbkit-*"))) == 1
     (toy / "outputs" / "toys" / ".run.json.4711-0123abcd").write_text("{")  # killed while it wrote
     process = start()
     printed, errors = process.communicate(timeout=120)
     assert process.returncode == 0 and int(printed) >= 1, errors
-    assert list(place.iterdir()) == [] and semaphores(folder) == []
+    assert list(place.iterdir()) == []
     assert not list((toy / "outputs").rglob(".*.*-0123abcd"))
