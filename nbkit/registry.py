@@ -68,7 +68,7 @@ class Registry(Generic[T]):
 
     Names registered by other distributions under the entry-point group ``nbkit.<kind>`` (a blank in the kind is an
     underscore there) are found too. made: makes an entry of a name and anything else that may be registered.
-    way_out: what the error for an unknown name ends in.
+    way_out: what the error for an unknown name ends in. packages: a group of entry points whose modules register.
 
     >>> shouts = Registry("shout")
     >>> shouts.register("upper", str.upper, summary="capital letters")
@@ -79,8 +79,8 @@ class Registry(Generic[T]):
     'capital letters'
     """
 
-    def __init__(self, kind: str, made: Callable[[str, Any], T] | None = None, way_out: str = ""):
-        self.kind, self._made, self._way_out = kind, made, way_out
+    def __init__(self, kind: str, made: Callable[[str, Any], T] | None = None, way_out: str = "", packages: str = ""):
+        self.kind, self._made, self._way_out, self._packages = kind, made, way_out, packages
         self._entries: dict[str, T | str] = {}
         self._shown: dict[str, dict[str, str]] = {}
         self._plugins_read = False
@@ -170,6 +170,8 @@ class Registry(Generic[T]):
         for point in entry_points(group=f"nbkit.{self.kind.replace(' ', '_')}"):
             self._entries.setdefault(point.name, point.value)
             self._shown.setdefault(point.name, {"summary": f"from {point.dist.name}" if point.dist else ""})
+        if self._packages:
+            load_packages(self._packages)
 
 
 def load_point(point: EntryPoint) -> Any:

@@ -90,6 +90,12 @@ pair_option = click.option(
 )  # fmt: skip
 
 
+def check_output(output: Path | None) -> None:
+    """Raise `NbkitError` for a file of ``--output`` in a folder that does not exist."""
+    if output is not None and not output.absolute().parent.is_dir():
+        raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
+
+
 # ----------------------------------------------------------------------------
 # Columns of text.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nbkit.batch.params import refuse_programs
-from nbkit.cli import RUN_FILE, aligned, allow_commands_option, of_study, offline_option, pair_option
+from nbkit.cli import RUN_FILE, aligned, allow_commands_option, check_output, of_study, offline_option, pair_option
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
 from nbkit.files import as_csv, atomic_write, decoded, good, read_lines
@@ -137,8 +137,7 @@ def translate(
 
     if system.removeprefix(BY_RULE).startswith(COMMAND):
         allow_commands()
-    if output is not None and not output.absolute().parent.is_dir():  # before hours are spent
-        raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
+    check_output(output)  # before hours are spent
     store = Store()
     lines = _lines(file)
     filled = [line for line in lines if line]

@@ -41,28 +41,19 @@ from nbkit.studies.study import outdated
 NOTHING = "–"
 
 
-def _origin(registry: Registry[Any], name: str) -> str:
-    try:
-        entry = registry.get(name)
-    except NbkitError as error:  # a plug-in that cannot be imported: the others are listed all the same
-        return str(error)
-    return entry.hub or ("trained here" if entry.python is None else "Python")
-
-
-def _licence(registry: Registry[Any], name: str) -> str:
-    try:
-        return weights_licence(name) or registry.licence(name) or NOTHING
-    except NbkitError:  # reported by `_origin`
-        return NOTHING
-
-
 def _models() -> Iterator[Sequence[Any]]:
     for task, registry in (("translation", MODELS), ("inference", CLASSIFIERS), ("language", LANGUAGE_MODELS)):
         for name in registry:
-            yield name, task, _origin(registry, name), _licence(registry, name), registry.summary(name)
+            try:
+                entry = registry.get(name)
+            except NbkitError as error:  # a plug-in that cannot be imported: the others are listed all the same
+                yield name, task, str(error), NOTHING, registry.summary(name)
+                continue
+            place = entry.hub or ("trained here" if entry.python is None else "Python")
+            licence = weights_licence(name) or registry.licence(name) or NOTHING
+            yield name, task, place, licence, registry.summary(name)
     for suffix, backend in list(BACKENDS.items())[1:]:
-        kinds = "translators"
-        yield f"MODEL@{suffix}", "any", kinds, "the model's", backend.summary
+        yield f"MODEL@{suffix}", "any", "translators", "the model's", backend.summary
     for name, place, summary in _SERVICES:
         yield name, "translation", place or server_url(), "the service's terms", summary
 

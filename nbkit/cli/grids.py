@@ -15,10 +15,9 @@ from nbkit.batch import lay_out
 from nbkit.batch.folder import recorded_params
 from nbkit.batch.params import RunFile, entries, listing, not_remembered, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
-from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option
+from nbkit.cli import RUN_FILE, aligned, allow_commands_option, check_output, offline_option, set_option
 from nbkit.errors import NbkitError
 from nbkit.registry import from_package
-from nbkit.studies.base import StudyParams
 from nbkit.studies.exports import FORMATS, write_outcomes
 
 if TYPE_CHECKING:
@@ -197,11 +196,11 @@ def outcomes(
     if form is None and suffix and suffix not in FORMATS:
         raise NbkitError(f"{output}: unknown suffix; choose a format with --format: {', '.join(FORMATS)}")
     form = form or suffix or "jsonl"
-    if output is not None and not output.absolute().parent.is_dir():
-        raise NbkitError(f"{output}: there is no folder {output.parent}; make it first")
+    check_output(output)
     if output is None and form == "parquet":
         raise NbkitError("a Parquet file cannot be written to standard output: name a file with --output")
-    params = _params(run, settings)
+    # Of an output folder, or of a run file.
+    params = recorded_params(run) if run.is_dir() else {e.name: e.params for e in entries(read(run, settings))}
     if unknown := set(entry) - set(params):
         raise NbkitError(f"{run} has no entry '{min(unknown)}'; there are: {', '.join(params)}")
     chosen = [each for name, each in params.items() if not entry or name in entry]
@@ -213,13 +212,6 @@ def outcomes(
     n = write_outcomes(chosen, output or Path("/dev/stdout"), form, texts=texts)
     if output is not None:
         click.echo(f"{n:,} outcomes in {output}")
-
-
-def _params(run: Path, settings: Mapping[str, str]) -> dict[str, StudyParams]:
-    """The parameters of each entry of a run file, or of an output folder."""
-    if run.is_dir():
-        return recorded_params(run)
-    return {each.name: each.params for each in entries(read(run, settings))}
 
 
 # ----------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from nbkit.models.batching import windows
 from nbkit.models.folders import check_folder, kind_of
 from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, arithmetic, keep, resolve_device
 from nbkit.models.names import BY_RULE, REINSTALL, SERVICES, Reference, check_languages, families, find, service_of
+from nbkit.models.python import Python
 from nbkit.progress import progress_bar
 from nbkit.store import Store
 from nbsandbox.trained import shipped_folder
@@ -50,18 +51,13 @@ def load(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
 
     lang: of the inputs; tgt: of translations. how: decoding, device and dtype. Raises as `names.find`.
     """
-    return model_of(find(name, task, lang, tgt, **how))
-
-
-def model_of(reference: Reference) -> Model:
-    """The model of a reference."""
+    reference = find(name, task, lang, tgt, **how)
     if reference.entry.python is not None:
-        made: Model = resolve_name("nbkit.models.python:Python")(reference)
-    elif reference.service is not None:
-        made = resolve_name(SERVICES[reference.service])(reference)
-    else:
-        made = Weights(reference)
-    return made
+        return Python(reference)
+    if reference.service is None:
+        return Weights(reference)
+    service: Model = resolve_name(SERVICES[reference.service])(reference)
+    return service
 
 
 def label(name: str, task: str = "translate") -> str:
@@ -248,9 +244,7 @@ class Weights(Model):
 
     def source(self) -> Record:
         """The part of an identity that is the weights."""
-        if self.trained is None:
-            return files.source(self.reference)
-        return dict(self.trained.identity)
+        return files.source(self.reference) if self.trained is None else dict(self.trained.identity)
 
     @property
     def is_here(self) -> bool:

@@ -32,7 +32,7 @@ from nbkit.files import expand_path
 from nbkit.languages import in_order, serving
 from nbkit.models.model import BACKENDS, TASKS, Decoding, Record, Task
 from nbkit.models.python import Code
-from nbkit.registry import Registry, load_packages
+from nbkit.registry import Registry
 from nbkit.yaml_text import read_own
 from nbsandbox.trained import model_folder
 
@@ -130,28 +130,23 @@ class Reference:
 # The catalogue.
 
 
-class Catalogue(Registry[Entry]):
-    """The named models of one kind; `register` adds an `Entry`, or Python code that answers (`nbkit.models.python`)."""
+def _entry(noun: str) -> Callable[[str, Any], Entry]:
+    """What makes an `Entry` of anything that is registered as a model of a kind: Python code that answers, too."""
 
-    def __init__(self, kind: str):
-        super().__init__(kind, self._entry)
-
-    def _entry(self, name: str, thing: Any) -> Entry:
+    def made(name: str, thing: Any) -> Entry:
         entry = thing if isinstance(thing, Entry) else Entry(python=thing)
         is_code = entry.python is None or isinstance(entry.python, Code)
-        return entry if is_code else replace(entry, python=Code(self.kind, name, entry.python))
+        return entry if is_code else replace(entry, python=Code(noun, name, entry.python))
 
-    def _read_plugins(self) -> None:
-        super()._read_plugins()
-        load_packages("nbkit.models")
+    return made
 
 
 #: By the noun of a task: its named models.
-CATALOGUE: dict[str, Catalogue] = {}
+CATALOGUE: dict[str, Registry[Entry]] = {}
 #: Asked first for the entry of a name: a trained model with another seed.
 VARIANTS: list[Callable[[str, Task], Entry | None]] = []
 for _noun, _entries in read_own(Path(__file__).with_name("catalogue.yaml")).items():
-    CATALOGUE[_noun] = Catalogue(_noun)
+    CATALOGUE[_noun] = Registry(_noun, _entry(_noun), packages="nbkit.models")
     for _name, _fields in _entries.items():
         _shown = {each: _fields.pop(each, "") for each in ("summary", "licence")}
         CATALOGUE[_noun].register(_name, Entry(**_fields), **_shown)
