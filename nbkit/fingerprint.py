@@ -16,7 +16,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -111,12 +110,11 @@ def digest(*roots: str, without: tuple[str, ...] = KEYED) -> str:
 
 
 class _Source(NamedTuple):
-    """A file: its digest (of source code, of its syntax tree), its imports and strings, and the data that it reads."""
+    """A file: its digest (of source code, of its syntax tree), its imports, and the data that it may read."""
 
     digest: str
-    imports: list[str]
-    strings: list[str]
-    data: list[Path]
+    imports: tuple[str, ...] = ()
+    data: tuple[Path, ...] = ()
 
 
 def _read(path: Path, name: str = "") -> _Source:
@@ -131,7 +129,7 @@ def _read_once(path: Path, name: str, changed: int, size: int) -> _Source:
         content = path.read_bytes()
         if path.suffix in (".yaml", ".yml") and not _BLOCK_SCALAR.search(content):
             content = _COMMENT.sub(b"", content)
-        return _Source(_digest(content), [], [], [])
+        return _Source(_digest(content))
     try:
         text = path.read_text(encoding="utf-8")
         found = _parsed(text, name if path.stem == "__init__" else name.rpartition(".")[0])
@@ -139,16 +137,12 @@ def _read_once(path: Path, name: str, changed: int, size: int) -> _Source:
         raise NbkitError(f"{path}:{getattr(error, 'lineno', 1)}: this source cannot be read: {error}") from None
     if "." not in name or not re.search(r"__file__|\bfiles\(", text):
         return found  # the top-level folder holds no data of its own
-    patterns = {each.rpartition("/")[2] for each in found.strings} - {"*"}
-    patterns |= {path.stem + each for each in patterns if each.startswith(".")}
-    beside = [file for file in _files(path.parent, below=False) if file.suffix != ".py"]
-    named = [file for file in beside if any(fnmatch(file.name, pattern) for pattern in patterns)]
-    return found._replace(data=named or beside)
+    return found._replace(data=tuple(file for file in _files(path.parent, below=False) if file.suffix != ".py"))
 
 
 def _parsed(text: str, package: str) -> _Source:
-    """What source text is and imports; in strings, ``*`` for what is filled in. package: for relative imports."""
-    tree, imports, strings = ast.parse(text), dict[str, None](), list[str]()
+    """What source text is and imports. package: for relative imports."""
+    tree, imports = ast.parse(text), dict[str, None]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imports |= dict.fromkeys(alias.name for alias in node.names)
@@ -157,16 +151,13 @@ def _parsed(text: str, package: str) -> _Source:
             module = ".".join([*above, *filter(None, [node.module])])
             names = (f"{module}.{alias.name}" for alias in node.names)
             imports |= dict.fromkeys(name if _locate(name) else module for name in names)
-        elif isinstance(node, ast.JoinedStr):
-            parts = (str(part.value) if isinstance(part, ast.Constant) else "*" for part in node.values)
-            strings.append("".join(parts))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            strings.append(node.value)
+        elif (
+            isinstance(node, ast.Constant) and isinstance(node.value, str) and (named := _DOTTED.fullmatch(node.value))
+        ):
+            imports |= dict.fromkeys([named[1]] if _locate(named[1]) else [])
         elif isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-    named = (match[1] for match in map(_DOTTED.fullmatch, strings) if match)
-    imports |= dict.fromkeys(name for name in named if _locate(name))
-    return _Source(_digest(ast.dump(tree).encode()), list(imports), strings, [])
+    return _Source(_digest(ast.dump(tree).encode()), tuple(imports))
 
 
 def _files(folder: Path, *, below: bool = True) -> Iterator[Path]:

@@ -7,7 +7,6 @@ types are made of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,11 +51,22 @@ def compose(text: str, place: str | Path, what: str = "invalid YAML") -> yaml.No
     Traceback (most recent call last):
     nbkit.errors.DataError: demo.yaml:1: values are nested more than 50 deep
     """
+    return _composed(text, place, what)[0]
+
+
+def _composed(text: str, place: str | Path, what: str) -> tuple[yaml.Node | None, list[yaml.ScalarNode]]:
+    """The nodes of a text, and those among them that are scalars."""
     if len(text) > MOST_CHARACTERS:
         raise DataError(f"{len(text):,} characters, but at most {MOST_CHARACTERS:,} are read: split the file", place)
     try:
-        _check_size(yaml.parse(text, _LOADER), place)
-        return yaml.compose(text, _LOADER)
+        depth = 0
+        for event in yaml.parse(text, _LOADER):  # before the parser in C goes as deep
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            _check_depth(depth, place, event.start_mark.line + 1 if event.start_mark else None)
+        node, scalars = yaml.compose(text, _LOADER), list[yaml.ScalarNode]()
+        if node is not None:
+            _measure(node, place, {}, scalars)
+        return node, scalars
     except yaml.YAMLError as error:
         raise _refused(error, text, place, what) from None
     except UnicodeError as error:  # half a surrogate pair
@@ -75,10 +85,10 @@ def load(text: str, place: str | Path, what: str = "invalid YAML") -> tuple[yaml
     nbkit.errors.DataError: demo.yaml:1: 010 is read differently by different versions of YAML (8, for one): write a
     plain decimal number, or quote it if it is text
     """
-    node = compose(text, place, what)
+    node, scalars = _composed(text, place, what)
     if node is None:
         return None, None
-    for scalar in _scalars(node, set()):
+    for scalar in scalars:
         _check_scalar(scalar, place)
     try:
         return node, yaml.load(text, _LOADER)  # noqa: S506 - a safe loader; making the value would change the nodes
@@ -103,49 +113,34 @@ def _refused(error: yaml.YAMLError, text: str, place: str | Path, what: str) -> 
     return DataError(f"{what}: {reason}{advice}", place, mark.line + 1 if mark else None)
 
 
-def _check_size(events: Iterable[yaml.Event], place: str | Path) -> None:
-    """Raises `DataError` for a text whose nodes would be too deep, or too many once aliases are replaced."""
-    sizes: dict[str, tuple[int, int]] = {}  # of what has an anchor: nodes in it, levels in it
-    opened: list[tuple[str | None, int, int]] = []  # anchor, nodes before it, the deepest level below it
-    nodes = repeated = 0
-    for event in events:
-        line = event.start_mark.line + 1 if event.start_mark else None
-        deepest = len(opened)
-        if isinstance(event, yaml.NodeEvent):
-            nodes += 1
-            deepest += 1
-        if isinstance(event, yaml.AliasEvent):
-            if any(anchor == event.anchor for anchor, _, _ in opened):
-                raise DataError("an alias occurs inside the value that it refers to", place, line)
-            inside, levels = sizes.get(str(event.anchor), (0, 0))
-            nodes, repeated, deepest = nodes + inside, repeated + inside, deepest + levels
-        elif isinstance(event, yaml.CollectionStartEvent):
-            opened.append((event.anchor, nodes, deepest))
-        elif isinstance(event, yaml.ScalarEvent) and event.anchor:
-            sizes[event.anchor] = (1, 1)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before, lowest = opened.pop()
-            deepest = lowest
-            if anchor:
-                sizes[anchor] = (nodes - before + 1, lowest - len(opened))
-        if opened and deepest > opened[-1][2]:
-            opened[-1] = (*opened[-1][:2], deepest)
-        if deepest > MOST_DEPTH:
-            raise DataError(f"values are nested more than {MOST_DEPTH} deep", place, line)
-        if repeated > MOST_REPEATED:
-            raise DataError(f"its aliases expand to more than {MOST_REPEATED:,} values: write them out", place, line)
+def _check_depth(depth: int, place: str | Path, line: int | None) -> None:
+    if depth > MOST_DEPTH:
+        raise DataError(f"values are nested more than {MOST_DEPTH} deep", place, line)
 
 
-def _scalars(node: yaml.Node, seen: set[int]) -> Iterator[yaml.ScalarNode]:
-    if id(node) in seen:
-        return
-    seen.add(id(node))
-    if isinstance(node, yaml.ScalarNode):
-        yield node
-    elif isinstance(node, yaml.CollectionNode):
-        for item in node.value:
-            for each in item if isinstance(item, tuple) else (item,):  # of a mapping, key and value
-                yield from _scalars(each, seen)
+def _measure(
+    node: yaml.Node, place: str | Path, known: dict[int, tuple[int, int]], scalars: list[yaml.ScalarNode]
+) -> tuple[int, int]:
+    """How many nodes there are in one once its aliases are replaced, and how deep; `DataError` if they are too many.
+
+    known: of nodes that were measured. scalars: is added to.
+    """
+    if id(node) not in known:
+        known[id(node)] = (0, 0)  # until it is known
+        if isinstance(node, yaml.ScalarNode):
+            scalars.append(node)
+        items = node.value if isinstance(node, yaml.CollectionNode) else []
+        inside = [each for item in items for each in (item if isinstance(item, tuple) else (item,))]
+        sizes = [_measure(each, place, known, scalars) for each in inside]
+        size, depth = 1 + sum(n for n, _ in sizes), 1 + max((levels for _, levels in sizes), default=-1)
+        _check_depth(depth, place, line_of(node))
+        if size > len(known) + MOST_REPEATED:
+            what = f"its aliases expand to more than {MOST_REPEATED:,} values: write them out"
+            raise DataError(what, place, line_of(node))
+        known[id(node)] = size, depth
+    elif known[id(node)] == (0, 0):
+        raise DataError("an alias occurs inside the value that it refers to", place, line_of(node))
+    return known[id(node)]
 
 
 def _check_scalar(node: yaml.ScalarNode, place: str | Path) -> None:

@@ -113,11 +113,12 @@ def sources(*roots: str) -> set[str]:
 STUDY = {
     "fpkg/study.py", "fpkg/lazy.py", "fpkg/named.py", "fpkg/rooms/__init__.py", "fpkg/rooms/a.py", "fpkg/rooms/b.py",
     "fpkg/rooms/shared.py", "fpkg/rooms/words.yaml", "fpkg/rooms/list.tsv", "fpkg/rooms/more/list.csv",
+    "fpkg/rooms/other.csv",
 }  # fmt: skip
 
 
 def test_what_a_module_reaches_counts(package):
-    """Through imports at any depth and strings of registries; of data files those that a source names."""
+    """Through imports at any depth and strings of registries; of data files those beside a source that reads any."""
     assert sources("fpkg.study") == STUDY
     assert set(fingerprint(["fpkg.study"]).versions) == {"numpy", "python"}
     assert sources("fpkg.rooms.a") == {"fpkg/rooms/a.py"}

@@ -210,7 +210,7 @@ class Run(_Record):
     def is_sandbox(self) -> bool:
         """Whether any of its corpora, models or templates is of the built-in sandbox."""
         recorded = [grid.params for grid in self.runs if grid.params]
-        return any(map(is_sandbox, recorded or self._parts()))
+        return any(map(is_sandbox, recorded or self._parts))
 
     @property
     def grids(self) -> list[tuple[str, dict[str, str]]]:
@@ -218,11 +218,12 @@ class Run(_Record):
         return [
             (
                 STUDIES.summary(grid.study) or grid.study,
-                _facts([grid.params | grid.used] if grid.params else self._parts()),
+                _facts([grid.params | grid.used] if grid.params else self._parts),
             )
             for grid in self.runs
         ]
 
+    @property
     def _parts(self) -> list[Mapping[str, Any]]:
         """The parameters of the entries, which stand in for those of grids that were not recorded."""
         return [entry.parameters for entry in self.entries]
@@ -338,17 +339,13 @@ _CALLED = {
 
 
 def _facts(parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    shown = {
-        key: [
-            (_models if key == "models" else _shown)(p[key]) for p in parameters if p.get(key) not in (None, [], "", {})
-        ]
-        for key in _HEADLINES
-    }
-    return {
-        _CALLED.get(key, key.capitalize()): "; ".join(dict.fromkeys(values))
-        for key, values in shown.items()
-        if any(values)
-    }
+    found = {}
+    for key in _HEADLINES:
+        show = _models if key == "models" else _shown
+        values = dict.fromkeys(show(each[key]) for each in parameters if each.get(key) not in (None, [], "", {}))
+        if any(values):
+            found[_CALLED.get(key, key.capitalize())] = "; ".join(values)
+    return found
 
 
 def _models(value: Any) -> str:
@@ -496,8 +493,8 @@ class _Site:
     def digest(self, entry: Entry, *around: Entry | None) -> str:
         """Digest of everything that a page is made of."""
         names = [other and (other.file, other.name) for other in around]
-        known = (self.run.title, self.run.is_sandbox, self.made_with, names, self.files_of(entry), self.has_sentences)
-        surroundings = repr(known)
+        run = self.run.title, self.run.is_sandbox, self.made_with, self.has_sentences
+        surroundings = repr((run, names, self.files_of(entry)))
         digest = hashlib.blake2b(digest_size=16)
         for part in (source_digest(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
             digest.update(hashlib.blake2b(part).digest())
@@ -587,8 +584,9 @@ def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
     for entry in entries:
         for facet, value in entry.facets.items():
             found.setdefault(facet, {})[value] = None
-    rank = {facet: i for i, facet in enumerate(FACETS)}
-    names = sorted(found, key=lambda facet: (facet == "status", rank.get(facet, len(rank))))
+    names = sorted(
+        found, key=lambda facet: (facet == "status", FACETS.index(facet) if facet in FACETS else len(FACETS))
+    )
     return {name: in_order(found[name]) if name == "language" else list(found[name]) for name in names}
 
 
