@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
 import nbkit
 from nbkit.errors import ModelError
@@ -41,8 +41,6 @@ _PLACE = re.compile(r"@(\w+://.*|[^@]*:\d+(/.*)?|[^@]*/v\d+/?)$")
 #: Longest waiting time in seconds accepted from a server; between two attempts if it gives none; a week, the longest
 #: that the system's clock is asked to wait.
 LONGEST_WAIT, _LONGEST_BACKOFF, _LONGEST = 600.0, 60.0, 604_800.0
-#: The fewest requests a minute that are not none.
-SLOWEST = 1e-3
 #: Maximum size of an answer in bytes; a translation of a sentence is never larger.
 _MOST_BYTES = 4 * 2**20
 #: Temporary errors besides server errors (5xx): time-out, conflict, "too early", too many requests.
@@ -82,13 +80,6 @@ class ChatOptions(BaseModel):
     timeout: float = Field(120.0, gt=0, le=_LONGEST)
     attempts: int = Field(6, ge=1)
     backoff: float = Field(1.0, ge=0, le=_LONGEST)
-
-    @field_validator("rate")
-    @classmethod
-    def _is_none_or_seen(cls, rate: float) -> float:
-        if 0 < rate < SLOWEST:
-            raise ValueError(f"0 (unlimited) or at least {SLOWEST:g} a minute expected, {rate:g} given")
-        return rate
 
 
 class Chat(Service):
@@ -231,13 +222,23 @@ class Chat(Service):
         import httpx
 
         deadline, url = time.monotonic() + self.options.timeout, f"{self.url}/chat/completions"
+        late = TransientError(f"{self.url}: no answer within {self.options.timeout:g} s")
         key = key_of(self.url, self.name)  # the current one: a wrong one may have been corrected meanwhile
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         try:
             with self._client.stream("POST", url, json=self._payload(line), headers=headers) as response:
-                body = self._read(response, deadline)
+                if (encoding := response.headers.get("content-encoding", "identity")) != "identity":
+                    what = f"answers packed ('{encoding}'), which was not asked for"
+                    raise ModelError(f"model '{self.name}': {self.url} {what}")
+                body = b""
+                for part in response.iter_raw():
+                    body += part
+                    if time.monotonic() > deadline:  # also of a server that sends slowly
+                        raise late
+                    if len(body) > _MOST_BYTES:
+                        raise ModelError(f"model '{self.name}': {self.url} answered with more than {_MOST_BYTES} bytes")
         except httpx.TimeoutException:
-            raise TransientError(self._late) from None
+            raise late from None
         except httpx.RequestError as error:
             raise TransientError(f"{url}: {type(error).__name__}: {self._shown(str(error))}") from None
         if response.status_code != 200:
@@ -257,23 +258,6 @@ class Chat(Service):
             # The server's tokenizer is unknown here; none makes more tokens than there are bytes.
             payload[options.limit] = self.reference.decoding.limit(len(line.encode()))
         return {name: value for name, value in payload.items() if value is not None}
-
-    def _read(self, response: httpx.Response, deadline: float) -> bytes:
-        """The whole body; the deadline also holds for a server that sends it slowly."""
-        if (encoding := response.headers.get("content-encoding", "identity")) != "identity":
-            raise ModelError(f"model '{self.name}': {self.url} answers packed ('{encoding}'), which was not asked for")
-        body = b""
-        for part in response.iter_raw():
-            body += part
-            if time.monotonic() > deadline:
-                raise TransientError(self._late)
-            if len(body) > _MOST_BYTES:
-                raise ModelError(f"model '{self.name}': {self.url} answered with more than {_MOST_BYTES} bytes")
-        return body
-
-    @property
-    def _late(self) -> str:
-        return f"{self.url}: no answer within {self.options.timeout:g} s"
 
     def _error(self, response: httpx.Response, body: bytes, key: str | None) -> ModelError:
         """The error for a status other than 200."""
@@ -318,7 +302,7 @@ class _Gate:
 
     def __init__(self, model: str, rate: float, most: int | None):
         self._model = model
-        self._gap, self._most, self._left = 60.0 / rate if rate else 0.0, most, most
+        self._gap, self._most, self._left = min(60.0 / rate, _LONGEST) if rate else 0.0, most, most
         self._free = 0.0
         self._lock = threading.Lock()
 
