@@ -49,20 +49,6 @@ def load_plugins(*files: Path) -> None:
             raise NbkitError(f"plug-in {file}: another module is called {name} ({found}): rename the file")
 
 
-@cache
-def load_packages(group: str) -> None:
-    """Import the modules that installed packages name under an entry-point *group*; each registers what it has.
-
-    A package that cannot be imported is named in a warning; the others work.
-    """
-    for point in entry_points(group=group):
-        try:
-            import_module(point.value)
-        except Exception as error:  # noqa: BLE001 - whatever someone's own code raises
-            package = point.dist.name if point.dist else point.value
-            warnings.warn(f"{package} ({point.value}) cannot be used: {type(error).__name__}: {error}", stacklevel=2)
-
-
 class Registry(Generic[T]):
     """Names to things, where a thing may be given as ``"package.module:attribute"`` and is imported on use.
 
@@ -184,16 +170,23 @@ def load_point(point: EntryPoint) -> Any:
 
 
 def find_package(group: str) -> Any:
-    """What an installed package registers under an entry-point *group*; None without one.
+    """What an installed package registers under an entry-point *group*; None without one."""
+    return next(_found(group), None)
 
-    A package that cannot be imported is named in a warning; nbkit works without it.
-    """
+
+@cache
+def load_packages(group: str) -> None:
+    """Import the modules that installed packages name under an entry-point *group*; each registers what it has."""
+    list(_found(group))
+
+
+def _found(group: str) -> Iterator[Any]:
+    """What packages register; one that cannot be imported is named in a warning, and the others work."""
     for point in entry_points(group=group):
         try:
-            return load_point(point)
+            yield load_point(point)
         except NbkitError as error:
-            warnings.warn(str(error), stacklevel=2)
-    return None
+            warnings.warn(str(error), stacklevel=3)
 
 
 def from_package(group: str, name: str, package: str) -> Any:
