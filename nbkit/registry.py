@@ -98,9 +98,8 @@ class Registry(Generic[T]):
             try:
                 found = getattr(import_module(module), attribute)
             except (ImportError, AttributeError, ValueError) as error:
-                raise NbkitError(
-                    f"{self.kind} '{name}': '{entry}' cannot be imported ({error}); expected 'package.module:name'"
-                ) from error
+                reason = f"'{entry}' cannot be imported ({error}); expected 'package.module:name'"
+                raise NbkitError(f"{self.kind} '{name}': {reason}") from error
             entry = self._entries[name] = self._as_entry(name, found)
         return entry
 

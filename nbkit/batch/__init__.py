@@ -78,7 +78,6 @@ def lay_out(folder: Path) -> list[Path]:
             shutil.copyfile(source, target)
     except OSError as error:
         place = error.filename or folder
-        raise NbkitError(
-            f"cannot write to {place}: {error.strerror or error}; {writing_advice(error)}choose another folder"
-        ) from error
+        way_out = f"{writing_advice(error)}choose another folder"
+        raise NbkitError(f"cannot write to {place}: {error.strerror or error}; {way_out}") from error
     return list(copies)

@@ -89,10 +89,8 @@ class Cluster:
         try:
             self.client.wait_for_workers(1, timeout=seconds)
         except TimeoutError:
-            raise ClusterError(
-                f"the scheduler at {self.address} has no workers; start some with: "
-                f"dask worker {self.address} --nthreads 1"
-            ) from None
+            start = f"start some with: dask worker {self.address} --nthreads 1"
+            raise ClusterError(f"the scheduler at {self.address} has no workers; {start}") from None
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Yield each of *tasks* as it ends. Raises `ClusterError` if the scheduler goes away."""
@@ -189,9 +187,7 @@ def _jobs(executor: str, workers: int) -> Iterator[Any]:
     kind = getattr(dask_jobqueue, _JOBS[executor])
     command = kind.job_cls.submit_command.split()[0]
     if shutil.which(command) is None:
-        raise ClusterError(
-            f"--executor {executor}: there is no {command} on this machine; run nbkit where jobs are submitted"
-        )
+        raise ClusterError(f"--executor {executor}: there is no {command} here; run nbkit where jobs are submitted")
     try:
         cluster = kind()
     except (ValueError, TypeError, OSError, RuntimeError) as error:

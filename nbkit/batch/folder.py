@@ -234,10 +234,8 @@ class OutputFolder:
         try:
             yield
         except OSError as error:
-            raise NbkitError(
-                f"cannot write to {self.path}: {error.strerror or error}; {writing_advice(error)}choose another folder "
-                "with --output"
-            ) from error
+            way_out = f"{writing_advice(error)}choose another folder with --output"
+            raise NbkitError(f"cannot write to {self.path}: {error.strerror or error}; {way_out}") from error
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -156,9 +156,7 @@ def make_plan(run: RunFile) -> Plan:
     executions.sort(key=lambda execution: execution.scope != "cell")
     label, times = Counter(execution.label for execution in executions).most_common(1)[0] if executions else ("", 0)
     if times > 1:
-        raise NbkitError(
-            f"run '{run.name}': {times} notebooks would be written to '{label}': rename a cell or an entry"
-        )
+        raise NbkitError(f"run '{run.name}': {times} notebooks would be written to '{label}': rename an entry")
     return Plan(run, tuple(checked), cells, tuple(executions), tuple(dict.fromkeys(forgets)), found)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
@@ -15,7 +14,6 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
-import psutil
 
 import nbkit
 from nbkit import provenance
@@ -33,7 +31,7 @@ from nbkit.models.names import licence as weights_licence
 from nbkit.models.services.keys import server_url
 from nbkit.perturb import PERTURBATIONS
 from nbkit.registry import Registry
-from nbkit.store import Store, cache_folder, cache_problem
+from nbkit.store import Store, cache_folder
 from nbkit.studies import STUDIES
 from nbkit.studies.study import outdated
 
@@ -167,7 +165,6 @@ def listing(kind: str, form: str, wants_params: bool) -> None:
 # ----------------------------------------------------------------------------
 # `nbkit doctor`.
 
-_NO_DATA = "not set; required for tests and runs on real data: export NBKIT_DATA=FOLDER"
 Row = tuple[str, str]
 
 
@@ -186,27 +183,12 @@ def _software() -> Iterator[Row]:
     yield from provenance.versions().items()
     yield "device", facts["device"]
     yield "dtype", facts["dtype"]
-    yield "memory", f"{psutil.virtual_memory().total / 2**30:.1f} GiB"
 
 
 def _folders() -> Iterator[Row]:
-    cache = cache_folder()
-    yield "cache ($NBKIT_CACHE)", cache if "://" in cache else _described(Path(cache))
-    if refusal := cache_problem():
-        yield "", f"nothing can be stored: {refusal}"
-    hub = hub_cache()
-    read_only = ", read-only: no weights can be downloaded" if hub.is_dir() and not os.access(hub, os.W_OK) else ""
-    yield "model hub ($HF_HOME)", _described(hub) + (", offline" if is_offline() else read_only)
-    data = os.environ.get("NBKIT_DATA")
-    yield "data ($NBKIT_DATA)", _described(Path(data)) if data else _NO_DATA
-    yield "disk", f"{shutil.disk_usage(Path.cwd()).free / 2**30:.1f} GiB free here"
-
-
-def _described(folder: Path) -> str:
-    if not folder.is_dir():
-        return f"{folder} (does not exist yet)"
-    files = [path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
-    return f"{folder} ({len(files)} files, {size_text(sum(files))})"
+    yield "cache ($NBKIT_CACHE)", cache_folder()
+    yield "model hub ($HF_HOME)", str(hub_cache()) + (", offline" if is_offline() else "")
+    yield "data ($NBKIT_DATA)", os.environ.get("NBKIT_DATA") or "not set"
 
 
 def _run_files() -> Iterator[Row]:

@@ -112,9 +112,7 @@ class LanguageModel(ABC):
         self.tokenizer = loading.load_tokenizer(reference, folder)
         if not self.tokenizer.is_fast:
             kind = type(self.tokenizer).__name__
-            raise ModelError(
-                f"{reference}: its tokenizer, {kind}, has no offsets; a fast one is needed (tokenizer.json)"
-            )
+            raise ModelError(f"{reference}: its tokenizer, {kind}, has no offsets; use a fast one (tokenizer.json)")
         self.model = loading.load(reference, folder, self.auto)
         self.positions = loading.positions(self.model, self.tokenizer)
         self.output = OutputLayer(self.model, reference)

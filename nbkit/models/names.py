@@ -213,10 +213,8 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
     if option and suffix is None:
         place, suffix = split_suffix(place)
     if suffix is not None and what.noun != "model":
-        package = BACKENDS[suffix].package
-        raise ModelError(
-            f"{what.noun} '{place}@{suffix}': {package} runs translators alone; drop the backend suffix: '{place}'"
-        )
+        reason = f"{BACKENDS[suffix].package} runs translators alone; drop the backend suffix: '{place}'"
+        raise ModelError(f"{what.noun} '{place}@{suffix}': {reason}")
     entry = _looked_up(place, what)
     if lang is None and entry.sources:
         lang = entry.sources[0]

@@ -309,9 +309,7 @@ def _read(kind: type[R], path: Path, *, title: str, **known: Any) -> R:
     except ValidationError as error:
         key = str(error.errors()[0]["loc"][0])
         found = json.dumps(record.get(key))
-        raise DataError(
-            f"{key}: {found:.60} is not what nbkit writes there; delete the file and run again", path
-        ) from None
+        raise DataError(f"{key}: {found:.60} is not what nbkit writes there; delete it and run again", path) from None
 
 
 def is_plain(name: str) -> bool:

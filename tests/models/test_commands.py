@@ -172,7 +172,7 @@ def test_nothing_is_started_where_commands_are_denied(program, monkeypatch, tmp_
     name = program(f"open({str(tmp_path / 'started')!r}, 'w')\n{UPPER}")
     allow_commands(False)
     assert check_model(name, "en", "de") is None
-    with pytest.raises(ModelError, match=r"would start the program: .*program0.py; to allow this, give --allow-comm"):
+    with pytest.raises(ModelError, match=r"would start the program: .*program0.py; to allow it, give --allow-comm"):
         translate(name, ["one"])
     assert not (tmp_path / "started").exists()
 

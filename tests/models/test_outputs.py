@@ -147,7 +147,7 @@ def test_places_that_are_not_there(tmp_path, files):
     (tmp_path / "alone/deep/x.de").write_text("x\n", encoding="utf-8")
     assert "no source file" in (check_model(f"outputs:{tmp_path}/alone/deep/x.de", "en", "de") or "")
     for name in (f"outputs:{tmp_path}/*.de", f"outputs:{tmp_path}/*.de?source={tmp_path}/source.en"):
-        assert "* stands for several systems in the models of a run file alone" in (check_model(name, "en", "de") or "")
+        assert "* stands for several systems in a run file alone" in (check_model(name, "en", "de") or "")
     assert "NBKIT_NO_SUCH" in (check_model("outputs:${NBKIT_NO_SUCH}/x.de", "en", "de") or "")
     assert "write outputs:FILE" in (check_model("outputs:", "en", "de") or "")
     name = files(LINES).replace("mine", "mine") + f"?source={tmp_path}/source.en"

@@ -7,7 +7,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -47,6 +47,7 @@ _MOST_BYTES = 4 * 2**20
 _PASSING = frozenset({408, 409, 425, 429})
 #: Codes of a 429 for which waiting does not help.
 _FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+_RESUME = "earlier answers are stored: run again to continue"
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
 
 
@@ -101,17 +102,15 @@ class Chat(Service):
         found = re.fullmatch(r"(.*)@(https?://.*)", rest, re.DOTALL)
         self.model: str = found[1] if found else rest
         if not self.model:
-            raise ModelError(f"model '{self.name}': write openai:MODEL, where MODEL is the server's name for the model")
+            raise self.error("write openai:MODEL, where MODEL is the server's name for the model")
         if not found and _PLACE.search(self.model):
             place = self.model.rpartition("@")[2]
-            raise ModelError(
-                f"model '{self.name}': '{place}' is not a base URL; write one such as http://localhost:8000/v1"
-            )
+            raise self.error(f"'{place}' is not a base URL; write one such as http://localhost:8000/v1")
         self.named_url = checked_url(found[2], f"model 'openai:{self.model}@…'") if found else None
         if self.task.name == "classify" and "prompt" not in self.options.model_fields_set:
             self.options = self.options.model_copy(update={"prompt": "classify"})
         self.concurrency = self.options.concurrency
-        self._gate = _Gate(self.name, self.options.rate, self.options.most)
+        self._gate = _Gate(self.error, self.options.rate, self.options.most)
 
     @property
     def _name(self) -> str:
@@ -161,8 +160,8 @@ class Chat(Service):
         key, _ = key_of(self.url, self.name), self.prompt
         # Most private servers need no key; one that does rejects the request.
         if key is None and host_of(self.url) == host_of(VENDOR):
-            raise ModelError(
-                f"model '{self.name}': {key_variable(self.url)} is not set, and {self.url} requires a key; "
+            raise self.error(
+                f"{key_variable(self.url)} is not set, and {self.url} requires a key; "
                 f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
             )
 
@@ -183,10 +182,8 @@ class Chat(Service):
             except TransientError as error:
                 if attempt == attempts:
                     times = f"{attempts} attempt{'s' * (attempts != 1)}"
-                    raise ModelError(
-                        f"model '{self.name}': {error.reason}; gave up after {times} for {line[:60]!r}; "
-                        "earlier answers are stored: run again to continue"
-                    ) from error
+                    what = f"{error.reason}; gave up after {times} for {line[:60]!r}; {_RESUME}"
+                    raise self.error(what) from error
                 stopped.wait(self._pause(error, attempt))
 
     def _pause(self, error: TransientError, attempt: int) -> float:
@@ -196,10 +193,7 @@ class Chat(Service):
         if error.wait is None:
             return min(_LONGEST_BACKOFF, first * 2 ** min(attempt - 1, 20)) * random.uniform(0.5, 1.0)
         if error.wait > LONGEST_WAIT:
-            raise ModelError(
-                f"model '{self.name}': {error.reason}; the server asks to wait {error.wait:.0f} s; "
-                "earlier answers are stored: run again after that time"
-            )
+            raise self.error(f"{error.reason}; the server asks to wait {error.wait:.0f} s; {_RESUME}")
         self._gate.hold(error.wait)
         return error.wait + random.uniform(0.0, min(first, 1.0))
 
@@ -228,15 +222,14 @@ class Chat(Service):
         try:
             with self._client.stream("POST", url, json=self._payload(line), headers=headers) as response:
                 if (encoding := response.headers.get("content-encoding", "identity")) != "identity":
-                    what = f"answers packed ('{encoding}'), which was not asked for"
-                    raise ModelError(f"model '{self.name}': {self.url} {what}")
+                    raise self.error(f"{self.url} answers packed ('{encoding}'), which was not asked for")
                 body = b""
                 for part in response.iter_raw():
                     body += part
                     if time.monotonic() > deadline:  # also of a server that sends slowly
                         raise late
                     if len(body) > _MOST_BYTES:
-                        raise ModelError(f"model '{self.name}': {self.url} answered with more than {_MOST_BYTES} bytes")
+                        raise self.error(f"{self.url} answered with more than {_MOST_BYTES} bytes")
         except httpx.TimeoutException:
             raise late from None
         except httpx.RequestError as error:
@@ -273,7 +266,7 @@ class Chat(Service):
             hint = f" ({rejected})"
         elif status == 404:
             hint = f" (is '{self.model}' the server's name for the model?)"
-        return ModelError(f"model '{self.name}': {shown}{hint}")
+        return self.error(shown + hint)
 
     def _completion(self, body: bytes) -> tuple[str, str, tuple[int | None, int | None]]:
         """Text, reason to stop, and tokens of a chat completion."""
@@ -300,8 +293,8 @@ class Chat(Service):
 class _Gate:
     """Decides when the next request may be sent: *rate* per minute, *most* in all, and when the server allows it."""
 
-    def __init__(self, model: str, rate: float, most: int | None):
-        self._model = model
+    def __init__(self, error: Callable[[str], ModelError], rate: float, most: int | None):
+        self._error = error
         self._gap, self._most, self._left = min(60.0 / rate, _LONGEST) if rate else 0.0, most, most
         self._free = 0.0
         self._lock = threading.Lock()
@@ -315,10 +308,7 @@ class _Gate:
         while not stopped.is_set():
             with self._lock:
                 if self._left == 0:
-                    raise ModelError(
-                        f"model '{self._model}': all {self._most:,} requests of ?most= are sent; earlier answers are "
-                        "stored: run again to continue"
-                    )
+                    raise self._error(f"all {self._most:,} requests of ?most= are sent; {_RESUME}")
                 wait = self._free - time.monotonic()
                 if wait <= 0:
                     self._left = self._left and self._left - 1

@@ -156,10 +156,8 @@ class Command(Service):
 
     def check(self) -> None:
         if self._file is None:
-            raise ModelError(
-                f"model '{self.name:.120}': no program '{self.words[0]}'; install it, or give its path "
-                "(relative to the folder that nbkit is started in)"
-            )
+            where = "install it, or give its path (relative to the folder that nbkit is started in)"
+            raise self.error(f"no program '{self.words[0]}'; {where}")
 
     def _asked(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
         try:
@@ -206,9 +204,7 @@ class Command(Service):
         Its streams are files: it cannot wait for a reader, nor can a child of it that outlives it keep anybody waiting.
         """
         if not commands_allowed():
-            raise ModelError(
-                f"model '{self.label}' would start the program: {self.program}; to allow this, give --allow-commands"
-            )
+            raise ModelError(f"this would start the program: {self.program}; to allow it, give --allow-commands")
         with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as errors:
             try:
                 given.write("".join(_LINE_BREAKS.sub(" ", text) + "\n" for text in texts).encode())

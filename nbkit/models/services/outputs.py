@@ -79,7 +79,7 @@ class Outputs(Service):
         what = f"model '{self.name}'"
         self.written_place, self.options = split_options(OutputsOptions, what, self.written)
         if not self.written_place:
-            raise ModelError(f"model '{self.name}': write outputs:FILE or outputs:FOLDER")
+            raise self.error("write outputs:FILE or outputs:FOLDER")
 
     @property
     def path(self) -> Path:
@@ -123,7 +123,7 @@ class Outputs(Service):
         except ModelError:
             raise
         except NbkitError as error:
-            raise ModelError(f"model '{self.name}': {error}") from None
+            raise self.error(str(error)) from None
 
     @property
     def remark(self) -> str | None:
@@ -151,21 +151,15 @@ class Outputs(Service):
             return [(source, translated) for source, translated in self._rounds() if translated.is_file()]
         if not path.is_file():
             if "*" in self.written_place:
-                raise ModelError(
-                    f"model '{self.name}': * stands for several systems in the models of a run file alone; name one "
-                    f"{PREFIX}FILE for each system"
-                )
-            raise ModelError(f"model '{self.name}': there is no file or folder {path}; {self._writing}")
+                raise self.error("* stands for several systems in a run file alone; name one outputs:FILE per system")
+            raise self.error(f"there is no file or folder {path}; {self._writing}")
         named = self.options.source
         around = [folder / f"source.{self.src}" for folder in (path.parent, path.parent.parent)]
         wanted = around if named is None else [self._filled(named)]
         found = next((each for each in wanted if each.is_file()), None)
         if found is None:
             places = " or ".join(dict.fromkeys(map(str, wanted)))
-            raise ModelError(
-                f"model '{self.name}': no source file {places}; say which one was translated: {PREFIX}{path}?source="
-                "FILE"
-            )
+            raise self.error(f"no source file {places}; say which one was translated: {PREFIX}{path}?source=FILE")
         return [(found, path)]
 
     @property
@@ -239,8 +233,7 @@ class Outputs(Service):
             return []
         ours = {name for name, of, *_ in _noted(self.path / MANIFEST) if of == run}
         return [
-            f"model '{self.name}': {self._untranslated(source, target)}, or delete {source.name} if this run no longer "
-            "asks for it"
+            f"model '{self.name}': {self._untranslated(source, target)}, or delete {source.name} if no longer asked for"
             for source, target in self._rounds()
             if source.name in ours and not target.is_file()
         ]
@@ -378,11 +371,8 @@ def check_unchanged(manifest: Path) -> None:
         for number, (before, now) in enumerate(zip_longest(digests.split(), found), start=1):
             if before != now:
                 what = "missing" if now is None else "one too many" if before is None else "another text"
-                raise DataError(
-                    f"{what}: changed since 'nbkit sources' wrote it; restore it, or start over in another folder",
-                    path,
-                    number,
-                )
+                way_out = "restore it, or start over in another folder"
+                raise DataError(f"{what}: changed since 'nbkit sources' wrote it; {way_out}", path, number)
 
 
 def _noted(manifest: Path) -> list[tuple[str, str, str, str]]:

@@ -83,6 +83,10 @@ class Service(Model):
     def label(self) -> str:
         return self.reference.label if self.reference.entry.hub else self.own_label
 
+    def error(self, what: str) -> ModelError:
+        """An error that names the model."""
+        return ModelError(f"model '{self.name:.300}': {what}")
+
     @property
     @abstractmethod
     def own_label(self) -> str:

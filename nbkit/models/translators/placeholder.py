@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, count
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Literal
 
@@ -57,7 +56,8 @@ class Placeholder(Model):
         how = {"decoding": reference.decoding, "device": reference.device, "dtype": reference.dtype}
         load = resolve_name("nbkit.models.answers:load")
         self.inner = inner = load(name, "translate", reference.lang, reference.tgt, **how)
-        self.stored, self.is_fixed, self.program = inner.stored, inner.is_fixed, inner.program
+        for name in ("stored", "is_fixed", "program", "key", "check", "fetch", "waiting"):
+            setattr(self, name, getattr(inner, name))
 
     @property
     def label(self) -> str:
@@ -74,23 +74,11 @@ class Placeholder(Model):
     def identity(self) -> Record:
         return {**self.inner.identity(), "placeholder": rules_digest()}
 
-    def key(self) -> Record:
-        return self.inner.key()
-
     def read_key(self) -> Record:
         return {**self.inner.read_key(), "model": self.versioned()}
 
     def sent(self, given: Input) -> Input:
         return (masked_texts(given, self.reference.lang)[0],)
-
-    def check(self) -> None:
-        self.inner.check()
-
-    def fetch(self) -> Path | None:
-        return self.inner.fetch()
-
-    def waiting(self, run: str) -> list[str]:
-        return self.inner.waiting(run)
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         return self.inner.answers(inputs)
