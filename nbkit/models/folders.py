@@ -12,10 +12,6 @@ from nbkit.models.files import RECORD, check_files, has_tokenizer, largest_id, r
 from nbkit.models.model import BACKENDS
 from nbkit.models.names import Family, Reference, check_languages, families, order_of
 
-_THREE_LETTERS = {
-    "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "rus": "ru",
-    "zho": "zh", "chi": "zh", "cmn": "zh", "jpn": "ja", "jap": "ja", "tam": "ta", "nep": "ne", "npi": "ne",
-}  # fmt: skip
 Kind = Literal["causal", "masked"]
 #: Endings of the class names of either kind.
 _CLASSES: Mapping[Kind, tuple[str, ...]] = {
@@ -82,9 +78,22 @@ def _spoken(reference: Reference, family: Family, folder: Path) -> dict[str, Seq
         return {}
     # A Marian checkpoint outside the catalogue: its tokenizer names the pair, in two or three letters. Names of
     # language groups ("ROMANCE") say nothing about a single language.
-    codes = {side: own.get(f"{side}_lang") or "" for side in ("source", "target")}
-    codes = {side: _THREE_LETTERS.get(code, code) for side, code in codes.items()}
+    codes = {side: _short(own.get(f"{side}_lang") or "") for side in ("source", "target")}
     return {side: [code] if len(code) == 2 else None for side, code in codes.items()}
+
+
+def _short(code: str) -> str:
+    """The shortest code of a language; opus-mt's name of Japanese is none.
+
+    >>> [_short(code) for code in ("deu", "ger", "npi", "jap", "ROMANCE")]
+    ['de', 'de', 'ne', 'ja', 'ROMANCE']
+    """
+    import langcodes
+
+    try:
+        return langcodes.standardize_tag({"jap": "jpn"}.get(code, code), macro=True)
+    except langcodes.LanguageTagError:
+        return code
 
 
 def _tokenizer_config(folder: Path) -> dict[str, Any]:

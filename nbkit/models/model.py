@@ -280,7 +280,7 @@ def _best_device() -> str:
 # The settings of beam search.
 
 #: Upper bounds, beyond what any search can use.
-MOST_BEAMS, MOST_NEW_TOKENS, _MOST_PENALTY = 1000, 10_000, 10
+MOST_BEAMS, MOST_NEW_TOKENS = 1000, 10_000
 _STEP = 16
 
 
@@ -299,13 +299,11 @@ class Decoding:
     early_stopping: bool = False
 
     def __post_init__(self) -> None:
-        for name, least, most in (("beams", 1, MOST_BEAMS), ("max_new_tokens", 1, MOST_NEW_TOKENS)):
+        bounds = {"beams": (1, MOST_BEAMS), "max_new_tokens": (1, MOST_NEW_TOKENS), "length_penalty": (-10, 10)}
+        for name, (least, most) in bounds.items():
             value = getattr(self, name)
-            if value is not None and not least <= value <= most:
+            if value is not None and not least <= value <= most:  # nan, too
                 raise ParamsError(f"{name}: {value} given, {least} to {most:,} expected")
-        if not -_MOST_PENALTY <= self.length_penalty <= _MOST_PENALTY:  # neither is nan
-            given = f"length_penalty: {self.length_penalty:g} given"
-            raise ParamsError(f"{given}, a number from -{_MOST_PENALTY} to {_MOST_PENALTY} expected")
 
     def limit(self, source_tokens: int) -> int:
         """The most tokens for a source of that many, rounded so that texts of similar length share a batch.

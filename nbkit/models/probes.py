@@ -146,7 +146,7 @@ def has_states(name: str, src: str, tgt: str) -> bool:
 
 @dataclass(frozen=True)
 class SplitEntropy:
-    """Mean entropies of a reference's words in nats, NaN if there are none, and the numbers of these words.
+    """Mean entropies of a reference's words in nats, NaN if there are none.
 
     idiom: words that are aligned to a word of the idiom. other: those aligned to other words of the source alone.
     Words that are aligned to nothing are in neither.
@@ -154,8 +154,6 @@ class SplitEntropy:
 
     idiom: float
     other: float
-    idiom_words: int
-    other_words: int
 
 
 def word_entropies(probe: ContextProbe, words: Sequence[Span]) -> np.ndarray:
@@ -192,7 +190,7 @@ def split_by_alignment(
     Raises `NbkitError` for an idiom without words and for a link outside the reference. Source: idioms paper, §4.3.
 
     >>> split_by_alignment([3.0, 2.0, 0.5, 0.1], [(0, 2), (1, 0), (2, 1), (0, 1)], {1, 2})
-    SplitEntropy(idiom=2.5, other=0.5, idiom_words=2, other_words=1)
+    SplitEntropy(idiom=2.5, other=0.5)
     """
     values = np.asarray(entropies, dtype=np.float64)
     if not idiom:
@@ -204,8 +202,7 @@ def split_by_alignment(
         linked[target] = True
         of_idiom[target] |= source in idiom
     parts = [values[places & ~np.isnan(values)] for places in (of_idiom, linked & ~of_idiom)]
-    idiom_mean, other_mean = (float(part.mean()) if part.size else float("nan") for part in parts)
-    return SplitEntropy(idiom_mean, other_mean, parts[0].size, parts[1].size)
+    return SplitEntropy(*(float(part.mean()) if part.size else float("nan") for part in parts))
 
 
 def corpus_perplexity(log_probability: ArrayLike, subwords: ArrayLike) -> np.ndarray:

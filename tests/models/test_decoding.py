@@ -21,7 +21,7 @@ def test_limits_do_not_fall():
         ({"beams": 10**6}, "beams: 1000000 given, 1 to 1,000 expected"),
         ({"max_new_tokens": 0}, "max_new_tokens: 0 given, 1 to 10,000 expected"),
         ({"max_new_tokens": 10**6}, "1 to 10,000 expected"),
-        ({"length_penalty": 1e308}, "length_penalty: 1e+308 given, a number from -10 to 10 expected"),
+        ({"length_penalty": 1e308}, "length_penalty: 1e+308 given, -10 to 10 expected"),
         ({"length_penalty": float("nan")}, "length_penalty: nan given"),
         ({"length_penalty": float("-inf")}, "length_penalty: -inf given"),
     ],
