@@ -16,7 +16,6 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
@@ -342,45 +341,28 @@ T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "skip"]
 
 
-@dataclass
-class Skipped:
+class Skipped(list[DataError]):
     """The entries that ``on_error="skip"`` skipped: which file, which line and why.
 
-    >>> skipped = Skipped()
-    >>> skipped.add(DataError("expected 2 columns, found 3", "pairs.tsv", 17))
-    >>> len(skipped), skipped.rows()
-    (1, [('pairs.tsv', 17, 'expected 2 columns, found 3')])
+    >>> skipped = Skipped([DataError("expected 2 columns, found 3", "pairs.tsv", 17)])
+    >>> skipped.rows()
+    [('pairs.tsv', 17, 'expected 2 columns, found 3')]
     >>> print(skipped.summary())
     1 entry skipped:
       pairs.tsv:17: expected 2 columns, found 3
     """
 
-    errors: list[DataError] = field(default_factory=list)
-
-    def add(self, error: DataError) -> None:
-        """Count and store *error*."""
-        self.errors.append(error)
-
     def rows(self) -> list[tuple[str, int | None, str]]:
         """One (file, line, reason) per entry, in reading order."""
-        return [(error.path, error.line, error.reason) for error in self.errors]
+        return [(error.path, error.line, error.reason) for error in self]
 
     def summary(self, shown: int = 10) -> str:
         """The number of skipped entries and the first *shown* of them, one per line."""
-        count = len(self.errors)
-        if not count:
+        if not self:
             return "nothing skipped"
-        lines = [f"{count} {'entry' if count == 1 else 'entries'} skipped:"]
-        lines += [f"  {error}" for error in self.errors[:shown]]
-        if count > shown:
-            lines.append(f"  … and {count - shown} more")
-        return "\n".join(lines)
-
-    def __len__(self) -> int:
-        return len(self.errors)
-
-    def __iter__(self) -> Iterator[DataError]:
-        return iter(self.errors)
+        more = [f"  … and {len(self) - shown} more"] if len(self) > shown else []
+        head = f"{len(self)} {'entry' if len(self) == 1 else 'entries'} skipped:"
+        return "\n".join([head, *(f"  {error}" for error in self[:shown]), *more])
 
 
 def keep_good(items: Iterable[T | DataError], on_error: OnError, skipped: Skipped | None) -> Iterator[T]:
@@ -398,7 +380,7 @@ def keep_good(items: Iterable[T | DataError], on_error: OnError, skipped: Skippe
         elif on_error == "raise":
             raise item
         elif skipped is not None:
-            skipped.add(item)
+            skipped.append(item)
 
 
 # ----------------------------------------------------------------------------
@@ -480,7 +462,7 @@ def unstorable(text: str) -> str | None:
     ('a NUL character', None)
     """
     found = re.search(r"[\0\ud800-\udfff]", text)
-    return found and ("a NUL character" if found[0] == "\0" else "half a surrogate pair (bytes that are not UTF-8)")
+    return found and ("a NUL character" if found[0] == "\0" else "half a surrogate pair")
 
 
 def _terminal() -> int | None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Protocol, cast
+from typing import Any, TypeAlias, cast
 
 from filelock import FileLock, Timeout
 from jupyter_client.kernelspec import KernelSpec
@@ -90,10 +90,8 @@ class Done:
         return cls(task, error=TaskError(type(error).__name__, str(error)))
 
 
-class Runner(Protocol):
-    """Runs tasks and yields each as it ends, in any order; never raises because a task failed."""
-
-    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]: ...
+#: Runs tasks and yields each as it ends, in any order; never raises because a task failed.
+Runner: TypeAlias = Callable[[Sequence[Task]], Iterator[Done]]
 
 
 class ForeignExecutor:

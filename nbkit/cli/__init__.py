@@ -206,7 +206,7 @@ class _LazyGroup(click.Group):
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         for argument in args:
             if found := unstorable(argument):
-                context.fail(f"{argument[:80]!r} contains {found}, which is not allowed in texts or file names")
+                context.fail(f"{argument[:80]!r} is not UTF-8 that files can hold: it contains {found}")
         return super().parse_args(context, args)
 
     def invoke(self, context: click.Context):

@@ -72,7 +72,7 @@ def content_problem(items: Iterable[Any], on_error: OnError, start: int = 0, sto
     if not skipped:
         return "it contains no pair" + (f" after the first {start}" if start else "")
     passed_over = f"{len(skipped)} {'was' if len(skipped) == 1 else 'were'} skipped"
-    return f"it contains no usable pair; {passed_over}, the first because of {skipped.errors[0]}"
+    return f"it contains no usable pair; {passed_over}, the first because of {skipped[0]}"
 
 
 def tsv_rows(path: Path, columns: int | None = None, header: int = 0) -> Iterator[tuple[int, list[str] | DataError]]:

@@ -566,7 +566,7 @@ def _labelled(rows: Iterator[RawNli | DataError], skipped: Skipped | None) -> It
         if not isinstance(row, Unlabelled):
             yield row
         elif skipped is not None:
-            skipped.add(row)
+            skipped.append(row)
 
 
 def _tokenised(raw: Iterator[RawNli], spec: str, lang: str, store: Store) -> Iterator[NliPair]:

@@ -32,7 +32,7 @@ from nbsandbox.trained import shipped_folder
 #: What runs weights, by backend and task: made of a reference and a folder.
 NETWORKS: dict[tuple[str | None, str], str] = {
     (None, "translate"): "nbkit.models.seq2seq:Seq2Seq",
-    (None, "classify"): "nbkit.models.classify:load",
+    (None, "classify"): "nbkit.models.classify:Classifier",
     (None, "likelihood"): "nbkit.models.lm:load",
     (None, "fill"): "nbkit.models.lm:load",
     ("ct2", "translate"): "nbkit.models.ct2:Converted",

@@ -20,11 +20,6 @@ Encoded = tuple[tuple[int, ...], ...]
 _INPUTS = ("input_ids", "token_type_ids")
 
 
-def load(reference: Reference, folder: Path) -> Classifier:
-    """The classifier in *folder*."""
-    return Classifier(reference, folder)
-
-
 class Classifier:
     """A transformers model of pairs, and its tokenizer."""
 

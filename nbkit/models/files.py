@@ -18,7 +18,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, lru_cache
@@ -259,29 +259,33 @@ def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights:
     what: the model's name in messages. way_out: advice for a damaged folder that nbkit made. weights: False if only
     settings and tokenizer are read, as another backend has its own weights.
     """
-    own = models_folder() in folder.parents
-    record = folder / DIGESTS
+    own, record = models_folder() in folder.parents, folder / DIGESTS
     if record.is_file():
+        known, since = read_note(record), "what nbkit wrote"
         way_out = way_out or (
             f"delete the folder {folder} to train the model again"
             if own
             else f"restore the folder or train it again; if the file was changed on purpose, delete {record}"
         )
-        known = read_note(record)
         if not known or not all(isinstance(each, str) for each in known.values()):
             raise ModelError(f"{what}: {record} is damaged; {way_out}")
-        _compare(folder, known, weights, f"{what}: {{}} from what nbkit wrote; {way_out}")
     elif own:
         with suppress(OSError, NbkitError):  # a read-only cache
             write_digests(folder)
-    elif not _check_blobs(folder, what, weights):
-        noted, fresh = _seen(folder)
-        if not fresh:
-            reason = (
-                f"{what}: {{}} from what nbkit first read, though its size and time are the same; "
-                "restore it, or `touch` it if it was changed on purpose, which makes it a different model"
-            )
-            _compare(folder, noted["files"], weights, reason)
+        return
+    elif _check_blobs(folder, what, weights):
+        return
+    else:
+        noted, is_new = _seen(folder)
+        known, since = {} if is_new else noted["files"], "what nbkit first read, though its size and time are the same"
+        way_out = "restore it, or `touch` it if it was changed on purpose, which makes it a different model"
+    paths = [folder / name for name in known if weights or not name.endswith(".safetensors")]
+    for path in paths:
+        if not path.is_file():
+            raise ModelError(f"{what}: {path} is missing: the folder differs from {since}; {way_out}")
+    for name, digest in _digests(paths).items():
+        if digest != known[name]:
+            raise ModelError(f"{what}: {folder / name} is damaged: it differs from {since}; {way_out}")
 
 
 def _seen(folder: Path) -> tuple[dict[str, Any], bool]:
@@ -299,17 +303,6 @@ def _seen(folder: Path) -> tuple[dict[str, Any], bool]:
 
 def _files(folder: Path, *more: str) -> list[Path]:
     return sorted({path for pattern in (*FILES, *more) for path in folder.glob(pattern) if path.is_file()})
-
-
-def _compare(folder: Path, known: Mapping[str, str], weights: bool, reason: str) -> None:
-    """Raises `ModelError` for the first of the *known* files that has changed or is missing."""
-    paths = [folder / name for name in known if weights or not name.endswith(".safetensors")]
-    for path in paths:
-        if not path.is_file():
-            raise ModelError(reason.format(f"{path} is missing: the folder differs"))
-    for name, digest in _digests(paths).items():
-        if digest != known[name]:
-            raise ModelError(reason.format(f"{folder / name} is damaged: it differs"))
 
 
 def _check_blobs(folder: Path, what: str, weights: bool) -> bool:

@@ -193,7 +193,7 @@ class Command(Service):
         for text, line in zip(texts, self.lines(texts), strict=True):
             if found[text] != line:
                 raise ModelError(
-                    f"program '{self.program:.120}' translates {text!r:.80} in two ways: {found[text]!r:.80} among "
+                    f"{self._shown} translates {text!r:.80} in two ways: {found[text]!r:.80} among "
                     f"other texts, {line!r:.80} {how}; one text influences the next: give each its own process, "
                     "omit isolate: batch"
                 )
@@ -213,49 +213,50 @@ class Command(Service):
                     self.words, stdin=given, stdout=out, stderr=errors, env=public_environment(), start_new_session=True
                 )
             except UnicodeEncodeError as error:
-                raise ModelError(f"program '{self.program:.120}': {error.object!r:.60} is not valid Unicode") from None
+                raise ModelError(f"{self._shown}: {error.object!r:.60} is not valid Unicode") from None
             except OSError as error:
-                raise ModelError(f"program '{self.program:.120}' cannot be started: {error}") from None
+                raise ModelError(f"{self._shown} cannot be started: {error}") from None
             self._running.add(process)
             try:
-                fault = self._waited(process, out, len(texts))
+                fault = self._fault_of(process, out, len(texts))
             finally:
                 _kill(process)
                 self._running.discard(process)
             data = b"" if fault else _content(out)
-            try:
-                written = [line.removesuffix("\r") for line in data.decode().split("\n")]
+            try:  # a missing last line break is forgiven
+                written = [line.removesuffix("\r") for line in data.decode().removesuffix("\n").split("\n") if data]
             except UnicodeDecodeError as error:
                 written, fault = [], f"wrote bytes that are not UTF-8: {data[error.start : error.start + 12]!r}"
-            if written and written[-1] == "":  # a missing last line break is forgiven
-                written.pop()
             if not fault and (code := process.returncode):
                 killed = f" ({signal.Signals(-code).name})" if -code in set(signal.Signals) else ""
                 fault = f"ended with exit code {code}{killed} after {len(written)} of {len(texts)} lines"
             if not fault and len(written) != len(texts):
                 fault = f"wrote {_counted(len(written), 'line')} for {_counted(len(texts), 'text')}"
-            if fault:
-                messages = _content(errors)[-4000:].decode("utf-8", "replace").strip().splitlines()
-                if len(messages) > 4:  # what is wrong, or what to do, comes first or last
-                    messages = [messages[0], "…", *messages[-3:]]
-                shown = f"; it says: {' / '.join(line.strip()[:200] for line in messages)}" if messages else ""
-                raise ModelError(f"program '{self.program:.120}' {fault}{shown}")
-            return written
+            if not fault:
+                return written
+            messages = _content(errors)[-4000:].decode("utf-8", "replace").strip().splitlines()
+            if len(messages) > 4:  # what is wrong, or what to do, comes first or last
+                messages = [messages[0], "…", *messages[-3:]]
+            quoted = f"; it says: {' / '.join(line.strip()[:200] for line in messages)}" if messages else ""
+            raise ModelError(f"{self._shown} {fault}{quoted}")
 
-    def _waited(self, process: subprocess.Popen[bytes], out: IO[bytes], lines: int) -> str:
+    @property
+    def _shown(self) -> str:
+        return f"program '{self.program:.120}'"
+
+    def _fault_of(self, process: subprocess.Popen[bytes], out: IO[bytes], lines: int) -> str:
         """What is wrong with a process that does not end, or writes without end; "" for one that ends."""
-        limit = self.options.timeout * lines
+        limit, most = self.options.timeout * lines, _MOST_OUTPUT * lines
         deadline = time.monotonic() + limit
-        while True:
+        while time.monotonic() < deadline:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(min(0.5, max(0.0, deadline - time.monotonic())))
-            if os.fstat(out.fileno()).st_size > _MOST_OUTPUT * lines:
-                return f"wrote more than {_MOST_OUTPUT * lines:,} bytes for {_counted(lines, 'text')}"
+            if os.fstat(out.fileno()).st_size > most:
+                return f"wrote more than {most:,} bytes for {_counted(lines, 'text')}"
             if process.returncode is not None:
                 return ""
-            if time.monotonic() >= deadline:
-                written = _content(out).count(b"\n")
-                return f"wrote {written} of {lines} lines in {limit:.0f} s and did not end"
+        written = _content(out).count(b"\n")
+        return f"wrote {written} of {lines} lines in {limit:.0f} s and did not end"
 
 
 def _content(file: IO[bytes]) -> bytes:
