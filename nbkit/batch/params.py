@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from nbkit import yaml_text
 from nbkit.batch import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems, suggestion
-from nbkit.files import looks_secret, unstorable
+from nbkit.files import looks_secret, read_text, unstorable
 from nbkit.models.python import forgotten
 from nbkit.models.services.commands import commands_allowed
 from nbkit.store import cache_problem
@@ -195,21 +195,15 @@ def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile
     settings: values of ``${NAME}`` in its parameters (``--set NAME=VALUE``).
     """
     path = find_params(Path(path))
-    try:
-        with path.open(encoding="utf-8") as file:  # a device has no end
-            text = file.read(yaml_text.MOST_CHARACTERS + 1)
-    except FileNotFoundError:
-        raise ParamsError(f"no such run file: {path}{_near(path)}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"not UTF-8 text: {error}", path) from None
-    except OSError as error:
-        raise ParamsError(f"the run file {path} cannot be read: {error.strerror}") from None
-    return parse(text, str(path), settings)
+    if not path.exists():
+        raise ParamsError(f"no such run file: {path}{_near(path)}")
+    return parse(read_text(path, "the run file"), str(path), settings)
 
 
 def _near(path: Path) -> str:
     """A hint at what *path* may have meant: a run file beside it, or a bundled one."""
-    beside = {file.stem: str(file) for file in sorted(path.parent.glob("*.y*ml")) if _is_run_file(file)}
+    files = (file for file in sorted(path.parent.glob("*.y*ml")) if file.is_file())
+    beside = {file.stem: str(file) for file in files if re.search(rb"^runs:", file.read_bytes(), re.MULTILINE)}
     if near := closest(path.stem, beside):
         return f"; did you mean '{beside[near]}'?"
     if path.is_absolute() or path.parent not in (Path(), Path("params")):  # where `find_params` does not look
@@ -218,14 +212,6 @@ def _near(path: Path) -> str:
     if near := closest(path.stem, own):
         return f"; did you mean '{own[near]}' (bundled)?"
     return f". Bundled run files: {', '.join(own.values())}"
-
-
-def _is_run_file(path: Path) -> bool:
-    """Whether a YAML file looks like a run file; any folder may hold others."""
-    try:
-        return any(line.startswith("runs:") for line in path.read_text(encoding="utf-8").splitlines())
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = None) -> RunFile:

@@ -233,9 +233,9 @@ def test_a_run_file_that_is_not_there_is_guessed_from_run_files_only(tmp_path, m
 
 def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "demo.yaml").write_bytes(b"name: \xff")
-    with pytest.raises(DataError, match="not UTF-8"):
+    with pytest.raises(DataError, match="bad UTF-8"):
         read(tmp_path / "demo.yaml")
-    with pytest.raises(ParamsError, match="cannot be read"):
+    with pytest.raises(NbkitError, match="cannot be read"):
         read(tmp_path)
 
 
