@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -19,6 +20,8 @@ from nbkit.fingerprint import fingerprint
 from nbkit.models.python import forgotten
 from nbkit.studies.base import REST, Cell, Notebook, Unit
 from nbkit.studies.exports import declaration
+
+_MAGIC = re.compile(r"^([ \t]*)[%!?].*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,8 @@ def read_source(path: Path) -> Source:
         ]
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"not a Jupyter notebook (version 4): {error!r}", path) from None
-    code = [(_plain_python(text), tags) for kind, text, tags in cells if kind == "code"]
+    # Without IPython's magic lines (%matplotlib inline, !ls, %%time).
+    code = [(_MAGIC.sub(r"\1pass", text), tags) for kind, text, tags in cells if kind == "code"]
     parameters = [text for text, tags in code if "parameters" in tags]
     if not parameters:
         raise DataError("no code cell has the tag 'parameters'", path)
@@ -55,15 +59,6 @@ def read_source(path: Path) -> Source:
     declared = {name for tree, tags in trees if "parameters" in tags for name in _assigned(tree)}
     digest = hashlib.blake2b(json.dumps(cells).encode(), digest_size=16).hexdigest()
     return Source(path, tuple(text for text, _ in code), frozenset(declared), digest)
-
-
-def _plain_python(code: str) -> str:
-    """*code* without IPython's magic lines (``%matplotlib inline``, ``!ls``, ``%%time``)."""
-    lines = []
-    for line in code.splitlines():
-        text = line.lstrip()
-        lines.append(line[: len(line) - len(text)] + "pass" if text[:1] in ("%", "!", "?") else line)
-    return "\n".join(lines)
 
 
 def _assigned(tree: ast.Module) -> set[str]:

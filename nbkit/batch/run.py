@@ -230,12 +230,8 @@ def _units(job: _Job, *, count: bool) -> list[Unit]:
 
 def _incomplete(plan: Plan, failed: Collection[str]) -> frozenset[str]:
     """The entries that have one of the units with a *failed* label."""
-    if not failed:
-        return frozenset()
-    labels = {
-        entry.name: {unit.label for unit in entry.study.units(entry.params, count=False)} for entry in plan.entries
-    }
-    return frozenset(name for name, units in labels.items() if not units.isdisjoint(failed))
+    entries = plan.entries if failed else ()
+    return frozenset(e.name for e in entries if any(u.label in failed for u in e.study.units(e.params, count=False)))
 
 
 def _runner(

@@ -75,9 +75,9 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
         before = {key for (_, *pair), keys in known.items() if pair == [src, tgt] for key in keys}
         if lines := [text for text in texts if text not in before]:
             stem = folder / f"{number}.{src}-{tgt}"
-            new = Round(stem.with_name(f"{stem.name}.{src}"), stem.with_name(f"{stem.name}.{tgt}"), len(lines))
-            _write(new.source, "".join(f"{line}\n" for line in lines))
-            written.append(new)
+            part = Round(stem.with_name(f"{stem.name}.{src}"), stem.with_name(f"{stem.name}.{tgt}"), len(lines))
+            _write(part.source, "".join(f"{line}\n" for line in lines))
+            written.append(part)
     if written:
         _note(run_file, folder, number, written)
     return Sources(tuple(written), waiting, tuple(error for error in errors if error.name not in names))
