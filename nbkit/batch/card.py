@@ -104,8 +104,6 @@ def plan_card(
     for name in overrides or {}:
         if name not in declared:
             raise ParamsError(f"--params: unknown behaviour '{name}'{suggestion(name, declared)}")
-    if max_texts < 1:
-        raise NbkitError("--max-texts: at least 1 expected")
     reading = {"translator": named, "classifier": judges}
     for reads, names in reading.items():
         for name in names.values():
