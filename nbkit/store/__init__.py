@@ -221,11 +221,12 @@ class Store:
         >>> print(Store(tempfile.mkdtemp()).table_rows({"kind": "squares"}))
         None
         """
-        return _kept_table(self._partition(config).folder, _row_count)
+        found = _kept_table(self._partition(config).folder, _metadata)
+        return None if found is None else found.num_rows
 
     def has_table(self, config: Mapping[str, Any]) -> bool:
         """Whether a table is stored under *config*; reads none."""
-        return any(name.endswith(f".{TABLE_SUFFIX}") for name in self._partition(config).folder.names())
+        return bool(_table_names(self._partition(config).folder))
 
     def table_attributes(self, config: Mapping[str, Any]) -> dict[str, Any] | None:
         """The ``attrs`` of the table stored under *config*, or None if there is none; decodes no row.
@@ -237,13 +238,13 @@ class Store:
         >>> store.table_attributes(config), len(store.table(config, lambda: table)), store.table_attributes(config)
         (None, 2, {'units': 2})
         """
-        return _kept_table(self._partition(config).folder, _attributes)
+        found = _kept_table(self._partition(config).folder, _metadata)
+        return None if found is None else json.loads((found.metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
 
     def table_file(self, config: Mapping[str, Any]) -> str | None:
         """The path of the Parquet file stored under *config*; None if there is none, or it is not on a local disk."""
         folder = self._partition(config).folder
-        names = [name for name in folder.names() if name.endswith(f".{TABLE_SUFFIX}")] if folder.local else []
-        return f"{folder}/{names[0]}" if names else None
+        return next((f"{folder}/{name}" for name in _table_names(folder) if folder.local), None)
 
     def blocks(self) -> Iterator[Block]:
         """Everything that is remembered, one block per configuration; nothing for a store that is no folder here."""
@@ -277,25 +278,22 @@ def _as_table(data: bytes) -> pd.DataFrame:
     return pd.read_parquet(io.BytesIO(data))
 
 
-def _row_count(data: bytes) -> int:
+def _metadata(data: bytes) -> Any:
     import pyarrow.parquet as pq
 
-    return pq.read_metadata(io.BytesIO(data)).num_rows
+    return pq.read_metadata(io.BytesIO(data))
 
 
-def _attributes(data: bytes) -> dict[str, Any]:
-    import pyarrow.parquet as pq
-
-    return json.loads((pq.read_schema(io.BytesIO(data)).metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
+def _table_names(folder: Folder) -> list[str]:
+    """The files of tables in a folder, the oldest first."""
+    return [name for name in folder.names() if name.endswith(f".{TABLE_SUFFIX}")]
 
 
 def _kept_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
     """What *read* makes of the table that is remembered in *folder*; a file that is none is set aside."""
     import pyarrow as pa
 
-    for name in folder.names():
-        if not name.endswith(f".{TABLE_SUFFIX}"):
-            continue
+    for name in _table_names(folder):
         try:
             data = read_intact(folder, name)
         except FileNotFoundError:

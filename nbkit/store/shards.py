@@ -76,13 +76,10 @@ class Folder:
     def names(self) -> list[str]:
         """The names of the files there are, sorted; none where the folder does not exist yet."""
         with _explained("list", self):
-            if self.local:
-                try:
-                    return sorted(file.name for file in Path(self.path).iterdir())
-                except FileNotFoundError:
-                    return []
-            self.files.invalidate_cache(self.path)
             try:
+                if self.local:
+                    return sorted(file.name for file in Path(self.path).iterdir())
+                self.files.invalidate_cache(self.path)
                 return sorted(entry["name"].rsplit("/", 1)[-1] for entry in self.files.ls(self.path, detail=True))
             except FileNotFoundError:
                 return []
