@@ -269,19 +269,22 @@ def _declared(function: Any, offers: Record, *, all_: bool = False) -> Record:
 def _place(ask: Callable[[Sequence[Any]], object], asked: Sequence[Any]) -> tuple[int, int]:
     """The smallest range of *asked* found by halving on which *ask* fails: first, and one past the last."""
     first, last, until = 0, len(asked), time.monotonic() + _SEARCH
-    while last - first > 1:
+    while last - first > 1 and time.monotonic() < until:
         middle = (first + last) // 2
-        for half in ((first, middle), (middle, last)):
-            if time.monotonic() > until:
-                return first, last
-            try:
-                ask(asked[slice(*half)])
-            except Exception:  # noqa: BLE001 - whatever the user's own code raises
-                first, last = half
-                break
-        else:
-            return first, last
+        halves = ((first, middle), (middle, last))
+        failing = next((half for half in halves if _fails(ask, asked[slice(*half)])), None)
+        if failing is None:
+            break
+        first, last = failing
     return first, last
+
+
+def _fails(ask: Callable[[Sequence[Any]], object], some: Sequence[Any]) -> bool:
+    try:
+        ask(some)
+    except Exception:  # noqa: BLE001 - whatever the user's own code raises
+        return True
+    return False
 
 
 def _text(answer: Any) -> Record:

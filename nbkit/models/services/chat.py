@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -48,7 +50,6 @@ _PASSING = frozenset({408, 409, 425, 429})
 #: Codes of a 429 for which waiting does not help.
 _FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _RESUME = "earlier answers are stored: run again to continue"
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
 
 
 class TransientError(ModelError):
@@ -326,20 +327,17 @@ def seconds(text: str) -> float | None:
     >>> seconds("Wed, 21 Oct 2015 07:28:00 GMT")
     0.0
     """
-    text = text.strip()
-    try:
-        return max(0.0, float(text)) if text.lower() not in ("nan", "inf", "-inf", "infinity") else None
-    except ValueError:
-        pass
-    found = _DURATION.fullmatch(text)
-    if text and found:
-        hours, minutes, whole, thousandths = (float(part or 0) for part in found.groups())
-        return 3600 * hours + 60 * minutes + whole + thousandths / 1000
-    try:
-        date = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (date - datetime.now(UTC)).total_seconds()) if date.tzinfo is not None else None
+    import pandas as pd
+
+    ways = (
+        float, lambda text: pd.Timedelta(text).total_seconds(),
+        lambda text: (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds(),
+    )  # fmt: skip
+    for read in ways:
+        with suppress(ValueError, TypeError):
+            found = read(text.strip())
+            return max(0.0, found) if math.isfinite(found) else None
+    return None
 
 
 def _message(body: bytes) -> tuple[str, str]:
