@@ -114,13 +114,11 @@ def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Te
 @click.argument("file", metavar="FILE")
 @click.option("--system", required=True, metavar="NAME", help="A name of `nbkit list models`, a hub id or a folder.")
 @pair_option
-@click.option(
-    "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write; by default standard output."
-)
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
+              help="File to write; by default standard output.")  # fmt: skip
 @click.option("--beams", default=4, show_default=True, help="Hypotheses kept in beam search; 1 is greedy.")
-@click.option(
-    "--max-new-tokens", type=int, help="Longest hypothesis in tokens; by default depends on the source's length."
-)
+@click.option("--max-new-tokens", type=int,
+              help="Longest hypothesis in tokens; by default depends on the source's length.")  # fmt: skip
 @click.option("--length-penalty", default=1.0, show_default=True, help="Exponent of the hypothesis length.")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 …")
 @click.option("--dtype", default="auto", show_default=True, help="float32, bfloat16 …")
