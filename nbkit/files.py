@@ -112,8 +112,10 @@ def is_stream(path: Path) -> bool:
 
 
 @contextmanager
-def writable(place: Path) -> Iterator[None]:
+def writable(place: Path, way_out: str = "") -> Iterator[None]:
     """Raises `NbkitError` in place of what a disk says that takes no more, which names no file.
+
+    way_out: what to do where writing is refused for any reason; "" leaves other reasons to the caller.
 
     >>> with writable(Path("outputs/demo")):
     ...     raise OSError(errno.ENOSPC, "No space left on device")
@@ -123,9 +125,10 @@ def writable(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in REFUSALS:
+        if error.errno not in REFUSALS and not way_out:
             raise
-        raise NbkitError(f"cannot write to {place}: {error.strerror}; make room there and run it again") from error
+        advice = f"{writing_advice(error)}{way_out}" if way_out else "make room there and run it again"
+        raise NbkitError(f"cannot write to {place}: {error.strerror or error}; {advice}") from error
 
 
 #: The names of what `atomic_write` was writing when it was killed.

@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from nbkit.batch.plan import Execution
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import ELSEWHERE, atomic_write, check_folder, remove_unfinished, writing_advice
+from nbkit.files import ELSEWHERE, atomic_write, check_folder, remove_unfinished, writable
 from nbkit.studies import STUDIES
 from nbkit.studies.base import StudyParams
 from nbkit.studies.results import written_key
@@ -86,6 +86,7 @@ def sweep() -> list[Path]:
 #     outputs/<run>/.staging/<label>/         a notebook at work
 
 _SAVED = ("figures", "tables")
+_ELSEWHERE = "choose another folder with --output"
 
 
 class OutputFolder:
@@ -101,7 +102,7 @@ class OutputFolder:
         Raises `NbkitError` where it belongs to another run, holds something else, or is being written to.
         """
         self.check_owner(owner)
-        with self._writing():
+        with writable(self.path, _ELSEWHERE):
             self.path.mkdir(parents=True, exist_ok=True)
             try:
                 lock = FileLock(self.path / ".lock", timeout=0).acquire()  # a killed process does not hold it
@@ -134,7 +135,7 @@ class OutputFolder:
 
     def write_run(self, record: Mapping[str, Any]) -> None:
         """Write ``run.json``."""
-        with self._writing():
+        with writable(self.path, _ELSEWHERE):
             _write_json(self.path / "run.json", record)
 
     def is_finished(self, execution: Execution) -> bool:
@@ -170,7 +171,7 @@ class OutputFolder:
         provenance: Mapping[str, Any],
     ) -> None:
         """Move a notebook's staged files to their places, then write its record."""
-        with self._writing():
+        with writable(self.path, _ELSEWHERE):
             self._publish_files(execution)
             record = {
                 **{name: value for name, value in asdict(execution).items() if name not in ("source", "declared")},
@@ -209,7 +210,7 @@ class OutputFolder:
 
     def remove_outcomes_but(self, keys: Mapping[str, str]) -> None:
         """Remove outcomes of entries that no longer belong to the run, and of other keys than those of *keys*."""
-        with self._writing():
+        with writable(self.path, _ELSEWHERE):
             for path in (self.path / "outcomes").glob("*.parquet"):
                 if written_key(path) != keys.get(path.stem):
                     path.unlink()
@@ -228,14 +229,6 @@ class OutputFolder:
         (self.path / "cells" / f"{label}.json").unlink(missing_ok=True)
         for room in _SAVED:
             shutil.rmtree(self.path / room / label, ignore_errors=True)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            way_out = f"{writing_advice(error)}choose another folder with --output"
-            raise NbkitError(f"cannot write to {self.path}: {error.strerror or error}; {way_out}") from error
 
 
 def _read_json(path: Path) -> dict[str, Any]:
