@@ -430,6 +430,17 @@ def good(item: T | DataError) -> T:
 _BARE = "its lines end in a bare carriage return (\\r): save it with \\n, such as with tr '\\r' '\\n'"
 
 
+def json_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file. Raises `DataError`, and `NbkitError` for a file that cannot be read."""
+    try:
+        found = json.loads(read_text(path, "file"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"cannot be read as JSON: {error}", path) from None
+    if not isinstance(found, dict):
+        raise DataError(f"a JSON object expected, {type(found).__name__} found", path)
+    return found
+
+
 def json_rows(path: Path, **how: Any) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
     """The objects of a JSON file, numbered from 1: one a line, of which empty ones are passed over, or a list of them.
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from nbkit.batch.plan import Execution
-from nbkit.errors import DataError, NbkitError
-from nbkit.files import ELSEWHERE, atomic_write, check_folder, remove_unfinished, writable
+from nbkit.errors import NbkitError
+from nbkit.files import ELSEWHERE, atomic_write, check_folder, json_object, remove_unfinished, writable
 from nbkit.studies import STUDIES
 from nbkit.studies.base import StudyParams
 from nbkit.studies.results import written_key
@@ -124,13 +124,13 @@ class OutputFolder:
 
     def read_run(self) -> dict[str, Any]:
         """The content of ``run.json``."""
-        return _read_json(self.path / "run.json")
+        return json_object(self.path / "run.json")
 
     def incomplete(self) -> frozenset[str]:
         """The entries with units that failed in the last run; empty if there was none."""
         try:
             return frozenset(map(str, self.read_run().get("incomplete", ())))
-        except (OSError, DataError, TypeError):
+        except (NbkitError, TypeError):
             return frozenset()
 
     def write_run(self, record: Mapping[str, Any]) -> None:
@@ -147,8 +147,8 @@ class OutputFolder:
     def record(self, label: str) -> dict[str, Any] | None:
         """The record of a notebook; None if it was not executed or the record is unreadable."""
         try:
-            return _read_json(self.path / "cells" / f"{label}.json")
-        except (OSError, DataError):
+            return json_object(self.path / "cells" / f"{label}.json")
+        except NbkitError:
             return None
 
     def notebook(self, label: str) -> Path:
@@ -231,16 +231,6 @@ class OutputFolder:
             shutil.rmtree(self.path / room / label, ignore_errors=True)
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"not valid JSON: {error}", path) from None
-    if not isinstance(record, dict):
-        raise DataError("a JSON object expected", path)
-    return record
-
-
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as unfinished:
@@ -252,6 +242,6 @@ def recorded_params(folder: Path) -> dict[str, StudyParams]:
     try:
         runs = OutputFolder(folder).read_run()["runs"]
         found = [(each["name"], STUDIES.get(each["study"]), each["params"]) for each in runs]
-    except (OSError, DataError, KeyError, TypeError) as error:
+    except (NbkitError, KeyError, TypeError) as error:
         raise NbkitError(f"{folder} is not the output folder of a run: run.json cannot be read ({error})") from None
     return {name: study.params.checked(params, f"{folder}/run.json") for name, study, params in found}

@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import nbkit
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write
+from nbkit.files import atomic_write, json_object
 from nbkit.languages import in_order, language_name
 from nbkit.models import label
 from nbkit.provenance import Footer
@@ -298,11 +298,9 @@ def _read(kind: type[R], path: Path, *, title: str, **known: Any) -> R:
     title: used if the record has none.
     """
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"not readable as JSON ({error}); delete it and run again", path) from None
-    if not isinstance(record, dict):
-        raise DataError("a JSON object expected; delete it and run again", path)
+        record = json_object(path)
+    except DataError as error:
+        raise DataError(f"{error.reason}; delete it and run again", path) from None
     given = {key: value for key, value in record.items() if value not in (None, "", [])}
     try:
         return kind.model_validate({"title": given.get("name", title), **given, **known})
