@@ -330,10 +330,9 @@ def write_note(note: Path, known: Mapping[str, Any]) -> None:
 def read_note(note: Path) -> dict[str, Any]:
     """The JSON object in a file; empty if there is none, or the file is damaged."""
     try:
-        known = json.loads(note.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return json_object(note)
+    except NbkitError:
         return {}
-    return known if isinstance(known, dict) else {}
 
 
 # ----------------------------------------------------------------------------

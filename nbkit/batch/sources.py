@@ -17,7 +17,7 @@ from nbkit.batch.params import RunFile, entries, listing, validate
 from nbkit.batch.plan import merged_units
 from nbkit.batch.workers import run_unit
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.files import atomic_write
+from nbkit.files import atomic_write, json_object
 from nbkit.models.services.outputs import MANIFEST, ROUND, MissingOutputsError, as_key, read_lines, text_digest
 
 
@@ -114,9 +114,7 @@ def _known(folder: Path) -> tuple[dict[tuple[int, str, str], set[str]], tuple[Pa
 def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) -> None:
     """Add a round to the manifest: files, numbers of texts, digests, and the decoding that the run asks for."""
     path = folder / MANIFEST
-    record: dict[str, Any] = (
-        json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"version": 1, "rounds": []}
-    )
+    record: dict[str, Any] = json_object(path) if path.exists() else {"version": 1, "rounds": []}
     rounds = [each for each in record["rounds"] if each["round"] != number]  # others were given up, and deleted
     this = {
         "round": number,
