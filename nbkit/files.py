@@ -96,6 +96,12 @@ def atomic_write(path: Path) -> Iterator[Path]:
             unfinished.unlink(missing_ok=True)
 
 
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file as `atomic_write` does; text in UTF-8, with its line breaks as they are."""
+    with atomic_write(path) as unfinished:
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 def is_stream(path: Path) -> bool:
     """Whether *path* is, or is a link to, a device, a pipe, a socket, or what a process has open.
 
@@ -323,8 +329,7 @@ def write_note(note: Path, known: Mapping[str, Any]) -> None:
     """Write *known* as JSON; a note that cannot be written only costs the next look."""
     with suppress(OSError, NbkitError):
         note.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(note) as unfinished:
-            unfinished.write_text(json.dumps(known), encoding="utf-8")
+        write_file(note, json.dumps(known))
 
 
 def read_note(note: Path) -> dict[str, Any]:

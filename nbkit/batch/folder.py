@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from nbkit.batch.plan import Execution
 from nbkit.errors import NbkitError
-from nbkit.files import ELSEWHERE, atomic_write, check_folder, json_object, remove_unfinished, writable
+from nbkit.files import ELSEWHERE, check_folder, json_object, remove_unfinished, writable, write_file
 from nbkit.studies import STUDIES
 from nbkit.studies.base import StudyParams
 from nbkit.studies.results import written_key
@@ -233,8 +233,7 @@ class OutputFolder:
 
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as unfinished:
-        unfinished.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_file(path, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 
 def recorded_params(folder: Path) -> dict[str, StudyParams]:

@@ -27,7 +27,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from nbkit.errors import ModelError, NbkitError
-from nbkit.files import atomic_write, cache_folder, closest_place, first_sight, json_object, read_note
+from nbkit.files import cache_folder, closest_place, first_sight, json_object, read_note, write_file
 from nbkit.models.model import BACKENDS
 from nbkit.models.names import Reference
 
@@ -241,8 +241,7 @@ def _missing(reference: Reference) -> str:
 
 def write_digests(folder: Path) -> None:
     """Write `DIGESTS` for the files that are in *folder* now."""
-    with atomic_write(folder / DIGESTS) as unfinished:
-        unfinished.write_text(json.dumps(_digests(_files(folder, "*.bin")), indent=1) + "\n", encoding="utf-8")
+    write_file(folder / DIGESTS, json.dumps(_digests(_files(folder, "*.bin")), indent=1) + "\n")
 
 
 def folder_digest(folder: Path) -> str:
