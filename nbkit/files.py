@@ -96,6 +96,12 @@ def atomic_write(path: Path) -> Iterator[Path]:
             unfinished.unlink(missing_ok=True)
 
 
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file as `atomic_write` does; text in UTF-8, with its line breaks as they are."""
+    with atomic_write(path) as unfinished:
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 def is_stream(path: Path) -> bool:
     """Whether *path* is, or is a link to, a device, a pipe, a socket, or what a process has open.
 
@@ -112,8 +118,10 @@ def is_stream(path: Path) -> bool:
 
 
 @contextmanager
-def writable(place: Path) -> Iterator[None]:
+def writable(place: Path, way_out: str = "") -> Iterator[None]:
     """Raises `NbkitError` in place of what a disk says that takes no more, which names no file.
+
+    way_out: what to do where writing is refused for any reason; "" leaves other reasons to the caller.
 
     >>> with writable(Path("outputs/demo")):
     ...     raise OSError(errno.ENOSPC, "No space left on device")
@@ -123,9 +131,10 @@ def writable(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in REFUSALS:
+        if error.errno not in REFUSALS and not way_out:
             raise
-        raise NbkitError(f"cannot write to {place}: {error.strerror}; make room there and run it again") from error
+        advice = f"{writing_advice(error)}{way_out}" if way_out else "make room there and run it again"
+        raise NbkitError(f"cannot write to {place}: {error.strerror or error}; {advice}") from error
 
 
 #: The names of what `atomic_write` was writing when it was killed.
@@ -320,17 +329,15 @@ def write_note(note: Path, known: Mapping[str, Any]) -> None:
     """Write *known* as JSON; a note that cannot be written only costs the next look."""
     with suppress(OSError, NbkitError):
         note.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(note) as unfinished:
-            unfinished.write_text(json.dumps(known), encoding="utf-8")
+        write_file(note, json.dumps(known))
 
 
 def read_note(note: Path) -> dict[str, Any]:
     """The JSON object in a file; empty if there is none, or the file is damaged."""
     try:
-        known = json.loads(note.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return json_object(note)
+    except NbkitError:
         return {}
-    return known if isinstance(known, dict) else {}
 
 
 # ----------------------------------------------------------------------------
@@ -425,6 +432,17 @@ def good(item: T | DataError) -> T:
 
 #: What is wrong with a file of a Macintosh before 2001, which spreadsheets still write.
 _BARE = "its lines end in a bare carriage return (\\r): save it with \\n, such as with tr '\\r' '\\n'"
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file. Raises `DataError`, and `NbkitError` for a file that cannot be read."""
+    try:
+        found = json.loads(read_text(path, "file"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"cannot be read as JSON: {error}", path) from None
+    if not isinstance(found, dict):
+        raise DataError(f"a JSON object expected, {type(found).__name__} found", path)
+    return found
 
 
 def json_rows(path: Path, **how: Any) -> Iterator[tuple[int, dict[str, Any] | DataError]]:

@@ -416,9 +416,6 @@ def test_outcomes_of_a_plug_in_that_fails_end_in_one_line(tmp_path: Path, monkey
         refused = nbkit(*plugin, "outcomes", str(tmp_path / "thrown.yaml"), "--output", str(output))
         assert "there is no folder /proc/nbkit" in refused.stderr
     finally:
-        from nbkit.studies import STUDIES
-
-        STUDIES._entries.pop("thrown", None)
         sys.modules.pop("thrown_study", None)
 
 

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 from nbkit.errors import NbkitError, closest
-from nbkit.files import writing_advice
+from nbkit.files import writable
 
 # ----------------------------------------------------------------------------
 # The bundled notebooks and run files: in a checkout, or inside the installed package.
@@ -72,12 +72,8 @@ def lay_out(folder: Path) -> list[Path]:
     if taken:
         more = f" and {len(taken) - 1} more" if len(taken) > 1 else ""
         raise NbkitError(f"{taken[0]}{more} would be overwritten: choose another folder, or move them away")
-    try:
+    with writable(folder, "choose another folder"):
         for target, source in copies.items():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
-    except OSError as error:
-        place = error.filename or folder
-        way_out = f"{writing_advice(error)}choose another folder"
-        raise NbkitError(f"cannot write to {place}: {error.strerror or error}; {way_out}") from error
     return list(copies)

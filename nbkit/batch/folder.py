@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from nbkit.batch.plan import Execution
-from nbkit.errors import DataError, NbkitError
-from nbkit.files import ELSEWHERE, atomic_write, check_folder, remove_unfinished, writing_advice
+from nbkit.errors import NbkitError
+from nbkit.files import ELSEWHERE, check_folder, json_object, remove_unfinished, writable, write_file
 from nbkit.studies import STUDIES
 from nbkit.studies.base import StudyParams
 from nbkit.studies.results import written_key
@@ -86,6 +86,7 @@ def sweep() -> list[Path]:
 #     outputs/<run>/.staging/<label>/         a notebook at work
 
 _SAVED = ("figures", "tables")
+_ELSEWHERE = "choose another folder with --output"
 
 
 class OutputFolder:
@@ -101,7 +102,7 @@ class OutputFolder:
         Raises `NbkitError` where it belongs to another run, holds something else, or is being written to.
         """
         self.check_owner(owner)
-        with self._writing():
+        with writable(self.path, _ELSEWHERE):
             self.path.mkdir(parents=True, exist_ok=True)
             try:
                 lock = FileLock(self.path / ".lock", timeout=0).acquire()  # a killed process does not hold it
@@ -123,18 +124,18 @@ class OutputFolder:
 
     def read_run(self) -> dict[str, Any]:
         """The content of ``run.json``."""
-        return _read_json(self.path / "run.json")
+        return json_object(self.path / "run.json")
 
     def incomplete(self) -> frozenset[str]:
         """The entries with units that failed in the last run; empty if there was none."""
         try:
             return frozenset(map(str, self.read_run().get("incomplete", ())))
-        except (OSError, DataError, TypeError):
+        except (NbkitError, TypeError):
             return frozenset()
 
     def write_run(self, record: Mapping[str, Any]) -> None:
         """Write ``run.json``."""
-        with self._writing():
+        with writable(self.path, _ELSEWHERE):
             _write_json(self.path / "run.json", record)
 
     def is_finished(self, execution: Execution) -> bool:
@@ -146,8 +147,8 @@ class OutputFolder:
     def record(self, label: str) -> dict[str, Any] | None:
         """The record of a notebook; None if it was not executed or the record is unreadable."""
         try:
-            return _read_json(self.path / "cells" / f"{label}.json")
-        except (OSError, DataError):
+            return json_object(self.path / "cells" / f"{label}.json")
+        except NbkitError:
             return None
 
     def notebook(self, label: str) -> Path:
@@ -170,7 +171,7 @@ class OutputFolder:
         provenance: Mapping[str, Any],
     ) -> None:
         """Move a notebook's staged files to their places, then write its record."""
-        with self._writing():
+        with writable(self.path, _ELSEWHERE):
             self._publish_files(execution)
             record = {
                 **{name: value for name, value in asdict(execution).items() if name not in ("source", "declared")},
@@ -209,7 +210,7 @@ class OutputFolder:
 
     def remove_outcomes_but(self, keys: Mapping[str, str]) -> None:
         """Remove outcomes of entries that no longer belong to the run, and of other keys than those of *keys*."""
-        with self._writing():
+        with writable(self.path, _ELSEWHERE):
             for path in (self.path / "outcomes").glob("*.parquet"):
                 if written_key(path) != keys.get(path.stem):
                     path.unlink()
@@ -229,29 +230,10 @@ class OutputFolder:
         for room in _SAVED:
             shutil.rmtree(self.path / room / label, ignore_errors=True)
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            way_out = f"{writing_advice(error)}choose another folder with --output"
-            raise NbkitError(f"cannot write to {self.path}: {error.strerror or error}; {way_out}") from error
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"not valid JSON: {error}", path) from None
-    if not isinstance(record, dict):
-        raise DataError("a JSON object expected", path)
-    return record
-
 
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as unfinished:
-        unfinished.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_file(path, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 
 def recorded_params(folder: Path) -> dict[str, StudyParams]:
@@ -259,6 +241,6 @@ def recorded_params(folder: Path) -> dict[str, StudyParams]:
     try:
         runs = OutputFolder(folder).read_run()["runs"]
         found = [(each["name"], STUDIES.get(each["study"]), each["params"]) for each in runs]
-    except (OSError, DataError, KeyError, TypeError) as error:
+    except (NbkitError, KeyError, TypeError) as error:
         raise NbkitError(f"{folder} is not the output folder of a run: run.json cannot be read ({error})") from None
     return {name: study.params.checked(params, f"{folder}/run.json") for name, study, params in found}

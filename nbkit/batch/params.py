@@ -258,11 +258,10 @@ def params_of(run: RunFile, study: str, entry: str | None = None) -> Any:
     path = run._written.path
     if not own:
         raise NbkitError(f"{path} has no entry of the study {study}")
-    if entry is None and len(own) > 1:
-        raise NbkitError(f"{path} has several entries of the study: choose one with --entry {' or '.join(own)}")
-    if entry is not None and entry not in own:
-        raise NbkitError(f"{path} has no entry '{entry}' of the study; there are: {', '.join(own)}")
-    return own[entry] if entry is not None else next(iter(own.values()))
+    name = entry or (next(iter(own)) if len(own) == 1 else "")
+    if name not in own:
+        raise NbkitError(f"{path}: choose an entry of the study {study} with --entry {' or '.join(own)}")
+    return own[name]
 
 
 def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
@@ -274,7 +273,7 @@ def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
     if refusal := cache_problem():
         problems.append(Problem("NBKIT_CACHE", refusal))
     for entry in checked:
-        found = [*_nothing_to_run(entry)]
+        found = list(_nothing_to_run(entry))
         for notebook in entry.notebooks:
             try:
                 find_notebook(notebook.path)

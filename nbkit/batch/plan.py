@@ -16,6 +16,7 @@ from nbkit import provenance
 from nbkit.batch import find_notebook
 from nbkit.batch.params import Entry, RunFile, entries
 from nbkit.errors import DataError, NbkitError
+from nbkit.files import json_object
 from nbkit.fingerprint import fingerprint
 from nbkit.models.python import forgotten
 from nbkit.studies.base import REST, Cell, Notebook, Unit
@@ -40,12 +41,11 @@ class Source:
 def read_source(path: Path) -> Source:
     """Read the notebook at *path*. Raises `DataError` if it is not a notebook or has no cell tagged ``parameters``."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
         cells = [
             (cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {}).get("tags", []))
-            for cell in document["cells"]
+            for cell in json_object(path)["cells"]
         ]
-    except (ValueError, KeyError, TypeError) as error:
+    except (NbkitError, KeyError, TypeError) as error:
         raise DataError(f"not a Jupyter notebook (version 4): {error!r}", path) from None
     # Without IPython's magic lines (%matplotlib inline, !ls, %%time).
     code = [(_MAGIC.sub(r"\1pass", text), tags) for kind, text, tags in cells if kind == "code"]

@@ -17,7 +17,7 @@ from nbkit.batch.params import RunFile, entries, listing, validate
 from nbkit.batch.plan import merged_units
 from nbkit.batch.workers import run_unit
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.files import atomic_write
+from nbkit.files import json_object, write_file
 from nbkit.models.services.outputs import MANIFEST, ROUND, MissingOutputsError, as_key, read_lines, text_digest
 
 
@@ -76,7 +76,7 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
         if lines := [text for text in texts if text not in before]:
             stem = folder / f"{number}.{src}-{tgt}"
             part = Round(stem.with_name(f"{stem.name}.{src}"), stem.with_name(f"{stem.name}.{tgt}"), len(lines))
-            _write(part.source, "".join(f"{line}\n" for line in lines))
+            write_file(part.source, "".join(f"{line}\n" for line in lines))
             written.append(part)
     if written:
         _note(run_file, folder, number, written)
@@ -114,9 +114,7 @@ def _known(folder: Path) -> tuple[dict[tuple[int, str, str], set[str]], tuple[Pa
 def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) -> None:
     """Add a round to the manifest: files, numbers of texts, digests, and the decoding that the run asks for."""
     path = folder / MANIFEST
-    record: dict[str, Any] = (
-        json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"version": 1, "rounds": []}
-    )
+    record: dict[str, Any] = json_object(path) if path.exists() else {"version": 1, "rounds": []}
     rounds = [each for each in record["rounds"] if each["round"] != number]  # others were given up, and deleted
     this = {
         "round": number,
@@ -135,9 +133,4 @@ def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) ->
             for each in written
         ],
     }  # fmt: skip
-    _write(path, json.dumps({**record, "rounds": [*rounds, this]}, indent=1, ensure_ascii=False) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_file(path, json.dumps({**record, "rounds": [*rounds, this]}, indent=1, ensure_ascii=False) + "\n")

@@ -125,7 +125,7 @@ class LocalProcesses:
         # One process keeps a GPU busy with texts only if it tokenizes them in several threads.
         threads = str(max(1, (os.cpu_count() or 1) // max(1, len(gpus))))
         self.gpu_environment = {**environment, "TOKENIZERS_PARALLELISM": "true", "RAYON_NUM_THREADS": threads}
-        self._locks = tempfile.TemporaryDirectory(prefix="gpus-", dir=environment.get("TMPDIR")) if gpus else None
+        self._locks = tempfile.mkdtemp(prefix="gpus-", dir=environment.get("TMPDIR")) if gpus else ""
         self._pools: dict[bool, tuple[ProcessPool, int]] = {}
 
     def __enter__(self) -> LocalProcesses:
@@ -133,8 +133,6 @@ class LocalProcesses:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._close(at_once=kind is not None)
-        if self._locks is not None:
-            self._locks.cleanup()
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
         killed = yield from self._work(tasks)
@@ -181,9 +179,7 @@ class LocalProcesses:
         pool, there = self._pools.get(on_gpu, (None, 0))
         if pool is None or not pool.active or there < workers:
             self._close(on_gpu)
-            arguments = (
-                (self.gpu_environment, self.gpus, self._locks.name) if self._locks and on_gpu else (self.environment,)
-            )
+            arguments = (self.gpu_environment, self.gpus, self._locks) if on_gpu else (self.environment,)
             spawn = multiprocessing.get_context("spawn")  # no state of this process leaks in
             pool = ProcessPool(workers, 0, prepare_worker, arguments, spawn)
             self._pools[on_gpu] = pool, workers

@@ -14,7 +14,7 @@ from nbkit.batch.params import refuse_programs
 from nbkit.cli import RUN_FILE, aligned, allow_commands_option, check_output, of_study, offline_option, pair_option
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
-from nbkit.files import as_csv, atomic_write, decoded, good, read_lines
+from nbkit.files import as_csv, decoded, good, read_lines, write_file
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.measure.bleu import cut
 from nbkit.measure.forms import (
@@ -116,13 +116,11 @@ def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Te
 @click.argument("file", metavar="FILE")
 @click.option("--system", required=True, metavar="NAME", help="A name of `nbkit list models`, a hub id or a folder.")
 @pair_option
-@click.option(
-    "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write; by default standard output."
-)
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
+              help="File to write; by default standard output.")  # fmt: skip
 @click.option("--beams", default=4, show_default=True, help="Hypotheses kept in beam search; 1 is greedy.")
-@click.option(
-    "--max-new-tokens", type=int, help="Longest hypothesis in tokens; by default depends on the source's length."
-)
+@click.option("--max-new-tokens", type=int,
+              help="Longest hypothesis in tokens; by default depends on the source's length.")  # fmt: skip
 @click.option("--length-penalty", default=1.0, show_default=True, help="Exponent of the hypothesis length.")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 …")
 @click.option("--dtype", default="auto", show_default=True, help="float32, bfloat16 …")
@@ -161,8 +159,7 @@ def translate(
     if output is None:
         click.echo(translated, nl=False)
         return
-    with atomic_write(output) as unfinished:
-        unfinished.write_text(translated, encoding="utf-8")
+    write_file(output, translated)
 
 
 def _lines(file: str) -> list[str]:
@@ -186,8 +183,7 @@ def import_file(file: Path, folder: Path, pair: tuple[str, str]) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in lines_of(file, *pair).items():
-        with atomic_write(folder / name) as unfinished:
-            unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        write_file(folder / name, "".join(line + "\n" for line in lines))
         click.echo(folder / name)
 
 
@@ -247,8 +243,7 @@ def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
     """
     judgements = read_forms(_named(forms), key)
     if output is not None:
-        with atomic_write(output) as unfinished:
-            unfinished.write_text(as_csv(judgements), encoding="utf-8", newline="")
+        write_file(output, as_csv(judgements))
     labels = next((each for each in (LABELS, VERDICTS) if {*judgements["label"]} <= {*each}), ())
     if not labels:
         raise NbkitError(f"{key}: its labels ({', '.join(sorted(set(judgements['label'])))}) have no right answers")

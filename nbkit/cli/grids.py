@@ -56,20 +56,16 @@ def _show_notes(grid: RunFile) -> None:
 
 @click.command()
 @RUN_FILE
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    help="Concurrent processes or cluster workers; by default one per core, at most 8.",
-)
+@click.option("--workers", type=click.IntRange(min=1),
+              help="Concurrent processes or cluster workers; by default one per core, at most 8.")  # fmt: skip
 @click.option(
     "--executor",
     type=click.Choice(["processes", "dask", "slurm", "pbs", "lsf"]),
     default="processes",
     help="Where units of work run: processes on this machine, or cluster workers (docs/cluster.md).",
 )
-@click.option(
-    "--address", metavar="tcp://HOST:PORT", help="Address of a running Dask scheduler (with --executor dask)."
-)
+@click.option("--address", metavar="tcp://HOST:PORT",
+              help="Address of a running Dask scheduler (with --executor dask).")  # fmt: skip
 @click.option("--force", is_flag=True, help="Also execute notebooks that are finished and unchanged.")
 @click.option("--open", "opened", is_flag=True, help="Open the report in a browser as soon as it has a page.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done.")
@@ -184,9 +180,8 @@ class _WithVerdicts(click.Command):
 @click.option("--format", "form", type=click.Choice(FORMATS), help="By default the suffix of --output, else jsonl.")
 @click.option("--texts", is_flag=True, help="Also write the texts of each item and the spans to mark.")
 @click.option("--entry", multiple=True, help="Only this entry of the run (repeatable).")
-@click.option(
-    "--as-suite", type=click.Path(path_type=Path), help="Write items that failed as a suite for `nbkit test`."
-)
+@click.option("--as-suite", type=click.Path(path_type=Path),
+              help="Write items that failed as a suite for `nbkit test`.")  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="With --as-suite, also items that passed or were not decided.")
 @set_option
 @allow_commands_option

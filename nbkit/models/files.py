@@ -27,7 +27,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from nbkit.errors import ModelError, NbkitError
-from nbkit.files import atomic_write, cache_folder, closest_place, first_sight, read_note
+from nbkit.files import cache_folder, closest_place, first_sight, json_object, read_note, write_file
 from nbkit.models.model import BACKENDS
 from nbkit.models.names import Reference
 
@@ -180,12 +180,9 @@ def read_json(path: Path, *, needed: bool = True) -> dict[str, Any]:
     if not needed and not path.is_file():
         return {}
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
-        raise ModelError(f"{path} cannot be read: {error}") from None
-    if not isinstance(value, dict):
-        raise ModelError(f"{path}: a JSON object expected, {type(value).__name__} found")
-    return value
+        return json_object(path)
+    except NbkitError as error:
+        raise ModelError(str(error)) from None
 
 
 def hub_cache() -> Path:
@@ -244,8 +241,7 @@ def _missing(reference: Reference) -> str:
 
 def write_digests(folder: Path) -> None:
     """Write `DIGESTS` for the files that are in *folder* now."""
-    with atomic_write(folder / DIGESTS) as unfinished:
-        unfinished.write_text(json.dumps(_digests(_files(folder, "*.bin")), indent=1) + "\n", encoding="utf-8")
+    write_file(folder / DIGESTS, json.dumps(_digests(_files(folder, "*.bin")), indent=1) + "\n")
 
 
 def folder_digest(folder: Path) -> str:

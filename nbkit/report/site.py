@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import nbkit
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write
+from nbkit.files import json_object, write_file
 from nbkit.languages import in_order, language_name
 from nbkit.models import label
 from nbkit.provenance import Footer
@@ -298,11 +298,9 @@ def _read(kind: type[R], path: Path, *, title: str, **known: Any) -> R:
     title: used if the record has none.
     """
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"not readable as JSON ({error}); delete it and run again", path) from None
-    if not isinstance(record, dict):
-        raise DataError("a JSON object expected; delete it and run again", path)
+        record = json_object(path)
+    except DataError as error:
+        raise DataError(f"{error.reason}; delete it and run again", path) from None
     given = {key: value for key, value in record.items() if value not in (None, "", [])}
     try:
         return kind.model_validate({"title": given.get("name", title), **given, **known})
@@ -397,10 +395,10 @@ def build(output_folder: Path) -> Path:
     for entry, before, after in site.spreads():
         digest = site.digest(entry, before, after)
         if _recorded_digest(pages / entry.file) != digest:
-            _write(pages / entry.file, site.page(entry, before, after, digest).encode())
+            write_file(pages / entry.file, site.page(entry, before, after, digest))
     site.write_sentences()
     index = site.run.folder / "index.html"
-    _write(index, site.index().encode())
+    write_file(index, site.index())
     return index
 
 
@@ -474,7 +472,7 @@ class _Site:
         footer = Footer(self.run.provenance)._repr_html_() if self.run.provenance else ""
         digest = self.outcomes.sentences_digest(repr(self.made_with))
         if _recorded_digest(page) != digest:
-            _write(page, self.outcomes.sentences(footer, digest).encode())
+            write_file(page, self.outcomes.sentences(footer, digest))
 
     def spreads(self) -> Iterator[tuple[Entry, Entry | None, Entry | None]]:
         """Each entry with the one before and the one after it."""
@@ -617,10 +615,5 @@ def _zipped(folder: Path, suffix: str, members: Mapping[str, bytes]) -> Path:
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as bundle:
         for name, member in members.items():
             bundle.writestr(f"{folder.name}/{name}", member)
-    _write(path, content.getvalue())
+    write_file(path, content.getvalue())
     return path
-
-
-def _write(path: Path, content: bytes) -> None:
-    with atomic_write(path) as unfinished:
-        unfinished.write_bytes(content)

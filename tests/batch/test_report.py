@@ -237,7 +237,7 @@ def test_foreign_and_damaged_folders_are_refused(tmp_path: Path):
         report.build(tmp_path)
     assert not list(tmp_path.iterdir())
     (tmp_path / "run.json").write_text("{")
-    with pytest.raises(DataError, match=r"run\.json: not readable as JSON"):
+    with pytest.raises(DataError, match=r"run\.json: cannot be read as JSON"):
         report.build(tmp_path)
 
 
@@ -286,7 +286,7 @@ def test_a_damaged_record_is_named_with_its_key(tmp_path: Path, file: str, conte
 def test_a_record_that_is_too_deep(tmp_path: Path, file: str):
     one_page(tmp_path, "page")
     (tmp_path / file).write_text("[" * 100_000)
-    with pytest.raises(DataError, match="not readable as JSON"):
+    with pytest.raises(DataError, match="cannot be read as JSON"):
         report.build(tmp_path)
 
 

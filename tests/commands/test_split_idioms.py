@@ -55,7 +55,7 @@ def test_of_several_studies_one_is_written(run_file, tmp_path):
                         f"{study.replace('study: idioms', 'study: idioms' + chr(10) + '    name: two')}")  # fmt: skip
     asked = ["split-idioms", str(run_file), str(tmp_path / "out")]
     result = CliRunner().invoke(main, asked)
-    assert result.exit_code == 2 and "several entries of the study: choose one with --entry one or two" in result.output
+    assert result.exit_code == 2 and "choose an entry of the study idioms with --entry one or two" in result.output
     assert not (tmp_path / "out").exists()
     assert CliRunner().invoke(main, [*asked, "--entry", "two"]).exit_code == 0
 

@@ -18,7 +18,7 @@ from nbcards.drawing import bar, point, scale, svg
 from nbcards.pages import TEMPLATES, code_digest, rendered, with_spans
 from nbcards.values import FEW
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import ELSEWHERE, atomic_write
+from nbkit.files import ELSEWHERE, write_file
 from nbkit.languages import language_name
 from nbkit.studies.behaviours import Mark, Published, written
 
@@ -239,8 +239,7 @@ def write_card(card: Card, folder: Path, waiting: Sequence[str] = ()) -> Path:
     page = rendered("card.html.j2", **_values(card, linked=not waiting), waiting=waiting)
     whole = {} if waiting else {DATA: card.model_dump_json(indent=1), MARKDOWN: markdown(card)}
     for name, text in {**whole, PAGE: page}.items():
-        with atomic_write(folder / name) as temporary:
-            temporary.write_text(text + "\n", encoding="utf-8")
+        write_file(folder / name, text + "\n")
     return folder / PAGE
 
 

@@ -14,7 +14,7 @@ import click
 
 from nbkit.cli import allow_commands_option, offline_option, pair_option
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write, check_folder, read_text
+from nbkit.files import check_folder, read_text, write_file
 from nbkit.models.services.commands import allow_commands
 from nbkit.yaml_text import load
 
@@ -122,8 +122,7 @@ def compare(
     checks = check(conditions, found)
     page = found.write(output, checks)
     if junit_file is not None:
-        with atomic_write(junit_file) as unfinished:
-            Path(unfinished).write_bytes(junit(checks, f"{found.a} and {found.b}"))
+        write_file(junit_file, junit(checks, f"{found.a} and {found.b}"))
     click.echo(found.answer)
     for block in found.blocks():
         click.echo(

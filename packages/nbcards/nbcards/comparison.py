@@ -24,7 +24,7 @@ from nbcards.paired import CHANGES, Compared, compared
 from nbcards.places import of_sandbox, outcomes_at
 from nbcards.values import FEW, apart, interval_apart, signed
 from nbkit.errors import UnknownNameError
-from nbkit.files import atomic_write
+from nbkit.files import write_file
 from nbkit.measure.signflips import LEVEL, POWER
 from nbkit.studies.base import cell_label
 from nbkit.studies.behaviours import Behaviour, Measure
@@ -203,8 +203,7 @@ class Comparison(Compared):
         folder.mkdir(parents=True, exist_ok=True)
         record = json.dumps(self.record(checks), ensure_ascii=False, indent=1)
         for name, text in (("compare.json", record + "\n"), ("compare.html", self.page(checks))):
-            with atomic_write(folder / name) as unfinished:
-                unfinished.write_text(text, encoding="utf-8")
+            write_file(folder / name, text)
         return folder / "compare.html"
 
     def _repr_html_(self) -> str:

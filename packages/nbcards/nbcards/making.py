@@ -51,7 +51,7 @@ from nbkit.batch.card import (
     texts_of,
 )
 from nbkit.errors import NbkitError
-from nbkit.files import atomic_write, check_folder
+from nbkit.files import check_folder, write_file
 from nbkit.languages import split_pair
 from nbkit.registry import find_package
 from nbkit.studies import Outcomes, write_outcomes
@@ -107,11 +107,9 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
         if each.study.name in tables:
             path = folder / OUTCOMES / f"{each.study.name}.parquet"
             write_outcomes([each.params], path, "parquet", models=each.systems)
-    with atomic_write(folder / RUN) as temporary:
-        temporary.write_text(run_file(plan, folder.name), encoding="utf-8")
+    write_file(folder / RUN, run_file(plan, folder.name))
     if measured:
-        with atomic_write(folder / SENTENCES) as temporary:
-            temporary.write_text(sentences(folder).page(home=PAGE), encoding="utf-8")
+        write_file(folder / SENTENCES, sentences(folder).page(home=PAGE))
     return card
 
 

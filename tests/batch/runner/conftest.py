@@ -25,7 +25,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("NBKIT_OUTPUT", raising=False)
     for module in ("toy_study", "toy_letters"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.setitem(STUDIES._entries, "toy", "toy_study:STUDY")
+    STUDIES.register("toy", "toy_study:STUDY", replace=True)
     return folder
 
 
