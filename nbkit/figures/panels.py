@@ -78,7 +78,8 @@ def save_figure(picture: Picture, name: str) -> None:
     was given. A figure whose panels stand beside each other does not fit a column. A copy of the same drawing stays.
     """
     figure, copy = picture.figure, _path("figures", name, ".pdf")
-    digest = hashlib.blake2b(picture.svg.encode(), digest_size=16).hexdigest()
+    drawn = f"{theme.PAGE} {theme.COLUMN} {theme.theme_data()['settings']} {picture.svg}"
+    digest = hashlib.blake2b(drawn.encode(), digest_size=16).hexdigest()
     if copy.is_file() and digest.encode() in copy.read_bytes():
         return
     width = figure.get_figwidth()

@@ -389,18 +389,21 @@ class StudyParams(BaseModel):
     """Part of the address of every random draw."""
 
     def __init__(self, place: str = "", /, **values: Any):
-        """The parameters of *values*; errors call them *place*. Raises `ParamsError`."""
+        """The parameters of *values*; errors call them *place*. Raises `ParamsError`, caused by pydantic's error."""
         try:
             super().__init__(**values)
         except ValidationError as error:
             found = schema_problems(error.errors(), lambda _: type(self).model_fields)
             named = ((place or type(self).__name__, ".".join(map(str, where)) or "value", why) for where, why in found)
-            raise ParamsError("\n".join(map(": ".join, named))) from None
+            raise ParamsError("\n".join(map(": ".join, named))) from error
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], place: str = "parameters") -> StudyParams:
         """The parameters of *values*; a `ParamsError` names the field, the place and the closest match."""
-        return cls(place, **values)
+        try:
+            return cls(place, **values)
+        except ParamsError as error:
+            raise error from None
 
     @classmethod
     def from_notebook(cls, namespace: Mapping[str, Any]) -> StudyParams:
