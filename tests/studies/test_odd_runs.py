@@ -70,7 +70,8 @@ _IDIOMS = {"data": "files:{folder}/set", "models": {LONG: LONG}, "conditions": [
            "dictionary": "{folder}/words.tsv", "aligners": ["lexicon:{folder}/words.tsv"], "aligned_corpora": [],
            "languages": ["fr"]}  # fmt: skip
 _SENSES = {"models": [LONG], "masked_lm": None, "causal_lm": None, "training_pairs": 300, "aligner_pairs": 300,
-           "n_pairs": 30, "bleu_pairs": 6, "challenge_size": 6, "n_seeds": 6, "n_samples": 2, "attack_size": 6}  # fmt: skip
+           "n_pairs": 30, "bleu_pairs": 6, "challenge_size": 6, "n_seeds": 6, "n_samples": 2,
+           "attack_size": 6}  # fmt: skip
 #: By study and kind of run its parameters, with {folder} for the folder of texts.
 ODD: dict[str, dict[str, dict[str, Any]]] = {
     "word_order": {
