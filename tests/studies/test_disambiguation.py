@@ -339,8 +339,7 @@ def test_pages_show_and_keep_what_the_tables_say(run, ran):
     ):
         found = ran[f"disambiguation/{page}"].frame(name)
         for column in table.select_dtypes("number"):
-            own = found[column] if column in found else found[{"error_prediction": "rbc"}.get(page, "rate")]
-            assert own.to_numpy(float) == pytest.approx(table[column].to_numpy(float), nan_ok=True)
+            assert found[column].to_numpy(float) == pytest.approx(table[column].to_numpy(float), nan_ok=True)
     assert {name.partition("/")[2]: len(page.figures) for name, page in ran.items() if page.figures} == {
         "models": 1, "attractors": 1, "error_prediction": 1, "challenge_sets": 1, "attack_success": 3,
         "model_card": 3,  # transferability needs two models and says so

@@ -106,8 +106,8 @@ def test_wrong_senses_are_compared_where_nothing_can_be_attacked(params, monkeyp
     table = found.frame("section4_transfer")
     assert (table["relation"] == "wrong senses").all() and len(table) == 3
     with_wrong = table[(table["model_a"] == "wrong") | (table["model_b"] == "wrong")]
-    assert (with_wrong["jaccard"] == 0).all() and (with_wrong["both"] == 0).all()
-    assert table.drop(with_wrong.index)["jaccard"].isna().all()  # neither is ever wrong
+    assert (with_wrong["value"] == 0).all() and (with_wrong["both"] == 0).all()
+    assert table.drop(with_wrong.index)["value"].isna().all()  # neither is ever wrong
 
 
 def test_what_all_agree_on_against_the_context_is_listed(params, monkeypatch, tmp_path):

@@ -220,7 +220,7 @@ def test_the_papers_averages_stand_beside_ours(copying: NumbersParams, tmp_path,
     assert averages.loc["Separators", "percent"] == "0.0"  # those by rule are no part of a capability's average
     assert averages.loc["dummy + placeholder", "percent"] == "100.0" and averages.loc["dummy", "percent"] == "25.0"
     assert averages.loc["Numerals", "difference"] == "-70.8" and averages.loc["dummy", "cells"] == 4
-    table = page.frame("table3_pass_rates").set_index("capability")
+    table = page.shown["rates-table"].data.set_index("capability")
     rates = page.frame("table3_pass_rates").query("model == 'dummy'")
     whole, mean = (table.loc[each, "dummy"] for each in ("all test cases", "mean of the capabilities"))
     assert whole.startswith(f"{100 * (rates['strict'] * rates['n']).sum() / rates['n'].sum():.1f} [")

@@ -53,8 +53,8 @@ def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "nli.tsv").write_text("premise\thypothesis\tlabel\n" + "".join(rows), encoding="utf-8")
     idioms = [IdiomPair(str(i), f"They kick the bucket {word} .", in_arabic(f"they die {word} ."), "kick the bucket",
                         ((5, 20),)) for i, word in enumerate(["here", "there", "now", "soon"])]  # fmt: skip
-    for lang in ("fr", "ar"):
-        write_idiom_pairs(idioms, *(tmp_path / f"set.{name}" for name in ("en", lang, "spans.en")))
+    for stem, lang, own in (("set", "fr", idioms), ("set", "ar", idioms), ("once", "fr", idioms[:1])):
+        write_idiom_pairs(own, *(tmp_path / f"{stem}.{name}" for name in ("en", lang, "spans.en")))
     words = [f"{word}\t{in_arabic(word)}\n" for word in ("kick", "bucket", "here", "there", "now", "soon")]
     for name, lines_ in (("words.tsv", words), ("unknown.tsv", ["cat\tchat\n"])):
         (tmp_path / name).write_text("".join(lines_), encoding="utf-8")
@@ -68,7 +68,8 @@ _IDIOMS = {"data": "files:{folder}/set", "models": {LONG: LONG}, "conditions": [
            "dictionary": "{folder}/words.tsv", "aligners": ["lexicon:{folder}/words.tsv"], "aligned_corpora": [],
            "languages": ["fr"]}  # fmt: skip
 _SENSES = {"models": [LONG], "masked_lm": None, "causal_lm": None, "training_pairs": 300, "aligner_pairs": 300,
-           "n_pairs": 30, "bleu_pairs": 6, "challenge_size": 6, "n_seeds": 6, "n_samples": 2, "attack_size": 6}  # fmt: skip
+           "n_pairs": 30, "bleu_pairs": 6, "challenge_size": 6, "n_seeds": 6, "n_samples": 2,
+           "attack_size": 6}  # fmt: skip
 #: By study and kind of run its parameters, with {folder} for the folder of texts.
 ODD: dict[str, dict[str, dict[str, Any]]] = {
     "word_order": {
@@ -93,8 +94,8 @@ ODD: dict[str, dict[str, dict[str, Any]]] = {
     "idioms": {
         "no model": {**_IDIOMS, "models": {}},
         "all undecided": {**_IDIOMS, "dictionary": "{folder}/unknown.tsv"},
-        "no item": {**_IDIOMS, "n_test": 0},
-        "right to left": {**_IDIOMS, "languages": ["ar"]},
+        "no item": {**_IDIOMS, "data": "files:{folder}/once"},  # an idiom that occurs once is discarded
+        "right to left": {**_IDIOMS, "languages": ["ar"], "variants": ["accents"]},
         "no references": {**_IDIOMS, "models": {name: name for name in VOTERS}, "voters": VOTERS},
     },
     "disambiguation": {
