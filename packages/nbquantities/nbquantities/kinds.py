@@ -11,9 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import TypeVar
 
 from nbquantities.language import check_text
@@ -163,7 +161,7 @@ _IN_PARTS, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}|\d{1,3}(?: \d{3})+"
 
 def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     a, b = number.span
-    value, surface = _exactly(number.value), text[a:b]
+    value, surface = Fraction(number.value), text[a:b]
     kind: Kind = "roman" if number.kind == "ordinal" and number.form == "roman" else number.kind
     digits = any(map(str.isdecimal, surface))
     if surface[0] in _MINUS and value < 0 and _TOUCHED.match(text[a - 1 : a]):
@@ -229,11 +227,6 @@ def _need_no_digits(text: str, span: tuple[int, int], value: Fraction, kind: Kin
         or (rules.han and text[a:b] in ("1", "１") and after >= "\u3040")  # 1枚ずつ
         or (b - a == 1 and "a" <= before <= "z")
     )
-
-
-@lru_cache(4096)
-def _exactly(value: Decimal) -> Fraction:
-    return Fraction(value)
 
 
 def _is_weak(text: str, span: tuple[int, int], value: Fraction, number: Number, rules: Rules) -> bool:

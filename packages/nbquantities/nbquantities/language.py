@@ -204,3 +204,14 @@ def words_by_value(*tables: Mapping[Any, Any]) -> list[tuple[Any, str]]:
         for key, given in table.items()
         for pair in ([(key, word) for word in given] if isinstance(given, list) else [(given, key)])
     ]
+
+
+def filled_in(pattern: str, parts: Mapping[str, str]) -> str | None:
+    """*pattern* with the parts that it names in braces, None if the language lacks one."""
+    for name in re.findall(r"\{([a-z]\w*)\}", pattern):
+        if name != "each":
+            filled = filled_in(parts[name], parts) if name in parts else None
+            if filled is None:
+                return None
+            pattern = pattern.replace("{" + name + "}", filled)
+    return pattern

@@ -12,17 +12,91 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from itertools import compress, pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from typing import Literal as OneOf
 
 from nbquantities.language import (
     THIN_SPACE,
     Convention,
     convention,
+    filled_in,
     grouped_properly,
     language_data,
     plain_sign,
 )
+
+# ----------------------------------------------------------------------------
+# Pieces: what a word or a number in digits contributes.
+
+#: add: a word or digit that adds its value · literal: a number in digits · multiply: hundred, 十, 百, 千 ·
+#: scale: thousand, 万, lakh and above · point: the spoken decimal sign · glue: *and* · half: *and a half* ·
+#: denominator: the hundredths of *три целых пять сотых* ·
+#: minus, percent: said before a number (*minus*, 百分之); no part of its value
+Role: TypeAlias = OneOf[
+    "add", "literal", "multiply", "scale", "point", "glue", "comma", "half", "denominator", "minus", "percent"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """What a number word contributes.
+
+    bare: a multiplier that may stand alone (*mil*, 十, but not *million*).
+    leading: an article that only begins a number (*a hundred a day*).
+    """
+
+    role: Role
+    value: Decimal = Decimal(0)
+    ordinal: bool = False
+    bare: bool = False
+    leading: bool = False
+    financial: bool = False
+
+
+class Written(NamedTuple):
+    """How a number in digits is written: in groups, as the language does, in digits other than 0–9."""
+
+    grouped: bool
+    localised: bool
+    native: bool
+
+
+@dataclass(slots=True)
+class Piece:
+    """An `Atom` at a place of a text.
+
+    joined: whether it may continue the number of the piece before it.
+    key: the word as it is looked up, or the digits of a literal with "." as decimal sign.
+    written: of a number in digits alone.
+    """
+
+    start: int
+    end: int
+    atom: Atom
+    key: str
+    joined: bool
+    written: Written | None = None
+
+
+#: The most characters between two parts of a number; text beyond them is not looked at for each part anew.
+_WIDEST_GAP = 16
+
+
+def gap_between(text: str, end: int, start: int) -> str:
+    """What stands between two parts of a number, ``?`` where it is too much for them to be of one.
+
+    >>> gap_between("one hundred", 3, 4), gap_between("one, or so they said, hundred", 3, 22)
+    (' ', '?')
+    """
+    return text[end:start] if start - end <= _WIDEST_GAP else "?"
+
+
+def in_digits(
+    start: int, end: int, digits: str, grouped: bool = False, localised: bool = True, native: bool = False
+) -> Piece:
+    """The piece of a number in digits, of which *digits* are ASCII, with "." as decimal sign."""
+    return Piece(start, end, Atom("literal", Decimal(digits)), digits, False, Written(grouped, localised, native))
+
 
 # ----------------------------------------------------------------------------
 # Numbers written in digits: which runs of digits and signs are one number, and which is its value.
@@ -52,26 +126,13 @@ _PARTS = re.compile(r"\d+")
 _FULL_WIDTH_COMMA = "\uff0c"
 
 
-@dataclass(slots=True)  # not frozen: each number makes one, and freezing slows that down
-class Literal:
-    """A number in digits, at characters *start* to *end*. digits: ASCII, with "." as decimal sign."""
-
-    start: int
-    end: int
-    value: Decimal
-    digits: str
-    grouped: bool
-    localised: bool
-    native: bool
-
-
-def read_literal(text: str, start: int, rules: Convention) -> list[Literal]:
+def read_literal(text: str, start: int, rules: Convention) -> list[Piece]:
     """The numbers that a match of `LITERAL` holds, from left to right; *start* is its place.
 
     One of more than `MOST_DIGITS` digits is skipped.
 
     >>> from nbquantities.language import convention
-    >>> def values(text, lang): return [str(n.value) for n in read_literal(text, 0, convention(lang))]
+    >>> def values(text, lang): return [str(n.atom.value) for n in read_literal(text, 0, convention(lang))]
     >>> values("1.234", "de"), values("1.234", "en"), values("1.23", "de"), values("1.2.3", "de")
     (['1234'], ['1.234'], ['1.23'], ['1', '2', '3'])
     """
@@ -87,11 +148,11 @@ def read_literal(text: str, start: int, rules: Convention) -> list[Literal]:
             return []
         grouped = len(signs) > digits.count(".")
         native = not "".join(parts).isascii()
-        return [Literal(start, start + len(text), Decimal(digits), digits, grouped, localised, native)]
+        return [in_digits(start, start + len(text), digits, grouped, localised, native)]
     return _split(text, start, signs, runs, rules)
 
 
-def read_runs(text: str, start: int) -> list[Literal]:
+def read_runs(text: str, start: int) -> list[Piece]:
     """Every run of digits as a whole number (*15.30 Uhr* is 15 and 30)."""
     found = (match for match in _PARTS.finditer(text) if match.end() - match.start() <= MOST_DIGITS)
     return [_whole(match[0], start + match.start()) for match in found]
@@ -101,9 +162,9 @@ def _ascii(text: str) -> str:
     return text if text.isascii() else "".join(str(unicodedata.decimal(character)) for character in text)
 
 
-def _whole(text: str, start: int) -> Literal:
+def _whole(text: str, start: int) -> Piece:
     digits = _ascii(text)
-    return Literal(start, start + len(text), Decimal(digits), digits, False, True, not text.isascii())
+    return in_digits(start, start + len(text), digits, native=not text.isascii())
 
 
 def _one_number(parts: list[str], signs: list[str], rules: Convention) -> tuple[str, bool] | None:
@@ -145,7 +206,7 @@ def _is_address(parts: list[str]) -> bool:
     return len(parts) == 4 and all(int(part) < 256 for part in parts)
 
 
-def _split(text: str, start: int, signs: list[str], runs: list[tuple[int, int]], rules: Convention) -> list[Literal]:
+def _split(text: str, start: int, signs: list[str], runs: list[tuple[int, int]], rules: Convention) -> list[Piece]:
     """The parts between spaces first, then between the signs that are not decimal, then between all signs."""
     spaces = (" ", THIN_SPACE)
     kinds = set(signs)
@@ -169,11 +230,11 @@ _TRADITIONAL_PARTS = re.compile("([௦-௯]*)([௰௱௲]?)")
 _TRADITIONAL_UNITS = {"௰": 10, "௱": 100, "௲": 1000}
 
 
-def traditional_literal(text: str, start: int) -> Literal:
+def traditional_literal(text: str, start: int) -> Piece:
     """The number of a match of `TRADITIONAL`.
 
-    >>> traditional_literal("௩௲௪௱௫௰௬", 0).value, traditional_literal("௰௲", 0).value
-    (Decimal('3456'), Decimal('10000'))
+    >>> traditional_literal("௩௲௪௱௫௰௬", 0).key, traditional_literal("௰௲", 0).key
+    ('3456', '10000')
     """
     thousands = section = 0
     for digits, unit in _TRADITIONAL_PARTS.findall(text):
@@ -185,70 +246,7 @@ def traditional_literal(text: str, start: int) -> Literal:
         else:
             section += count
     value = thousands + section
-    return Literal(start, start + len(text), Decimal(value), str(value), False, True, True)
-
-
-# ----------------------------------------------------------------------------
-# Pieces: what a word or a number in digits contributes.
-
-#: add: a word or digit that adds its value · literal: a number in digits · multiply: hundred, 十, 百, 千 ·
-#: scale: thousand, 万, lakh and above · point: the spoken decimal sign · glue: *and* · half: *and a half* ·
-#: denominator: the hundredths of *три целых пять сотых* ·
-#: minus, percent: said before a number (*minus*, 百分之); no part of its value
-Role: TypeAlias = OneOf[
-    "add", "literal", "multiply", "scale", "point", "glue", "comma", "half", "denominator", "minus", "percent"
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """What a number word contributes.
-
-    bare: a multiplier that may stand alone (*mil*, 十, but not *million*).
-    leading: an article that only begins a number (*a hundred a day*).
-    """
-
-    role: Role
-    value: Decimal = Decimal(0)
-    ordinal: bool = False
-    bare: bool = False
-    leading: bool = False
-    financial: bool = False
-
-
-@dataclass(slots=True)
-class Piece:
-    """An `Atom` at a place of a text.
-
-    joined: whether it may continue the number of the piece before it.
-    key: the word as it is looked up, or the digits of a literal with "." as decimal sign.
-    literal: how it is written, where it is written in digits.
-    """
-
-    start: int
-    end: int
-    atom: Atom
-    key: str
-    joined: bool
-    literal: Literal | None = None
-
-
-#: The most characters between two parts of a number; text beyond them is not looked at for each part anew.
-_WIDEST_GAP = 16
-
-
-def gap_between(text: str, end: int, start: int) -> str:
-    """What stands between two parts of a number, ``?`` where it is too much for them to be of one.
-
-    >>> gap_between("one hundred", 3, 4), gap_between("one, or so they said, hundred", 3, 22)
-    (' ', '?')
-    """
-    return text[end:start] if start - end <= _WIDEST_GAP else "?"
-
-
-def literal_piece(literal: Literal, joined: bool) -> Piece:
-    """The piece of a number in digits."""
-    return Piece(literal.start, literal.end, Atom("literal", literal.value), literal.digits, joined, literal)
+    return in_digits(start, start + len(text), str(value), native=True)
 
 
 # ----------------------------------------------------------------------------
@@ -388,10 +386,10 @@ class SpacedReader:
         if token.lastindex == 2:
             self._literals(text, token[2], start, pieces)
         elif token.lastindex == 1:
-            pieces.append(literal_piece(traditional_literal(token[1], start), joined=False))
+            pieces.append(traditional_literal(token[1], start))
         elif token[0] in VULGAR:
             self._vulgar(text, token[0], start, pieces)
-        elif pieces and pieces[-1].literal is not None:  # 5 millions: a plural that is no number by itself
+        elif pieces and pieces[-1].written is not None:  # 5 millions: a plural that is no number by itself
             atom = self.after_digits.get(token[0].lower())
             if atom is not None and self._joined(text, pieces, start):
                 pieces.append(Piece(start, token.end(), atom, token[0], joined=True))
@@ -424,7 +422,7 @@ class SpacedReader:
             return False
         last = pieces[-1]
         gap = gap_between(text, last.end, start)
-        if gap in _HYPHENS or (_GAP.fullmatch(gap) if gap else last.literal is not None):
+        if gap in _HYPHENS or (_GAP.fullmatch(gap) if gap else last.written is not None):
             return True
         if self.comma and gap == ", " and last.atom.role == "scale":
             pieces.append(Piece(last.end, last.end + 1, _COMMA, ",", joined=True))
@@ -434,15 +432,15 @@ class SpacedReader:
     def _literals(self, text: str, run: str, start: int, pieces: list[Piece]) -> None:
         before, end = text[start - 1 : start], start + len(run)
         if self._leading_point(text, start, run):
-            digits = "0." + run
-            found = [Literal(start - 1, end, Decimal(digits), digits, False, True, not run.isascii())]
+            found = [in_digits(start - 1, end, "0." + run, native=not run.isascii())]
         elif "." in run and self.clock_after.match(text, end):
             found = read_runs(run, start)
         else:
             found = read_literal(run, start, self.rules)
         for literal in found:
             gap = gap_between(text, pieces[-1].end, literal.start) if pieces else "?"
-            pieces.append(literal_piece(literal, bool(gap) and _GAP.fullmatch(gap) is not None))
+            literal.joined = bool(gap) and _GAP.fullmatch(gap) is not None
+            pieces.append(literal)
         if not found or before.isalpha():
             return  # too long to be a number, or a name: MP3, B2B
         match = before and before in _CURRENCY and self.after_currency.match(text, end)
@@ -464,11 +462,10 @@ class SpacedReader:
         """*½* adds to the number before it (*2½*), or is a number by itself."""
         value = Decimal(str(round(unicodedata.numeric(sign), 3)))
         last = pieces[-1] if pieces else None
-        if last is not None and last.literal is not None and gap_between(text, last.end, start) in _NARROW:
+        if last is not None and last.written is not None and gap_between(text, last.end, start) in _NARROW:
             pieces.append(Piece(start, start + 1, Atom("half", value), sign, joined=True))
         else:
-            literal = Literal(start, start + 1, value, str(value), False, True, False)
-            pieces.append(literal_piece(literal, joined=False))
+            pieces.append(in_digits(start, start + 1, str(value)))
 
 
 # ----------------------------------------------------------------------------
@@ -510,7 +507,8 @@ class UnspacedReader:
                 add(start, end, self.atoms[matched], matched)
             elif kind == "literal":
                 for literal in read_literal(matched, start, self.rules):
-                    pieces.append(literal_piece(literal, self._joined(text, pieces, literal.start)))
+                    literal.joined = self._joined(text, pieces, literal.start)
+                    pieces.append(literal)
             elif kind == "decade":
                 year = self._decade(matched)
                 add(start, end, Atom("literal", year), str(year), joined=False)
@@ -550,8 +548,8 @@ class UnspacedReader:
         if gap in self.about:
             return text[start] in self.scales
         below = text[start].isdecimal() or last.key in self.spelled
-        spaced = self.spaced and gap == " " and below and last.literal is None
-        return spaced or (last.literal is not None and _UNSPACED_GAP.fullmatch(gap) is not None)
+        spaced = self.spaced and gap == " " and below and last.written is None
+        return spaced or (last.written is not None and _UNSPACED_GAP.fullmatch(gap) is not None)
 
 
 _NONE: dict[str, Any] = {"patterns": [], "values": {}, "signs": {}}
@@ -577,7 +575,7 @@ def _token(data: dict[str, Any], atoms: dict[str, Atom], scales: Iterable[str]) 
     for word in sorted(data["skip"], key=len, reverse=True):
         by_first.setdefault(word[0], []).append(_whole_word(word, signs["numerals"]))
     skipped = [f"(?={first})(?:{'|'.join(words)})" for first, words in by_first.items()]
-    skipped += [_named(pattern, signs) for pattern in data["patterns"]]
+    skipped += [filled_in(pattern, signs) or "(?!)" for pattern in data["patterns"]]
     words = [word for word, atom in atoms.items() if atom.role != "point"]
     after_whole = rf"(?<=[\d{signs['numerals']}])(?<!\d{{4}})(?<![.．]\d)"  # no year, no decimal fraction
     single = "".join(word for word in scales if len(word) == 1)
@@ -586,7 +584,7 @@ def _token(data: dict[str, Any], atoms: dict[str, Atom], scales: Iterable[str]) 
     begins |= {c for pattern in data["patterns"] for c in pattern if c.isalpha() and not c.isascii()}
     kinds = {
         "skip": "|".join(skipped),
-        "spelled": "|".join(_named(p, spelled["signs"]) for p in spelled["patterns"]) or "(?!)",
+        "spelled": "|".join(filled_in(p, spelled["signs"]) or "(?!)" for p in spelled["patterns"]) or "(?!)",
         "decade": f"(?:[12]?\\d|{numeral}{{1,3}})(?:世纪|世紀)(?:\\d0|{digit}十)(?=年代)",
         "literal": LITERAL,
         "suffix": f"(?<=\\d)(?:{_longest_first(attached)})(?![A-Za-z])",
@@ -605,10 +603,3 @@ def _whole_word(word: str, numerals: str) -> str:
     """A word that holds a number sign, where that sign does not belong to a number (万一 in 二万一千)."""
     before = rf"(?<![\d{numerals}点])" if word[0] in numerals else ""
     return before + word + (f"(?![{numerals}点])" if word[-1] in numerals else "")
-
-
-def _named(pattern: str, signs: dict[str, str]) -> str:
-    """A pattern of the YAML file with its ``{digits}``, ``{numerals}`` and ``{multipliers}`` filled in."""
-    for name, characters in signs.items():
-        pattern = pattern.replace("{" + name + "}", characters)
-    return pattern

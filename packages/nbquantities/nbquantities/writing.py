@@ -12,8 +12,6 @@ from nbquantities.compose import EXACT
 from nbquantities.errors import QuantitiesError, UnknownNameError
 from nbquantities.language import convention, language_data
 
-_FORMS = ("digits", "grouped", "scale", "words", "native", "financial")
-
 
 @cache
 def forms(lang: str) -> tuple[str, ...]:
@@ -74,7 +72,7 @@ def write_number(value: Decimal | int, lang: str, form: str = "digits") -> str:
     number = Decimal(value)
     if not number.is_finite():
         raise QuantitiesError(f"{value} cannot be written in '{lang}': it is not finite")
-    return _WRITERS[form](number, lang)
+    return _FORMS[form](number, lang)
 
 
 def in_place(written: str, before: str) -> str:
@@ -166,16 +164,6 @@ def _chinese(number: Decimal, mode: str) -> str:
         raise QuantitiesError(f"{number} is too large for Chinese number words: write it in digits") from error
 
 
-_WRITERS = {
-    "digits": _digits,
-    "grouped": _grouped,
-    "scale": _scale,
-    "words": _words,
-    "native": _native,
-    "financial": _financial,
-}
-
-
 # ----------------------------------------------------------------------------
 # Nepali and Tamil numbers in words, which no library here speaks: tens of millions, hundred thousands,
 # thousands.
@@ -224,3 +212,6 @@ def _below_thousand(number: int, lang: str, spoken: dict[str, Any]) -> str:
 def _first(number: int, lang: str) -> str:
     """The first of the spellings of a number below one hundred."""
     return language_data(lang)["below_hundred"][number].split("/")[0]
+
+
+_FORMS = {each.__name__[1:]: each for each in (_digits, _grouped, _scale, _words, _native, _financial)}
