@@ -246,10 +246,6 @@ def _is_name(text: str, end: int, rules: Rules) -> bool:
     return following is not None and following[1].lower() in rules.data.get("ordinal_names", ())
 
 
-_COMPOUND = {("foot", "inch"): 12, ("hour", "minute"): 60, ("minute", "second"): 60, ("pound", "ounce"): 16,
-             ("stone", "pound"): 14, ("year", "month"): 12, ("meter", "centimeter"): 100}  # fmt: skip
-
-
 def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quantity]:
     """Neighbours that share a unit or a scale (*3 to 5 million km*), and amounts in two units (*6 ft 2 in*)."""
     result: list[Quantity] = []
@@ -259,11 +255,12 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
             result.append(quantity)
             continue
         gap = text[quantity.span[1] : after.span[0]]
-        factor = _COMPOUND.get((quantity.unit, after.unit)) if quantity.kind == after.kind == "measure" else None
-        both = factor and after.value < factor and len(gap) < 14 and not _APART.search(gap)
+        factor, second = shared_data()["compound"].get(quantity.unit, (0, ""))
+        both = quantity.kind == after.kind == "measure" and second == after.unit and after.value < factor
+        both = both and len(gap) < 14 and not _APART.search(gap)
         metres = quantity.unit == "meter" and not after.unit and after.value < 100 and re.fullmatch(r" \w{1,8} ", gap)
         if both or metres:
-            value, span = quantity.value + after.value / (factor or 100), (quantity.span[0], after.span[1])
+            value, span = quantity.value + after.value / factor, (quantity.span[0], after.span[1])
             parts = (quantity, after) if both else ()
             result[-1] = Quantity(value, "measure", quantity.unit, span, text[slice(*span)], parts=parts)
             continue

@@ -141,12 +141,13 @@ def cached_rules(make: Callable[[str], _Made]) -> Callable[[str], _Made]:
 
 def _bad_pattern(file: Path) -> str:
     """The first text of a file that is not a regular expression, with its line; empty if all are."""
-    events = yaml.parse(file.read_text(encoding="utf-8"), Loader=_LOADER)
-    for event in events:
-        try:
-            re.compile(getattr(event, "value", ""))
-        except re.error as error:
-            return f"{file}: line {event.start_mark.line + 1}: '{event.value}' is not a regular expression: {error}"
+    for event in yaml.parse(file.read_text(encoding="utf-8"), Loader=_LOADER):
+        if isinstance(event, yaml.ScalarEvent):
+            try:
+                re.compile(event.value)
+            except re.error as error:
+                mark: Any = event.start_mark
+                return f"{file}: line {mark.line + 1}: '{event.value}' is not a regular expression: {error}"
     return ""
 
 

@@ -171,12 +171,12 @@ def _one_number(parts: list[str], signs: list[str], rules: Convention) -> tuple[
     """The digits with "." as decimal sign and whether they are localised, or None if it is not one number."""
     plain = list(map(_ascii, parts))
     last, before = signs[-1], signs[:-1]
-    kinds = set(signs)
-    if len(kinds) == 1 and grouped_properly(plain):
+    group = "," if signs[0] == _FULL_WIDTH_COMMA else signs[0]
+    if len(set(signs)) == 1 and grouped_properly(plain):
         if not before and last == rules.decimal:
             return f"{plain[0]}.{plain[1]}", True
         if _can_group(last, len(signs), rules) and not (last == rules.decimal and _is_address(plain)):
-            return "".join(plain), _own_group(last, rules)
+            return "".join(plain), rules.groups(group)
         return None
     if last not in (".", ",") or len(set(before)) > 1 or last in before:
         return None
@@ -184,21 +184,13 @@ def _one_number(parts: list[str], signs: list[str], rules: Convention) -> tuple[
         return f"{plain[0]}.{plain[1]}", last == rules.decimal
     if not grouped_properly(plain[:-1]) or not _can_group(before[0], len(before), rules):
         return None
-    digits = "".join(plain[:-1]) + "." + plain[-1]
-    return digits, (_own_group(before[0], rules, last) or (before[0] == _FULL_WIDTH_COMMA and last == rules.decimal))
+    localised = (group, last) in rules.pairs or (before[0] == _FULL_WIDTH_COMMA and last == rules.decimal)
+    return "".join(plain[:-1]) + "." + plain[-1], localised
 
 
 def _can_group(sign: str, times: int, rules: Convention) -> bool:
     """A plain space groups in languages that say so, and anywhere where it does so twice."""
     return sign != " " or rules.loose_space or times > 1
-
-
-def _own_group(sign: str, rules: Convention, decimal: str | None = None) -> bool:
-    """Whether some locale of the language groups with *sign*, and has *decimal* as its decimal sign with it."""
-    sign = "," if sign == _FULL_WIDTH_COMMA else sign
-    if decimal is None:
-        return rules.groups(sign)
-    return (sign, decimal) in rules.pairs
 
 
 def _is_address(parts: list[str]) -> bool:
