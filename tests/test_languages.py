@@ -49,7 +49,10 @@ def test_languages_without_spaces_are_known_by_their_script():
 @pytest.mark.parametrize(
     ("needs", "message"),
     [
-        (lambda: find_numbers("två", "sv"), r"no number rules for Swedish \(sv\).*write sv\.yaml.*NBQUANTITIES_LANGUAGES"),
+        (
+            lambda: find_numbers("två", "sv"),
+            r"no number rules for Swedish \(sv\).*write sv\.yaml.*NBQUANTITIES",
+        ),
         (lambda: own_file("ko"), r"no number templates for Korean \(ko\).*templates: FILE"),
         (lambda: own_homographs("cs"), r"no homographs with translations for Czech \(cs\).*lexicon: FILE"),
         (lambda: parser_for("tr"), r"no default parsers for Turkish \(tr\).*parsers: \{tr: PIPELINE\}"),
