@@ -56,7 +56,7 @@ def _in_original(quantity: Quantity, normal: Normal, text: str) -> Quantity:
 
 def _find(text: str, lang: str) -> list[Quantity]:
     rules = rules_of(lang)
-    masked, found = claim(rules.patterns["dotted"].sub(".", text), lang)
+    masked, found = claim(rules.patterns["dotted"].sub(".", text) if "dotted" in rules.data else text, lang)
     numbers = find_numbers(masked, lang)
     covered = _worded(masked, numbers, found, rules)
     covered.update(
