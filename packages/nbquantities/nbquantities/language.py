@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from babel import Locale
+from babel import Locale, UnknownLocaleError
 
 from nbquantities.errors import QuantitiesError, UnknownNameError
 
@@ -125,16 +125,21 @@ class _Data(dict[str, Any]):
 
 
 def cached_rules(make: Callable[[str], _Made]) -> Callable[[str], _Made]:
-    """*make*, once a language. Raises `QuantitiesError`, with file and line, for what is not a regular expression."""
+    """*make*, once a language.
+
+    Raises `QuantitiesError`, with the file, for an unknown locale and (with the line) a bad regular expression.
+    """
 
     @cache
     @wraps(make)
     def made(lang: str) -> _Made:
         try:
             return make(lang)
-        except re.error as error:
+        except (re.error, UnknownLocaleError, NotImplementedError) as error:
             file = language_files()[base_language(lang)]
-            raise QuantitiesError(_bad_pattern(file) or f"{file}: {error}") from error
+            pattern = _bad_pattern(file) if isinstance(error, re.error) else ""
+            reason = str(error) or "num2words does not speak one of its locales"
+            raise QuantitiesError(pattern or f"{file}: {reason}") from error
 
     return made
 
