@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from fractions import Fraction
 
+from nbquantities.errors import QuantitiesError
 from nbquantities.kinds import find_quantities, with_ends
 from nbquantities.language import language_data, language_files
 
@@ -32,15 +33,18 @@ def misread(text: str, expected: str, lang: str) -> str:
 
 def misread_gold(lang: str) -> Iterator[str]:
     """The gold sentences of a language that are misread, with file, line and what is found in them."""
-    file = language_files()[lang]
+    gold, file = language_data(lang)["gold"], language_files()[lang]
     rows = file.read_text(encoding="utf-8").splitlines()
-    for text, expected in language_data(lang)["gold"].items():
+    for text, expected in gold.items():
         if found := misread(text, str(expected), lang):
             line = next((i for i, row in enumerate(rows, 1) if text.replace("'", "''") in row), 0)
             yield f"{file}: line {line}: '{text}' is to be read as {expected}: found {found}"
 
 
 if __name__ == "__main__":
-    problems = [problem for lang in sys.argv[1:] or language_files() for problem in misread_gold(lang)]
+    try:
+        problems = [problem for lang in sys.argv[1:] or language_files() for problem in misread_gold(lang)]
+    except QuantitiesError as error:
+        problems = [str(error)]
     print(*problems or ["all gold sentences are read as their files say"], sep="\n")
     sys.exit(bool(problems))

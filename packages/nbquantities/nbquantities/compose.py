@@ -102,17 +102,13 @@ class _Sum:
             if not bare:
                 return False
             factor = Decimal(1)
-        elif factor == 0 or factor >= self.largest_factor():
+        # What a multiplier takes stays below this: one spoken digit, 三百 of digits, or *twelve hundred*.
+        most = 100 if "digit_multiplier" not in self.grammar else 1000 if self.room is None else 10
+        if factor == 0 or factor >= most:
             return False
         self.section = _total(self.section, _product(factor, unit))
         self.open, self.room, self.unit = None, None, unit
         return True
-
-    def largest_factor(self) -> int:
-        """What a multiplier takes stays below this: one spoken digit, 三百 of digits, or *twelve hundred*."""
-        if "digit_multiplier" not in self.grammar:
-            return 100
-        return 1000 if self.room is None else 10
 
     def scale(self, magnitude: Decimal, bare: bool) -> bool:
         factor = self.below

@@ -11,9 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import TypeVar
 
 from nbquantities.language import check_text
@@ -58,7 +56,7 @@ def _in_original(quantity: Quantity, normal: Normal, text: str) -> Quantity:
 
 def _find(text: str, lang: str) -> list[Quantity]:
     rules = rules_of(lang)
-    masked, found = claim(rules.patterns["dotted"].sub(".", text), lang)
+    masked, found = claim(rules.patterns["dotted"].sub(".", text) if "dotted" in rules.data else text, lang)
     numbers = find_numbers(masked, lang)
     covered = _worded(masked, numbers, found, rules)
     covered.update(
@@ -163,7 +161,7 @@ _IN_PARTS, _LETTERED = map(re.compile, (r"\d{1,2}[.,]\d{1,2}|\d{1,3}(?: \d{3})+"
 
 def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
     a, b = number.span
-    value, surface = _exactly(number.value), text[a:b]
+    value, surface = Fraction(number.value), text[a:b]
     kind: Kind = "roman" if number.kind == "ordinal" and number.form == "roman" else number.kind
     digits = any(map(str.isdecimal, surface))
     if surface[0] in _MINUS and value < 0 and _TOUCHED.match(text[a - 1 : a]):
@@ -231,11 +229,6 @@ def _need_no_digits(text: str, span: tuple[int, int], value: Fraction, kind: Kin
     )
 
 
-@lru_cache(4096)
-def _exactly(value: Decimal) -> Fraction:
-    return Fraction(value)
-
-
 def _is_weak(text: str, span: tuple[int, int], value: Fraction, number: Number, rules: Rules) -> bool:
     """Whether a number in words may be left unsaid: a small one, an ordinal, a round one that is vague."""
     if number.kind == "ordinal" or number.form in ("article", "roman") or value in (0, 1, 2):
@@ -253,10 +246,6 @@ def _is_name(text: str, end: int, rules: Rules) -> bool:
     return following is not None and following[1].lower() in rules.data.get("ordinal_names", ())
 
 
-_COMPOUND = {("foot", "inch"): 12, ("hour", "minute"): 60, ("minute", "second"): 60, ("pound", "ounce"): 16,
-             ("stone", "pound"): 14, ("year", "month"): 12, ("meter", "centimeter"): 100}  # fmt: skip
-
-
 def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quantity]:
     """Neighbours that share a unit or a scale (*3 to 5 million km*), and amounts in two units (*6 ft 2 in*)."""
     result: list[Quantity] = []
@@ -266,11 +255,12 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
             result.append(quantity)
             continue
         gap = text[quantity.span[1] : after.span[0]]
-        factor = _COMPOUND.get((quantity.unit, after.unit)) if quantity.kind == after.kind == "measure" else None
-        both = factor and after.value < factor and len(gap) < 14 and not _APART.search(gap)
+        factor, second = shared_data()["compound"].get(quantity.unit, (0, ""))
+        both = quantity.kind == after.kind == "measure" and second == after.unit and after.value < factor
+        both = both and len(gap) < 14 and not _APART.search(gap)
         metres = quantity.unit == "meter" and not after.unit and after.value < 100 and re.fullmatch(r" \w{1,8} ", gap)
         if both or metres:
-            value, span = quantity.value + after.value / (factor or 100), (quantity.span[0], after.span[1])
+            value, span = quantity.value + after.value / factor, (quantity.span[0], after.span[1])
             parts = (quantity, after) if both else ()
             result[-1] = Quantity(value, "measure", quantity.unit, span, text[slice(*span)], parts=parts)
             continue

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from babel import Locale
+from babel import Locale, UnknownLocaleError
 
 from nbquantities.errors import QuantitiesError, UnknownNameError
 
@@ -125,28 +125,34 @@ class _Data(dict[str, Any]):
 
 
 def cached_rules(make: Callable[[str], _Made]) -> Callable[[str], _Made]:
-    """*make*, once a language. Raises `QuantitiesError`, with file and line, for what is not a regular expression."""
+    """*make*, once a language.
+
+    Raises `QuantitiesError`, with the file, for an unknown locale and (with the line) a bad regular expression.
+    """
 
     @cache
     @wraps(make)
     def made(lang: str) -> _Made:
         try:
             return make(lang)
-        except re.error as error:
+        except (re.error, UnknownLocaleError, NotImplementedError) as error:
             file = language_files()[base_language(lang)]
-            raise QuantitiesError(_bad_pattern(file) or f"{file}: {error}") from error
+            pattern = _bad_pattern(file) if isinstance(error, re.error) else ""
+            reason = str(error) or "num2words does not speak one of its locales"
+            raise QuantitiesError(pattern or f"{file}: {reason}") from error
 
     return made
 
 
 def _bad_pattern(file: Path) -> str:
     """The first text of a file that is not a regular expression, with its line; empty if all are."""
-    events = yaml.parse(file.read_text(encoding="utf-8"), Loader=_LOADER)
-    for event in events:
-        try:
-            re.compile(getattr(event, "value", ""))
-        except re.error as error:
-            return f"{file}: line {event.start_mark.line + 1}: '{event.value}' is not a regular expression: {error}"
+    for event in yaml.parse(file.read_text(encoding="utf-8"), Loader=_LOADER):
+        if isinstance(event, yaml.ScalarEvent):
+            try:
+                re.compile(event.value)
+            except re.error as error:
+                mark: Any = event.start_mark
+                return f"{file}: line {mark.line + 1}: '{event.value}' is not a regular expression: {error}"
     return ""
 
 
@@ -204,3 +210,14 @@ def words_by_value(*tables: Mapping[Any, Any]) -> list[tuple[Any, str]]:
         for key, given in table.items()
         for pair in ([(key, word) for word in given] if isinstance(given, list) else [(given, key)])
     ]
+
+
+def filled_in(pattern: str, parts: Mapping[str, str]) -> str | None:
+    """*pattern* with the parts that it names in braces, None if the language lacks one."""
+    for name in re.findall(r"\{([a-z]\w*)\}", pattern):
+        if name != "each":
+            filled = filled_in(parts[name], parts) if name in parts else None
+            if filled is None:
+                return None
+            pattern = pattern.replace("{" + name + "}", filled)
+    return pattern

@@ -35,8 +35,8 @@ class Lexicon:
         self.tails = re.compile(f"(?:{'|'.join(map(fold, data['tails']))})$" if "tails" in data else "(?!)")
         self.atoms: dict[str, Atom] = {}
         self.phrases: dict[str, list[tuple[tuple[str, ...], Atom]]] = {}
-        words = ((_key(word), atom) for word, atom in vocabulary(data))
-        for (first, *rest), atom in (*words, *_spoken(data.get("lexicon"))):
+        written = ((_key(word), atom) for word, atom in vocabulary(data))
+        for (first, *rest), atom in (*written, *_spoken(data.get("lexicon"))):
             if rest:
                 self.phrases.setdefault(first, []).append((tuple(rest), atom))
             else:

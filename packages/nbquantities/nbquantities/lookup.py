@@ -23,13 +23,14 @@ class Lookup:
         known = [(meaning, each, held(each)[0]) for meaning, each in patterns]
         self.meanings = [meaning for meaning, *_ in known]
         letters: set[str] = set().union(*(begins for *_, begins in known))
-        self._tried = {}
-        for letter in letters | {""}:
-            some = ((i, each) for i, (_, each, begins) in enumerate(known) if not begins or letter in begins)
+        signs = {letter: re.escape(letter) if letter != "0" else r"\d" for letter in sorted(letters)} | {"": ""}
+        self._tried, scanned = {}, []
+        for letter, sign in signs.items():
+            some = [(i, each) for i, (_, each, begins) in enumerate(known) if not begins or letter in begins]
             self._tried[letter] = re.compile(groups(some) + after, flags)
-        ahead = "".join(re.escape(letter) if letter != "0" else r"\d" for letter in sorted(letters))
-        whole = f"{before}(?=[{ahead}])" if letters and all(begins for *_, begins in known) else before
-        self._starts = re.compile(whole, re.IGNORECASE)
+            scanned.append(f"(?=(?i:{sign}))(?:{'|'.join(each for _, each in some) or '(?!)'})")
+        ahead = f"(?=(?i:[{''.join(signs.values())}]))" if letters and all(begins for *_, begins in known) else ""
+        self._scanned = re.compile(f"{before}{ahead}(?:{'|'.join(scanned)}){after}", flags)
 
     def match(self, text: str, at: int) -> tuple[int, Any] | None:
         """Where the pattern that matches at a place ends, and what it means."""
@@ -39,12 +40,9 @@ class Lookup:
 
     def finditer(self, text: str) -> Iterator[tuple[tuple[int, int], Any]]:
         """The spans of all matches, one after the other, and what they mean."""
-        end = 0
-        for place in self._starts.finditer(text):
-            start = place.start()
-            if start >= end and (found := self.match(text, start)):
-                end = found[0]
-                yield (start, end), found[1]
+        for scanned in self._scanned.finditer(text):
+            if found := self.match(text, scanned.start()):
+                yield scanned.span(), found[1]
 
 
 def groups(patterns: Iterable[tuple[int, str]]) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from babel import Locale
 
-from nbquantities.language import base_language, cached_rules, language_data, read_yaml, words_by_value
+from nbquantities.language import base_language, cached_rules, filled_in, language_data, read_yaml, words_by_value
 from nbquantities.lookup import alike, groups, held
 from nbquantities.measures import WEAK, Kind, Quantity, measured
 from nbquantities.numerals import find_numbers
@@ -81,7 +81,7 @@ def _notations(rules: Rules) -> Iterator[Notation]:
         if table := own.get(rule.get("words")):
             given["values"], among = zip(*words_by_value(table), strict=True)
             words = {"words": groups(enumerate(among))}
-        filled = _filled(pattern, {**parts, **words}) if "if" not in rule or f"if {rule['if']}" in parts else None
+        filled = filled_in(pattern, {**parts, **words}) if "if" not in rule or f"if {rule['if']}" in parts else None
         for each in own.get(rule["each"], ()) if "each" in rule else [""]:
             if filled is not None:
                 whole = filled.replace("{each}", each)
@@ -90,17 +90,6 @@ def _notations(rules: Rules) -> Iterator[Notation]:
                 yield Notation(
                     compiled, partial(globals()[f"_{name}"], **given), whole.startswith(r"(?=\d)"), part, others
                 )
-
-
-def _filled(pattern: str, parts: Mapping[str, str]) -> str | None:
-    """*pattern* with its parts, None if the language lacks one."""
-    for name in re.findall(r"\{([a-z]\w*)\}", pattern):
-        if name != "each":
-            filled = _filled(parts[name], parts) if name in parts else None
-            if filled is None:
-                return None
-            pattern = pattern.replace("{" + name + "}", filled)
-    return pattern
 
 
 def _language_parts(rules: Rules) -> dict[str, str]:
@@ -385,11 +374,9 @@ def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list
     numerator = found[0].value if len(found) == 1 and found[0].kind == "cardinal" else 0  # of no third quarter
     if not 0 < numerator < 100 or numerator % 1:
         return []
-    if (numerator >= 20 and numerator % 10 == 0) or re.fullmatch(data.get("no_fraction", "(?!)"), match[0]):
-        return []  # sixty-sixth, dix-septième
+    if numerator >= 20 and numerator % 10 == 0:
+        return []  # sixty-sixth
     share = Fraction(int(numerator), _value(match, values))
-    if text.startswith(data.get("no_fraction_before", "\0"), end):
-        return []
     whole = re.search(data.get("fraction_after_whole", "(?!)"), text[max(0, match.start() - 21) : match.end("n")])
     if whole and _integer(whole[1], rules) is not None:
         return []

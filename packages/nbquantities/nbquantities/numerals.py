@@ -201,7 +201,7 @@ def _number(
     used = pieces[first : read.stop]
     start, end = used[0].start, used[-1].end
     ahead = pieces[first - 1].atom.role if first and used[0].joined else None
-    lone = len(used) == 1 and used[0].literal is None and ahead != "minus"
+    lone = len(used) == 1 and used[0].written is None and ahead != "minus"
     context = rules.contexts.get(used[0].key) if lone else None
     if (
         (context is not None and not context.holds(*rules.neighbours(text, start, end)))
@@ -226,23 +226,23 @@ def _number(
     form = _form(text, used, value, kind)
     if value == 1 and kind == "cardinal" and rules.article_before.match(text, end):
         form = "article"
-    localised = all(piece.literal.localised for piece in used if piece.literal is not None)
+    localised = all(piece.written.localised for piece in used if piece.written)
     return Number(value, (sign_start, end), form, kind, localised), done
 
 
 def _form(text: str, used: Sequence[Piece], value: Decimal, kind: Kind) -> str:
-    literals = [piece.literal for piece in used if piece.literal is not None]
+    in_digits = [piece.written for piece in used if piece.written]
     if any(piece.atom.financial for piece in used):
         return "financial"
-    if not literals:
+    if not in_digits:
         if len(used) == 1 and kind == "cardinal" and value in (1, -1):
             return "article"
         return "roman" if _ROMAN.fullmatch(text[used[0].start : used[-1].end]) else "words"
     if any(piece.atom.role in ("scale", "multiply") for piece in used):
         return "scale"
-    if any(literal.native for literal in literals):
+    if any(written.native for written in in_digits):
         return "native"
-    return "grouped" if any(literal.grouped for literal in literals) else "digits"
+    return "grouped" if any(written.grouped for written in in_digits) else "digits"
 
 
 def _signed(
@@ -258,7 +258,7 @@ def _signed(
         subtracts = before and not text[before[-1].span[1] : minus].strip(_SPACES)
         if not subtracts and _previous_word(text, minus).lower() not in rules.not_minus_after:
             return value.copy_negate(), minus
-    sign = _SIGN.search(text[max(0, start - 4) : start]) if pieces[first].literal is not None else None
+    sign = _SIGN.search(text[max(0, start - 4) : start]) if pieces[first].written else None
     if sign is None:
         return value, start
     at = start - len(sign[0])
@@ -279,16 +279,16 @@ def _signed(
 
 def _ordinal_end(text: str, used: Sequence[Piece], rules: Rules) -> int | None:
     """Where the number with its ordinal suffix ends (*3rd*, *3º*, *3.* in German), or None if it has none."""
-    literal = used[-1].literal
-    match = rules.ordinal_suffix.match(text, used[-1].end)
-    if match and (literal is not None or rules.ordinal_prefix):
+    last, at = used[-1], used[-1].end
+    match = rules.ordinal_suffix.match(text, at)
+    if match and (last.written or rules.ordinal_prefix):
         return match.end()
-    if literal is None or len(used) > 1 or rules.sentence_starts is None or literal.grouped:
+    if not last.written or len(used) > 1 or rules.sentence_starts is None or last.written.grouped:
         return None
-    following = _next_word(text, literal.end + 1)
-    dotted = len(literal.digits) < 4 and literal.digits.isdecimal() and text[literal.end : literal.end + 1] == "."
-    spaced = text[literal.end + 1 : literal.end + 2] in tuple(_SPACES)
-    return literal.end + 1 if dotted and spaced and following and following not in rules.sentence_starts else None
+    following = _next_word(text, at + 1)
+    dotted = len(last.key) < 4 and last.key.isdecimal() and text[at : at + 1] == "."
+    spaced = text[at + 1 : at + 2] in tuple(_SPACES)
+    return at + 1 if dotted and spaced and following and following not in rules.sentence_starts else None
 
 
 def _is_denominator(text: str, start: int, end: int, before: Number, rules: Rules) -> bool:

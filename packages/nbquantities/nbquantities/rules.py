@@ -20,7 +20,7 @@ SPACE = "[ \u00a0\u2009\u202f\u3000]"
 _BEFORE_UNIT = re.compile(f"\\.?{SPACE}?-?")
 #: Lists of words of a language, and what stands before and after one of them.
 _AROUND = {
-    "permille": (f"{SPACE}?", ""),
+    "permille": (f"{SPACE}?(?:‰|", ")"),
     "percent": (f"{SPACE}?-?", ""),
     "before_percent": (r"(?<!\w)", f"{SPACE}?$"),
     "day_parts": ("START", "END"),
@@ -67,11 +67,7 @@ class Rules:
         self.in_words = Lookup(stems, "", r"[\w\u093e-\u094d\u0bbe-\u0bcd]{0,4}$", re.IGNORECASE)
         self.numerals: dict[str, int] = common["numerals"] | data.get("numerals", {})
         self.numeral = re.compile(_either(self.numerals), re.IGNORECASE)
-        lists = {
-            **data,
-            "permille": ["‰", *data.get("permille", ())],
-            "day_parts": [word for _, word in words_by_value(clock.get("day_parts", {}))],
-        }
+        lists = {**data, "day_parts": [word for _, word in words_by_value(clock.get("day_parts", {}))]}
         self.patterns = {
             name: re.compile(
                 before.replace("START", start) + _either(lists.get(name, ())) + after.replace("END", end), re.IGNORECASE

@@ -12,181 +12,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from itertools import compress, pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from typing import Literal as OneOf
 
 from nbquantities.language import (
     THIN_SPACE,
     Convention,
     convention,
+    filled_in,
     grouped_properly,
     language_data,
     plain_sign,
 )
-
-# ----------------------------------------------------------------------------
-# Numbers written in digits: which runs of digits and signs are one number, and which is its value.
-#
-# Decided by the language's own convention first. What that cannot read, but can only mean one number by another
-# convention (German ``1.23``, English ``1.234.567``), is read with ``localised=False``; everything else falls apart
-# into its runs of digits (``3.5.2020``, ``1.2.3``, ``12:30``).
-
-_SIGN = "[.,'\u2019\u00a0\u2007\u2009\u202f\uff0c\uff0e\uff07\u066c\u066b]"
-
-
-#: A run of digits and of signs between digits; a plain space only where three digits follow.
-LITERAL = rf"\d+(?:(?:{_SIGN}|[ ](?=\d\d\d(?!\d)))\d+)*"
-
-
-#: Digits of the longest number that is read: a run of more, as a model that loops writes it, is no number.
-MOST_DIGITS = 300
-
-
-#: Tamil numerals with signs for 10, 100 and 1000 (௩௲௪௱௫௰௬ is 3456).
-TRADITIONAL = "(?:[௦-௯]{0,3}[௰௱௲])+[௦-௯]?"
-
-
-_PARTS = re.compile(r"\d+")
-
-
-_FULL_WIDTH_COMMA = "\uff0c"
-
-
-@dataclass(slots=True)  # not frozen: each number makes one, and freezing slows that down
-class Literal:
-    """A number in digits, at characters *start* to *end*. digits: ASCII, with "." as decimal sign."""
-
-    start: int
-    end: int
-    value: Decimal
-    digits: str
-    grouped: bool
-    localised: bool
-    native: bool
-
-
-def read_literal(text: str, start: int, rules: Convention) -> list[Literal]:
-    """The numbers that a match of `LITERAL` holds, from left to right; *start* is its place.
-
-    One of more than `MOST_DIGITS` digits is skipped.
-
-    >>> from nbquantities.language import convention
-    >>> def values(text, lang): return [str(n.value) for n in read_literal(text, 0, convention(lang))]
-    >>> values("1.234", "de"), values("1.234", "en"), values("1.23", "de"), values("1.2.3", "de")
-    (['1234'], ['1.234'], ['1.23'], ['1', '2', '3'])
-    """
-    if text.isdecimal():
-        return [_whole(text, start)] if len(text) <= MOST_DIGITS else []
-    runs = [match.span() for match in _PARTS.finditer(text)]
-    parts = [text[a:b] for a, b in runs]
-    signs = [plain_sign(text[a[1] : b[0]]) for a, b in pairwise(runs)]
-    read = _one_number(parts, signs, rules)
-    if read is not None:
-        digits, localised = read
-        if len(digits) > MOST_DIGITS:
-            return []
-        grouped = len(signs) > digits.count(".")
-        native = not "".join(parts).isascii()
-        return [Literal(start, start + len(text), Decimal(digits), digits, grouped, localised, native)]
-    return _split(text, start, signs, runs, rules)
-
-
-def read_runs(text: str, start: int) -> list[Literal]:
-    """Every run of digits as a whole number (*15.30 Uhr* is 15 and 30)."""
-    found = (match for match in _PARTS.finditer(text) if match.end() - match.start() <= MOST_DIGITS)
-    return [_whole(match[0], start + match.start()) for match in found]
-
-
-def _ascii(text: str) -> str:
-    return text if text.isascii() else "".join(str(unicodedata.decimal(character)) for character in text)
-
-
-def _whole(text: str, start: int) -> Literal:
-    digits = _ascii(text)
-    return Literal(start, start + len(text), Decimal(digits), digits, False, True, not text.isascii())
-
-
-def _one_number(parts: list[str], signs: list[str], rules: Convention) -> tuple[str, bool] | None:
-    """The digits with "." as decimal sign and whether they are localised, or None if it is not one number."""
-    plain = list(map(_ascii, parts))
-    last, before = signs[-1], signs[:-1]
-    kinds = set(signs)
-    if len(kinds) == 1 and grouped_properly(plain):
-        if not before and last == rules.decimal:
-            return f"{plain[0]}.{plain[1]}", True
-        if _can_group(last, len(signs), rules) and not (last == rules.decimal and _is_address(plain)):
-            return "".join(plain), _own_group(last, rules)
-        return None
-    if last not in (".", ",") or len(set(before)) > 1 or last in before:
-        return None
-    if not before:
-        return f"{plain[0]}.{plain[1]}", last == rules.decimal
-    if not grouped_properly(plain[:-1]) or not _can_group(before[0], len(before), rules):
-        return None
-    digits = "".join(plain[:-1]) + "." + plain[-1]
-    return digits, (_own_group(before[0], rules, last) or (before[0] == _FULL_WIDTH_COMMA and last == rules.decimal))
-
-
-def _can_group(sign: str, times: int, rules: Convention) -> bool:
-    """A plain space groups in languages that say so, and anywhere where it does so twice."""
-    return sign != " " or rules.loose_space or times > 1
-
-
-def _own_group(sign: str, rules: Convention, decimal: str | None = None) -> bool:
-    """Whether some locale of the language groups with *sign*, and has *decimal* as its decimal sign with it."""
-    sign = "," if sign == _FULL_WIDTH_COMMA else sign
-    if decimal is None:
-        return rules.groups(sign)
-    return (sign, decimal) in rules.pairs
-
-
-def _is_address(parts: list[str]) -> bool:
-    """192.168.100.200 is no number where the point is the decimal sign."""
-    return len(parts) == 4 and all(int(part) < 256 for part in parts)
-
-
-def _split(text: str, start: int, signs: list[str], runs: list[tuple[int, int]], rules: Convention) -> list[Literal]:
-    """The parts between spaces first, then between the signs that are not decimal, then between all signs."""
-    spaces = (" ", THIN_SPACE)
-    kinds = set(signs)
-    for cutting in (kinds.intersection(spaces), kinds.difference(spaces, rules.decimal), kinds):
-        if cutting and cutting != kinds:
-            break
-    else:
-        return read_runs(text, start)
-    found, first = [], 0
-    for i, sign in enumerate([*signs, None]):
-        if sign is None or sign in cutting:
-            a, b = runs[first][0], runs[i][1]
-            found += read_literal(text[a:b], start + a, rules)
-            first = i + 1
-    return found
-
-
-_TRADITIONAL_PARTS = re.compile("([௦-௯]*)([௰௱௲]?)")
-
-
-_TRADITIONAL_UNITS = {"௰": 10, "௱": 100, "௲": 1000}
-
-
-def traditional_literal(text: str, start: int) -> Literal:
-    """The number of a match of `TRADITIONAL`.
-
-    >>> traditional_literal("௩௲௪௱௫௰௬", 0).value, traditional_literal("௰௲", 0).value
-    (Decimal('3456'), Decimal('10000'))
-    """
-    thousands = section = 0
-    for digits, unit in _TRADITIONAL_PARTS.findall(text):
-        count = int(digits) if digits else 0
-        if unit == "௲":
-            thousands, section = thousands + (section + count or 1) * 1000, 0
-        elif unit:
-            section += (count or 1) * _TRADITIONAL_UNITS[unit]
-        else:
-            section += count
-    value = thousands + section
-    return Literal(start, start + len(text), Decimal(value), str(value), False, True, True)
-
 
 # ----------------------------------------------------------------------------
 # Pieces: what a word or a number in digits contributes.
@@ -216,13 +53,21 @@ class Atom:
     financial: bool = False
 
 
+class Written(NamedTuple):
+    """How a number in digits is written: in groups, as the language does, in digits other than 0–9."""
+
+    grouped: bool
+    localised: bool
+    native: bool
+
+
 @dataclass(slots=True)
 class Piece:
     """An `Atom` at a place of a text.
 
     joined: whether it may continue the number of the piece before it.
     key: the word as it is looked up, or the digits of a literal with "." as decimal sign.
-    literal: how it is written, where it is written in digits.
+    written: of a number in digits alone.
     """
 
     start: int
@@ -230,7 +75,7 @@ class Piece:
     atom: Atom
     key: str
     joined: bool
-    literal: Literal | None = None
+    written: Written | None = None
 
 
 #: The most characters between two parts of a number; text beyond them is not looked at for each part anew.
@@ -246,9 +91,154 @@ def gap_between(text: str, end: int, start: int) -> str:
     return text[end:start] if start - end <= _WIDEST_GAP else "?"
 
 
-def literal_piece(literal: Literal, joined: bool) -> Piece:
-    """The piece of a number in digits."""
-    return Piece(literal.start, literal.end, Atom("literal", literal.value), literal.digits, joined, literal)
+def in_digits(
+    start: int, end: int, digits: str, grouped: bool = False, localised: bool = True, native: bool = False
+) -> Piece:
+    """The piece of a number in digits, of which *digits* are ASCII, with "." as decimal sign."""
+    return Piece(start, end, Atom("literal", Decimal(digits)), digits, False, Written(grouped, localised, native))
+
+
+# ----------------------------------------------------------------------------
+# Numbers written in digits: which runs of digits and signs are one number, and which is its value.
+#
+# Decided by the language's own convention first. What that cannot read, but can only mean one number by another
+# convention (German ``1.23``, English ``1.234.567``), is read with ``localised=False``; everything else falls apart
+# into its runs of digits (``3.5.2020``, ``1.2.3``, ``12:30``).
+
+_SIGN = "[.,'\u2019\u00a0\u2007\u2009\u202f\uff0c\uff0e\uff07\u066c\u066b]"
+
+
+#: A run of digits and of signs between digits; a plain space only where three digits follow.
+LITERAL = rf"\d+(?:(?:{_SIGN}|[ ](?=\d\d\d(?!\d)))\d+)*"
+
+
+#: Digits of the longest number that is read: a run of more, as a model that loops writes it, is no number.
+MOST_DIGITS = 300
+
+
+#: Tamil numerals with signs for 10, 100 and 1000 (௩௲௪௱௫௰௬ is 3456).
+TRADITIONAL = "(?:[௦-௯]{0,3}[௰௱௲])+[௦-௯]?"
+
+
+_PARTS = re.compile(r"\d+")
+
+
+_FULL_WIDTH_COMMA = "\uff0c"
+
+
+def read_literal(text: str, start: int, rules: Convention) -> list[Piece]:
+    """The numbers that a match of `LITERAL` holds, from left to right; *start* is its place.
+
+    One of more than `MOST_DIGITS` digits is skipped.
+
+    >>> from nbquantities.language import convention
+    >>> def values(text, lang): return [str(n.atom.value) for n in read_literal(text, 0, convention(lang))]
+    >>> values("1.234", "de"), values("1.234", "en"), values("1.23", "de"), values("1.2.3", "de")
+    (['1234'], ['1.234'], ['1.23'], ['1', '2', '3'])
+    """
+    if text.isdecimal():
+        return [_whole(text, start)] if len(text) <= MOST_DIGITS else []
+    runs = [match.span() for match in _PARTS.finditer(text)]
+    parts = [text[a:b] for a, b in runs]
+    signs = [plain_sign(text[a[1] : b[0]]) for a, b in pairwise(runs)]
+    read = _one_number(parts, signs, rules)
+    if read is not None:
+        digits, localised = read
+        if len(digits) > MOST_DIGITS:
+            return []
+        grouped = len(signs) > digits.count(".")
+        native = not "".join(parts).isascii()
+        return [in_digits(start, start + len(text), digits, grouped, localised, native)]
+    return _split(text, start, signs, runs, rules)
+
+
+def read_runs(text: str, start: int) -> list[Piece]:
+    """Every run of digits as a whole number (*15.30 Uhr* is 15 and 30)."""
+    found = (match for match in _PARTS.finditer(text) if match.end() - match.start() <= MOST_DIGITS)
+    return [_whole(match[0], start + match.start()) for match in found]
+
+
+def _ascii(text: str) -> str:
+    return text if text.isascii() else "".join(str(unicodedata.decimal(character)) for character in text)
+
+
+def _whole(text: str, start: int) -> Piece:
+    digits = _ascii(text)
+    return in_digits(start, start + len(text), digits, native=not text.isascii())
+
+
+def _one_number(parts: list[str], signs: list[str], rules: Convention) -> tuple[str, bool] | None:
+    """The digits with "." as decimal sign and whether they are localised, or None if it is not one number."""
+    plain = list(map(_ascii, parts))
+    last, before = signs[-1], signs[:-1]
+    group = "," if signs[0] == _FULL_WIDTH_COMMA else signs[0]
+    if len(set(signs)) == 1 and grouped_properly(plain):
+        if not before and last == rules.decimal:
+            return f"{plain[0]}.{plain[1]}", True
+        if _can_group(last, len(signs), rules) and not (last == rules.decimal and _is_address(plain)):
+            return "".join(plain), rules.groups(group)
+        return None
+    if last not in (".", ",") or len(set(before)) > 1 or last in before:
+        return None
+    if not before:
+        return f"{plain[0]}.{plain[1]}", last == rules.decimal
+    if not grouped_properly(plain[:-1]) or not _can_group(before[0], len(before), rules):
+        return None
+    localised = (group, last) in rules.pairs or (before[0] == _FULL_WIDTH_COMMA and last == rules.decimal)
+    return "".join(plain[:-1]) + "." + plain[-1], localised
+
+
+def _can_group(sign: str, times: int, rules: Convention) -> bool:
+    """A plain space groups in languages that say so, and anywhere where it does so twice."""
+    return sign != " " or rules.loose_space or times > 1
+
+
+def _is_address(parts: list[str]) -> bool:
+    """192.168.100.200 is no number where the point is the decimal sign."""
+    return len(parts) == 4 and all(int(part) < 256 for part in parts)
+
+
+def _split(text: str, start: int, signs: list[str], runs: list[tuple[int, int]], rules: Convention) -> list[Piece]:
+    """The parts between spaces first, then between the signs that are not decimal, then between all signs."""
+    spaces = (" ", THIN_SPACE)
+    kinds = set(signs)
+    for cutting in (kinds.intersection(spaces), kinds.difference(spaces, rules.decimal), kinds):
+        if cutting and cutting != kinds:
+            break
+    else:
+        return read_runs(text, start)
+    found, first = [], 0
+    for i, sign in enumerate([*signs, None]):
+        if sign is None or sign in cutting:
+            a, b = runs[first][0], runs[i][1]
+            found += read_literal(text[a:b], start + a, rules)
+            first = i + 1
+    return found
+
+
+_TRADITIONAL_PARTS = re.compile("([௦-௯]*)([௰௱௲]?)")
+
+
+_TRADITIONAL_UNITS = {"௰": 10, "௱": 100, "௲": 1000}
+
+
+def traditional_literal(text: str, start: int) -> Piece:
+    """The number of a match of `TRADITIONAL`.
+
+    >>> traditional_literal("௩௲௪௱௫௰௬", 0).key, traditional_literal("௰௲", 0).key
+    ('3456', '10000')
+    """
+    thousands = section = 0
+    for digits, unit in _TRADITIONAL_PARTS.findall(text):
+        count = int(digits) if digits else 0
+        if unit == "௲":
+            thousands, section = thousands + (section + count or 1) * 1000, 0
+        elif unit:
+            section += (count or 1) * _TRADITIONAL_UNITS[unit]
+        else:
+            section += count
+    value = thousands + section
+    return in_digits(start, start + len(text), str(value), native=True)
 
 
 # ----------------------------------------------------------------------------
@@ -388,10 +378,10 @@ class SpacedReader:
         if token.lastindex == 2:
             self._literals(text, token[2], start, pieces)
         elif token.lastindex == 1:
-            pieces.append(literal_piece(traditional_literal(token[1], start), joined=False))
+            pieces.append(traditional_literal(token[1], start))
         elif token[0] in VULGAR:
             self._vulgar(text, token[0], start, pieces)
-        elif pieces and pieces[-1].literal is not None:  # 5 millions: a plural that is no number by itself
+        elif pieces and pieces[-1].written is not None:  # 5 millions: a plural that is no number by itself
             atom = self.after_digits.get(token[0].lower())
             if atom is not None and self._joined(text, pieces, start):
                 pieces.append(Piece(start, token.end(), atom, token[0], joined=True))
@@ -424,7 +414,7 @@ class SpacedReader:
             return False
         last = pieces[-1]
         gap = gap_between(text, last.end, start)
-        if gap in _HYPHENS or (_GAP.fullmatch(gap) if gap else last.literal is not None):
+        if gap in _HYPHENS or (_GAP.fullmatch(gap) if gap else last.written is not None):
             return True
         if self.comma and gap == ", " and last.atom.role == "scale":
             pieces.append(Piece(last.end, last.end + 1, _COMMA, ",", joined=True))
@@ -434,15 +424,15 @@ class SpacedReader:
     def _literals(self, text: str, run: str, start: int, pieces: list[Piece]) -> None:
         before, end = text[start - 1 : start], start + len(run)
         if self._leading_point(text, start, run):
-            digits = "0." + run
-            found = [Literal(start - 1, end, Decimal(digits), digits, False, True, not run.isascii())]
+            found = [in_digits(start - 1, end, "0." + run, native=not run.isascii())]
         elif "." in run and self.clock_after.match(text, end):
             found = read_runs(run, start)
         else:
             found = read_literal(run, start, self.rules)
         for literal in found:
             gap = gap_between(text, pieces[-1].end, literal.start) if pieces else "?"
-            pieces.append(literal_piece(literal, bool(gap) and _GAP.fullmatch(gap) is not None))
+            literal.joined = bool(gap) and _GAP.fullmatch(gap) is not None
+            pieces.append(literal)
         if not found or before.isalpha():
             return  # too long to be a number, or a name: MP3, B2B
         match = before and before in _CURRENCY and self.after_currency.match(text, end)
@@ -464,11 +454,10 @@ class SpacedReader:
         """*½* adds to the number before it (*2½*), or is a number by itself."""
         value = Decimal(str(round(unicodedata.numeric(sign), 3)))
         last = pieces[-1] if pieces else None
-        if last is not None and last.literal is not None and gap_between(text, last.end, start) in _NARROW:
+        if last is not None and last.written is not None and gap_between(text, last.end, start) in _NARROW:
             pieces.append(Piece(start, start + 1, Atom("half", value), sign, joined=True))
         else:
-            literal = Literal(start, start + 1, value, str(value), False, True, False)
-            pieces.append(literal_piece(literal, joined=False))
+            pieces.append(in_digits(start, start + 1, str(value)))
 
 
 # ----------------------------------------------------------------------------
@@ -510,7 +499,8 @@ class UnspacedReader:
                 add(start, end, self.atoms[matched], matched)
             elif kind == "literal":
                 for literal in read_literal(matched, start, self.rules):
-                    pieces.append(literal_piece(literal, self._joined(text, pieces, literal.start)))
+                    literal.joined = self._joined(text, pieces, literal.start)
+                    pieces.append(literal)
             elif kind == "decade":
                 year = self._decade(matched)
                 add(start, end, Atom("literal", year), str(year), joined=False)
@@ -550,8 +540,8 @@ class UnspacedReader:
         if gap in self.about:
             return text[start] in self.scales
         below = text[start].isdecimal() or last.key in self.spelled
-        spaced = self.spaced and gap == " " and below and last.literal is None
-        return spaced or (last.literal is not None and _UNSPACED_GAP.fullmatch(gap) is not None)
+        spaced = self.spaced and gap == " " and below and last.written is None
+        return spaced or (last.written is not None and _UNSPACED_GAP.fullmatch(gap) is not None)
 
 
 _NONE: dict[str, Any] = {"patterns": [], "values": {}, "signs": {}}
@@ -577,7 +567,7 @@ def _token(data: dict[str, Any], atoms: dict[str, Atom], scales: Iterable[str]) 
     for word in sorted(data["skip"], key=len, reverse=True):
         by_first.setdefault(word[0], []).append(_whole_word(word, signs["numerals"]))
     skipped = [f"(?={first})(?:{'|'.join(words)})" for first, words in by_first.items()]
-    skipped += [_named(pattern, signs) for pattern in data["patterns"]]
+    skipped += [filled_in(pattern, signs) or "(?!)" for pattern in data["patterns"]]
     words = [word for word, atom in atoms.items() if atom.role != "point"]
     after_whole = rf"(?<=[\d{signs['numerals']}])(?<!\d{{4}})(?<![.．]\d)"  # no year, no decimal fraction
     single = "".join(word for word in scales if len(word) == 1)
@@ -586,7 +576,7 @@ def _token(data: dict[str, Any], atoms: dict[str, Atom], scales: Iterable[str]) 
     begins |= {c for pattern in data["patterns"] for c in pattern if c.isalpha() and not c.isascii()}
     kinds = {
         "skip": "|".join(skipped),
-        "spelled": "|".join(_named(p, spelled["signs"]) for p in spelled["patterns"]) or "(?!)",
+        "spelled": "|".join(filled_in(p, spelled["signs"]) or "(?!)" for p in spelled["patterns"]) or "(?!)",
         "decade": f"(?:[12]?\\d|{numeral}{{1,3}})(?:世纪|世紀)(?:\\d0|{digit}十)(?=年代)",
         "literal": LITERAL,
         "suffix": f"(?<=\\d)(?:{_longest_first(attached)})(?![A-Za-z])",
@@ -605,10 +595,3 @@ def _whole_word(word: str, numerals: str) -> str:
     """A word that holds a number sign, where that sign does not belong to a number (万一 in 二万一千)."""
     before = rf"(?<![\d{numerals}点])" if word[0] in numerals else ""
     return before + word + (f"(?![{numerals}点])" if word[-1] in numerals else "")
-
-
-def _named(pattern: str, signs: dict[str, str]) -> str:
-    """A pattern of the YAML file with its ``{digits}``, ``{numerals}`` and ``{multipliers}`` filled in."""
-    for name, characters in signs.items():
-        pattern = pattern.replace("{" + name + "}", characters)
-    return pattern

@@ -12,8 +12,6 @@ from nbquantities.compose import EXACT
 from nbquantities.errors import QuantitiesError, UnknownNameError
 from nbquantities.language import convention, language_data
 
-_FORMS = ("digits", "grouped", "scale", "words", "native", "financial")
-
 
 @cache
 def forms(lang: str) -> tuple[str, ...]:
@@ -74,7 +72,7 @@ def write_number(value: Decimal | int, lang: str, form: str = "digits") -> str:
     number = Decimal(value)
     if not number.is_finite():
         raise QuantitiesError(f"{value} cannot be written in '{lang}': it is not finite")
-    return _WRITERS[form](number, lang)
+    return _FORMS[form](number, lang)
 
 
 def in_place(written: str, before: str) -> str:
@@ -166,16 +164,6 @@ def _chinese(number: Decimal, mode: str) -> str:
         raise QuantitiesError(f"{number} is too large for Chinese number words: write it in digits") from error
 
 
-_WRITERS = {
-    "digits": _digits,
-    "grouped": _grouped,
-    "scale": _scale,
-    "words": _words,
-    "native": _native,
-    "financial": _financial,
-}
-
-
 # ----------------------------------------------------------------------------
 # Nepali and Tamil numbers in words, which no library here speaks: tens of millions, hundred thousands,
 # thousands.
@@ -192,35 +180,22 @@ def spell_indic(number: int, lang: str) -> str:
     >>> spell_indic(2345, "ta")
     'இரண்டாயிரத்து முந்நூற்று நாற்பத்து ஐந்து'
     """
-    spoken = language_data(lang)["spoken"]
-    scales = {int(scale): words for scale, words in spoken["scales"].items()}
-    if number >= max(scales) * 10**7:
+    data = language_data(lang)
+    spoken = data["spoken"]
+    if number >= max(spoken["scales"]) * 10**7:
         raise QuantitiesError(f"{number} is too large for the number words of '{lang}': write it in digits")
-    for scale in sorted(scales, reverse=True):
+    for scale in sorted(spoken["scales"], reverse=True):
         count, rest = divmod(number, scale)
         if count:
-            alone, joining = scales[scale]
-            word = joining if rest else alone
-            counted = spoken.get("counted", {}).get(scale, {}).get(count)
-            if counted is not None:
-                head = counted[1] if rest else counted[0]
-            else:
-                head = f"{spoken['one_before_scale'] if count == 1 else spell_indic(count, lang)} {word}"
-            return f"{head} {spell_indic(rest, lang)}" if rest else head
-    return _below_thousand(number, lang, spoken)
-
-
-def _below_thousand(number: int, lang: str, spoken: dict[str, Any]) -> str:
-    hundreds, rest = divmod(number, 100)
-    if hundreds:
-        alone, joining = spoken["hundreds"][hundreds - 1]
-        return f"{joining} {_below_thousand(rest, lang, spoken)}" if rest else alone
+            words = spoken.get("counted", {}).get(scale, {}).get(count)
+            if words is None:
+                counted = spoken["one_before_scale"] if count == 1 else spell_indic(count, lang)
+                words = [f"{counted} {word}" for word in spoken["scales"][scale]]
+            return f"{words[1]} {spell_indic(rest, lang)}" if rest else words[0]
     tens, units = divmod(number, 10)
     if "tens_joining" in spoken and tens > 1 and units:
-        return f"{spoken['tens_joining'][tens - 2]} {_first(units, lang)}"
-    return _first(number, lang)
+        return f"{spoken['tens_joining'][tens - 2]} {spell_indic(units, lang)}"
+    return data["below_hundred"][number].split("/")[0]
 
 
-def _first(number: int, lang: str) -> str:
-    """The first of the spellings of a number below one hundred."""
-    return language_data(lang)["below_hundred"][number].split("/")[0]
+_FORMS = {each.__name__[1:]: each for each in (_digits, _grouped, _scale, _words, _native, _financial)}

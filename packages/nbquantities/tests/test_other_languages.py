@@ -53,14 +53,25 @@ def test_a_language_is_one_file_in_a_folder(tmp_path):
         ("[dag, dagar]", "[dag, '(dagar']", "sv.yaml: line 12: '(dagar' is not a regular expression: missing )"),
         ("scales: {1000: [tusen], 1000000: [miljon, miljoner]}\n", "", "sv.yaml: there is no 'scales'"),
         ("[procent]", "[procent", "sv.yaml: while parsing a flow sequence"),
+        ("locales: [sv]\n", "locales: [xx]\n", "sv.yaml: unknown locale 'xx'"),
+        (
+            "lexicon: {locales: [sv]}",
+            "lexicon: {locales: [xx]}",
+            "sv.yaml: num2words does not speak one of its locales",
+        ),
+        ("gold:", "golden:", "sv.yaml: there is no 'gold'"),
     ],
 )
 def test_errors_name_file_and_line(tmp_path, old, new, message):
     checked = check(tmp_path, RULES.replace(old, new, 1))
     assert checked.returncode == 1
-    assert message in checked.stdout + checked.stderr
+    assert message in checked.stdout and "Traceback" not in checked.stderr
 
 
 def test_a_folder_that_does_not_exist_is_an_error(tmp_path):
     code = "from nbquantities import find_numbers; find_numbers('5', 'sv')"
     assert "NBQUANTITIES_LANGUAGES: there is no folder" in run(tmp_path / "none", "-c", code).stderr
+
+
+def test_a_language_without_a_file_is_named(tmp_path):
+    assert run(tmp_path, "-m", "nbquantities", "sw").stdout.startswith("unknown language 'sw': there are ar,")
