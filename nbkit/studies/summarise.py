@@ -96,8 +96,8 @@ def summarise(
     -------
     DataFrame
         The columns *by*; value, low, high; n (values) and units (clusters). Groups of a DataFrame come in the order
-        of their first rows, those of a relation sorted. Ends are NaN where nothing bounds the mean: a single unit, or
-        equal ones, without a range.
+        of their first rows, ordered categories in theirs, those of a relation sorted. Ends are NaN where nothing
+        bounds the mean: a single unit, or equal ones, without a range.
 
     Raises
     ------
@@ -715,4 +715,6 @@ def _table(keys: pd.DataFrame, by: list[str], rows: list[tuple[Any, ...]], colum
     numbers = pd.DataFrame([row[1:] for row in rows], columns=columns)
     numbers = numbers.astype({name: int if name in whole else float for name in columns})
     left = keys.reindex(columns=by).iloc[places].reset_index(drop=True)
-    return pd.concat([left, numbers], axis=1)
+    ordered = [name for name in by if getattr(left[name].dtype, "ordered", False)]
+    table = pd.concat([left, numbers], axis=1)
+    return table.sort_values(ordered, kind="stable", ignore_index=True) if ordered else table

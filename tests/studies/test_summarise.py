@@ -410,6 +410,12 @@ def test_groups_of_a_relation_are_sorted_and_those_of_a_dataframe_come_as_they_a
     assert summarise(relation(frame, str(tmp_path)), "value", "kind")["kind"].to_list()[:2] == ["a", "b"]
 
 
+def test_ordered_categories_come_in_their_order() -> None:
+    rows = pd.DataFrame({"length": [9, 2, 5, 8, 1], "unit": range(5), "right": [1, 0, 1, 0, 1]})
+    rows["size"] = pd.cut(rows["length"], [0, 3, 6, 9], labels=["short", "medium", "long"])
+    assert summarise(rows, "right", "size")["size"].tolist() == ["short", "medium", "long"]
+
+
 def test_groups_keep_their_types() -> None:
     frame = pd.DataFrame({"unit": range(6), "length": [3, 3, 7, 7, 9, 9], "value": np.linspace(0, 1, 6)})
     frame = frame.assign(bin=pd.cut(frame["length"], [0, 5, 10]), short=frame["length"] < 5)

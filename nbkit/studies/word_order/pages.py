@@ -81,7 +81,7 @@ def means(
     return in_paper_order(pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True))
 
 
-def preference_figure(params: WordOrderParams, table: pd.DataFrame, y: str, hue: str) -> Figure:
+def preference_figure(params: WordOrderParams, table: pd.DataFrame, y: str, hue: str | None = None) -> Figure:
     """β₁ − β₂ by the metric of the main figures; robust is on the right, faithful on the left."""
     robustness, faithfulness = (theme.symbol(score, params.kappa) for score in ("beta1", "beta2"))
     return draw.forest(
