@@ -121,7 +121,7 @@ def forest(
                 axis.xaxis.set_major_formatter(panels.PER_CENT)
         if limits is not None:
             figure.axes[0].set_xlim(*(_ends(limits, table) if isinstance(limits, str) else limits))
-        entries = list(own.values()) if by_category else panels.few(own.values())
+        entries = list(own.values()) if by_category else panels.legend_entries(own.values())
         named = hue in (None, y, *_listed(panel)) or (by_category and hue == "category")  # rows, titles or bands do
         entries = [] if named or (len(own) == 1 and hue not in ("score", "model")) else entries
         panels.legend(figure, [*entries, *(look for name, look in kinds.items() if name), *more])

@@ -287,7 +287,7 @@ def rows_axis(panel: Axes, names: Sequence[str], looks: Collection[Look] = ()) -
         panel.axhline(edge - 0.5, color="#EDEDED", linewidth=0.8)
 
 
-def few(looks: Iterable[Look]) -> list[Look]:
+def legend_entries(looks: Iterable[Look]) -> list[Look]:
     """*looks* as a legend's entries; none where they are so many that each has to be named where it is drawn."""
     entries = list(looks)
     return entries if len(entries) <= MANY else []

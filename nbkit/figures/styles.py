@@ -82,7 +82,7 @@ def styled(
     frame.attrs = {"headings": dict(headings or {}), "caption": caption}
     digest = hashlib.blake2b(f"{caption}{list(frame.columns)}".encode(), digest_size=4).hexdigest()
     table = Styler(frame, uuid=digest, cell_ids=False).hide(axis="index")
-    _format(table, "html")
+    _format_cells(table, "html")
     if best is not None and not frame.empty:
         bold = best.reset_index(drop=True).reindex(columns=frame.columns, fill_value=False).astype(bool)
         weights = pd.DataFrame(np.where(bold, "font-weight: bold", ""), bold.index, bold.columns)
@@ -125,7 +125,7 @@ def to_latex(table: Styler, label: str = "") -> str:
     """
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
     copy = frame.style.use({**table.export(), "table_styles": None, "table_attributes": None})
-    _format(copy, "latex")
+    _format_cells(copy, "latex")
     aligned = "".join("r" if reads_as_number(frame[name]) else "l" for name in frame.columns)
     tabular = copy.to_latex(hrules=True, convert_css=True, column_format=aligned)
     parts = re.split(r"(\$[^$]+\$)", _formula(frame.attrs.get("caption", "")))  # every second one is a formula
@@ -137,7 +137,7 @@ def to_latex(table: Styler, label: str = "") -> str:
     return text
 
 
-def _format(table: Styler, language: str) -> None:
+def _format_cells(table: Styler, language: str) -> None:
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
     names = {**theme.theme_data()["headings"], **frame.attrs["headings"]}
     formats: dict[Any, Any] = {n: _cell_format(n, frame[n]) for n in frame.columns if reads_as_number(frame[n])}

@@ -163,11 +163,11 @@ def has_tokenizer(folder: Path) -> bool:
 def largest_id(folder: Path) -> int:
     """The largest id in the files of a tokenizer that are JSON; -1 if there are none."""
     path = next((path for name in ("tokenizer.json", "vocab.json") if (path := folder / name).is_file()), None)
-    return -1 if path is None else _largest_id(path, path.stat().st_mtime_ns)
+    return -1 if path is None else _largest_token_id(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=64)
-def _largest_id(path: Path, modified: int) -> int:
+def _largest_token_id(path: Path, modified: int) -> int:
     known = read_json(path)
     whole: dict[str, Any] = known if path.name == "tokenizer.json" else {"model": {"vocab": known}}
     words = whole["model"].get("vocab", {})

@@ -240,7 +240,7 @@ def _contexts(given: Input, source: Subwords, reference: Reference) -> tuple[tup
     text, spans = given[0], [(start, end) for start, end in json.loads(given[2])]
     try:
         phrases = [source.places(span) for span in spans]
-        words = [place for span in spans for place in _words(text, span, source, reference.lang or "")]
+        words = [place for span in spans for place in _word_spans(text, span, source, reference.lang or "")]
     except NbkitError as error:
         raise NbkitError(f"probes: {text[:60]!r}: the idiom has no subword: {error}; drop this pair") from None
     contexts: list[tuple[Piece, ...]] = [()]
@@ -253,7 +253,7 @@ def _contexts(given: Input, source: Subwords, reference: Reference) -> tuple[tup
     return tuple(contexts)
 
 
-def _words(text: str, span: Span, source: Subwords, src: str) -> list[tuple[int, int]]:
+def _word_spans(text: str, span: Span, source: Subwords, src: str) -> list[tuple[int, int]]:
     """The places of the words of a span, one by one."""
     start, end = source.places(span)
     if is_unspaced(src):

@@ -92,12 +92,12 @@ class DrawnNumber:
 
 
 @cache
-def _data() -> Mapping[str, Any]:
+def _formats_by_language() -> Mapping[str, Any]:
     return read_own(Path(__file__).with_name("formats.yaml"))
 
 
 def _of_language(part: str, lang: str, what: str) -> Any:
-    known = _data()[part]
+    known = _formats_by_language()[part]
     if base_language(check_language(lang)) not in known:
         raise LanguageDataError(what, lang, known, f"add them under `{part}` in nbkit/numbers/formats.yaml")
     return known[base_language(lang)]
@@ -114,7 +114,7 @@ def formats(lang: str) -> dict[str, tuple[str, ...]]:
     25
     """
     own = {"special": _of_language("special", lang, "number formats")}
-    return {name: tuple(own.get(p, p) for p in _data()["capabilities"][name]) for name in CAPABILITIES}
+    return {name: tuple(own.get(p, p) for p in _formats_by_language()["capabilities"][name]) for name in CAPABILITIES}
 
 
 def capability(pattern: str) -> str:

@@ -585,7 +585,7 @@ def load_homographs(
         lexicon = load_homographs(base, tgt, src=src, on_conflict=on_conflict)
         return _ADDITIONS[addition](replace(lexicon, name=f"{lexicon.name}+{addition}"))
     if spec in HOMOGRAPHS:
-        return _of_languages(HOMOGRAPHS.get(spec)(tgt), spec, src, tgt)
+        return _check_languages(HOMOGRAPHS.get(spec)(tgt), spec, src, tgt)
     suffix = MUCOW if spec.endswith(MUCOW) else Path(spec).suffix.lower()
     if suffix not in (".yaml", ".yml", ".json", MUCOW):
         if "/" in spec or "$" in spec or suffix:
@@ -596,10 +596,10 @@ def load_homographs(
         return mucow_homographs(path, path.name, src, tgt, on_conflict=on_conflict)
     if suffix == ".json":
         return read_published(path, path.name, src, tgt, on_conflict=on_conflict)
-    return _of_languages(read_yaml(path, path.name, on_conflict=on_conflict), str(path), src, tgt)
+    return _check_languages(read_yaml(path, path.name, on_conflict=on_conflict), str(path), src, tgt)
 
 
-def _of_languages(lexicon: HomographLexicon, shown: str, src: str, tgt: str) -> HomographLexicon:
+def _check_languages(lexicon: HomographLexicon, shown: str, src: str, tgt: str) -> HomographLexicon:
     for kind, its, wanted in (("homographs of", lexicon.src, src), ("translations into", lexicon.tgt, tgt)):
         if its != wanted:
             raise NbkitError(f"homograph lexicon {shown} has {kind} '{its}', not '{wanted}'")

@@ -60,7 +60,7 @@ class IdiomPair:
         if not self.spans:
             raise NbkitError(f'pair {self.id}: the idiom "{self.idiom}" has no span')
         for start, end in self.spans:
-            if problem := _problem(start, end, self.source):
+            if problem := _span_problem(start, end, self.source):
                 raise NbkitError(f'pair {self.id}: span ({start}, {end}) of "{self.idiom}" {problem}')
 
     @property
@@ -69,7 +69,7 @@ class IdiomPair:
         return tuple(self.source[start:end] for start, end in self.spans)
 
 
-def _problem(start: int, end: int, source: str) -> str | None:
+def _span_problem(start: int, end: int, source: str) -> str | None:
     if not 0 <= start < end:
         return "is empty or reversed"
     if end > len(source):
@@ -162,7 +162,7 @@ def _annotated(pair: RawPair, line: str, path: Path, number: int) -> IdiomPair:
         raise DataError(f"expected spans such as [(12, 25), (40, 53)] after the idiom, found {listed!r}", path, number)
     places = [(int(start), int(end)) for start, end in _SPAN.findall(listed)]
     for start, end in places:
-        if problem := _problem(start, end, pair.source):
+        if problem := _span_problem(start, end, pair.source):
             raise DataError(f'span ({start}, {end}) of "{idiom}" {problem}', path, number)
     return IdiomPair(pair.id, pair.source, pair.target, idiom.strip(), longest(places))
 

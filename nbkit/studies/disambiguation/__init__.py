@@ -37,7 +37,7 @@ def _points(params: DisambiguationParams) -> Iterator[Cell]:
     yield from (Cell(params.source, params.target, model) for model in ("", *params.translated_by))
 
 
-def _pages(params: DisambiguationParams) -> Iterator[base.Cell]:
+def _page_cells(params: DisambiguationParams) -> Iterator[base.Cell]:
     for model in params.models:
         tags = {"corpus": params.domain, "model": label(model), "language": params.target}
         name = base.cell_label(params.domain, label(model))
@@ -155,7 +155,7 @@ STUDY = Study(
     check=_problems,
     skips=_skips,
     uses_more=_uses_more,
-    pages=_pages,
+    pages=_page_cells,
     texts=_with_texts,
     exports=("outcomes", "attacks"),
     exported=lambda params, cell: cell.model in params.models,

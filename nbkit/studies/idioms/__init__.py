@@ -38,7 +38,7 @@ def _points(params: IdiomsParams) -> Iterator[Cell]:
         yield from (Cell(params.source, language, system.name) for system in params.systems)
 
 
-def _pages(params: IdiomsParams) -> Iterator[base.Cell]:
+def _page_cells(params: IdiomsParams) -> Iterator[base.Cell]:
     """A page per model, in all its conditions."""
     for language in params.languages:
         for model in params.models:
@@ -83,7 +83,7 @@ STUDY = Study(
     check=problems,
     skips=_skipped,
     uses_more=_voters,
-    pages=_pages,
+    pages=_page_cells,
     exports=("outcomes", "control_outcomes", "similar", "control_similar", "probes", "compared"),
     texts=judge.with_shown_texts,
     verdict="fail: a word of the idiom is translated literally (LitTER); undecided: no word could be looked for",

@@ -133,7 +133,7 @@ def _judged(
     links: pd.DataFrame, splits: pd.DataFrame,
 ) -> pd.DataFrame:  # fmt: skip
     pairs, literal = [pair_of(row) for row in items.to_dict("records")], []
-    litters = litters_of(params.variants, cell, dictionary)
+    litters = litter_variants(params.variants, cell, dictionary)
     texts = source_texts(params, items["source"].tolist())
     for pair, text, hypothesis in zip(pairs, texts, translations, strict=True):
         found = {name: each.judge_spans(pair.words, pair.target, hypothesis) for name, each in litters.items()}
@@ -179,7 +179,7 @@ def _judged(
     return pd.concat(tables, ignore_index=True)
 
 
-def litters_of(variants: list[Any], cell: Cell, dictionary: pd.DataFrame) -> dict[str, Litter]:
+def litter_variants(variants: list[Any], cell: Cell, dictionary: pd.DataFrame) -> dict[str, Litter]:
     """The paper's LitTER, that of its figures, and the variants; "aligned" judges as the paper's."""
     forward, reverse = dictionaries(dictionary)
     paper = Litter(forward, *cell[:2])
@@ -193,16 +193,19 @@ UNITS: Mapping[Any, int] = {"bleu": 1, "chrf": 100}
 
 def similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """BLEU (per cent) and chrF (a share) of each sentence of each test set, and what corpus scores add up."""
-    return _similar(cell, plain, answers["source"]).assign(**whose(params, cell))
+    return _likeness_to_plain(cell, plain, answers["source"]).assign(**whose(params, cell))
 
 
 def control_similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame) -> pd.DataFrame:
     """`similar` of the controls."""
-    tables = [_similar(cell, plain, plain[column]).assign(**_control(name)) for name, column in CONTROLS.items()]
+    tables = [
+        _likeness_to_plain(cell, plain, plain[column]).assign(**_control(name)) for name, column in CONTROLS.items()
+    ]
     return pd.concat(tables, ignore_index=True)
 
 
-def _similar(cell: Cell, plain: pd.DataFrame, translations: pd.Series) -> pd.DataFrame:
+def _likeness_to_plain(cell: Cell, plain: pd.DataFrame, translations: pd.Series) -> pd.DataFrame:
+    """BLEU and chrF of *translations* of each item against the plain reference, with the sums behind them."""
     found = plain[["item", "unit", "of"]]
     for measure, unit in UNITS.items():
         sums = sentence_sums(measure, translations.tolist(), plain["reference"].tolist(), cell.target)

@@ -153,7 +153,7 @@ class IdiomsParams(TranslatorParams):
 
     @field_validator("contexts")
     @classmethod
-    def _from_wide_to_narrow(cls, names: list[str]) -> list[str]:
+    def _contexts_from_wide_to_narrow(cls, names: list[str]) -> list[str]:
         wanted = {*names, "full"} if names else set()
         return [name for name in CONTEXTS if name in wanted]
 

@@ -15,7 +15,7 @@ from nbkit.models.probes import corpus_perplexity
 from nbkit.models.translators.texts import score_signature
 from nbkit.studies.answering import Cell
 from nbkit.studies.idioms import STUDY
-from nbkit.studies.idioms.judge import UNITS, litters_of
+from nbkit.studies.idioms.judge import UNITS, litter_variants
 from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams, System, paper_name
 from nbkit.studies.paper import NOT_PRINTED
 from nbkit.studies.summarise import corpus_score, of_sums, summarise
@@ -113,7 +113,7 @@ def litters(params: IdiomsParams) -> dict[str, dict[str, Litter]]:
     """By language, the paper's LitTER, that of its figures and the run's variants."""
     table = STUDY.read(params, "dictionary")
     return {
-        language: litters_of(
+        language: litter_variants(
             params.variants, Cell(params.source, language), table[table["target_language"] == language]
         )
         for language in params.languages

@@ -122,7 +122,7 @@ def _of_template(template: str, lang: str) -> tuple[tuple[Decimal, ...], float]:
 def training_inputs(params: NumbersParams, cell: Cell) -> Any:
     """The identity of the sentences that a model was trained on."""
     recipe = _recipe(cell)
-    return recipe and corpus_texts_identity(recipe.train, *cell[:2], _sentences(recipe))
+    return recipe and corpus_texts_identity(recipe.train, *cell[:2], _n_training_sentences(recipe))
 
 
 def in_training(params: NumbersParams, cell: Cell, model: str) -> pd.DataFrame:
@@ -133,7 +133,7 @@ def in_training(params: NumbersParams, cell: Cell, model: str) -> pd.DataFrame:
     """
     counts: Counter[tuple[str, int]] = Counter()
     recipe = _recipe(cell)
-    for text in text_pairs(recipe.train, *cell[:2], _sentences(recipe)) if recipe else ():
+    for text in text_pairs(recipe.train, *cell[:2], _n_training_sentences(recipe)) if recipe else ():
         for number in find_numbers(text.source, cell.source):
             if number.form == "digits":
                 whole, _, fraction = f"{abs(number.value):f}".partition(".")
@@ -146,5 +146,5 @@ def _recipe(cell: Cell) -> TrainingData | None:
     return None if cell.model.startswith(BY_RULE) or not cell.model else trained_by(cell.model, *cell[:2])
 
 
-def _sentences(recipe: TrainingData) -> int:
+def _n_training_sentences(recipe: TrainingData) -> int:
     return min(TRAINING_SENTENCES, recipe.pairs or TRAINING_SENTENCES)

@@ -73,7 +73,7 @@ class WordOrderParams(TranslatorParams):
 
     @field_validator("n_pairs", mode="plain")
     @classmethod
-    def _counts(cls, value: Any) -> int | dict[str, int] | None:
+    def _checked_n_pairs(cls, value: Any) -> int | dict[str, int] | None:
         for code, n in value.items() if isinstance(value, Mapping) else [(None, value)]:
             if code is not None:
                 or_value_error(check_language, str(code))
