@@ -274,7 +274,7 @@ def rows_axis(panel: Axes, names: Sequence[str], looks: Collection[Look] = ()) -
 
     looks: what shares each row (`dodge`): where these are many, each is named on the axis, not in a legend (`few`).
     """
-    if looks and not few(looks):
+    if looks and not legend_entries(looks):
         each = list(product(enumerate(names), zip(dodge(len(looks)), looks, strict=True)))
         labels = [f"{name}  {look.label}" if len(names) > 1 else look.label for (_, name), (_, look) in each]
         panel.set_yticks([row + offset for (row, _), (offset, _) in each], labels)
