@@ -635,8 +635,8 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
     if format_name := _SUFFIXES.get(Path(spec).suffix):
         return _path_corpus(spec, format_name, spec), None
     if "/" in spec:
-        known = "tsv:PATH, moses:PREFIX, conllu:PATH, parquet:PATH, json:PATH or fairseq:LOG"
-        raise NbkitError(f"corpus '{spec}' is a path without a format; write {known}")
+        formats = "tsv:PATH, moses:PREFIX, conllu:PATH, parquet:PATH, json:PATH or fairseq:LOG"
+        raise NbkitError(f"corpus '{spec}' is a path without a format; write {formats}")
     raise UnknownNameError("corpus", head, CORPORA.names())
 
 

@@ -253,8 +253,11 @@ def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[P
             reason = f"{shorter.name} has only {count} sentence{'s' * (count != 1)}: the two files are not aligned"
             raise DataError(reason, longer.path, longer.line)
         count += 1
-        if isinstance(left, DataError) or isinstance(right, DataError):
-            yield left if isinstance(left, DataError) else right
+        if isinstance(left, DataError):
+            yield left
+            continue
+        if isinstance(right, DataError):
+            yield right
             continue
         same = left.comments.get("sent_id") == right.comments.get("sent_id")
         shared = same if shared is None else shared
