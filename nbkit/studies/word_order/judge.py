@@ -15,9 +15,9 @@ from nbkit.studies.answering import Cell
 from nbkit.studies.study import Part, Run
 from nbkit.studies.word_order.params import WordOrderParams
 
-#: What distinguishes rows of items, and with the pair those of every table.
+#: What distinguishes rows of items, and with the sentence those of every table.
 _GROUPS = ("item", "unit", "perturbation", "category", "spacing", "length")
-GROUPS = (*_GROUPS, "pair")
+GROUPS = (*_GROUPS, "sentence")
 #: The columns of outcomes.
 OUTCOMES = (
     *(*GROUPS, "metric", "beta", "beta1", "beta2", "verdict", "reason"),
@@ -25,7 +25,7 @@ OUTCOMES = (
 )
 AS_CODED = (*GROUPS, "beta", "beta1")
 DIFFICULTY = (*GROUPS, "metric", "alpha_source", "alpha_target", "chance")
-SIMILARITY = ("unit", "pair", "perturbation_a", "perturbation_b", "side", "metric", "kappa")
+SIMILARITY = ("unit", "sentence", "perturbation_a", "perturbation_b", "side", "metric", "kappa")
 #: The threshold of the criterion of flips that is inferred from the printed samples.
 INFERRED = 0.5
 
@@ -69,14 +69,13 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
 
 
 def _grouped(items: pd.DataFrame) -> pd.DataFrame:
-    """The groups of items, with the cluster, `_pair`."""
-    return items[list(_GROUPS)].assign(pair=_pair(items))
+    """The groups of items, with the cluster, `_sentence`."""
+    return items[list(_GROUPS)].assign(sentence=_sentence(items))
 
 
-def _pair(items: pd.DataFrame) -> np.ndarray:
-    """A number for the texts of each item's pair: a pair that stands again in a corpus is not new."""
-    texts = items[["source", "reference"]]
-    return pd.util.hash_pandas_object(texts, index=False).to_numpy().view(np.int64)
+def _sentence(items: pd.DataFrame) -> np.ndarray:
+    """A number for each item's source text: one that stands again, or in another language's pairs, is not new."""
+    return pd.util.hash_pandas_object(items["source"], index=False).to_numpy().view(np.int64)
 
 
 def _carried(cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -110,11 +109,11 @@ def difficulty(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
 def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
     """κ between two perturbations of one text, for metrics without weights; one row per unordered pair of them."""
     items = items[(items["spacing"] == params.spacings[0]) & (items["perturbation"] != CONTROL)]
-    items = items.assign(pair=_pair(items), place=items["perturbation"].map(params.perturbation_names.index))
-    two = items.merge(items, on=["unit", "pair"], suffixes=("_a", "_b")).query("place_a < place_b")
+    items = items.assign(sentence=_sentence(items), place=items["perturbation"].map(params.perturbation_names.index))
+    two = items.merge(items, on=["unit", "sentence"], suffixes=("_a", "_b")).query("place_a < place_b")
     sides = {"source": ("changed", cell.source), "target": ("changed_reference", cell.target)}
     tables = [
-        two[["unit", "pair", "perturbation_a", "perturbation_b"]].assign(
+        two[["unit", "sentence", "perturbation_a", "perturbation_b"]].assign(
             side=side, metric=kappa.name, kappa=_scores(kappa, two[f"{text}_b"], two[f"{text}_a"], language)
         )
         for side, (text, language) in sides.items()

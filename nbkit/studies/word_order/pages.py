@@ -75,7 +75,7 @@ def means(
     """`summarise` by metric, too. within: the range of *value*, if the metric is bounded."""
     tables = [
         summarise(where(rows, f"metric == '{kappa.name}'"), value, [*by, "metric"],
-                  within=within if kappa.bounded else None, cluster="pair", **how)
+                  within=within if kappa.bounded else None, cluster="sentence", **how)
         for kappa in params.kappas()
     ]  # fmt: skip
     return in_paper_order(pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True))
@@ -184,7 +184,7 @@ def show_scores(params: WordOrderParams, scores: pd.DataFrame, metric: str, name
 
 def correlations(params: WordOrderParams, rows: pd.DataFrame, of: str, scores: Sequence[str]) -> pd.DataFrame:
     """Spearman's ρ of *scores* with the column *of* over perturbed sentences, by language and model (§6.2)."""
-    tables = [correlate(rows, score, of, _CELL, cluster="pair").assign(score=score) for score in scores]
+    tables = [correlate(rows, score, of, _CELL, cluster="sentence").assign(score=score) for score in scores]
     table = in_paper_order(pd.concat(tables, ignore_index=True))
     return table[table["value"].notna()]
 
