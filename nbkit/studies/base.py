@@ -528,10 +528,6 @@ class TranslatorParams(ModelParams):
     max_new_tokens: Annotated[int | None, Field(ge=1, le=MOST_NEW_TOKENS, strict=True), NOT_IN_KEYS] = None
     """Longest translation, in subwords; None: depends on the length of the source."""
 
-    def narrowed(self, language: str, model: str) -> TranslatorParams:
-        """The same parameters for one language and one model."""
-        return self.model_copy(update={"languages": [language], "models": [model]})
-
     @property
     def decoding(self) -> Decoding:
         """The decoding settings of every translation of this run."""

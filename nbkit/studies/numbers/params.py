@@ -112,6 +112,10 @@ class NumbersParams(TranslatorParams):
         language, direction = (cell.target, "out") if is_out else (cell.source, "back")
         return {"language": language, "direction": direction, "pair": f"{cell.source}→{cell.target}"}
 
+    def narrowed(self, language: str, model: str) -> NumbersParams:
+        """The same parameters for one language and one model."""
+        return self.model_copy(update={"languages": [language], "models": [model]})
+
     @property
     def asks_for_templates(self) -> bool:
         """Whether the tested system decides which sentences become templates."""

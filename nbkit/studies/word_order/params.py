@@ -135,9 +135,10 @@ class WordOrderParams(TranslatorParams):
                 "raise n_pairs or lower min_n"
             )
 
-    def narrowed(self, language: str, model: str) -> TranslatorParams:
+    def narrowed(self, language: str, model: str) -> WordOrderParams:
         """The same parameters for one language and one model."""
-        return super().narrowed(language, model).model_copy(update={"n_pairs": self.pairs_wanted(language)})
+        narrow = {"languages": [language], "models": [model], "n_pairs": self.pairs_wanted(language)}
+        return self.model_copy(update=narrow)
 
 
 def own_perturbations(params: WordOrderParams) -> dict[str, str]:
