@@ -46,7 +46,7 @@ def here(tmp_path, monkeypatch) -> Path:
         (("train", "lm", "/", "--steps", "1"), "OUTPUT: '/' names no new folder"),
         (("train", "translator", "new", "--epochs", "inf"), "epochs: at most 1,000,000,000 expected, inf given"),
         (("train", "translator", "new", "--steps", "1", "--seed", str(2**32)), "seed: must be at most 4294967295"),
-        ((*TRANSLATE, "--length-penalty", "1e308"), "length_penalty: 1e+308 given, a number from -10 to 10 expected"),
+        ((*TRANSLATE, "--length-penalty", "1e308"), "length_penalty: 1e+308 given, -10 to 10 expected"),
         ((*TRANSLATE, "--length-penalty", "nan"), "length_penalty: nan given"),
         ((*TRANSLATE, "--beams", "1000000"), "beams: 1000000 given, 1 to 1,000 expected"),
         ((*TRANSLATE, "--device", "meta"), "unknown device 'meta'; use auto, cpu, mps, cuda or xpu"),
