@@ -18,8 +18,11 @@ $(VENV)/.installed: requirements.lock pyproject.toml $(wildcard packages/*/pypro
 	@echo "installing into $(VENV): one to three minutes"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip hatchling editables
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock \
-	  --no-build-isolation --no-compile --editable ".[all]" $(PACKAGES:%=--editable %)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . \
+	  $(PACKAGES:%=--editable %)
+	@# what these need
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint requirements.lock \
+	  "nbkit[all]" $(notdir $(PACKAGES))
 	@# on all cores, without the tests of libraries; some hold files that are no Python of this version
 	$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
 	touch $@

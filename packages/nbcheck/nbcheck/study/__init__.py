@@ -28,7 +28,7 @@ def _points(params: SuiteParams) -> Iterator[Cell]:
 
 def _pages(params: SuiteParams) -> Iterator[base.Cell]:
     for model in params.models:
-        yield base.Cell(cell_label(label(model)), params.narrowed(model), {"model": label(model)})
+        yield base.Cell(cell_label(label(model)), params.for_model(model), {"model": label(model)})
 
 
 STUDY = Study(

@@ -87,7 +87,7 @@ class SuiteParams(TranslatorParams, JudgedParams):
             held = _READ[place] = digests(suite.files), suite
         return held[1]
 
-    def narrowed(self, model: str) -> SuiteParams:
+    def for_model(self, model: str) -> SuiteParams:
         """The same parameters for one model."""
         return self.model_copy(update={"models": [model]})
 
