@@ -66,7 +66,7 @@ def systems_figure(
     """
     named = [scores.system_label(*each) for each in zip(table["model"], table["condition"], strict=True)]
     several = table["language"].nunique() > 1
-    panels = [fill(name, 16) for name in table["panel"]]
+    panels = [fill(name, 16, break_on_hyphens=False) for name in table["panel"]]
     panels = [f"{name}\n{code}" if several else name for name, code in zip(panels, table["language"], strict=True)]
     shown = table.assign(system=named, panel=panels, n=table.get("idioms", table.get("n", np.nan)))
     return draw.forest(
