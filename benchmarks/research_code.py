@@ -18,7 +18,7 @@ from reporting import Report, data_folder, parse, parser
 
 from nbkit.perturb import View, perturb
 from nbkit.studies.nli_permutation import STUDY
-from nbkit.text.parsers import read_conllu
+from nbkit.text.conllu import read_conllu
 from nbkit.text.sentences import Sentence
 
 #: What the mirrors look for; the pre-order one also takes a colon and dots for the end of a sentence.

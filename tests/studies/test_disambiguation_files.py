@@ -281,11 +281,11 @@ def test_problems_of_corpora_are_reported(files, tmp_path: Path):
         "    - {sense: law, translations: [Anwalt]}\n",
         encoding="utf-8",
     )
-    assert "has homographs of 'fr', not of 'en'" in problems(lexicon=str(tmp_path / "fr.yaml"))
+    assert "has homographs of 'fr', not 'en'" in problems(lexicon=str(tmp_path / "fr.yaml"))
 
 
 def test_named_lexicons_are_of_the_source_language():
-    with pytest.raises(ParamsError, match="homograph lexicon own has homographs of 'en', not of 'fr'"):
+    with pytest.raises(ParamsError, match="homograph lexicon own has homographs of 'en', not 'fr'"):
         DisambiguationParams(source="fr", lexicon="own")
     assert load_homographs("own", src="en").src == "en"
 

@@ -28,7 +28,7 @@ from nbkit.studies.study import Run
 from tests.models.chat_server import Asked, Reply, chat_server, completion
 from tests.studies.toy import STUDY, ToyParams
 
-PACING = {"concurrency", "rate", "timeout", "attempts", "backoff"}
+PACING = {"concurrency", "rate", "timeout", "attempts", "backoff", "most"}
 PROMPT = "messages:\n- user: 'Into {target}, please: {text}'\nlabels: [%s]\n"
 
 
