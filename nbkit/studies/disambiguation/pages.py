@@ -158,6 +158,8 @@ def success_figure(rates: pd.DataFrame, y: str, hue: str, empty: str) -> Figure:
         label="attack success rate (%)", limits=_ends(rates), percent=True, empty=empty,
     )  # fmt: skip
     known = rates[rates["value"].notna()]
+    if known.empty:
+        return figure
     rows, offsets = ordered(known[y]), dict(zip(ordered(known[hue]), dodge(known[hue].nunique()), strict=True))
     for axis in figure.axes:
         axis.set_title("ceiling (%)", loc="right", fontsize=8, fontweight="normal")

@@ -230,7 +230,7 @@ echo "Submitted batch job $!"
 def test_workers_are_jobs_of_a_cluster(toy, no_notebooks, monkeypatch):
     import dask
 
-    with pytest.raises(ClusterError, match="there is no sbatch on this machine"):
+    with pytest.raises(ClusterError, match="there is no sbatch here"):
         run(grid(["eins"]), executor="slurm")
     for name, text in {"sbatch": SBATCH.format(folder=toy), "scancel": "#!/bin/sh\nkill $1\n"}.items():
         (toy / "bin").mkdir(exist_ok=True)
