@@ -46,6 +46,7 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
     carried, chance = _carried(cell, items, answers)
     perturbed = (items["perturbation"] != CONTROL).to_numpy()
     undecided = perturbed & np.isnan(carried)
+    groups = _grouped(items)
     tables: list[pd.DataFrame] = []
     nothing: Any = None
     for kappa in params.kappas():
@@ -53,7 +54,7 @@ def outcomes(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: 
         beta1 = _scores(kappa, answers["changed"], items["reference"], cell.target)
         flips = perturbed & (beta1 > beta)
         certain = flips & (beta <= INFERRED) & (beta1 > INFERRED)
-        tables.append(_grouped(items).assign(
+        tables.append(groups.assign(
             metric=kappa.name,
             beta=beta,
             beta1=beta1,
@@ -93,11 +94,11 @@ def difficulty(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
     """α = κ(g, g⁻) of both sides, and chance: κ of two draws of a reference, where it has more than one outcome."""
     items = items[items["spacing"] == params.spacings[0]]
     drawn = items["second"].notna().to_numpy()
-    tables = []
+    groups, tables = _grouped(items), []
     for kappa in params.kappas():
         chance = np.full(len(items), np.nan)
         chance[drawn] = _scores(kappa, items["second"][drawn], items["changed_reference"][drawn], cell.target)
-        tables.append(_grouped(items).assign(
+        tables.append(groups.assign(
             metric=kappa.name,
             alpha_source=_scores(kappa, items["changed"], items["source"], cell.source),
             alpha_target=_scores(kappa, items["changed_reference"], items["reference"], cell.target),

@@ -137,7 +137,7 @@ class Comparison(Compared):
                 "pair": _pair(row), "systems": self._systems(row), "a_text": measure.written(row["a"]),
                 "b_text": measure.written(row["b"]), "apart": apart(row["difference"], measure),
                 "interval": interval_apart(row["low"], row["high"], measure), "p_text": _p(row["p_holm"]),
-                "p_said": " ".join(filter(None, ("p", "=" * (row["p_holm"] >= 0.001), _p(row["p_holm"])))),
+                "p_phrase": " ".join(filter(None, ("p", "=" * (row["p_holm"] >= 0.001), _p(row["p_holm"])))),
                 "effect_text": signed(row["effect"], 2), "few": row["n"] < FEW,
                 "visible_text": "–" if np.isnan(row["visible"]) else apart(row["visible"], measure).lstrip("+"),
                 "picture": _picture(row, float(reach), measure, verdict),
@@ -287,7 +287,7 @@ def _sentence(row: Mapping[Any, Any], measure: Measure) -> str:
         return "Nothing can be said: no item is decided in both."
     values = f"{measure.label}: {row['a_text']} in A, {row['b_text']} in B, {row['apart']} {row['interval']}"
     if row["verdict"]:
-        return f"B is {row['verdict']} at {values}; {row['p_said']} after Holm’s correction, {n}."
+        return f"B is {row['verdict']} at {values}; {row['p_phrase']} after Holm’s correction, {n}."
     limit = (
         f"with {n}, even the largest possible difference would not be detected with {POWER:.0%} power"
         if row["visible_text"] == "–"

@@ -68,7 +68,7 @@ def _checked(condition: str, comparison: Comparison) -> Iterator[Check]:
         rows = _with(rows, "group", "group", group or "")
     for row in rows:
         title = ", ".join(filter(None, (declared[name].label, row["group"], row["pair"], row["systems"])))
-        message = f"{row['a_text']} → {row['b_text']}, {row['apart']} {row['interval']}, {row['p_said']}"
+        message = f"{row['a_text']} → {row['b_text']}, {row['apart']} {row['interval']}, {row['p_phrase']}"
         message += f", only {row['n']} items" * (0 < row["n"] < SOME)
         if not row["n"]:
             message += "; there is no item to measure"
