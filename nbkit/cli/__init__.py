@@ -36,7 +36,11 @@ def _settings(context: click.Context, parameter: click.Parameter, given: tuple[s
     return {name: value for name, _, value in (each.partition("=") for each in given)}
 
 
-RUN_FILE = click.argument("run_file", metavar="RUN.YAML", type=click.Path(path_type=Path))
+#: The types of paths; the help says which one an option takes.
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+RUN_FILE = click.argument("run_file", metavar="RUN.YAML", type=FILE)
 
 
 #: The values of ``${NAME}`` in a run file.

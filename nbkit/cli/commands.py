@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nbkit.batch.params import refuse_programs
-from nbkit.cli import RUN_FILE, aligned, allow_commands_option, check_output, of_study, offline_option, pair_option
+from nbkit.cli import (
+    FILE,
+    FOLDER,
+    RUN_FILE,
+    aligned,
+    allow_commands_option,
+    check_output,
+    of_study,
+    offline_option,
+    pair_option,
+)
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
 from nbkit.files import as_csv, decoded, good, read_lines, write_file
@@ -116,7 +126,7 @@ def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Te
 @click.argument("file", metavar="FILE")
 @click.option("--system", required=True, metavar="NAME", help="A name of `nbkit list models`, a hub id or a folder.")
 @pair_option
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
+@click.option("--output", type=FILE,
               help="File to write; by default standard output.")  # fmt: skip
 @click.option("--beams", default=4, show_default=True, help="Hypotheses kept in beam search; 1 is greedy.")
 @click.option("--max-new-tokens", type=int,
@@ -170,7 +180,7 @@ def _lines(file: str) -> list[str]:
 
 @click.command("import")
 @click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", metavar="FOLDER", type=FOLDER)
 @pair_option
 def import_file(file: Path, folder: Path, pair: tuple[str, str]) -> None:
     """Write the source, the reference and the systems of FILE to FOLDER, a file of lines each.
@@ -190,7 +200,7 @@ def import_file(file: Path, folder: Path, pair: tuple[str, str]) -> None:
 # ----------------------------------------------------------------------------
 # Commands about one study of a run file: `nbkit annotate …` (human judgements) and `nbkit split-idioms`.
 
-_FORM = click.argument("form", type=click.Path(path_type=Path))
+_FORM = click.argument("form", type=FILE)
 
 
 @click.group()
@@ -231,8 +241,8 @@ def make(params: NliPermutationParams, form: Path, n: int, system: str | None, c
 
 @annotate.command()
 @click.argument("forms", nargs=-1, required=True, metavar="[NAME=]FORM...")
-@click.option("--key", required=True, type=click.Path(path_type=Path), help="Key written with the form.")
-@click.option("--output", type=click.Path(path_type=Path), help="Also write all judgements to this .csv file.")
+@click.option("--key", required=True, type=FILE, help="Key written with the form.")
+@click.option("--output", type=FILE, help="Also write all judgements to this .csv file.")
 def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
     """Read filled forms: accuracy, macro-F1, accuracy by stratum and length, agreement.
 
@@ -317,7 +327,7 @@ def senses(params: DisambiguationParams, form: Path, n: int) -> None:
 
 @click.command("split-idioms")
 @RUN_FILE
-@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="FOLDER", type=FOLDER)
 @of_study("idioms", "idioms")
 def split_idioms(params: IdiomsParams, folder: Path) -> None:
     """Write the training and test data of a run file's idioms study.

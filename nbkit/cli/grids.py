@@ -15,7 +15,7 @@ from nbkit.batch import lay_out
 from nbkit.batch.folder import recorded_params
 from nbkit.batch.params import RunFile, entries, listing, not_remembered, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
-from nbkit.cli import RUN_FILE, aligned, allow_commands_option, check_output, offline_option, set_option
+from nbkit.cli import FILE, FOLDER, RUN_FILE, aligned, allow_commands_option, check_output, offline_option, set_option
 from nbkit.errors import NbkitError
 from nbkit.registry import from_package
 from nbkit.studies.exports import FORMATS, write_outcomes
@@ -69,7 +69,7 @@ def _show_notes(grid: RunFile) -> None:
 @click.option("--force", is_flag=True, help="Also execute notebooks that are finished and unchanged.")
 @click.option("--open", "opened", is_flag=True, help="Open the report in a browser as soon as it has a page.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done.")
-@click.option("--output", type=click.Path(path_type=Path), help="Output folder; by default outputs/<name>.")
+@click.option("--output", type=FOLDER, help="By default outputs/<name>.")
 @set_option
 @allow_commands_option
 @offline_option
@@ -141,7 +141,7 @@ def _minutes(seconds: float) -> str:
 
 
 @click.command()
-@click.argument("folder", metavar="OUTPUTS/RUN", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="OUTPUTS/RUN", type=FOLDER)
 @click.option("--zip", "as_zip", is_flag=True, help="Also pack pages, figures and tables into one file.")
 @click.option("--no-text", is_flag=True, help="Pack without the sentences of the corpus (implies --zip).")
 def report(folder: Path, as_zip: bool, no_text: bool) -> None:
@@ -176,11 +176,11 @@ class _WithVerdicts(click.Command):
 
 @click.command(cls=_WithVerdicts)
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--output", type=click.Path(path_type=Path), help="File to write; by default standard output.")
+@click.option("--output", type=FILE, help="File to write; by default standard output.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="By default the suffix of --output, else jsonl.")
 @click.option("--texts", is_flag=True, help="Also write the texts of each item and the spans to mark.")
 @click.option("--entry", multiple=True, help="Only this entry of the run (repeatable).")
-@click.option("--as-suite", type=click.Path(path_type=Path),
+@click.option("--as-suite", type=FILE,
               help="Write items that failed as a suite for `nbkit test`.")  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="With --as-suite, also items that passed or were not decided.")
 @set_option
@@ -226,7 +226,7 @@ _WAITING = 3  # exit code while translations are missing
 
 @click.command()
 @RUN_FILE
-@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", metavar="FOLDER", type=FOLDER)
 @set_option
 @allow_commands_option
 @offline_option
@@ -262,7 +262,7 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
 
 
 @click.command()
-@click.argument("folder", default=".", type=click.Path(path_type=Path))
+@click.argument("folder", default=".", type=FOLDER)
 def init(folder: Path) -> None:
     """Copy the notebooks and run files to FOLDER (by default here). No file is overwritten.
 

@@ -157,7 +157,7 @@ def write_files(study: str) -> None:
         few = Path("toy", "links.tsv").read_text(encoding="utf-8").splitlines(keepends=True)[::2]
         Path("few.tsv").write_text("".join(few), encoding="utf-8")
     elif study == "suite":
-        CliRunner().invoke(main, ["test", "ours.yaml", "--systems", "animals", "--form", "people.csv"])
+        CliRunner().invoke(main, ["test", "ours.yaml", "--system", "animals", "--form", "people.csv"])
         for label in ("right", "wrong"):
             fill(Path("people.csv"), Path(f"{label}.csv"), lambda row, label=label: label)
     elif study == "disambiguation":

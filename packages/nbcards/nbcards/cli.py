@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from nbkit.cli import allow_commands_option, offline_option, pair_option
+from nbkit.cli import FILE, FOLDER, allow_commands_option, offline_option, pair_option
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import check_folder, read_text, write_file
 from nbkit.models.services.commands import allow_commands
@@ -25,9 +25,9 @@ from nbkit.yaml_text import load
 @click.option("--classifier", "classifiers", multiple=True, help="A classifier, for the behaviours of classifiers.")
 @click.option("--max-texts", type=click.IntRange(min=1), default=500, show_default=True,
               help="Texts per system and behaviour that runs are planned for.")  # fmt: skip
-@click.option("--params", "params_file", type=click.Path(path_type=Path),
+@click.option("--params", "params_file", type=FILE,
               help="A YAML file with parameters by study, such as {numbers: {templates: own}}.")  # fmt: skip
-@click.option("--output", type=click.Path(path_type=Path), help="Folder; by default outputs/card-SYSTEM-SRC-TGT.")
+@click.option("--output", type=FOLDER, help="By default outputs/card-SYSTEM-SRC-TGT.")
 @click.option("--dry-run", is_flag=True, help="Show what would be asked. Starts nothing.")
 @allow_commands_option
 @offline_option
@@ -85,7 +85,7 @@ def _overrides(file: Path | None) -> Mapping[str, Mapping[str, Any]]:
 )
 @click.option(
     "--output",
-    type=click.Path(path_type=Path),
+    type=FOLDER,
     help="Folder for compare.html and compare.json; by default outputs/compare-A-vs-B.",
 )
 @click.option(
@@ -95,7 +95,7 @@ def _overrides(file: Path | None) -> Mapping[str, Mapping[str, Any]]:
     metavar="CONDITION",
     help="Exit with 1 if this is true, such as 'numbers.strict < -0.01' (repeatable; docs/ci.md).",
 )
-@click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Also write the gates as JUnit XML.")
+@click.option("--junit", "junit_file", type=FILE, help="Also write the gates as JUnit XML.")
 @allow_commands_option
 @offline_option
 @click.pass_context

@@ -16,7 +16,7 @@ from nbcheck.study import STUDY, SuiteParams
 from nbcheck.study.judge import LABELS
 from nbcheck.suite import DEMO
 from nbkit.batch.params import refuse_programs
-from nbkit.cli import aligned, allow_commands_option, offline_option, pair_option
+from nbkit.cli import FILE, aligned, allow_commands_option, offline_option, pair_option
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import aligned_lines, good, plain_text
 from nbkit.languages import split_pair
@@ -37,46 +37,46 @@ Leave no row empty."""
 
 @click.command("test")
 @click.argument("suite")
-@click.option("--systems", multiple=True, metavar="SYSTEM…", help="Systems to test, by any name (docs/systems.md).")
-@click.argument("more", nargs=-1, metavar="")
+@click.option(
+    "--system", "systems", multiple=True, metavar="NAME", help="A system to test (repeatable; docs/systems.md)."
+)
 @click.option("--pair", metavar="SRC-TGT", default="", help="Languages, for a file that does not name them.")
 @click.option("--strict", is_flag=True, help="Also fail for what people have to judge or what is in quarantine.")
 @click.option("--no-quarantine", is_flag=True, help="Judge all tests, including those with faults.")
 @click.option("--only-answered", is_flag=True, help="Skip sentences that a system of files (outputs:) lacks.")
 @click.option("--parser", metavar="PIPELINE", help="spaCy pipeline of the target language; by default a known one.")
 @click.option("--show", default=5, show_default=True, type=click.IntRange(0), help="Failures shown per system.")
-@click.option("--output", type=click.Path(path_type=Path), help="Outcomes with texts (.parquet, .jsonl, .csv).")
-@click.option("--form", type=click.Path(path_type=Path), help="Write what people have to judge to this form (.csv).")
+@click.option("--output", type=FILE, help="Outcomes with texts (.parquet, .jsonl, .csv).")
+@click.option("--form", type=FILE, help="Form to write for people (.csv).")
 @click.option("--judged", multiple=True, metavar="[NAME=]FORM", help="A filled form (repeatable).")
-@click.option("--key", type=click.Path(path_type=Path), help="Its key; by default the one beside the first form.")
+@click.option("--key", type=FILE, help="Its key; by default the one beside the first form.")
 @allow_commands_option
 @offline_option
 @click.pass_context
 def test(
-    context: click.Context, suite: str, systems: tuple[str, ...], more: tuple[str, ...], pair: str, strict: bool,
+    context: click.Context, suite: str, systems: tuple[str, ...], pair: str, strict: bool,
     no_quarantine: bool, only_answered: bool, parser: str | None, show: int, output: Path | None, form: Path | None,
     judged: tuple[str, ...], key: Path | None,
 ) -> None:  # fmt: skip
     """Test systems with a SUITE: sentences with what must and must not be in their translations (docs/suites.md).
 
-    Without --systems, the suite alone is checked. The exit code is 1 if a translation fails, else 2 if the suite
+    Without --system, the suite alone is checked. The exit code is 1 if a translation fails, else 2 if the suite
     has a fault that its file does not release or set aside, else 0.
 
-    Example: nbkit test suite.yaml --systems sandbox outputs:mine.de
+    Example: nbkit test suite.yaml --system sandbox --system outputs:mine.de
     """
     place = str(DEMO) if suite == "demo" else suite
     read = read_suite(place, pair="-".join(split_pair(pair)) if pair else "")
-    names = [*systems, *more]
     known = {*read.release, *read.quarantine}
     faults = [fault for fault in lint(read) if fault.entry not in known]
-    if not names:
+    if not systems:
         _show_faults(read, faults, len(faults))
         click.echo(f"{suite}: {_n(len(read), 'test')} in {read.src}-{read.tgt}, {_n(len(faults), 'fault')}")
         context.exit(2 if faults else 0)
-    if any(name.startswith("command:") for name in names):
+    if any(name.startswith("command:") for name in systems):
         allow_commands()
     params = SuiteParams(
-        suite=suite, source=read.src, target=read.tgt, models=names, quarantine=not no_quarantine,
+        suite=suite, source=read.src, target=read.tgt, models=list(systems), quarantine=not no_quarantine,
         only_answered=only_answered, parsers={read.tgt: parser} if parser else {}, **_forms(judged, key),
     )  # fmt: skip
     if problems := STUDY.problems(params):
@@ -348,8 +348,8 @@ _STYLES: dict[str, Callable[[str, int, _Row], str]] = {"text": _as_text, "tsv": 
 
 
 @click.command("check-outputs")
-@click.argument("source", metavar="SOURCE", type=click.Path(path_type=Path))
-@click.argument("outputs", metavar="OUTPUT…", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("source", metavar="SOURCE", type=FILE)
+@click.argument("outputs", metavar="OUTPUT…", nargs=-1, required=True, type=FILE)
 @pair_option
 @click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
               help="Text, a table, or one JSON object per line.")  # fmt: skip

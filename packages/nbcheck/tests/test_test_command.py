@@ -65,7 +65,7 @@ def nbkit(*arguments: str) -> Result:
     ],
 )
 def test_exit_codes(systems, options, code):
-    done = nbkit("test", "ours.yaml", "--systems", *systems, *options)
+    done = nbkit("test", "ours.yaml", *[word for name in systems for word in ("--system", name)], *options)
     assert done.exit_code == code, done.output
     assert ("failed (dog) poor: must: none of: Hund\n  The dog. → Das Pferd." in done.output) == ("poor" in systems)
 
@@ -78,19 +78,19 @@ def test_a_suite_alone_is_linted():
     assert (
         done.exit_code == 2 and "odd.yaml:3: no expectation (x)" in done.output and ":4: always matches" in done.output
     )
-    done = nbkit("test", "odd.yaml", "--systems", "good")
+    done = nbkit("test", "odd.yaml", "--system", "good")
     assert done.exit_code == 1 and "In quarantine, where they count for nobody: 2 tests\n  x: no exp" in done.output
-    assert nbkit("test", "odd.yaml", "--systems", "good", "--no-quarantine").exit_code == 1
+    assert nbkit("test", "odd.yaml", "--system", "good", "--no-quarantine").exit_code == 1
     odd = odd.replace("must: w", "must: '?'")
     Path("odd.yaml").write_text(odd)
-    assert nbkit("test", "odd.yaml", "--systems", "good").exit_code == 2
-    assert nbkit("test", "odd.yaml", "--systems", "good", "--strict").exit_code == 1
+    assert nbkit("test", "odd.yaml", "--system", "good").exit_code == 2
+    assert nbkit("test", "odd.yaml", "--system", "good", "--strict").exit_code == 1
     known = f"quarantine: {{x: nobody says so}}\n{odd}"
     Path("known.yaml").write_text(known)
     assert nbkit("test", "known.yaml").exit_code == 2  # one fault is still open
     Path("known.yaml").write_text(f"release: [{digest('z')}]\n{known}")
     assert nbkit("test", "known.yaml").exit_code == 0
-    assert nbkit("test", "known.yaml", "--systems", "good").exit_code == 0
+    assert nbkit("test", "known.yaml", "--system", "good").exit_code == 0
     for text in ("- {source: x, must: y, must: z}", "- {source: x, musst: y}", "from: odd.yaml"):
         Path("bad.yaml").write_text(f"pair: en-de\ntests:\n{text}" if text[0] == "-" else text)
         done = nbkit("test", "bad.yaml")
@@ -114,7 +114,7 @@ def test_real_failures_count_whatever_a_second_system_says():
         system = lambda texts, answers=answers: [answers[text] for text in texts]  # noqa: E731
         system.identity = name
         MODELS.register(name, system)
-    done = nbkit("test", "d.yaml", "--systems", "same", "right")
+    done = nbkit("test", "d.yaml", "--system", "same", "--system", "right")
     assert done.exit_code == 1 and "failed (d) same" in done.output and "quarantine" not in done.output
 
 
@@ -135,17 +135,17 @@ def test_every_command_judges_by_the_same_parser(monkeypatch, tmp_path):
     Path("r.yaml").write_text(
         "name: r\nruns:\n- study: suite\n  params: {suite: ours.yaml, models: [good, fair, poor]}\n"
     )
-    nbkit("test", "ours.yaml", "--systems", "good", "fair", "poor", "--output", "a.jsonl")
+    nbkit("test", "ours.yaml", "--system", "good", "--system", "fair", "--system", "poor", "--output", "a.jsonl")
     nbkit("outcomes", "r.yaml", "--texts", "--output", "b.jsonl")
     assert Path("a.jsonl").read_text() == Path("b.jsonl").read_text()
 
 
 def test_why_something_is_for_people_is_shown():
-    done = nbkit("test", "ours.yaml", "--systems", "fair")
+    done = nbkit("test", "ours.yaml", "--system", "fair")
     assert "for people (cat) fair: no expectation decides\n  The cat. → Ein Kater." in done.output
 
 
-@pytest.mark.parametrize("arguments", [("nowhere.yaml",), ("ours.yaml", "--systems", "nobody"), ("ours.csv",)])
+@pytest.mark.parametrize("arguments", [("nowhere.yaml",), ("ours.yaml", "--system", "nobody"), ("ours.csv",)])
 def test_what_is_not_there_is_stated(arguments):
     Path("ours.csv").write_text("source,must\nx,y\n")
     done = nbkit("test", *arguments)
@@ -153,7 +153,7 @@ def test_what_is_not_there_is_stated(arguments):
 
 
 def test_outcomes_with_texts_and_marks():
-    assert nbkit("test", "ours.yaml", "--systems", "good", "poor", "--output", "found.jsonl").exit_code == 1
+    assert nbkit("test", "ours.yaml", "--system", "good", "--system", "poor", "--output", "found.jsonl").exit_code == 1
     rows = [row for table in read_outcomes(Path("found.jsonl"), STUDIES) for row in table.to_dict("records")]
     assert len(rows) == 6 and {row["study"] for row in rows} == {"suite"}
     first = next(row for row in rows if row["groups"]["test"] == "dog" and row["system"] == "good")
@@ -162,22 +162,22 @@ def test_outcomes_with_texts_and_marks():
     assert [row["reason"] for row in rows if row["system"] == "poor"][1] == "nothing was translated"
     params = SuiteParams(suite="ours.yaml", models=["good", "poor"])
     assert pd.concat(list(outcomes(params, texts=True))).to_dict("records") == rows
-    nbkit("test", "ours.yaml", "--systems", "good", "poor", "--output", "found.parquet")
+    nbkit("test", "ours.yaml", "--system", "good", "--system", "poor", "--output", "found.parquet")
     (table,) = read_outcomes(Path("found.parquet"))
     assert table.to_dict("records") == rows
 
 
 def test_what_people_judge_comes_back():
-    done = nbkit("test", "ours.yaml", "--systems", "fair", "--form", "people.csv")
+    done = nbkit("test", "ours.yaml", "--system", "fair", "--form", "people.csv")
     assert "(1 translation)" in done.output and Path("people.key.json").is_file()
     (shown,) = rows_of(Path("people.csv"))
     assert (shown["source"], shown["tested"]) == ("The cat.", "b; whether it is right")
     for name in ("filled.csv", "again.csv"):
         fill(Path("people.csv"), Path(name), lambda row: "wrong")
-    done = nbkit("test", "ours.yaml", "--systems", "fair", "--judged", "anna=filled.csv", "--key", "people.key.json")
+    done = nbkit("test", "ours.yaml", "--system", "fair", "--judged", "anna=filled.csv", "--key", "people.key.json")
     assert done.exit_code == 1 and "failed (cat) fair: judged by people" in done.output
     assert "Judged by people: 1 translation of this run; the forms have 1" in done.output
-    other = ["test", "ours.yaml", "--systems", "good", "--judged", "filled.csv", "--key", "people.key.json"]
+    other = ["test", "ours.yaml", "--system", "good", "--judged", "filled.csv", "--key", "people.key.json"]
     assert "Judged by people: 0 translations of this run; the forms have 1" in nbkit(*other).output
     read = nbkit("annotate", "read", "filled.csv", "again.csv", "--key", "people.key.json").output
     assert "accuracy" not in read and "nan" not in read
@@ -202,7 +202,7 @@ def test_what_failed_becomes_a_suite():
     Path("r.yaml").write_text(json.dumps(run))
     done = nbkit("outcomes", "r.yaml", "--as-suite", "failed.jsonl")
     assert done.exit_code == 0 and "3 tests in failed.jsonl" in done.output
-    again = nbkit("test", "failed.jsonl", "--systems", "poor", "good")
+    again = nbkit("test", "failed.jsonl", "--system", "poor", "--system", "good")
     assert again.exit_code == 1 and "2 more" not in again.output
     assert nbkit("outcomes", "r.yaml", "--as-suite", "all.csv", "--all").exit_code == 0
     run["runs"][0]["params"]["models"] = ["good"]
@@ -250,7 +250,7 @@ def test_tests_of_a_suite_become_tests_again(tmp_path):
     assert {test.source: test.wanted["keeps"] for test in after.values() if "keeps" in test.wanted} == {
         "Anna sleeps.": (("Anna",),), "Moscow sleeps.": (("Moscow", "Moskau"),)
     }  # fmt: skip
-    found = [nbkit("test", name, "--systems", "poor", "--show", "9").output for name in ("ours.yaml", "failed.yaml")]
+    found = [nbkit("test", name, "--system", "poor", "--show", "9").output for name in ("ours.yaml", "failed.yaml")]
     failed = [{line for line in each.splitlines() if line.startswith("failed")} for each in found]
     assert failed[0] == failed[1] and len(failed[0]) == 6
     assert nbkit("outcomes", "r.yaml", "--as-suite", "all.jsonl", "--all").exit_code == 0

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 import click
 from click.core import ParameterSource
 
+from nbkit.cli import FOLDER
 from nbkit.errors import ParamsError
 from nbkit.languages import split_pair
 from nbkit.models import load
@@ -104,7 +105,7 @@ def _command(name: str, recipe: type[Recipe], trainer: str, summary: str) -> cli
         help=f"{summary} into the folder OUTPUT, which any program can load with `from_pretrained`."
         f" Repeat the command to resume a stopped run.\n\nExample: nbkit train {name} models/mine --steps 2000",
         params=[
-            click.Argument(["output"], type=click.Path(path_type=Path)),
+            click.Argument(["output"], type=FOLDER),
             *options,
             click.Option(["--resume/--anew"], default=True, show_default=True, help="Resume from the last checkpoint."),
         ],
