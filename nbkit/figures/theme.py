@@ -17,7 +17,7 @@ from typing import Any
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.font_manager import get_font_names
+from matplotlib.font_manager import findfont, get_font, get_font_names
 from matplotlib.text import Text
 
 from nbkit import languages as codes
@@ -82,10 +82,21 @@ def fonts() -> list[str]:
 
 
 def as_written(figure: Figure) -> None:
-    """Turn off mathtext in texts with a dollar sign, except those with a symbol of the papers: *US$* stays *US$*."""
+    """Turn off mathtext in texts with a dollar sign, except those with a symbol of the papers: *US$* stays *US$*.
+
+    Texts for which the first of the `fonts` does get that one alone: each family is looked up at every drawing.
+    """
     for text in figure.findobj(Text):
         if "$" in text.get_text() and not _SYMBOL.search(text.get_text()):
             text.set_parse_math(False)
+        if _signs().issuperset(text.get_text()):
+            text.set_fontfamily(fonts()[0])
+
+
+@cache
+def _signs() -> frozenset[str]:
+    """What the first of the `fonts` has."""
+    return frozenset(map(chr, get_font(findfont(fonts()[0])).get_charmap()))
 
 
 def looks(column: str | None, values: Iterable[str], names: Names = None) -> dict[str, Look]:

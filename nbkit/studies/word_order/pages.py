@@ -130,9 +130,9 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
 
     Chance is that of a reference with more than one outcome, whatever the system.
     """
-    keys = [*of, "perturbation", "category", "spacing"]
+    keys, rows = [*of, "perturbation", "category", "spacing"], outcomes(params)
     tables = [
-        means(params, outcomes(params), value, keys, DIFFERENCE if name == "difference" else UNIT).assign(score=name)
+        means(params, rows, value, keys, DIFFERENCE if name == "difference" else UNIT).assign(score=name)
         for name, value in SCORES.items()
     ]
     drawn = where(outcomes(params, "difficulty"), "chance == chance")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -80,6 +81,10 @@ class Value:
             point(at, 9, (low, value, high), radius=3.6),
         ]
         return svg(parts, 120, 18, f"{self.text} {self.interval}, {self.place}", "mark-of")
+
+
+#: A row of a table of systems: its name, its direction, and its value for each behaviour that was measured.
+Row = tuple[str, str, list[Value | None]]
 
 
 @dataclass(frozen=True)
@@ -234,17 +239,30 @@ def _values(found: Outcomes, measure: Measure) -> Iterator[Value]:
         yield Value(row["system"], way, measure, row, parts, sentence, text, interval, row["clusters"] < FEW)
 
 
-def matrix(answers: Sequence[Answers]) -> list[tuple[str, str, list[Value | None]]]:
-    """System, direction and its value for each of *answers* that has any; those with most values first."""
-    shown = [each for each in answers if each.values]
+def tables(answers: Sequence[Answers]) -> list[tuple[list[Answers], list[Row]]]:
+    """The columns and rows of a table for *answers* that share systems; of such as share none, each has its own."""
+    groups: list[list[Answers]] = []
+    for each in answers:
+        if each.values:
+            joined = [group for group in groups if not {*_systems([each])}.isdisjoint(_systems(group))]
+            groups = [group for group in groups if group not in joined] + [[*chain(*joined), each]]
+    return [(group, matrix(group)) for group in sorted(groups, key=lambda group: answers.index(group[0]))]
+
+
+def _systems(answers: Sequence[Answers]) -> list[tuple[str, str]]:
+    return [(value.system, value.direction) for each in answers for value in each.values]
+
+
+def matrix(answers: Sequence[Answers]) -> list[Row]:
+    """System, direction and its value in each of *answers*; those with most values first."""
     rows: dict[tuple[str, str], list[Value | None]] = {}
-    for column, each in enumerate(shown):
+    for column, each in enumerate(answers):
         for value in each.values:
-            cells = rows.setdefault((value.system, value.direction), [None] * len(shown))
+            cells = rows.setdefault((value.system, value.direction), [None] * len(answers))
             cells[column] = value
     known = [(*key, cells) for key, cells in rows.items()]
 
-    def rank(row: tuple[str, str, list[Value | None]]) -> tuple[int, int, float]:
+    def rank(row: Row) -> tuple[int, int, float]:
         first = next((i, cell) for i, cell in enumerate(row[2]) if cell is not None)
         value = first[1].row["value"]
         better = -1 if first[1].measure.better != "lower" else 1

@@ -59,7 +59,7 @@ class Index:
         known = list(self._answers.values())
         boards = ranks.boards(self.run.outcomes, self.run.health)
         return Markup(rendered(
-            "index_answers.html.j2", matrix=answers.matrix(known), behaviours=[each for each in known if each.values],
+            "index_answers.html.j2", tables=answers.tables(known),
             surprises=[(each, surprise) for each in known for surprise in each.surprises()], boards=boards,
             titles=self._titles, page=page,
         ))  # fmt: skip

@@ -88,6 +88,17 @@ def test_every_system_has_its_headline_with_interval_and_place(run: Path):
     assert "least often <em>numerals</em> (50.0%)" in html
 
 
+def test_behaviours_share_a_table_only_if_they_share_systems(run: Path):
+    found = answers.of_entry(run, "numbers", "numbers")
+    good, odd = found.values
+    both, others = replace(found, name="both"), (replace(good, system="third"), replace(odd, system="fourth"))
+    entries = [replace(found, values=(good,)), replace(found, values=others), replace(found, values=()), both]
+    tables = answers.tables(entries)
+    assert [group for group, _ in tables] == [[entries[0], both], [entries[1]]]
+    assert [[row[0] for row in rows] for _, rows in tables] == [["good", "odd"], ["third", "fourth"]]
+    assert [cell is not None for *_, cells in tables[0][1] for cell in cells] == [True, True, False, True]
+
+
 def test_claims_hold_or_differ_and_what_differs_is_a_surprise(run: Path):
     found = answers.of_entry(run, "numbers", "numbers")
     verdicts = {(each.finding.claim[:25], each.system): each.verdict for each in found.findings}
