@@ -21,6 +21,10 @@ NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 OPTIONS = ("--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0", "--IdentityProvider.token=")
 EXPOSED = "--LabApp.expose_app_in_browser=True"
 KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
+#: The sentences that the panel offers.
+OFFERED = """return [...document.querySelectorAll(".jupyter-widgets")]
+  .filter(each => each.querySelector("label")?.textContent === "Sentence")
+  .flatMap(each => [...each.querySelectorAll("option")].map(option => option.value))"""
 PATIENCE = 240  # seconds, on a busy machine
 
 
@@ -122,12 +126,17 @@ def test_any_sentence_goes_through_every_behaviour(lab: str, browser: Any, tmp_p
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(Keys.BACKSPACE, value, Keys.TAB)
 
+    def offered() -> list[str]:
+        return browser.execute_script(OFFERED)
+
     def printed() -> str:
         return "".join(each.text for each in browser.find_elements("css selector", ".nbkit-explore"))
 
     wait_for(lambda: "bleu/beta1" in printed())  # of the sentence that was chosen when the cell ran
     for behaviour, (sentence, options, expected) in TYPED.items():
+        before = offered()
         Select(widget("Behaviour", "select")).select_by_visible_text(behaviour)
+        wait_for(lambda before=before: offered() != before)  # what is typed earlier is lost
         wait_for(lambda: browser.execute_script(f"return {KERNEL} === 'idle'"))
         for label, value in {"Reference": "", "Parameters": "", **options, "Sentence": sentence}.items():
             fill(label, value)
