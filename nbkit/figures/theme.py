@@ -130,7 +130,7 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
 
     Known models always look the same, and so does the first classifier of each known architecture; another takes the
     colour that its name stands for, or the next one where that is taken, whatever the order in which they were given.
-    Up to 24 others look different. A model behind the placeholder step has the model's colour and another marker.
+    Up to 24 others look different, and as far as there are markers, each has its own. A model behind the placeholder step has the model's colour and another marker.
 
     >>> model_looks(["zebra", "opus-mt"])["opus-mt"].label
     'Helsinki-OPUS'
@@ -138,6 +138,9 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
     True
     >>> model_looks(["SICK-BART"])["SICK-BART"].colour == model_looks(["BART (large)"])["BART (large)"].colour
     True
+    >>> three = model_looks(["InferSent", "BiLSTM", "InferSent (max. entropy)"])
+    >>> len({look.marker for look in three.values()})
+    3
     >>> found = model_looks(["Helsinki-OPUS", "Helsinki-OPUS + placeholder"])
     >>> len({look.colour for look in found.values()}), len({look.marker for look in found.values()})
     (1, 2)
@@ -162,11 +165,16 @@ def _looks(
     names, found, free = list(dict.fromkeys(names)), dict(known), list[int]()
     others = sorted(name for name in names if name not in known)
     more = [*more, *many] if len(others) > len(more) else more
+    markers = [*dict.fromkeys(each["marker"] for each in more)]
+    used = {known[name].marker for name in names if name in known}
     for name in others:
         free = free or list(range(len(more)))  # more names than colours: they begin again
         place = min(free, key=lambda place: (place - address("look", name)) % len(more))
         free.remove(place)
-        found[name] = Look(short_name(model_label(name)), **more[place])
+        own = more[place]["marker"]
+        marker = own if own not in used else next((each for each in markers if each not in used), own)
+        used.add(marker)
+        found[name] = Look(short_name(model_label(name)), more[place]["colour"], marker)
     return {name: found[name] for name in names}
 
 

@@ -276,12 +276,12 @@ def strengths_figure(found: pd.DataFrame, coded: pd.DataFrame, domain: str, arte
         own = printed[(printed["domain"] == name) & printed["measure"].isin(last.index)]
         own = own[own["model"].isin(models)] if set(printed["model"]) & set(models) else own
         heights = own["measure"].map(last) + own["model"].map(beside).fillna(0)
-        axis.scatter(own["rbc"], heights, color=look.colour, marker=look.marker, s=26, linewidth=0.8, zorder=1)
+        axis.scatter(own["rbc"], heights, color=look.colour, marker=look.marker, s=30, linewidth=1, zorder=4)
     return figure
 
 
 #: How what the paper prints of each of its domains is drawn.
-_DOMAINS = (("OS18", "#6E6E6E", "X"), ("WMT19", "#9A9A9A", "P"))
+_DOMAINS = (("OS18", "#111111", "x"), ("WMT19", "#111111", "+"))
 
 
 def both_ways(found: pd.DataFrame, coded: pd.DataFrame) -> pd.DataFrame:
