@@ -130,7 +130,8 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
 
     Known models always look the same, and so does the first classifier of each known architecture; another takes the
     colour that its name stands for, or the next one where that is taken, whatever the order in which they were given.
-    Up to 24 others look different, and as far as there are markers, each has its own. A model behind the placeholder step has the model's colour and another marker.
+    Up to 24 others look different, and as far as there are markers, each has its own. A model behind the placeholder
+    step has the model's colour and another marker.
 
     >>> model_looks(["zebra", "opus-mt"])["opus-mt"].label
     'Helsinki-OPUS'
