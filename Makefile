@@ -8,7 +8,7 @@ PACKAGES := $(wildcard packages/*)
 export NBKIT_CACHE ?= $(CURDIR)/.cache/nbkit
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup dev demo demo-card demo-card-again demo-compare demo-pages sandbox picture models test thorough campaign test-all lint lab docs bench lock wheel clean
+.PHONY: setup dev demo demo-pages sandbox picture models test thorough campaign test-all lint lab docs bench lock wheel clean
 
 setup: $(VENV)/.installed
 
@@ -34,21 +34,24 @@ $(VENV)/.dev: $(VENV)/.installed
 
 # The card is made beside that of the weaker model, one thread each, as the models are tiny. The second is done earlier, as
 # it has no classifier: the pages begin then, so that no core waits for the card, and the comparison is made among them.
+# What is made stays until something that it is made with changes.
+SOURCES := $(shell find nbkit packages -type f -not -name '*.pyc' -not -path '*/tests/*')
+
 demo: setup  ## a tour on the built-in sandbox: the cards of a tiny model and of a weaker one, then every page
 	mkdir -p outputs
-	$(MAKE) --no-print-directory --jobs 3 demo-compare demo-pages
+	$(MAKE) --no-print-directory --jobs 3 outputs/demo-compare/compare.html demo-pages
 
-demo-card: setup
+outputs/demo-card/card.html: $(VENV)/.installed $(SOURCES)
 	OMP_NUM_THREADS=1 $(BIN)/nbkit card sandbox --pair en-de --classifier sandbox-convnet --output outputs/demo-card
 
-demo-card-again: setup
+outputs/demo-card-again/card.html: $(VENV)/.installed $(SOURCES)
 	OMP_NUM_THREADS=1 $(BIN)/nbkit card sandbox-small --pair en-de --output outputs/demo-card-again \
 	  >outputs/demo-card-again.log 2>&1
 
-demo-compare: demo-card demo-card-again
+outputs/demo-compare/compare.html: outputs/demo-card/card.html outputs/demo-card-again/card.html
 	$(BIN)/nbkit compare outputs/demo-card outputs/demo-card-again --output outputs/demo-compare
 
-demo-pages: demo-card-again
+demo-pages: outputs/demo-card-again/card.html
 	$(BIN)/nbkit run params/demo.yaml
 
 sandbox: setup  ## the full sandbox grid: four studies, up to seven languages

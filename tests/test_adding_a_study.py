@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "adding-a-study.md"
 
 

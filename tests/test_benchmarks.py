@@ -134,6 +134,7 @@ def test_the_roofline_counts_what_the_layers_multiply(module):
     assert counter.get_total_flops() == 2 * gpu.weights(network) * 5 * 7 + gpu.attention(3, 16, [7] * 5)
 
 
+@pytest.mark.thorough
 def test_what_the_page_on_clusters_says_of_scaling_is_what_is_simulated(module):
     scaling = module("scaling")
     params = scaling.WordOrderParams(

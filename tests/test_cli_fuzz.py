@@ -32,6 +32,7 @@ def loaded():
     forked.preload()
 
 
+@pytest.mark.thorough
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 @given(command_lines())
 # What once ended in a traceback.
@@ -75,6 +76,7 @@ def new() -> None:
     """A command that nobody has said anything about."""
 
 
+@pytest.mark.thorough
 def test_whatever_ends_a_command_otherwise_is_noticed(monkeypatch):
     def ends(call, *arguments: str) -> forked.Outcome:
         return forked.outcome(CommandLine(arguments), call=call)

@@ -29,6 +29,7 @@ def blocks(page: str, language: str) -> list[str]:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", [page for page in SNIPPETS if blocks(page, "python")])
 def test_code_on_a_page_runs_and_prints_what_it_says(page):
     """All blocks in one process, of few sentences; a comment below a print says what is printed."""

@@ -262,6 +262,7 @@ def after(copy: Path, script: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_a_comment_or_a_docstring_anywhere_reruns_nothing(copy):
     script = """
 before = keys()
@@ -318,6 +319,7 @@ print(f.digest("nbkit.numbers.formats"), bool(parsed))
     assert changed != first and digests()[0] == first
 
 
+@pytest.mark.thorough
 def test_a_change_in_a_study_leaves_the_others_as_they_are(copy):
     """Every function of a study's own folder is changed, one study after the other."""
     script = """

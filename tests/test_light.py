@@ -93,12 +93,14 @@ def test_no_big_library_is_among_the_dependencies():
     assert not {*base()} & {"torch", "transformers", "spacy", "jupyterlab", "matplotlib", "seaborn", "pingouin"}
 
 
+@pytest.mark.thorough
 def test_it_perturbs_and_checks_files(light):
     assert "could he said Tom" in light("perturb", "Tom said he could", "--only", "reversed")
     found = light("check-numbers", "pairs.en", "two/mine.de", "--pair", "en-de", code=1)
     assert "two/mine.de:2: 30 ≠ 13 (value)" in found and "numbers differ in 3 of 6 lines" in found
 
 
+@pytest.mark.thorough
 def test_it_validates_computes_outcomes_and_compares(light):
     light("validate", "one.yaml")
     for system in ("one", "two"):

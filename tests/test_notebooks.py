@@ -259,6 +259,7 @@ def test_nli_runs_top_to_bottom_without_a_model(name: str, tmp_path: Path, monke
     assert "Where these results come from" in executed(f"nli_permutation/{name}", parameters, tmp_path, monkeypatch)
 
 
+@pytest.mark.thorough
 def test_an_exported_explore_page_shows_the_result_without_a_panel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     from nbconvert import HTMLExporter
 
@@ -269,6 +270,7 @@ def test_an_exported_explore_page_shows_the_result_without_a_panel(tmp_path: Pat
     assert re.search(r"numbers carried over:\s+[\d.]+%\s+\(1 judged\)\s.*source.*output", shown, re.DOTALL)
 
 
+@pytest.mark.thorough
 def test_papermills_options_reach_a_page_and_a_misspelt_one_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     from papermill.cli import papermill as command
 

@@ -36,6 +36,7 @@ GUIDES = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("adding-*.m
 GUIDES.remove("docs/adding-a-study.md")  # whose blocks are files: see test_adding_a_study.py
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", GUIDES)
 def test_a_guide_runs(page, tmp_path):
     """All Python blocks in order, in an empty folder with an empty store; then run files know what these registered."""

@@ -60,6 +60,7 @@ def test_what_cannot_be_loaded_says_why(name, options, message):
     assert check_aligner(name, "en", "de", **options) is not None
 
 
+@pytest.mark.thorough
 def test_texts_in_place_of_tokens():
     for aligner in (load_aligner("lexicon", "en", "de"), load_aligner("eflomal", "en", "de")):
         with pytest.raises(NbkitError, match="not the texts 'the dog'"):

@@ -27,6 +27,7 @@ def _decoded(html: str) -> str:
     return html + "".join(base64.b64decode(picture).decode() for picture in pictures)
 
 
+@pytest.mark.thorough
 def test_every_notebook_has_a_page_and_the_index_lists_it(finished_run: Path):
     index = report.build(finished_run)
     assert index == finished_run / "index.html"

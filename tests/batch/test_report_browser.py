@@ -45,6 +45,7 @@ def test_no_page_asks_for_anything_or_violates_its_policy(pages: dict[str, str],
     assert browser.get_log("browser") == []  # no broken picture, no script that was stopped, no error in ours
 
 
+@pytest.mark.thorough
 def test_pages_are_accessible(pages: dict[str, str], browser):
     assert not {name: found for name, address in pages.items() if (found := violations(browser, address))}
 
@@ -233,6 +234,7 @@ def test_every_page_can_be_read_by_everybody(scheme: str, pages: dict[str, str],
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(scheme: str, pages: dict[str, str], browser):
     axe = pytest.importorskip("axe_core_python", reason="needs axe-core-python")

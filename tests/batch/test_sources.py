@@ -213,6 +213,7 @@ LACKING = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("study", "params", "counts"), LACKING.values(), ids=LACKING)
 def test_missing_translations_are_named_before_any_work(study, params, counts, folder):
     """Of a folder with the way out; of a file, which can answer for its source alone, that this is not measurable."""

@@ -123,6 +123,7 @@ def cheap(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 STUDIES = ("word_order", "numbers", "nli_permutation", "idioms", "disambiguation", "suite")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("awkward", AWKWARD)
 @pytest.mark.parametrize("study", STUDIES)
 def test_validate_and_run_agree_on_awkward_files(study, awkward, cheap, pipelines):
@@ -166,6 +167,7 @@ def _korean(folder: Path, language: str) -> str:
     return str(folder / "tokens")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("study", "changes", "problem"),
     [

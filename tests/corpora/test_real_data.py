@@ -59,6 +59,7 @@ def test_pud_pairs(data_folder, monkeypatch, tgt):
     assert {pair.target.lang for pair in pairs} == {tgt}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tgt", ["de", "fr"])
 def test_multi30k_with_the_small_ud_pipelines(data_folder, monkeypatch, tmp_path, tgt):
     monkeypatch.setenv("NBKIT_DATA", str(data_folder))

@@ -34,6 +34,7 @@ def test_dollar_signs_in_names_are_dollar_signs(tmp_path, monkeypatch):
     assert sorted(written(NAMES, tmp_path, monkeypatch)) == sorted(NAMES)
 
 
+@pytest.mark.thorough
 def test_a_font_that_is_installed_writes_what_the_first_lacks(tmp_path, monkeypatch):
     """Of a font of one sign, made here: no box for this sign, a warning for another."""
     monkeypatch.setattr(fontManager, "ttflist", [*fontManager.ttflist])

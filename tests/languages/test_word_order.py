@@ -283,6 +283,7 @@ def pipeline(folder: Path, lang: str, code: str) -> str:
     return str(folder / f"{lang}_tiny")
 
 
+@pytest.mark.thorough
 def test_text_is_parsed_by_the_pipeline_that_is_named(tmp_path: Path, translating):
     """Portuguese, and Portuguese of Brazil by the same pipeline."""
     parsers = {lang: pipeline(tmp_path, lang, lang) for lang in ("en", "pt")}

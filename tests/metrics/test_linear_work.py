@@ -51,6 +51,7 @@ LOST = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("lang", "unit"), LOST)
 @pytest.mark.parametrize("other", ["the same", "7;", "nothing", "a run of digits"])
 def test_comparing_numbers_is_linear(lang, unit, other):

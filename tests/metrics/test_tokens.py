@@ -82,6 +82,7 @@ def test_law_on_gold_treebanks(lang: str, data_folder: Path) -> None:
     assert sum(text.text != text.joined for text in texts) > (0 if is_unspaced(lang) else 950)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lang", ["en", "de", "fr"])
 def test_law_on_parsed_captions(lang: str, data_folder: Path) -> None:
     lines = (data_folder / "multi30k" / f"test_2016_flickr.{lang}").read_text(encoding="utf-8").splitlines()

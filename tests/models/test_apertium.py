@@ -33,6 +33,7 @@ def named(**options) -> str:
     return "command:" + json.dumps({"command": ["apertium", "-u", "{src3}-{tgt3}"], "workers": 2, **options})
 
 
+@pytest.mark.thorough
 def test_a_text_has_its_own_process():
     together = load(NAME, "translate", "en", "es").lines([FIRST, SECOND])  # type: ignore[attr-defined]
     assert together[1].startswith("Gusta")

@@ -76,6 +76,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("source", "message"), FAULTS.items())
 def test_a_program_that_misbehaves_is_an_error(program, source, message, tmp_path):
     # A short timeout, only where it is waited for: on a busy machine a program may take as long to start.
@@ -134,6 +135,7 @@ def test_a_program_that_echoes_is_a_system_that_copies():
     assert translate("command:cat", ["One.", "<b>Two</b> &amp; three"]) == ["One.", "<b>Two</b> &amp; three"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [{}, {"isolate": "batch"}])
 def test_a_program_that_buffers_for_ever_is_distinguished_from_a_slow_one(program, options):
     """Without a line break at the end of its output, too."""

@@ -182,6 +182,7 @@ def test_languages_devices_and_types_that_cannot_be(checkpoints, pairs, sentence
         pairs["nllb"][1].translate([" ".join(sentences)], "en", "de", SHORT, progress=False)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("decoding", "agreeing"),
     [(Decoding(beams=1), 100), (Decoding(beams=4, early_stopping=True), 99), (Decoding(beams=4), 95)],

@@ -238,6 +238,7 @@ def test_a_phrase_of_one_word_is_its_word(name, translators, sentences):
     assert found["phrase"].replaced == found["word"].replaced
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("end_state", ["kept", "replaced"])
 @each_family
 def test_every_context_by_hand(name, end_state, translators, pairs):
@@ -444,6 +445,7 @@ def test_links_that_cannot_be():
 # ---- real data
 
 
+@pytest.mark.thorough
 def test_the_real_model_on_real_idioms(data_folder):
     files = (data_folder / "idioms" / name for name in ("idioms.en", "idioms.fr", "idioms.spans.en"))
     pairs = read_idiom_pairs(*files)[:50]

@@ -438,6 +438,7 @@ def plugged(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(tmp_path), "NBKIT_CACHE": str(tmp_path / "cache")}
 
 
+@pytest.mark.thorough
 def test_another_process_reads_only_what_has_an_identity(plugged: dict[str, str], tmp_path: Path):
     def ask(identity: str | None) -> list[str]:
         code = ASK.format(identity=identity)
@@ -461,6 +462,7 @@ runs:
 """
 
 
+@pytest.mark.thorough
 def test_commands_name_what_is_registered_and_what_is_not_remembered(plugged: dict[str, str], tmp_path: Path):
     (tmp_path / "run.yaml").write_text(RUN, encoding="utf-8")
 

@@ -102,6 +102,7 @@ def test_a_rate_is_kept():
     assert times[-1] - times[0] >= 5 * 0.05 - 0.03
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "waiting",
     [{"Retry-After": "1"}, {"retry-after-ms": "800"}, {"Retry-After": "date"}],

@@ -25,6 +25,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_server_that_goes_bad_costs_what_it_did_not_answer(fault, tmp_path, monkeypatch):
     for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):

@@ -210,6 +210,7 @@ def test_another_model_in_the_same_folder_answers_for_itself(tmp_path, checkpoin
     assert second == fresh != first
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("pair", "published"), [("de", 26.5), ("fr", 41.5)])
 def test_small_real_models(pair, published, data_folder, monkeypatch):
     """BLEU on the first 200 captions, near what their README gives for all 1,000."""

@@ -329,6 +329,7 @@ def run_pages(params: DisambiguationParams, folder: Path) -> dict[str, Page]:
         return {each.path: run_page(each.path, values, folder / each.path, patch) for each in STUDY.notebooks}
 
 
+@pytest.mark.thorough
 def test_pages_show_and_keep_what_the_tables_say(run, ran):
     params, _ = run
     outcomes, attacks = pages.read(params), pages.read(params, "attacks")
@@ -392,6 +393,7 @@ def test_whole_samples_are_scored_as_the_research_code_scores_them(run):
                 assert row[f"{measure}_{side}"] == pytest.approx(expected)
 
 
+@pytest.mark.thorough
 def test_pages_of_one_model_of_which_nothing_is_decided_say_so(run, tmp_path):
     """A name of forty letters, translations from right to left in which no sense can be seen."""
     with registered(Dummy(lambda _: "لا أعرف هذه الجملة ."), ["m" * 40]):

@@ -110,6 +110,7 @@ def test_wrong_senses_are_compared_where_nothing_can_be_attacked(params, monkeyp
     assert table.drop(with_wrong.index)["value"].isna().all()  # neither is ever wrong
 
 
+@pytest.mark.thorough
 def test_what_all_agree_on_against_the_context_is_listed(params, monkeypatch, tmp_path):
     rights = params.model_copy(update={"voters": ["right-1", "right-2", "right-3", "right-4"]})
     rights = rights.model_copy(update={"models": rights.voters})

@@ -168,6 +168,7 @@ def test_gold_links_must_be_there(data_folder: Path, monkeypatch, cache):
         STUDY.read(params_of(training_corpus="pud", training_pairs=5, parsers=parsers), "senses")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     importlib.util.find_spec("eflomal") is None, reason='eflomal is missing: pip install "nbkit[eflomal]"'
 )

@@ -83,6 +83,7 @@ def test_numbers_that_are_wrong_are_marked(systems: dict[str, Any]) -> None:
     assert "carried: 0 fail 1,200" in html and "1 judged" in html
 
 
+@pytest.mark.thorough
 def test_literal_words_of_an_idiom_are_marked(systems: dict[str, Any]) -> None:
     systems["translate"] = lambda text: "Sie trat den Eimer um."
     explorer = opened("idioms", "She kicked the bucket today.")

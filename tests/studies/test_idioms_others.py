@@ -135,6 +135,7 @@ def rows_of(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
+@pytest.mark.thorough
 def test_most_occurrences_that_the_matcher_finds_are_idioms(data_folder):
     """Every occurrence is one that was read, and at least 85% of them are idiomatic (79% before names and literal uses
     were excluded)."""

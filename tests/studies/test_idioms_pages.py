@@ -34,6 +34,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
             return {each.path: run_page(each.path, run, folder / each.path, patch) for each in STUDY.notebooks}
 
 
+@pytest.mark.thorough
 def test_every_page_draws_what_its_tables_say(pages: dict[str, Page]) -> None:
     """Marks stand where the tables' values are, in panels of both languages; the footer comes last."""
     found = pages["idioms/literal_errors"]
@@ -143,6 +144,7 @@ def test_one_error_by_hand_comes_to_what_the_study_finds(pages: dict[str, Page])
     assert page.values["of_idiom"].mean() == pytest.approx(found[tuple(one[OF])])
 
 
+@pytest.mark.thorough
 def test_pages_into_a_language_that_the_paper_lacks_show_its_tables(tmp_path, monkeypatch) -> None:
     """One model with a name of forty letters, into Arabic, no idiom's word in the dictionary: nothing is decided."""
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))

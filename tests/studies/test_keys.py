@@ -212,6 +212,7 @@ def base(study: str, runs: dict[str, Any], factory: pytest.TempPathFactory) -> t
     return runs[study]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("study", "name"), [*cases()])
 def test_a_warm_store_gives_what_an_empty_one_does(
     study: str, name: str, runs: dict[str, Any], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory,

@@ -634,6 +634,7 @@ def on_page(name: str, p: NliPermutationParams, folder, monkeypatch):
 NAMES = [notebook.path.partition("/")[2] for notebook in STUDY.notebooks]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_pages_of_several_models_and_sets(models, tmp_path, monkeypatch, name):
     page = on_page(name, several(), tmp_path, monkeypatch)
@@ -648,6 +649,7 @@ def test_pages_without_a_model_say_so(models, tmp_path, monkeypatch, name):
         assert "this run has no model" in page.text.lower()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_pages_of_a_set_without_a_usable_pair_say_so(models, tmp_path, monkeypatch, name):
     p = of_file(own_set(tmp_path / "short.tsv", ["a b\tb a\tneutral"]), "neutral")
@@ -674,6 +676,7 @@ def test_refusals_are_mentioned_where_they_count(models, tmp_path, monkeypatch):
     assert "refused to label are not accepted: reluctant (sandbox:test): " in page.text
 
 
+@pytest.mark.thorough
 def test_pages_of_one_model_that_never_answers_with_a_long_name_on_arabic_text(models, tmp_path, monkeypatch):
     """One model, one set whose name has forty letters, text from right to left, nothing decided."""
     rows = [

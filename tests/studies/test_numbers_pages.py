@@ -200,6 +200,7 @@ def copying(tmp_path, monkeypatch: pytest.MonkeyPatch, translator) -> NumbersPar
     return NumbersParams(models=["dummy"], n_numbers=1, n_templates=2, n_shrunk=1, harvest_pairs=60)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("run", EMPTY)
 def test_pages_of_runs_large_and_empty(run: str, copying: NumbersParams, tmp_path, monkeypatch) -> None:
     params = copying.model_copy(update=EMPTY[run])

@@ -98,6 +98,7 @@ def test_no_page_of_a_function_is_finished_for_another_process(params):
     assert len(set(found)) == 3 and found[2] == found[3]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("identity", [None, "v1"])
 def test_a_page_says_what_is_not_remembered(params, tmp_path, monkeypatch, identity):
     mine = Asked(lambda text: text)

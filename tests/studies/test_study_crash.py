@@ -70,6 +70,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [3, 6])
 def test_a_killed_run_is_taken_up_where_it_was(after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))

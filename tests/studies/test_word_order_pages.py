@@ -65,6 +65,7 @@ def page(fresh: Callable[..., Page]) -> Callable[[str], Page]:
     return cache(fresh)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_of_two_models_draws_and_keeps_its_tables(name, page):
     found = page(name)
@@ -86,6 +87,7 @@ def test_a_page_without_models_says_so_and_shows_the_perturbations(name, fresh):
         assert "No model in this run" in found.text or "No such sentence" in found.text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_without_items_says_so(name, fresh):
     found = fresh(name, min_tokens=900)
@@ -121,6 +123,7 @@ def test_means_of_a_page_are_those_of_the_sentences(run, page):
     assert theme.symbol("beta1", "bleu")
 
 
+@pytest.mark.thorough
 def test_a_mean_over_perturbations_names_those_that_it_leaves_out(run, fresh):
     counts = pages.counts(run).set_index("perturbation")["n"]
     limit = int(counts.median())

@@ -24,6 +24,8 @@ from nbkit.studies.behaviours import behaviours
 from tests.pages import violations
 from tests.studies.long_files import long
 
+pytestmark = pytest.mark.thorough
+
 
 def rows_at(folder: Path) -> pd.DataFrame:
     """The measured rows of all studies of a card."""

@@ -27,6 +27,8 @@ from nbkit.models import CLASSIFIERS, MODELS
 from nbkit.studies import STUDIES, results
 from nbkit.studies.nli_permutation import acceptance
 
+pytestmark = pytest.mark.thorough
+
 PAGE = (Path(__file__).parents[3] / "docs" / "known-answers.md").read_text(encoding="utf-8")
 
 

@@ -54,6 +54,7 @@ def test_lower_may_be_better_and_undecided_items_do_not_count():
     assert board.loc["c", "last"] == 3 and board.loc["a", "last"] == 2  # on the 40 items that b has, too, c is as good
 
 
+@pytest.mark.thorough
 def test_a_thousand_systems_are_ordered_and_not_tested():
     board = ranked(systems(**{f"s{n}": (n % 11) / 10 for n in range(1000)}), CARRIED)
     assert len(board) == 1000 and board["value"].is_monotonic_decreasing

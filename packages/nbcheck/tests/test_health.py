@@ -248,6 +248,7 @@ def test_findings_that_were_read_have_a_verdict():
     assert read == {"right": sum(row["verdict"] == "right" for row in rows), "of": len(rows)}
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif("NBKIT_DATA" not in os.environ, reason="NBKIT_DATA is not set: no outputs of WMT")
 def test_findings_that_were_right_are_still_found():
     """All but boilerplate, which needs whole files."""
@@ -440,6 +441,7 @@ def test_the_work_on_a_line_is_linear():
     assert looks[2] / looks[1] == pytest.approx(2, rel=0.05) and looks[1] / looks[0] == pytest.approx(2, rel=0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif("NBKIT_DATA" not in os.environ, reason="NBKIT_DATA is not set: no references of NTREX")
 def test_references_in_thirty_languages_are_healthy():
     folder = Path(os.environ["NBKIT_DATA"]) / "ntrex"

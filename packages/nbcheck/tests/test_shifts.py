@@ -6,10 +6,13 @@ import random
 import tracemalloc
 from pathlib import Path
 
+import pytest
+
 from nbcheck.shifts import first_exchange, first_shift
 from nbkit.models.services.outputs import read_lines, read_pairs
 
 
+@pytest.mark.thorough
 def test_no_alarm_on_real_outputs_and_planted_faults_are_found(data_folder):
     """Systems and references of all directions of WMT; in four of each, one line lost, put in or exchanged, anywhere.
 
@@ -49,6 +52,7 @@ def test_an_exchange_needs_both_lines_to_say_so():
     assert first_exchange([], []) is None and first_exchange(["a", "b"], ["b", "a"]) is None
 
 
+@pytest.mark.thorough
 def test_checking_a_long_file_takes_little_memory_beside_its_texts(tmp_path: Path):
     """Words of lines as sets took 10 kB a line; lines and sources themselves are about 400 bytes here."""
     rng = random.Random(1)

@@ -177,6 +177,7 @@ RUNS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("run", RUNS)
 def test_pages(run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"suite": "ours.yaml", **RUNS[run]}

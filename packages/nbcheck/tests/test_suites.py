@@ -258,6 +258,7 @@ def test_cases_of_a_template_are_drawn_once_each_and_are_addressed(tmp_path):
     assert next(mended.tests()).id == first.id
 
 
+@pytest.mark.thorough
 def test_a_suite_of_100_000_cases_is_flat_in_memory(tmp_path):
     import tracemalloc
 

@@ -210,6 +210,7 @@ def test_what_failed_becomes_a_suite():
     assert "nothing failed" in nbkit("outcomes", "r.yaml", "--as-suite", "no.csv").output
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("every", [False, True])
 def test_a_suite_of_another_studys_items_has_no_faults(tmp_path, every):
     """English notation in German fails in the study of numbers; the rule of suites lets it pass, and goes there."""

@@ -22,6 +22,8 @@ from nbquantities.numerals import _rules as number_rules
 from nbquantities.rules import rules_of
 from nbquantities.tokenise import _TOKEN, MOST_DIGITS, MOST_LETTERS
 
+pytestmark = pytest.mark.thorough
+
 HAN = (
     "百",
     "万",

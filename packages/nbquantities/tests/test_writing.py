@@ -70,6 +70,7 @@ def test_what_is_written_is_read_again(case):
     assert [number.value for number in find_numbers(written, lang)] == [value]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("lang", "form"), EVERY)
 def test_a_thousand_numbers_without_a_miss_or_a_false_alarm(lang, form):
     draw = random.Random(f"{lang} {form}")

@@ -44,6 +44,7 @@ def sentences_of(drawn, lang: str) -> list[Sentence]:
 # --- sentences
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lang", sandbox.LANGUAGES)
 def test_trees_are_projective_with_one_root_and_universal_labels(drawn, lang):
     for sentence in sentences_of(drawn, lang):
@@ -229,6 +230,7 @@ def test_any_place_can_be_asked_for_and_means_the_same_in_all_languages(index, s
     assert part_of(meaning("general", split, index)[1]) in sandbox.SPLITS[split]
 
 
+@pytest.mark.thorough
 def test_splits_share_no_english_sentence_and_no_set_of_words():
     texts = {split: {p.source.text for p in sandbox.pairs("en", "zh", n=2500, split=split)} for split in sandbox.SPLITS}
     names = list(texts)

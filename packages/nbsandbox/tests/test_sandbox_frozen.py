@@ -22,6 +22,7 @@ def digest(tgt: str, split: str) -> str:
     return state.hexdigest()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("tgt", "split", "expected"), [line.split("\t") for line in DIGESTS.read_text().splitlines()])
 def test_general_is_frozen(tgt, split, expected):
     assert digest(tgt, split) == expected, "raise VERSION only if models and results may be thrown away"

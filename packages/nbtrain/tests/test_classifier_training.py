@@ -30,6 +30,8 @@ from tests.models.by_name import (
 from tests.models.nli_checkpoints import relabel
 from tests.models.trained import check_goes_on, check_read_first, same, use_recipes, weights_of
 
+pytestmark = pytest.mark.thorough
+
 NAMES = ("Tom", "Anna", "a dog", "the old man", "my sister", "a bird")
 VERBS = ("sees", "finds", "likes", "helps")
 ARCHITECTURES = ("roberta", "bart", "distilbert", "infersent", "bilstm", "convnet")

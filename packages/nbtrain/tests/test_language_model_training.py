@@ -37,6 +37,8 @@ from tests.models.by_name import (
 )
 from tests.models.trained import check_goes_on, check_read_first, use_recipes
 
+pytestmark = pytest.mark.thorough
+
 NAMES, VERBS = ("Tom", "Anna", "the old man"), ("sees", "likes", "finds")
 THINGS = ("a dog", "my sister", "the yellow car", "a bird")
 SENTENCES = [f"{who} {verb} {what} today." for who in NAMES for verb in VERBS for what in THINGS]

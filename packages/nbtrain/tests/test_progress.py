@@ -8,6 +8,8 @@ from nbkit import progress
 from nbtrain import train_translator
 from tests.models.small_recipes import tiny, write_words
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture
 def corpus(tmp_path):

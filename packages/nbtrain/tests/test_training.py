@@ -21,6 +21,8 @@ from tests.models.by_name import check_model, load_translator
 from tests.models.small_recipes import tiny, write_words
 from tests.models.trained import check_read_first, same, weights_of
 
+pytestmark = pytest.mark.thorough
+
 
 def trained(reference: Any) -> Any:
     """The model that is trained here that a name means."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.small_disk import run_on_small_disk
+
+pytestmark = pytest.mark.thorough
 
 PROGRAM = """
 import torch

@@ -26,7 +26,7 @@ from tests.models.by_name import check_model, load_translator, resolve
 from tests.models.small_recipes import tiny, write_words
 from tests.models.trained import same, weights_of
 
-pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")]
 
 TEXTS = ["the old dog sees the cat .", "the cat ."]
 

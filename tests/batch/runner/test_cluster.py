@@ -210,6 +210,7 @@ def test_workers_know_whether_the_run_may_start_programs(toy, machines, monkeypa
     assert done.error is None and done.value is allowed
 
 
+@pytest.mark.thorough
 def test_without_an_address_workers_are_processes_of_this_machine(toy, no_notebooks):
     variables = dict(os.environ)
     summary = run(grid(["eins", "zwei"]), executor="dask", workers=2)

@@ -66,6 +66,7 @@ def test_a_task_that_was_only_beside_a_killed_one_is_done(tmp_path):
     assert done.error is None
 
 
+@pytest.mark.thorough
 def test_a_killed_task_is_tried_again_with_no_other_beside_it(tmp_path):
     """Where memory ran out, what ran beside it may have been to blame."""
     flag = repr(str(tmp_path / "at work"))
@@ -97,6 +98,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["SIGKILL", "SIGINT"])
 def test_workers_end_with_their_parent(tmp_path, how):
     import signal

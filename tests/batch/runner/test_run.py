@@ -50,6 +50,7 @@ def outputs_of(notebook: Path) -> list[dict]:
     return [output for cell in cells for output in cell.get("outputs", [])]
 
 
+@pytest.mark.thorough
 def test_failures_keep_their_notebook_and_the_grid_goes_on(toy):
     run_file = grid("[eins, zwei, tot]", "bad: [zwei]")
     summary = run(run_file, workers=2)
@@ -84,6 +85,7 @@ def test_failures_keep_their_notebook_and_the_grid_goes_on(toy):
     assert computed(toy).total() == 60
 
 
+@pytest.mark.thorough
 def test_a_finished_grid_is_left_alone_until_something_changes(toy, monkeypatch):
     planned = dry_run(grid("[eins, zwei]", notebooks="[letters]"))
     assert (planned.cells, planned.units, planned.texts, planned.stored, len(planned.executed)) == (2, 9, 0, 0, 2)
@@ -208,6 +210,7 @@ def test_a_grid_goes_on_after_ctrl_c_and_kill_9(toy):
     assert json.loads((output / "run.json").read_text())["status"] == "done"
 
 
+@pytest.mark.thorough
 def test_outcomes_come_with_the_run_and_their_failure_loses_nothing(toy, capfd, monkeypatch):
     output = run(grid("[eins, zwei]", "n: 3", notebooks="[summary]"), workers=1).output
     file = output / "outcomes" / "toy.parquet"
@@ -266,6 +269,7 @@ def test_a_link_in_the_output_folder_is_refused(toy, room):
     assert list(elsewhere.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_a_clock_that_is_set_back_during_a_run_changes_no_duration(toy, monkeypatch):
     times = iter(range(2_000_000_000, 0, -259_200))
     monkeypatch.setattr("nbkit.batch.run.time.time", lambda: next(times))
