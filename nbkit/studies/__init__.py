@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from nbkit.registry import CUSTOM, Registry
 from nbkit.studies.exports import outcomes, write_outcomes
+from nbkit.studies.parts import item_id
 from nbkit.studies.results import Outcomes, read_outcomes
-from nbkit.studies.study import Study, item_id
+from nbkit.studies.study import Study
 
 __all__ = ["STUDIES", "Outcomes", "item_id", "outcomes", "read_outcomes", "write_outcomes"]
 

@@ -18,7 +18,8 @@ import numpy as np
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import as_csv, atomic_write
 from nbkit.store.shards import plain
-from nbkit.studies.study import OUTCOMES, Part, Run, Study
+from nbkit.studies.parts import OUTCOMES, Part, Run
+from nbkit.studies.study import Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ def outcomes(params: Any, table: str = OUTCOMES) -> Any:
     run = Run(params.study, params)
     files = run.files(table)
     if sum(pq.read_metadata(file).num_rows for file in files) <= LARGE:
-        return run.read(table)
+        return params.study.read(params, table)
     import duckdb
 
     return duckdb.read_parquet([file for file in files if pq.read_metadata(file).num_rows], union_by_name=True)

@@ -23,7 +23,8 @@ from nbkit.studies.base import Notebook
 from nbkit.studies.disambiguation import attacks, items, judge, mining, senses
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
 from nbkit.studies.disambiguation.spans import with_texts
-from nbkit.studies.study import Run, Study, Table
+from nbkit.studies.parts import Run
+from nbkit.studies.study import Study, Table
 from nbkit.text.parsers import check_lemmas, check_parser, parser_for
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from nbkit.studies.idioms.links import (
     tokens,
 )
 from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams
-from nbkit.studies.study import Part, Run
+from nbkit.studies.parts import Part, Run
 from nbkit.text.phrases import read_phrase, stop_words
 from nbkit.text.sentences import Text
 

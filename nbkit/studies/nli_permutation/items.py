@@ -23,7 +23,7 @@ from nbkit.studies.nli_permutation.params import (
     NliPermutationParams,
     clumped,
 )
-from nbkit.studies.study import item_id
+from nbkit.studies.parts import item_id
 from nbkit.text.parsers import rules_for
 
 #: Pairs that are permuted, and judged, at a time.

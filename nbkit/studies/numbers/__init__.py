@@ -20,7 +20,8 @@ from nbkit.studies.numbers.items import CASE, drawn, items, problems, template_i
 from nbkit.studies.numbers.judge import GROUPS, SMALLEST, copies, in_training, outcomes, smallest, training_inputs
 from nbkit.studies.numbers.params import NumbersParams
 from nbkit.studies.numbers.running import REFERENCE, flags, running_text, sentence_inputs, sentences, spans
-from nbkit.studies.study import Part, Run, Study, Table
+from nbkit.studies.parts import Part, Run
+from nbkit.studies.study import Study, Table
 
 _OF_TEMPLATES = ("templates", "items", "copies", "outcomes", "smallest", "in_training")
 _OF_SENTENCES = ("sentences", "flags", "running_text")

@@ -19,7 +19,7 @@ from nbkit.models.translators.texts import corpus_texts_identity, score_of_sums,
 from nbkit.numbers import Quantity, Verdict, compare_quantities, find_quantities, with_ends
 from nbkit.studies.answering import Cell
 from nbkit.studies.numbers.params import NumbersParams
-from nbkit.studies.study import item_id
+from nbkit.studies.parts import item_id
 
 #: What the corpus's own translations are called, which are judged like a system.
 REFERENCE = "reference"

@@ -12,7 +12,7 @@ from nbkit.measure.bleu import BleuAsCoded
 from nbkit.measure.displacement import carried_displacement, displacement
 from nbkit.perturb import CONTROL
 from nbkit.studies.answering import Cell
-from nbkit.studies.study import Part, Run
+from nbkit.studies.parts import Part, Run
 from nbkit.studies.word_order.params import WordOrderParams
 
 #: What distinguishes rows of items, and with the sentence those of every table.
