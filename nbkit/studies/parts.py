@@ -422,7 +422,7 @@ def _compute(parts: Sequence[Part], executor: Executor | None) -> None:
 
 
 def stacked(tables: Iterable[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
-    """The rows of several tables; *columns* where there are none.
+    """The rows of several tables; a table of *columns* if they have no row.
 
     >>> import pandas as pd
     >>> stacked([pd.DataFrame(), pd.DataFrame({"n": [1]}, index=[7])], ["n"]).index, list(stacked([], ["n", "n"]))
