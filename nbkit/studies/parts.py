@@ -434,6 +434,15 @@ def stacked(tables: Iterable[pd.DataFrame], columns: Iterable[str]) -> pd.DataFr
     return pd.concat(some, ignore_index=True) if some else pd.DataFrame(columns=list(dict.fromkeys(columns)))
 
 
+def spans(text: str, places: Iterable[Sequence[int]], label: str) -> list[dict[str, Any]]:
+    """What to mark in one of the texts of a row, as the column *spans* holds it; *text* is that column's name.
+
+    >>> spans("source", [(4, 9)], "number")
+    [{'text': 'source', 'start': 4, 'end': 9, 'label': 'number'}]
+    """
+    return [{"text": text, "start": int(start), "end": int(end), "label": label} for start, end in places]
+
+
 def item_id(*values: Any) -> str:
     """The id of an item: the digest of its languages and of all that is known of it before a system answers.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nbkit import corpora
 from nbkit.corpora.corpus import FileCorpus, is_raw
@@ -23,12 +23,8 @@ from nbkit.studies.base import Notebook
 from nbkit.studies.disambiguation import attacks, items, judge, mining, senses
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
 from nbkit.studies.disambiguation.spans import with_texts
-from nbkit.studies.parts import Run
 from nbkit.studies.study import Study, Table
 from nbkit.text.parsers import check_lemmas, check_parser, parser_for
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["STUDY", "DisambiguationParams"]
 
@@ -98,12 +94,6 @@ def _has_links(params: DisambiguationParams, corpus: str) -> bool:
     return first is None or first.alignment is not None
 
 
-def _with_texts(run: Run, part: Any, rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a part of outcomes or attacks with the texts and marks that browsers show."""
-    known = part.of_base.rows
-    return with_texts(rows, known, run.answers(part.cell, known), part.cell.source)
-
-
 def _trained_on(params: DisambiguationParams, cell: Cell) -> list[Any]:
     return [mining.corpus_identity(params, cell, params.training_corpus), params.training_pairs]
 
@@ -157,7 +147,7 @@ STUDY = Study(
     skips=_skips,
     uses_more=_uses_more,
     pages=_page_cells,
-    texts=_with_texts,
+    texts=with_texts,
     exports=("outcomes", "attacks"),
     exported=lambda params, cell: cell.model in params.models,
     bounds={"n_pairs": ("pairs", "units"), "n_test": ("items", "rows")},

@@ -34,7 +34,7 @@ from nbkit.studies.idioms.links import (
     tokens,
 )
 from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams
-from nbkit.studies.parts import Part, Run
+from nbkit.studies.parts import Part, Run, spans
 from nbkit.text.phrases import read_phrase, stop_words
 from nbkit.text.sentences import Text
 
@@ -290,14 +290,10 @@ def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     if "idiom" in rows:
         triggers = rows["trigger_tokens"] if "trigger_tokens" in rows else [()] * len(rows)
         each = zip(rows["item"].map(items["spans"]), shown["output"], triggers, strict=True)
-        spans: Any = [
-            _spans("source", two_by_two(idiom), "idiom")
-            + _spans("output", [token_spans(output, part.cell.target)[token] for token in literal], "trigger")
+        marks: Any = [
+            spans("source", two_by_two(idiom), "idiom")
+            + spans("output", [token_spans(output, part.cell.target)[token] for token in literal], "trigger")
             for idiom, output, literal in each
         ]
-        shown["spans"] = spans
+        shown["spans"] = marks
     return shown
-
-
-def _spans(text: str, places: Any, label: str) -> list[dict[str, Any]]:
-    return [{"text": text, "start": start, "end": end, "label": label} for start, end in places]

@@ -19,8 +19,8 @@ from nbkit.studies.base import Notebook
 from nbkit.studies.numbers.items import CASE, drawn, items, problems, template_inputs, templates
 from nbkit.studies.numbers.judge import GROUPS, SMALLEST, copies, in_training, outcomes, smallest, training_inputs
 from nbkit.studies.numbers.params import NumbersParams
-from nbkit.studies.numbers.running import REFERENCE, flags, running_text, sentence_inputs, sentences, spans
-from nbkit.studies.parts import Part, Run
+from nbkit.studies.numbers.running import REFERENCE, flags, marks, running_text, sentence_inputs, sentences
+from nbkit.studies.parts import Part, Run, spans
 from nbkit.studies.study import Study, Table
 
 _OF_TEMPLATES = ("templates", "items", "copies", "outcomes", "smallest", "in_training")
@@ -47,7 +47,7 @@ def _texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     if part.table.name == "outcomes":
         rows = rows.join(known["source"], on="item")
         at = known["template"].str.find(PLACEHOLDER)
-        marked = {item: [{"text": "source", "start": start, "end": start + len(number), "label": "number"}]
+        marked = {item: spans("source", [(start, start + len(number))], "number")
                   for item, start, number in zip(known.index, at, known["written"], strict=True)}  # fmt: skip
         return rows.assign(output=run.answers(part.cell, rows)["source"], spans=rows["item"].map(marked))
     answered = {(REFERENCE, item): text for item, text in known["reference"].items()}
@@ -57,7 +57,7 @@ def _texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.join(known[["source", "reference"]], on="sentence")
     given = rows[["own", "shared", "source", "source_language", "kind"]].itertuples(index=False, name=None)
     shown: dict[str, Any] = {"output": [answered[key] for key in zip(rows["model"], rows["sentence"], strict=True)],
-                             "spans": [spans(*each) for each in given]}  # fmt: skip
+                             "spans": [marks(*each) for each in given]}  # fmt: skip
     return rows.assign(**shown)
 
 
