@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, partial
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar, get_origin
 
@@ -371,22 +372,30 @@ def only(*tables: str) -> frozenset[str]:
 class StudyParams(BaseModel):
     """Base of a study's parameters: frozen, no unknown fields, every field with a default.
 
+    The section *Parameters* of a class's docstring describes its fields, also on the command line.
     Every field is part of the keys of all tables, unless it is marked with `NOT_IN_KEYS` or `only`. The defaults are
     those of the study's notebooks (a test compares them).
+
+    Parameters
+    ----------
+    seed
+        Part of the address of every random draw.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        for about in cls.model_fields.values():  # the text below a field describes it, in as many lines as it takes
-            about.description = " ".join(about.description.split()) if about.description else None
+        kinds = (kind for kind in reversed(cls.__mro__) if issubclass(kind, StudyParams))
+        docs = "\n".join(cleandoc(kind.__doc__ or "") for kind in kinds)
+        for name, words in re.findall(r"^(\w+)\n((?: {4}.+(?:\n|$))+)", docs, re.MULTILINE):
+            if name in cls.model_fields:
+                cls.model_fields[name].description = " ".join(words.split())
 
     #: The study whose parameters these are; it enters itself.
     study: ClassVar[Any] = None
 
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
-    """Part of the address of every random draw."""
 
     def __init__(self, place: str = "", /, **values: Any):
         """The parameters of *values*; errors call them *place*. Raises `ParamsError`, caused by pydantic's error."""
@@ -471,12 +480,18 @@ def _guarding(kind: type[StudyParams], hidden: frozenset[str]) -> type[StudyPara
 
 
 class ModelParams(StudyParams):
-    """Base of the parameters of a study that runs models. How a model runs is part of its identity."""
+    """Base of the parameters of a study that runs models. How a model runs is part of its identity.
+
+    Parameters
+    ----------
+    device
+        Where models run: auto, cpu, cuda, cuda:N, mps or xpu.
+    dtype
+        Precision in which models run; auto: bfloat16 on a GPU, else float32.
+    """
 
     device: Annotated[Device, NOT_IN_KEYS] = "auto"
-    """Where models run: auto, cpu, cuda, cuda:N, mps or xpu."""
     dtype: Annotated[Dtype, NOT_IN_KEYS] = "auto"
-    """Precision in which models run; auto: bfloat16 on a GPU, else float32."""
 
     @property
     def running(self) -> dict[str, Any]:
@@ -522,11 +537,16 @@ class JudgedParams(ModelParams):
 
 
 class TranslatorParams(ModelParams):
-    """Base of the parameters of a study that runs translators."""
+    """Base of the parameters of a study that runs translators.
+
+    Parameters
+    ----------
+    max_new_tokens
+        Longest translation, in subwords; None: depends on the length of the source.
+    """
 
     beams: Annotated[Beams, NOT_IN_KEYS] = 4
     max_new_tokens: Annotated[int | None, Field(ge=1, le=MOST_NEW_TOKENS, strict=True), NOT_IN_KEYS] = None
-    """Longest translation, in subwords; None: depends on the length of the source."""
 
     @property
     def decoding(self) -> Decoding:
