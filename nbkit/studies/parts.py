@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -421,7 +421,7 @@ def _compute(parts: Sequence[Part], executor: Executor | None) -> None:
         raise NbkitError("\n".join(messages)) from failures[0]
 
 
-def stacked(tables: Iterable[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
+def stacked(tables: Iterable[pd.DataFrame], columns: Iterable[Hashable]) -> pd.DataFrame:
     """The rows of several tables; a table of *columns* if they have no row.
 
     >>> import pandas as pd

@@ -6,7 +6,7 @@ have no literal error by construction, and a copy of the source, which has a wor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -117,15 +117,16 @@ def control_outcomes(
     splits: pd.DataFrame,
 ) -> pd.DataFrame:  # fmt: skip
     """`outcomes` of the controls."""
-    tables = [
-        _judged(params, cell, items, items[column], dictionary, links, splits).assign(**_control(name))
-        for name, column in CONTROLS.items()
-    ]
+    return _of_controls(
+        items, lambda translations: _judged(params, cell, items, translations, dictionary, links, splits)
+    )
+
+
+def _of_controls(rows: pd.DataFrame, judged: Callable[[pd.Series], pd.DataFrame]) -> pd.DataFrame:
+    """What *judged* says of the translations of each control, columns of *rows*."""
+    names = {name: {"name": name, "condition": "", "model": name} for name in CONTROLS}
+    tables = [judged(rows[column]).assign(**names[name]) for name, column in CONTROLS.items()]
     return pd.concat(tables, ignore_index=True)
-
-
-def _control(name: str) -> dict[str, str]:
-    return {"name": name, "condition": "", "model": name}
 
 
 def _judged(
@@ -198,10 +199,7 @@ def similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame, answers: pd.D
 
 def control_similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame) -> pd.DataFrame:
     """`similar` of the controls."""
-    tables = [
-        _likeness_to_plain(cell, plain, plain[column]).assign(**_control(name)) for name, column in CONTROLS.items()
-    ]
-    return pd.concat(tables, ignore_index=True)
+    return _of_controls(plain, lambda translations: _likeness_to_plain(cell, plain, translations))
 
 
 def _likeness_to_plain(cell: Cell, plain: pd.DataFrame, translations: pd.Series) -> pd.DataFrame:

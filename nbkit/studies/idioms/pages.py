@@ -179,10 +179,8 @@ def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequ
 def named(table: pd.DataFrame) -> pd.DataFrame:
     """The values of the run's systems with their intervals, for an answer; controls have none."""
     own = table[~table["model"].isin(CONTROL_NAMES)].reset_index(drop=True)
-    systems = [scores.system_label(*each) for each in zip(own["model"], own["condition"], strict=True)]
-    return own[["language", "value", "low", "high"]].assign(value=own["value"].astype(float)).join(
-        pd.Series(systems, name="system", dtype=object)
-    )[["language", "system", "value", "low", "high"]]  # fmt: skip
+    own["system"] = [scores.system_label(*each) for each in zip(own["model"], own["condition"], strict=True)]
+    return own[["language", "system", "value", "low", "high"]].astype({"value": float})
 
 
 # ----------------------------------------------------------------------------

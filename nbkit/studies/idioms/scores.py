@@ -18,6 +18,7 @@ from nbkit.studies.idioms import STUDY
 from nbkit.studies.idioms.judge import UNITS, litter_variants
 from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams, System, paper_name
 from nbkit.studies.paper import NOT_PRINTED
+from nbkit.studies.parts import stacked
 from nbkit.studies.summarise import corpus_score, of_sums, summarise
 
 #: What identifies a system in every table of a page.
@@ -45,7 +46,7 @@ def read(params: IdiomsParams, table: str = "outcomes", *, controls: bool = True
     """
     names = [table, f"control_{table}"] if controls else [table]
     tables = [STUDY.read(params, name) for name in names]
-    found = pd.concat([each for each in tables if len(each)] or tables[:1], ignore_index=True)
+    found = stacked(tables, tables[0])
     found = found.reindex(columns=list(dict.fromkeys([*found, *(params.variants if table == "outcomes" else ())])))
     found = found.drop(columns="model").rename(columns={"target_language": "language", "name": "model"})
     found = found.assign(system=[system_label(*each) for each in zip(found["model"], found["condition"], strict=True)])

@@ -68,23 +68,15 @@ STUDY = Study(
     "Systems for Numerical Translation",
     params=NumbersParams,
     tables=(
-        Table(
-            templates,
-            inputs=template_inputs,
-            asks=lambda params: params.asks_for_templates,
-            columns=("capability", "template", "place"),
-        ),
+        Table(templates, inputs=template_inputs, asks=lambda params: params.asks_for_templates,
+              columns=("capability", "template", "place")),
         Table(items, size=lambda params, cell: len(drawn(params, cell)), columns=("item", *CASE)),
         Table(outcomes, columns=(*GROUPS, *_PAIR, "strict", "lenient", "error", "found", "stand_in")),
         Table(smallest, columns=(*SMALLEST, *_PAIR)),
         Table(copies, columns=("capability", "format", "value", "written", *_PAIR, "strict", "lenient")),
         Table(in_training, inputs=training_inputs, columns=("places", "length", "n", *_PAIR)),
-        Table(
-            sentences,
-            inputs=sentence_inputs,
-            size=lambda params, cell: params.n_sentences,
-            columns=("item", "source", "reference", "kinds"),
-        ),
+        Table(sentences, inputs=sentence_inputs, size=lambda params, cell: params.n_sentences,
+              columns=("item", "source", "reference", "kinds")),
         Table(flags, columns=("item", "unit", "flags", "chrf", "chrf_sums")),
         Table(running_text, columns=_RUNNING),
     ),
@@ -97,6 +89,6 @@ STUDY = Study(
     behaviour=Path(__file__).with_name("behaviour.yaml"),
     bounds={"n_cases": ("outcomes", "rows")},
     notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
-)
+)  # fmt: skip
 
 __all__ = ["STUDY", "NumbersParams"]

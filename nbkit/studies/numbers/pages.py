@@ -44,13 +44,10 @@ def rules() -> dict[str, str]:
 
 def rates(found: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Strict and lenient pass rates side by side: *by*, n and, of each verdict, the rate, ``…_low`` and ``…_high``."""
-    both = [summarise(found, verdict, by, **SHARE) for verdict in ("strict", "lenient")]
-    named = [
-        each[[*by, "n", "value", "low", "high"]].rename(
-            columns={"value": verdict, "low": f"{verdict}_low", "high": f"{verdict}_high"}
-        )
-        for verdict, each in zip(("strict", "lenient"), both, strict=True)
-    ]
+    named = []
+    for verdict in ("strict", "lenient"):
+        names = {"value": verdict, "low": f"{verdict}_low", "high": f"{verdict}_high"}
+        named.append(summarise(found, verdict, by, **SHARE).rename(columns=names)[[*by, "n", *names.values()]])
     return named[0].merge(named[1], on=[*by, "n"])
 
 

@@ -12,7 +12,7 @@ from nbkit.measure.bleu import BleuAsCoded
 from nbkit.measure.displacement import carried_displacement, displacement
 from nbkit.perturb import CONTROL
 from nbkit.studies.answering import Cell
-from nbkit.studies.parts import Part, Run, spans
+from nbkit.studies.parts import Part, Run, spans, stacked
 from nbkit.studies.word_order.params import WordOrderParams
 
 #: What distinguishes rows of items, and with the sentence those of every table.
@@ -121,7 +121,7 @@ def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
         for kappa in params.kappas()
         if not hasattr(kappa, "problem")  # has weights: too slow for every pair of perturbations
     ]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(SIMILARITY))
+    return stacked(tables, SIMILARITY)
 
 
 def as_coded(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from nbkit.perturb import CONTROL, PERTURBATIONS, label
 from nbkit.seeding import address
 from nbkit.studies import notebook
 from nbkit.studies.exports import outcomes, where
+from nbkit.studies.parts import stacked
 from nbkit.studies.summarise import correlate, summarise
 from nbkit.studies.word_order import STUDY, WordOrderParams
 from nbkit.yaml_text import read_own
@@ -67,7 +68,7 @@ def means(
                   within=within if kappa.bounded else None, cluster="sentence", **how)
         for kappa in params.kappas()
     ]  # fmt: skip
-    return in_paper_order(pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True))
+    return in_paper_order(stacked(tables, tables[0]))
 
 
 def preference_figure(params: WordOrderParams, table: pd.DataFrame, y: str, hue: str | None = None) -> Figure:
@@ -125,7 +126,7 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
     chance = means(params, drawn, "chance", ["target_language", "perturbation"]).assign(score="chance")
     there = tables[0][[*keys, "metric"]]
     tables.append(there.merge(chance, on=["target_language", "perturbation", "metric"]))
-    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
+    return stacked(tables, tables[0])
 
 
 def dumbbells(params: WordOrderParams, scores: pd.DataFrame, metric: str, spacing: str) -> Figure:

@@ -114,17 +114,9 @@ class WordOrderParams(TranslatorParams):
             raise ValueError(f"kappa '{self.kappa}' is not among the metrics {self.metrics}; add it there")
         if self.source in self.languages:
             raise ValueError(f"'{self.source}' is both the source and a target language; remove it from languages")
-        return self
-
-    @model_validator(mode="after")
-    def _all_counted(self) -> WordOrderParams:
         if isinstance(self.n_pairs, dict) and (missing := set(self.languages) - self.n_pairs.keys()):
             codes = ", ".join(in_order(missing))
             raise ValueError(f"n_pairs gives no number for {codes}; every language needs one, or one number for all")
-        return self
-
-    @model_validator(mode="after")
-    def _known_options(self) -> WordOrderParams:
         for name, options in self.metric_options.items():
             if name not in self.metrics:
                 raise ValueError(f"metric_options: '{name}' is not among the metrics {self.metrics}")
