@@ -17,7 +17,19 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeAlias,
+    TypeVar,
+    get_origin,
+)
 
 from pydantic import (
     AfterValidator,
@@ -451,6 +463,16 @@ class StudyParams(BaseModel):
         inside = set().union(*(_key_fields(kind, table) for table in tables))
         outside = {name for name, field in kind.model_fields.items() if NOT_IN_KEYS not in field.metadata} - inside
         return _guarding(kind, frozenset(outside)).model_construct(**dict(self)) if outside else self
+
+    @model_validator(mode="after")
+    def _without_contradictions(self) -> Self:
+        if problem := or_value_error(lambda found: next(found, None), self.contradictions()):
+            raise ValueError(problem)
+        return self
+
+    def contradictions(self) -> Iterator[str]:
+        """Fields that do not fit together, each with the way out; the first is reported, others may follow from it."""
+        yield from ()
 
     def notes(self) -> Iterator[str]:
         """What is worth knowing before a run with these parameters, though nothing prevents it."""

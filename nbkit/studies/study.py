@@ -207,7 +207,8 @@ class Study:
         found = []
         languages = getattr(params, "languages", None) or [params.language]
         for language, model in product(languages, params.models):
-            tags = {"language": language, "model": self.label(params, model)}
+            named = isinstance(params.models, dict)  # by what tables call them, in several versions each
+            tags = {"language": language, "model": model if named else self.label(params, model)}
             narrowed = params.narrowed(language, model)
             found.append(base.Cell(cell_label(*tags.values()), narrowed, {**tags, **self.tags(params)}))
         return found

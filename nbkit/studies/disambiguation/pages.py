@@ -331,24 +331,22 @@ def whole_sentences(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.D
     measures = {"freq": MEASURE_OF["freq"], "ppmi": MEASURE_OF["ppmi_published"]}
 
     @cache
-    def total(key: str, homograph: str, sense: str, measure: str, place: tuple[int, int] | None) -> float:
-        """The sum over a seed's words, or the bias of the word at one place."""
-        sentences = texts[key].sentences
-        words = lemmas(texts[key]) if place is None else [(sentences[place[0]].lemmas or ())[place[1]].lower()]
-        return sum(measures[measure](known(items.at[key, "fold"]), word, homograph, sense) for word in words)
+    def of_seed(key: str, homograph: str, sense: str, measure: str) -> float:
+        counts = known(items.at[key, "fold"])
+        return sum(measures[measure](counts, word, homograph, sense) for word in lemmas(texts[key]))
 
     found: dict[str, list[float]] = {f"{measure}_{side}": [] for measure in measures for side in ("right", "wrong")}
     each: Any = attacks.itertuples()
     for row in each:
         *_, replaced, number = json.loads(row.sample)
-        counts, length = known(items.at[row.key, "fold"]), len(texts[row.key]) + (replaced is None)
+        text, counts = texts[row.key], known(items.at[row.key, "fold"])
+        gone = [] if replaced is None else [(text.sentences[number].lemmas or ())[replaced].lower()]
         for measure, of_word in measures.items():
             for side, sense in (("right", row.sense), ("wrong", row.adversarial)):
-                whole = total(row.key, row.homograph, sense, measure, None) + of_word(
-                    counts, row.attractor, row.homograph, sense
-                )
-                gone = 0 if replaced is None else total(row.key, row.homograph, sense, measure, (number, replaced))
-                found[f"{measure}_{side}"].append((whole - gone) / length)
+                whole = of_seed(row.key, row.homograph, sense, measure)
+                whole += of_word(counts, row.attractor, row.homograph, sense)
+                whole -= sum(of_word(counts, word, row.homograph, sense) for word in gone)
+                found[f"{measure}_{side}"].append(whole / (len(text) + (replaced is None)))
     return attacks.assign(**found)
 
 

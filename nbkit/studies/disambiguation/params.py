@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
 from nbkit import models
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
@@ -24,7 +24,6 @@ from nbkit.studies.base import (
     TranslatorParams,
     Translators,
     only,
-    or_value_error,
 )
 
 Kind = Literal["IH", "RH", "InH", "RnH"]
@@ -200,49 +199,40 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     beams: Annotated[Beams, NOT_IN_KEYS] = 5
     on_error: OnError = "raise"
 
-    @model_validator(mode="after")
-    def _consistent(self) -> DisambiguationParams:
+    def contradictions(self) -> Iterator[str]:
+        """Fields that do not fit together, each with the way out."""
         if self.source == self.target:
-            raise ValueError(f"source and target are both '{self.source}': choose another target")
+            yield f"source and target are both '{self.source}': choose another target"
         if self.folds == 1:
-            raise ValueError(
-                "folds: with 1 part, none is left to count biases on; use 0 (no cross-fitting) or at least 2"
-            )
+            yield "folds: with 1 part, none is left to count biases on; use 0 (no cross-fitting) or at least 2"
         if self.voters and (self.folds or len(self.voters) < 4):
-            raise ValueError(
+            yield (
                 f"voters: {len(self.voters)} systems with folds: {self.folds}; at least four are needed, so that three "
                 "others decide, and folds: 0"
             )
         if not self.folds and not self.test_corpora:
-            raise ValueError("test_corpora: nothing to test on; name a corpus, or use cross-fitting (folds: 10)")
+            yield "test_corpora: nothing to test on; name a corpus, or use cross-fitting (folds: 10)"
         for name, twin in self.twins.items():
             if name not in self.models:
-                raise ValueError(f"twins: '{name}' is not in models {self.models}; add it there")
+                yield f"twins: '{name}' is not in models {self.models}; add it there"
             if twin in self.models:
-                raise ValueError(
-                    f"twins: '{twin}' is already in models; name a model trained from another seed than '{name}'"
-                )
-        self._check_aligners()
+                yield f"twins: '{twin}' is already in models; name a model trained from another seed than '{name}'"
+        name, ways_out = self.hypothesis_aligner, "use eflomal, lexicon:FILE or embeddings:MODEL"
+        if name == "gold" or name.startswith(FILE):
+            yield f"hypothesis_aligner: '{name}' does not align translations made by this run; {ways_out}"
+        if name == "lexicon" and self.aligner != "gold":
+            yield (
+                f"hypothesis_aligner: 'lexicon' is made from the gold alignment, and 'aligner: {self.aligner}' has "
+                f"none; {ways_out}"
+            )
         nouns = nouns_of(self.target)
         if self.target_words == "forms" and self.target_nouns != "any" and not (nouns and nouns.capitals):
-            raise ValueError(
+            yield (
                 f"target_nouns: '{self.target_nouns}' cannot identify nouns of '{self.target}' by their form alone; "
                 "parse the translations (target_words: lemmas), or count all words (target_nouns: any)"
             )
         if self.lexicon.isidentifier():  # a name; files are checked by `problems`, where other problems of the run are
-            or_value_error(DisambiguationParams._lexicon, self)  # not stored: a copy may have another lexicon
-        return self
-
-    def _check_aligners(self) -> None:
-        name = self.hypothesis_aligner
-        ways_out = "use eflomal, lexicon:FILE or embeddings:MODEL"
-        if name == "gold" or name.startswith(FILE):
-            raise ValueError(f"hypothesis_aligner: '{name}' does not align translations made by this run; {ways_out}")
-        if name == "lexicon" and self.aligner != "gold":
-            raise ValueError(
-                f"hypothesis_aligner: 'lexicon' is made from the gold alignment, and 'aligner: {self.aligner}' has "
-                f"none; {ways_out}"
-            )
+            self._lexicon()  # not stored: a copy may have another lexicon
 
     @property
     def translated_by(self) -> list[str]:

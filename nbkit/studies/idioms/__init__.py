@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nbkit.models.probes import has_states
-from nbkit.studies import base
 from nbkit.studies.answering import Cell, Translators, Use
-from nbkit.studies.base import Notebook, cell_label
+from nbkit.studies.base import Notebook
 from nbkit.studies.idioms import items, judge, links, others, training
 from nbkit.studies.idioms.params import IdiomsParams, System, paper_name
 from nbkit.studies.idioms.problems import problems
@@ -36,14 +35,6 @@ def _skipped(params: IdiomsParams, cell: Cell) -> Iterator[str]:
 def _points(params: IdiomsParams) -> Iterator[Cell]:
     for language in params.languages:
         yield from (Cell(params.source, language, system.name) for system in params.systems)
-
-
-def _page_cells(params: IdiomsParams) -> Iterator[base.Cell]:
-    """A page per model, in all its conditions."""
-    for language in params.languages:
-        for model in params.models:
-            tags = {"language": language, "model": model}
-            yield base.Cell(cell_label(language, model), params.narrowed(language, model), tags)
 
 
 def _voters(params: IdiomsParams) -> list[Use]:
@@ -83,7 +74,6 @@ STUDY = Study(
     check=problems,
     skips=_skipped,
     uses_more=_voters,
-    pages=_page_cells,
     exports=("outcomes", "control_outcomes", "similar", "control_similar", "probes", "compared"),
     texts=judge.with_shown_texts,
     verdict="fail: a word of the idiom is translated literally (LitTER); undecided: no word could be looked for",

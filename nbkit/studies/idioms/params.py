@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from nbkit.corpora.idioms import training_copies
 from nbkit.models.probes import CONTEXTS, Context, EndState
@@ -182,26 +183,25 @@ class IdiomsParams(TranslatorParams):
         wanted = {*names, "full"} if names else set()
         return [name for name in CONTEXTS if name in wanted]
 
-    @model_validator(mode="after")
-    def _consistent(self) -> IdiomsParams:
+    def contradictions(self) -> Iterator[str]:
+        """Fields that do not fit together, each with the way out."""
         if self.source in self.languages:
-            raise ValueError(f"'{self.source}' is both the source and a target; remove it from languages")
+            yield f"'{self.source}' is both the source and a target; remove it from languages"
         if self.voters is not None and (len(self.voters) < 4 or self.contexts):
-            raise ValueError(
+            yield (
                 f"voters: {len(self.voters)} systems with contexts: {self.contexts}; at least four are needed, so that "
                 "three others decide, and contexts: [], as probes read references"
             )
         if self.data == "mined" and not self.corpora:
-            raise ValueError("data is 'mined', but corpora is empty: name the parallel corpora to mine")
+            yield "data is 'mined', but corpora is empty: name the parallel corpora to mine"
         if self.corpora and self.data != "mined":
-            raise ValueError(
+            yield (
                 f"corpora are mined only if data is 'mined', but it is '{self.data}'; set data: mined or remove corpora"
             )
         names = {system.name: system.label for system in self.systems}
         for system in self.systems:
             if (other := names[system.name]) != system.label:
-                raise ValueError(f"'{system.label}' and '{other}' are the same model, {system.name}: remove one")
-        return self
+                yield f"'{system.label}' and '{other}' are the same model, {system.name}: remove one"
 
     @property
     def probing(self) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from nbkit.corpora.nli import find_nli, nli_tokenizer
 from nbkit.files import OnError
@@ -120,16 +121,13 @@ class NliPermutationParams(JudgedParams):
                 )
         return sorted(set(shares))
 
-    @model_validator(mode="after")
-    def _consistent(self) -> NliPermutationParams:
+    def contradictions(self) -> Iterator[str]:
+        """Fields that do not fit together, each with the way out."""
         if self.unit == "character" and not is_unspaced(self.language):
-            raise ValueError(
-                f"unit 'character' is for languages without spaces; '{self.language}' has them: use unit: word"
-            )
+            yield f"unit 'character' is for languages without spaces; '{self.language}' has them: use unit: word"
         for name in self.max_entropy:
             if name not in self.models:
-                raise ValueError(f"max_entropy: '{name}' is not among the models {self.models}; add it there")
-        return self
+                yield f"max_entropy: '{name}' is not among the models {self.models}; add it there"
 
     @property
     def scored_models(self) -> list[str]:

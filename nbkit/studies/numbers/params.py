@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from nbkit.corpora.templates import own_file
 from nbkit.files import expand_path
@@ -92,11 +93,10 @@ class NumbersParams(TranslatorParams):
             raise ValueError("an empty spelling stands everywhere; name the placeholder that the file has")
         return spellings
 
-    @model_validator(mode="after")
-    def _consistent(self) -> NumbersParams:
+    def contradictions(self) -> Iterator[str]:
+        """Fields that do not fit together, each with the way out."""
         if self.source in self.languages:
-            raise ValueError(f"'{self.source}' is both the source and another language; remove it from languages")
-        return self
+            yield f"'{self.source}' is both the source and another language; remove it from languages"
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from nbkit.languages import check_language, in_order
 from nbkit.measure import METRICS, Kappa, load_metric
@@ -108,20 +107,19 @@ class WordOrderParams(TranslatorParams):
         wanted = {or_value_error(PERTURBATIONS.canonical, name) for name in names}
         return [name for name in NAMES if name in wanted] + sorted(wanted - set(NAMES))
 
-    @model_validator(mode="after")
-    def _consistent(self) -> WordOrderParams:
+    def contradictions(self) -> Iterator[str]:
+        """Fields that do not fit together, each with the way out."""
         if self.kappa not in self.metrics:
-            raise ValueError(f"kappa '{self.kappa}' is not among the metrics {self.metrics}; add it there")
+            yield f"kappa '{self.kappa}' is not among the metrics {self.metrics}; add it there"
         if self.source in self.languages:
-            raise ValueError(f"'{self.source}' is both the source and a target language; remove it from languages")
+            yield f"'{self.source}' is both the source and a target language; remove it from languages"
         if isinstance(self.n_pairs, dict) and (missing := set(self.languages) - self.n_pairs.keys()):
             codes = ", ".join(in_order(missing))
-            raise ValueError(f"n_pairs gives no number for {codes}; every language needs one, or one number for all")
+            yield f"n_pairs gives no number for {codes}; every language needs one, or one number for all"
         for name, options in self.metric_options.items():
             if name not in self.metrics:
-                raise ValueError(f"metric_options: '{name}' is not among the metrics {self.metrics}")
-            or_value_error(partial(load_metric, **dict[str, Any](options)), name)
-        return self
+                yield f"metric_options: '{name}' is not among the metrics {self.metrics}"
+            load_metric(name, **dict[str, Any](options))  # raises if it does not know them
 
     def kappas(self) -> list[Kappa]:
         """The metrics of the run, made with their options."""
