@@ -680,3 +680,15 @@ class Notebook:
     def listed(cls, file: Path) -> tuple[Notebook, ...]:
         """The notebooks in a YAML file: of each path the title, scope and what it needs."""
         return tuple(cls(path, **about) for path, about in read_own(file).items())
+
+
+def described(module: str) -> dict[str, Any]:
+    """What the folder of a study's *module* (``__file__``) says of it, as arguments of `nbkit.studies.study.Study`.
+
+    ``study.yaml`` has title, paper and what verdicts mean; ``notebooks.yaml`` lists its pages; ``behaviour.yaml`` is
+    read where it is needed.
+    """
+    folder = Path(module).parent
+    about: dict[str, Any] = read_own(folder / "study.yaml")
+    notebooks = Notebook.listed(folder / "notebooks.yaml")
+    return {**about, "behaviour": folder / "behaviour.yaml", "notebooks": notebooks}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from nbkit import corpora
@@ -19,7 +18,7 @@ from nbkit.measure.aligners import check_aligner
 from nbkit.models import label
 from nbkit.studies import base
 from nbkit.studies.answering import Cell, LanguageModels, Translators, Use
-from nbkit.studies.base import Notebook
+from nbkit.studies.base import described
 from nbkit.studies.disambiguation import attacks, items, judge, mining, senses
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
 from nbkit.studies.disambiguation.spans import with_texts
@@ -100,12 +99,7 @@ def _trained_on(params: DisambiguationParams, cell: Cell) -> list[Any]:
 
 STUDY = Study(
     name="disambiguation",
-    title="Disambiguation: can wrong senses be predicted and provoked?",
-    paper="Emelin, Titov and Sennrich (2020), Detecting Word Sense Disambiguation Biases in Machine Translation for "
-    "Model-Agnostic Adversarial Attacks",
     params=DisambiguationParams,
-    verdict="pass: the sense of the gold translation; fail: another; undecided: no sense shows, or several do",
-    behaviour=Path(__file__).with_name("behaviour.yaml"),
     tables=(
         # of the training corpus
         Table(mining.aligned, inputs=mining.aligned_inputs, columns=("links",)),
@@ -151,5 +145,5 @@ STUDY = Study(
     exports=("outcomes", "attacks"),
     exported=lambda params, cell: cell.model in params.models,
     bounds={"n_pairs": ("pairs", "units"), "n_test": ("items", "rows")},
-    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
+    **described(__file__),
 )  # fmt: skip

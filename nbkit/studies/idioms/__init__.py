@@ -9,11 +9,10 @@ place of references, compared stands for all that reads these.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from nbkit.models.probes import has_states
 from nbkit.studies.answering import Cell, Translators, Use
-from nbkit.studies.base import Notebook
+from nbkit.studies.base import described
 from nbkit.studies.idioms import items, judge, links, others, training
 from nbkit.studies.idioms.params import IdiomsParams, System, paper_name
 from nbkit.studies.idioms.problems import problems
@@ -44,9 +43,6 @@ def _voters(params: IdiomsParams) -> list[Use]:
 
 STUDY = Study(
     name="idioms",
-    title="Idioms: translated literally, and why?",
-    paper="Baziotis, Mathur and Hasler (2023), Automatic Evaluation and Analysis of Idioms in Neural Machine "
-    "Translation",
     params=IdiomsParams,
     tables=(
         # Large parts, as a corpus can be read from its beginning only; links of a statistical aligner depend on what is
@@ -76,8 +72,6 @@ STUDY = Study(
     uses_more=_voters,
     exports=("outcomes", "control_outcomes", "similar", "control_similar", "probes", "compared"),
     texts=judge.with_shown_texts,
-    verdict="fail: a word of the idiom is translated literally (LitTER); undecided: no word could be looked for",
-    behaviour=Path(__file__).with_name("behaviour.yaml"),
     bounds={"n_test": ("items", "units")},
-    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
+    **described(__file__),
 )  # fmt: skip

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from nbkit.corpora.templates import PLACEHOLDER
 from nbkit.studies.answering import Cell
-from nbkit.studies.base import Notebook
+from nbkit.studies.base import described
 from nbkit.studies.numbers.items import CASE, drawn, items, problems, template_inputs, templates
 from nbkit.studies.numbers.judge import GROUPS, SMALLEST, copies, in_training, outcomes, smallest, training_inputs
 from nbkit.studies.numbers.params import NumbersParams
@@ -63,9 +62,6 @@ def _texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
 
 STUDY = Study(
     name="numbers",
-    title="Numbers: are they carried over?",
-    paper="Wang, Xu, Guzmán, El-Kishky, Rubinstein and Cohn (2021), As Easy as 1, 2, 3: Behavioural Testing of NMT "
-    "Systems for Numerical Translation",
     params=NumbersParams,
     tables=(
         Table(templates, inputs=template_inputs, asks=lambda params: params.asks_for_templates,
@@ -85,10 +81,8 @@ STUDY = Study(
     skips=_skips,
     exports=("outcomes", "smallest", "running_text"),
     texts=_texts,
-    verdict="pass: the number is carried over with its value and, for strict, in the target language's notation",
-    behaviour=Path(__file__).with_name("behaviour.yaml"),
     bounds={"n_cases": ("outcomes", "rows")},
-    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
+    **described(__file__),
 )  # fmt: skip
 
 __all__ = ["STUDY", "NumbersParams"]
