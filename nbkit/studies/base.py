@@ -608,7 +608,7 @@ def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:
 
 
 @dataclass(frozen=True)
-class Cell:
+class PageCell:
     """One point of a grid: a label that is safe in a file name, and the parameters narrowed to it.
 
     tags: what the report's filters know the cell by, such as ``{"language": "de", "model": "opus-mt"}``.

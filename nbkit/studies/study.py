@@ -130,7 +130,7 @@ class Study:
     skips: Callable[[Any, Cell], Iterable[str]] = lambda params, cell: ()
     uses_more: Callable[[Any], Iterable[Use]] = lambda params: ()
     notebooks: tuple[Notebook, ...] = ()
-    pages: Callable[[Any], Iterable[base.Cell]] | None = None
+    pages: Callable[[Any], Iterable[base.PageCell]] | None = None
     tags: Callable[[Any], Mapping[str, str]] = lambda params: {}
     texts: Callable[..., pd.DataFrame] | None = None
     exports: tuple[str, ...] = (OUTCOMES,)
@@ -200,7 +200,7 @@ class Study:
         """The package whose source decides, with nbkit's own, whether a finished page is out of date."""
         return self.params.__module__.partition(".")[0]
 
-    def cells(self, params: Any) -> list[base.Cell]:
+    def cells(self, params: Any) -> list[base.PageCell]:
         """The cells of the report, with the parameters narrowed to each."""
         if self.pages is not None:
             return list(self.pages(params))
@@ -210,7 +210,7 @@ class Study:
             named = isinstance(params.models, dict)  # by what tables call them, in several versions each
             tags = {"language": language, "model": model if named else self.label(params, model)}
             narrowed = params.narrowed(language, model)
-            found.append(base.Cell(cell_label(*tags.values()), narrowed, {**tags, **self.tags(params)}))
+            found.append(base.PageCell(cell_label(*tags.values()), narrowed, {**tags, **self.tags(params)}))
         return found
 
     def uses(self, params: Any) -> list[Use]:

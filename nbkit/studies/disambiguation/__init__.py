@@ -33,11 +33,11 @@ def _points(params: DisambiguationParams) -> Iterator[Cell]:
     yield from (Cell(params.source, params.target, model) for model in ("", *params.translated_by))
 
 
-def _page_cells(params: DisambiguationParams) -> Iterator[base.Cell]:
+def _page_cells(params: DisambiguationParams) -> Iterator[base.PageCell]:
     for model in params.models:
         tags = {"corpus": params.domain, "model": label(model), "language": params.target}
         name = base.cell_label(params.domain, label(model))
-        yield base.Cell(name, params.narrowed(params.domain, model), tags)
+        yield base.PageCell(name, params.narrowed(params.domain, model), tags)
 
 
 def _uses_more(params: DisambiguationParams) -> Iterator[Use]:
