@@ -152,15 +152,15 @@ def _groups(
     """The groups of `summarise`, and a row that names each: in the order of their first rows, also without a value."""
     rows = _added_up(outcomes, value, list(dict.fromkeys([*cells, *cluster])))
     places, cell = _codes(rows, by), _codes(rows, cells)
-    counts = (rows["n"].to_numpy() > 0) & (np.bincount(cell, rows["n"])[cell] >= min_n)
+    counts = (rows["_n"].to_numpy() > 0) & (np.bincount(cell, rows["_n"])[cell] >= min_n)
     rows, places, cell = rows[counts], places[counts], _codes(rows[counts], cells)
-    n, total = rows["n"].to_numpy(float), rows["total"].to_numpy(float)
+    n, total = rows["_n"].to_numpy(float), rows["_total"].to_numpy(float)
     first, n_k = _first(cell), np.bincount(cell, n)
     means = np.bincount(cell, total) / n_k
     _, group = np.unique(places[first], return_inverse=True)
     k = np.bincount(group)
     values, each = np.bincount(group, means) / k, (1 / (k[group] * n_k))[cell]
-    fractions = np.bincount(group[cell], rows["fractions"].to_numpy(float))
+    fractions = np.bincount(group[cell], rows["_fractions"].to_numpy(float))
     most = np.where(fractions > 0, np.inf, k**2 / np.bincount(group, 1 / n_k))
     unit = _codes(rows, [*by, *cluster])
     influence, weights, shares = (np.bincount(unit, each * part) for part in (total - means[cell] * n, n, total))
@@ -174,19 +174,19 @@ def _groups(
 
 
 def _added_up(outcomes: Any, value: str, keys: list[str]) -> pd.DataFrame:
-    """Of each combination of *keys* how many values there are (n), their total, and whether some are fractions.
+    """Of each combination of *keys* how many values there are (_n), their _total, and whether some are _fractions.
 
     Of a relation, DuckDB adds them up out of core; its combinations are sorted.
     """
     if isinstance(outcomes, pd.DataFrame):
         frame = _columns(outcomes, {_VALUE: value}, keys).assign(_all=0)
-        frame["_fraction"] = frame[_VALUE] % 1 > 0
+        frame["_fractions"] = frame[_VALUE] % 1 > 0
         groups = frame.groupby(["_all", *keys], sort=False, observed=True, dropna=False)
-        return groups.agg(n=(_VALUE, "count"), total=(_VALUE, "sum"), fractions=("_fraction", "any")).reset_index()
+        return groups.agg(_n=(_VALUE, "count"), _total=(_VALUE, "sum"), _fractions=("_fractions", "any")).reset_index()
     names = ", ".join(map(_quoted, keys))
-    sums = f"count({_VALUE}) AS n, sum({_VALUE}) AS total, max(({_VALUE} <> round({_VALUE}))::INTEGER) AS fractions"
+    sums = f"count({_VALUE}) AS _n, sum({_VALUE}) AS _total, max(({_VALUE} <> round({_VALUE}))::INTEGER) AS _fractions"
     rows = _projected(outcomes, {_VALUE: value}, keys).aggregate(", ".join(filter(None, [names, sums])), names)
-    return cast(pd.DataFrame, (rows.order(names) if keys else rows).df()).fillna({"total": 0, "fractions": 0})
+    return cast(pd.DataFrame, (rows.order(names) if keys else rows).df()).fillna({"_total": 0, "_fractions": 0})
 
 
 #: The column of what is evaluated.
