@@ -67,7 +67,7 @@ assert found == int(sys.argv[1])
 """,
     "perturbed": """
 import sys
-from nbkit.studies.study import Run
+from nbkit.studies.parts import Run
 from nbkit.studies.word_order import STUDY, WordOrderParams
 params = WordOrderParams(corpus="sandbox", languages=["de"], models=[], n_pairs=int(sys.argv[1]))
 Run(STUDY, params).fill(["difficulty"])

@@ -24,7 +24,7 @@ from reporting import Report, need, parse, parser, skip
 
 from nbkit.report import site
 from nbkit.studies import item_id
-from nbkit.studies.exports import write_table
+from nbkit.studies.exports import SCHEMA_VERSION, write_parts
 
 PART = 10_000
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1300,1600")
@@ -87,7 +87,8 @@ def run_folder(folder: Path, items: int, systems: int) -> Path:
     for room in ("cells", "outcomes"):
         (folder / room).mkdir()
     rows = pd.concat(outcomes(items, systems), ignore_index=True)
-    write_table(rows, folder / "outcomes" / "word_order.parquet", "word_order", DECLARED)
+    about = {"schema_version": SCHEMA_VERSION, "study": "word_order", "behaviour": DECLARED, "findings": []}
+    write_parts(lambda: iter([rows]), folder / "outcomes" / "word_order.parquet", "parquet", about)
     record = {"title": "A large run", "status": "done", "runs": [{"name": "word_order", "study": "word_order"}]}
     (folder / "run.json").write_text(json.dumps(record))
     return site.build(folder).with_name("sentences.html")

@@ -19,7 +19,7 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.files import json_object
 from nbkit.fingerprint import fingerprint
 from nbkit.models.python import forgotten
-from nbkit.studies.base import REST, Cell, Notebook, Unit
+from nbkit.studies.base import REST, Notebook, PageCell, Unit
 from nbkit.studies.exports import declaration
 
 _MAGIC = re.compile(r"^([ \t]*)[%!?].*", re.MULTILINE)
@@ -134,7 +134,7 @@ def make_plan(run: RunFile) -> Plan:
     cells = 0
     for entry in checked:
         grid = entry.study.cells(entry.params)
-        points = {"cell": grid, "grid": [Cell("", entry.params)]}
+        points = {"cell": grid, "grid": [PageCell("", entry.params)]}
         inputs = {cell.label: entry.study.inputs(cell.params) for cell in [*grid, *points["grid"]]}
         cells += len(grid)
         forgets += forgotten(inputs)
@@ -170,7 +170,9 @@ def _with_distinct_labels(executions: list[Execution]) -> list[Execution]:
     ]
 
 
-def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, depends: Mapping[str, Any]) -> Execution:
+def _execution(
+    entry: Entry, notebook: Notebook, cell: PageCell, source: Source, depends: Mapping[str, Any]
+) -> Execution:
     values = cell.params.model_dump(mode="json")
     takes_all = REST in source.declared
     # papermill only warns about a parameter that the notebook does not have, and then ignores it.

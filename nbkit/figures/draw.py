@@ -102,7 +102,7 @@ def forest(
                 if value in bars:
                     panels.ticks(axis, part["value"], places(part), look)
                 elif len(part):
-                    panels.intervals(axis, part, places(part), look, "value", "low", "high")
+                    panels.intervals(axis, part, places(part), look)
             if marks is not None:
                 part = _same(marks, here, panel)
                 part = part[part[y].isin(heights) & part["value"].notna()]
@@ -158,7 +158,7 @@ def curves(
                     shift = 0 if measured or here[hue].nunique() == 1 else 0.04 * (i - (len(own) - 1) / 2)
                     at = (part[x] if measured else part[x].map(stops.index)).to_numpy(float) + shift
                     if len(part):
-                        panels.line(axis, part, at, look, "value", "low", "high", line)
+                        panels.line(axis, part, at, look, line)
             if not measured:
                 axis.set_xticks(range(len(stops)), list(map(called(x, names), stops)))
             axis.set_xlabel(_lines(across, min(len(shown), per_line)) if is_lowest else "")
@@ -255,9 +255,12 @@ def grid(
     size: width and height in inches by the number of panels in a line, and of lines.
     """
     n, per_line = len(shown), min(len(shown), per_line)
-    figure, axes = panels.several(n, per_line, *size(per_line, -(-n // per_line)), **shared)
+    lines = -(-n // per_line)
+    figure, axes = panels.grid(lines, per_line, *size(per_line, lines), **shared)
     found = []
-    for place, (axis, (title, rows)) in enumerate(zip(axes, shown, strict=True)):
+    for axis in axes.flat[n:]:  # what is left of the last line stays empty
+        axis.set_visible(False)
+    for place, (axis, (title, rows)) in enumerate(zip(axes.flat, shown, strict=False)):
         axis.set_title(title)
         is_last = place % per_line == per_line - 1 or place == n - 1
         found.append((axis, rows, place % per_line == 0, is_last, place + per_line >= n))

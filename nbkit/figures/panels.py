@@ -202,14 +202,6 @@ def grid(n_rows: int, n_columns: int, width: float, height: float, **shared: Any
     return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)
 
 
-def several(n: int, per_line: int, width: float, height: float, **shared: Any) -> tuple[Figure, list[Axes]]:
-    """A figure of *n* panels, so many a line; what is left of the last line stays empty."""
-    figure, axes = grid(-(-n // per_line), per_line, width, height, **shared)
-    for panel in axes.flat[n:]:
-        panel.set_visible(False)
-    return figure, list(axes.flat[:n])
-
-
 def dodge(n: int) -> np.ndarray:
     """Offsets of *n* marks that share a row of height 1, the first on top; few stand close together.
 
@@ -220,28 +212,23 @@ def dodge(n: int) -> np.ndarray:
     return np.linspace(-reach, reach, n) if n > 1 else np.zeros(1)
 
 
-def intervals(
-    panel: Axes, frame: pd.DataFrame, heights: Iterable[float], look: Look, value: str, low: str, high: str
-) -> None:
-    """A mark at each *value* with a line from *low* to *high*, at *heights* on the vertical axis.
+def intervals(panel: Axes, frame: pd.DataFrame, heights: Iterable[float], look: Look) -> None:
+    """A mark at each value with a line from low to high, columns of *frame*, at *heights* on the vertical axis.
 
     Where *frame* has a column n, marks of few units are hollow.
     """
     y = np.asarray(list(heights), dtype=float)
-    bounded = frame[low].notna() & frame[high].notna()
-    panel.hlines(y[bounded], frame.loc[bounded, low], frame.loc[bounded, high], color=look.colour, linewidth=1.5)
-    _marks(panel, frame[value], y, look, frame)
+    bounded = frame["low"].notna() & frame["high"].notna()
+    panel.hlines(y[bounded], frame.loc[bounded, "low"], frame.loc[bounded, "high"], color=look.colour, linewidth=1.5)
+    _marks(panel, frame["value"], y, look, frame)
 
 
-def line(
-    panel: Axes, frame: pd.DataFrame, places: Iterable[float], look: Look, value: str, low: str, high: str,
-    linestyle: Any = "-",
-) -> None:  # fmt: skip
-    """A line through each *value* at *places* on the horizontal axis, with its interval at each; few units as above."""
+def line(panel: Axes, frame: pd.DataFrame, places: Iterable[float], look: Look, linestyle: str) -> None:
+    """A line through each value at *places* on the horizontal axis, with its interval at each; few units as above."""
     x = list(places)
-    panel.plot(x, frame[value], color=look.colour, linewidth=1.2, linestyle=linestyle)
-    panel.vlines(x, frame[low], frame[high], color=look.colour, linewidth=1.2, alpha=0.7)
-    _marks(panel, x, frame[value], look, frame)
+    panel.plot(x, frame["value"], color=look.colour, linewidth=1.2, linestyle=linestyle)
+    panel.vlines(x, frame["low"], frame["high"], color=look.colour, linewidth=1.2, alpha=0.7)
+    _marks(panel, x, frame["value"], look, frame)
 
 
 def _marks(panel: Axes, x: Iterable[float], y: Iterable[float], look: Look, frame: pd.DataFrame) -> None:

@@ -1,6 +1,6 @@
 """How the models of a study are asked: one `Asker` for each task, by `nbkit.models.load` and `nbkit.models.ask`.
 
-The engine (`nbkit.studies.study`) knows models by these functions alone.
+The engine (`nbkit.studies.parts`) knows models by these functions alone.
 """
 
 from __future__ import annotations

@@ -15,8 +15,21 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, partial
+from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeAlias,
+    TypeVar,
+    get_origin,
+)
 
 from pydantic import (
     AfterValidator,
@@ -371,22 +384,30 @@ def only(*tables: str) -> frozenset[str]:
 class StudyParams(BaseModel):
     """Base of a study's parameters: frozen, no unknown fields, every field with a default.
 
+    The section *Parameters* of a class's docstring describes its fields, also on the command line.
     Every field is part of the keys of all tables, unless it is marked with `NOT_IN_KEYS` or `only`. The defaults are
     those of the study's notebooks (a test compares them).
+
+    Parameters
+    ----------
+    seed
+        Part of the address of every random draw.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        for about in cls.model_fields.values():  # the text below a field describes it, in as many lines as it takes
-            about.description = " ".join(about.description.split()) if about.description else None
+        kinds = (kind for kind in reversed(cls.__mro__) if issubclass(kind, StudyParams))
+        docs = "\n".join(cleandoc(kind.__doc__ or "") for kind in kinds)
+        for name, words in re.findall(r"^(\w+)\n((?: {4}.+(?:\n|$))+)", docs, re.MULTILINE):
+            if name in cls.model_fields:
+                cls.model_fields[name].description = " ".join(words.split())
 
     #: The study whose parameters these are; it enters itself.
     study: ClassVar[Any] = None
 
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
-    """Part of the address of every random draw."""
 
     def __init__(self, place: str = "", /, **values: Any):
         """The parameters of *values*; errors call them *place*. Raises `ParamsError`, caused by pydantic's error."""
@@ -443,6 +464,16 @@ class StudyParams(BaseModel):
         outside = {name for name, field in kind.model_fields.items() if NOT_IN_KEYS not in field.metadata} - inside
         return _guarding(kind, frozenset(outside)).model_construct(**dict(self)) if outside else self
 
+    @model_validator(mode="after")
+    def _without_contradictions(self) -> Self:
+        if problem := or_value_error(lambda found: next(found, None), self.contradictions()):
+            raise ValueError(problem)
+        return self
+
+    def contradictions(self) -> Iterator[str]:
+        """Fields that do not fit together, each with the way out; the first is reported, others may follow from it."""
+        yield from ()
+
     def notes(self) -> Iterator[str]:
         """What is worth knowing before a run with these parameters, though nothing prevents it."""
         yield from ()
@@ -471,12 +502,18 @@ def _guarding(kind: type[StudyParams], hidden: frozenset[str]) -> type[StudyPara
 
 
 class ModelParams(StudyParams):
-    """Base of the parameters of a study that runs models. How a model runs is part of its identity."""
+    """Base of the parameters of a study that runs models. How a model runs is part of its identity.
+
+    Parameters
+    ----------
+    device
+        Where models run: auto, cpu, cuda, cuda:N, mps or xpu.
+    dtype
+        Precision in which models run; auto: bfloat16 on a GPU, else float32.
+    """
 
     device: Annotated[Device, NOT_IN_KEYS] = "auto"
-    """Where models run: auto, cpu, cuda, cuda:N, mps or xpu."""
     dtype: Annotated[Dtype, NOT_IN_KEYS] = "auto"
-    """Precision in which models run; auto: bfloat16 on a GPU, else float32."""
 
     @property
     def running(self) -> dict[str, Any]:
@@ -522,11 +559,16 @@ class JudgedParams(ModelParams):
 
 
 class TranslatorParams(ModelParams):
-    """Base of the parameters of a study that runs translators."""
+    """Base of the parameters of a study that runs translators.
+
+    Parameters
+    ----------
+    max_new_tokens
+        Longest translation, in subwords; None: depends on the length of the source.
+    """
 
     beams: Annotated[Beams, NOT_IN_KEYS] = 4
     max_new_tokens: Annotated[int | None, Field(ge=1, le=MOST_NEW_TOKENS, strict=True), NOT_IN_KEYS] = None
-    """Longest translation, in subwords; None: depends on the length of the source."""
 
     @property
     def decoding(self) -> Decoding:
@@ -566,7 +608,7 @@ def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:
 
 
 @dataclass(frozen=True)
-class Cell:
+class PageCell:
     """One point of a grid: a label that is safe in a file name, and the parameters narrowed to it.
 
     tags: what the report's filters know the cell by, such as ``{"language": "de", "model": "opus-mt"}``.
@@ -638,3 +680,15 @@ class Notebook:
     def listed(cls, file: Path) -> tuple[Notebook, ...]:
         """The notebooks in a YAML file: of each path the title, scope and what it needs."""
         return tuple(cls(path, **about) for path, about in read_own(file).items())
+
+
+def described(module: str) -> dict[str, Any]:
+    """What the folder of a study's *module* (``__file__``) says of it, as arguments of `nbkit.studies.study.Study`.
+
+    ``study.yaml`` has title, paper and what verdicts mean; ``notebooks.yaml`` lists its pages; ``behaviour.yaml`` is
+    read where it is needed.
+    """
+    folder = Path(module).parent
+    about: dict[str, Any] = read_own(folder / "study.yaml")
+    notebooks = Notebook.listed(folder / "notebooks.yaml")
+    return {**about, "behaviour": folder / "behaviour.yaml", "notebooks": notebooks}

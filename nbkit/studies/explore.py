@@ -26,8 +26,8 @@ from nbkit.languages import NAMES
 from nbkit.models import CLASSIFIERS, MODELS, label
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import Behaviour, Fit, Measure, behaviours, filled
+from nbkit.studies.parts import Run
 from nbkit.studies.results import Outcomes, computed, groups_of, spans_of
-from nbkit.studies.study import Run
 from nbkit.yaml_text import load
 
 #: What stands between premise and hypothesis.

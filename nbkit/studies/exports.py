@@ -18,7 +18,8 @@ import numpy as np
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import as_csv, atomic_write
 from nbkit.store.shards import plain
-from nbkit.studies.study import OUTCOMES, Part, Run, Study
+from nbkit.studies.parts import OUTCOMES, Part, Run
+from nbkit.studies.study import Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ def outcomes(params: Any, table: str = OUTCOMES) -> Any:
     run = Run(params.study, params)
     files = run.files(table)
     if sum(pq.read_metadata(file).num_rows for file in files) <= LARGE:
-        return run.read(table)
+        return params.study.read(params, table)
     import duckdb
 
     return duckdb.read_parquet([file for file in files if pq.read_metadata(file).num_rows], union_by_name=True)
@@ -136,25 +137,13 @@ def write_outcomes(
                 if len(rows):
                     yield rows.assign(schema_version=SCHEMA_VERSION, study=params.study.name)
 
+    return write_parts(made, path, form, {**declaration(runs[0].study), "key": key})
+
+
+def write_parts(parts: Callable[[], Iterator[pd.DataFrame]], path: Path, form: str, about: Mapping[str, Any]) -> int:
+    """Write outcomes that come in parts; the number of rows. about: what a Parquet file says of itself."""
     with atomic_write(path) as unfinished:
-        return _WRITERS[form](made, Path(unfinished), {**declaration(runs[0].study), "key": key})
-
-
-def write_table(
-    rows: pd.DataFrame, path: Path, study: str, behaviour: Mapping[str, Any],
-    findings: Sequence[Mapping[str, Any]] = (), *, form: str = "parquet", key: str = "",
-) -> int:  # fmt: skip
-    """Write outcomes that something else than a study made; the number of rows.
-
-    behaviour: what they measure and how they are read, as of `nbkit.studies.behaviours.Behaviour`. findings: claims on
-    them, as a study's `findings.yaml` lists these.
-    """
-    about = {
-        "schema_version": SCHEMA_VERSION, "study": study, "key": key, "behaviour": dict(behaviour),
-        "findings": list(findings),
-    }  # fmt: skip
-    with atomic_write(path) as unfinished:
-        return _WRITERS[form](lambda: iter([rows]), Path(unfinished), about)
+        return _WRITERS[form](parts, Path(unfinished), about)
 
 
 def _plain(part: pd.DataFrame) -> pd.DataFrame:

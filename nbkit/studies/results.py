@@ -35,6 +35,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from nbkit.errors import DataError, NbkitError
+from nbkit.files import json_rows
 from nbkit.registry import Registry
 from nbkit.studies import exports
 from nbkit.studies.behaviours import Behaviour, Judged, behaviour_of
@@ -231,16 +232,10 @@ def _read_jsonl(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                row = json.loads(line) if line.strip() else {}
-            except ValueError as error:
-                raise DataError(f"not JSON ({error}); delete it and write it again", path, line=number) from None
-            if not isinstance(row, dict):
-                raise DataError("an object expected, as `nbkit outcomes` writes it", path, line=number)
-            if row:
-                rows.append(row)
+    for number, row in json_rows(path):
+        if isinstance(row, DataError):
+            raise DataError(f"{row.reason}: write the file again, with `nbkit outcomes RUN`", path, number)
+        rows.append(row)
     return pd.DataFrame(rows)
 
 

@@ -13,8 +13,8 @@ import yaml
 from nbkit.batch import params as run_files
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.models import CLASSIFIERS, MODELS
+from nbkit.studies.parts import Run
 from nbkit.studies.results import computed
-from nbkit.studies.study import Run
 
 EN = [f"The dog kicked the bucket near the bank in {n} days ." for n in (12, 13, 14, 15)]
 DE = [f"Der Hund trat in {n} Tagen den Eimer an der Bank ." for n in (12, 13, 14, 15)]

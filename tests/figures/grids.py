@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbkit.studies.study import Run
+from nbkit.studies.parts import Run
+from nbkit.studies.study import Study
 
 #: The values of one axis of a grid: the columns that each value sets.
 Axis = Sequence[Mapping[str, Any]]
@@ -37,35 +38,33 @@ def widened(rows: pd.DataFrame, axes: Sequence[Axis], noisy: Sequence[str]) -> p
 
 def on_grid(patch: pytest.MonkeyPatch, small: Any, axes: Sequence[Axis], noisy: Sequence[str]) -> None:
     """Makes every run of the study read the tables of the *small* one, copied to a grid."""
-    read, with_texts, known = Run.read, Run.with_texts, dict[str, pd.DataFrame]()
+    read, with_texts, known = Study.read, Study.with_texts, dict[str, pd.DataFrame]()
     first = {name: value for axis in axes for name, value in axis[0].items()}
 
     def wide(
-        run: Run, table: str = "outcomes", where: Callable[[pd.DataFrame], Any] | None = None,
+        study: Study, params: Any, table: str = "outcomes", where: Callable[[pd.DataFrame], Any] | None = None,
         columns: Sequence[str] | None = None,
     ) -> pd.DataFrame:  # fmt: skip
         if table not in known:
-            rows = read(Run(small.study, small), table)
+            rows = read(small.study, small, table)
             one = {name: rows[name].iloc[0] for name in first if name in rows and len(rows)}
             known[table] = widened(rows[(rows[list(one)] == pd.Series(one)).all(axis=1)] if one else rows, axes, noisy)
         rows = known[table]
-        if "model" in rows and isinstance(names := run.params.models, list):
-            own = [run.study.label(run.params, name) for name in names] + [
-                *getattr(run.params, "max_entropy", {}).values()
-            ]
+        if "model" in rows and isinstance(names := params.models, list):
+            own = [study.label(params, name) for name in names] + [*getattr(params, "max_entropy", {}).values()]
             rows = rows[rows["model"].isin(["", *own])]
         rows = rows if where is None or not len(rows) else rows.loc[where]
         return (rows if columns is None else rows[list(columns)]).reset_index(drop=True)
 
-    def texts(run: Run, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
-        source = read(Run(small.study, small), "outcomes").iloc[0] if len(rows) else {}
+    def texts(study: Study, params: Any, rows: pd.DataFrame, items: str = "items") -> pd.DataFrame:
+        source = read(small.study, small, "outcomes").iloc[0] if len(rows) else {}
         of = [name for name in (*small.study.of, "model") if name in rows]
         found = with_texts(
-            Run(small.study, small), rows.assign(**{name: source[name] for name in of} if len(rows) else {}), items
+            small.study, small, rows.assign(**{name: source[name] for name in of} if len(rows) else {}), items
         )
         return found.assign(**{name: rows[name] for name in of})
 
-    patch.setattr(Run, "read", wide)
-    patch.setattr(Run, "with_texts", texts)
+    patch.setattr(Study, "read", wide)
+    patch.setattr(Study, "with_texts", texts)
     patch.setattr("nbkit.studies.exports.LARGE", float("inf"))
     patch.setattr(Run, "files", lambda run, table="outcomes": [])

@@ -44,7 +44,7 @@ def test_marks_of_few_units_are_hollow_and_explained_once_a_figure():
     with theme.style():
         figure, axes = panels.grid(1, 2, 5, 2)
         for panel in axes[0]:
-            panels.intervals(panel, rows, [0, 1], look, "value", "low", "high")
+            panels.intervals(panel, rows, [0, 1], look)
     marks = [each for panel in axes[0] for each in panel.collections if len(each.get_offsets()) == 2]
     assert [[to_hex(face) for face in each.get_facecolors()] for each in marks] == [["#111111", "#ffffff"]] * 2
     assert [text.get_text() for legend in figure.legends for text in legend.get_texts()] == [
@@ -52,7 +52,7 @@ def test_marks_of_few_units_are_hollow_and_explained_once_a_figure():
     ]
     with theme.style():
         figure, axes = panels.grid(1, 1, 5, 2)
-        panels.intervals(axes[0, 0], rows.assign(n=30), [0, 1], look, "value", "low", "high")
+        panels.intervals(axes[0, 0], rows.assign(n=30), [0, 1], look)
     assert not figure.legends
 
 

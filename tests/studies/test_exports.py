@@ -17,8 +17,8 @@ import pytest
 from nbkit.errors import DataError, NbkitError, UnknownNameError
 from nbkit.store import DamagedShardWarning
 from nbkit.studies import STUDIES, exports, results
+from nbkit.studies.parts import Run
 from nbkit.studies.results import written_key
-from nbkit.studies.study import Run
 from nbkit.studies.summarise import summarise
 from tests.studies.conftest import Dummy, register
 from tests.studies.long_files import outcomes, read_outcomes

@@ -13,7 +13,7 @@ from nbkit.measure import aligners as eflomal_aligner
 from nbkit.studies import idioms
 from nbkit.studies.answering import Cell
 from nbkit.studies.idioms import STUDY, IdiomsParams, links, training
-from nbkit.studies.study import Run, fill_part
+from nbkit.studies.parts import Run, fill_part
 from nbtrain.recipes import TranslatorRecipe
 
 from .conftest import Dummy, register

@@ -28,7 +28,7 @@ from nbkit.models.answers import Weights
 from nbkit.models.model import Input, Record
 from nbkit.store.shards import plain
 from nbkit.studies import STUDIES
-from nbkit.studies.study import Run
+from nbkit.studies.parts import Run
 from nbkit.studies.summarise import summarise
 from tests.align.pharaoh import write_pharaoh
 from tests.annotate.filling import fill
@@ -74,7 +74,7 @@ def tables(params: Any) -> dict[str, pd.DataFrame]:
     """All tables of a run; lists as JSON, so that they can be compared."""
     run = Run(params.study, params)
     run.fill()
-    found = {table.name: run.read(table.name) for table in params.study.tables}
+    found = {table.name: params.study.read(params, table.name) for table in params.study.tables}
     for rows in found.values():
         for name in (each for each in rows if rows[each].map(type).isin([list, dict, np.ndarray]).any()):
             rows[name] = [json.dumps(plain(value)) for value in rows[name]]

@@ -25,7 +25,7 @@ from nbkit.studies import STUDIES, exports
 from nbkit.studies.answering import Asker
 from nbkit.studies.nli_permutation import STUDY, NliPermutationParams, annotation_sample, pages
 from nbkit.studies.nli_permutation import acceptance as study
-from nbkit.studies.study import Run
+from nbkit.studies.parts import Run
 from nbkit.studies.summarise import summarise
 from nbkit.text.sentences import Sentence
 from tests.pages import run_page

@@ -14,7 +14,7 @@ from nbkit.numbers import find_numbers, forms, write_number
 from nbkit.numbers.formats import CAPABILITIES, formats
 from nbkit.studies import STUDIES
 from nbkit.studies.numbers import STUDY, NumbersParams, pages
-from nbkit.studies.study import fill_part
+from nbkit.studies.parts import fill_part
 
 
 def by_rule(text: str) -> str:

@@ -24,7 +24,7 @@ from nbkit.models.services.commands import CommandOptions
 from nbkit.models.services.outputs import OutputsOptions
 from nbkit.perturb import PERTURBATIONS, Perturbation
 from nbkit.studies import STUDIES
-from nbkit.studies.study import Run
+from nbkit.studies.parts import Run
 from tests.models.chat_server import Asked, Reply, chat_server, completion
 from tests.studies.toy import STUDY, ToyParams
 
@@ -51,7 +51,7 @@ def server() -> Iterator[str]:
 
 
 def read(model: str) -> pd.DataFrame:
-    return Run(STUDY, ToyParams(file="lines.txt", models=[model], max_new_tokens=9)).read("outcomes")
+    return STUDY.read(ToyParams(file="lines.txt", models=[model], max_new_tokens=9))
 
 
 def check(before: str, after: str, monkeypatch: pytest.MonkeyPatch, *, edit: dict[str, str] | None = None) -> bool:
@@ -177,7 +177,7 @@ def test_a_perturbation_that_is_rewritten(monkeypatch: pytest.MonkeyPatch):
 
     def found(order: Any) -> pd.DataFrame:
         PERTURBATIONS.register("mine", Perturbation("mine", "random", (), "tokens", order), replace=True)
-        return Run(study, study.params(**how)).read("items")
+        return study.read(study.params(**how), "items")
 
     first = found(lambda view, draws: list(range(view.length))[::-1])
     warm = found(lambda view, draws: [*range(1, view.length), 0])

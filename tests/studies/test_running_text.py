@@ -13,8 +13,8 @@ from nbkit.measure.statistics import share_interval
 from nbkit.store import Store
 from nbkit.studies.numbers import STUDY, NumbersParams, running
 from nbkit.studies.numbers.running import ALL_KINDS
+from nbkit.studies.parts import Run
 from nbkit.studies.results import computed
-from nbkit.studies.study import Run
 from nbkit.studies.summarise import summarise
 from tests.pages import run_page
 from tests.studies.long_files import outcomes

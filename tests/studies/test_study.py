@@ -17,7 +17,8 @@ import pytest
 from nbkit.errors import NbkitError
 from nbkit.store import DamagedShardWarning, Store
 from nbkit.studies.answering import Cell
-from nbkit.studies.study import Run, Table, fill_part
+from nbkit.studies.parts import Run, fill_part
+from nbkit.studies.study import Table
 from tests.studies import toy
 from tests.studies.conftest import Dummy, register
 from tests.studies.toy import STUDY, ToyParams

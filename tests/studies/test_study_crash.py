@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.studies.study import Run
+from nbkit.studies.parts import Run
 from tests.small_disk import run_on_small_disk
 from tests.studies.conftest import Dummy, register
 from tests.studies.toy import STUDY, ToyParams
@@ -24,7 +24,7 @@ from nbkit.errors import NbkitError
 os.environ["NBKIT_CACHE"] = str(DISK / "cache")
 lines = Path(sys.argv[2])
 lines.write_text("".join(f"line {n} {random.Random(n).randbytes(1500).hex()}\\n" for n in range(40)))
-from nbkit.studies.study import Run
+from nbkit.studies.parts import Run
 from tests.studies.conftest import Dummy, register
 from tests.studies.toy import STUDY, ToyParams
 

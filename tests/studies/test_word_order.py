@@ -16,7 +16,7 @@ from nbkit.models import MODELS, Entry, files
 from nbkit.models.answers import Weights
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, Perturbation, View
 from nbkit.studies import STUDIES
-from nbkit.studies.study import Run
+from nbkit.studies.parts import Run
 from nbkit.studies.summarise import summarise
 from nbkit.studies.word_order import STUDY, WordOrderParams, pages
 

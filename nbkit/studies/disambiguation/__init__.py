@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nbkit import corpora
 from nbkit.corpora.corpus import FileCorpus, is_raw
@@ -19,15 +18,12 @@ from nbkit.measure.aligners import check_aligner
 from nbkit.models import label
 from nbkit.studies import base
 from nbkit.studies.answering import Cell, LanguageModels, Translators, Use
-from nbkit.studies.base import Notebook
+from nbkit.studies.base import described
 from nbkit.studies.disambiguation import attacks, items, judge, mining, senses
 from nbkit.studies.disambiguation.params import FILE, DisambiguationParams
 from nbkit.studies.disambiguation.spans import with_texts
-from nbkit.studies.study import Run, Study, Table
+from nbkit.studies.study import Study, Table
 from nbkit.text.parsers import check_lemmas, check_parser, parser_for
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["STUDY", "DisambiguationParams"]
 
@@ -37,11 +33,11 @@ def _points(params: DisambiguationParams) -> Iterator[Cell]:
     yield from (Cell(params.source, params.target, model) for model in ("", *params.translated_by))
 
 
-def _page_cells(params: DisambiguationParams) -> Iterator[base.Cell]:
+def _page_cells(params: DisambiguationParams) -> Iterator[base.PageCell]:
     for model in params.models:
         tags = {"corpus": params.domain, "model": label(model), "language": params.target}
         name = base.cell_label(params.domain, label(model))
-        yield base.Cell(name, params.narrowed(params.domain, model), tags)
+        yield base.PageCell(name, params.narrowed(params.domain, model), tags)
 
 
 def _uses_more(params: DisambiguationParams) -> Iterator[Use]:
@@ -97,24 +93,13 @@ def _has_links(params: DisambiguationParams, corpus: str) -> bool:
     return first is None or first.alignment is not None
 
 
-def _with_texts(run: Run, part: Any, rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a part of outcomes or attacks with the texts and marks that browsers show."""
-    known = part.of_base.rows
-    return with_texts(rows, known, run.answers(part.cell, known), part.cell.source)
-
-
 def _trained_on(params: DisambiguationParams, cell: Cell) -> list[Any]:
     return [mining.corpus_identity(params, cell, params.training_corpus), params.training_pairs]
 
 
 STUDY = Study(
     name="disambiguation",
-    title="Disambiguation: can wrong senses be predicted and provoked?",
-    paper="Emelin, Titov and Sennrich (2020), Detecting Word Sense Disambiguation Biases in Machine Translation for "
-    "Model-Agnostic Adversarial Attacks",
     params=DisambiguationParams,
-    verdict="pass: the sense of the gold translation; fail: another; undecided: no sense shows, or several do",
-    behaviour=Path(__file__).with_name("behaviour.yaml"),
     tables=(
         # of the training corpus
         Table(mining.aligned, inputs=mining.aligned_inputs, columns=("links",)),
@@ -156,9 +141,9 @@ STUDY = Study(
     skips=_skips,
     uses_more=_uses_more,
     pages=_page_cells,
-    texts=_with_texts,
+    texts=with_texts,
     exports=("outcomes", "attacks"),
     exported=lambda params, cell: cell.model in params.models,
     bounds={"n_pairs": ("pairs", "units"), "n_test": ("items", "rows")},
-    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
+    **described(__file__),
 )  # fmt: skip

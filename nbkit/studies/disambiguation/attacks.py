@@ -31,7 +31,7 @@ from nbkit.studies.disambiguation.mining import fold_counts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import RIGHT, UNDECIDED, place_of, senses_of, sentence_of
 from nbkit.studies.disambiguation.sets import drawn
-from nbkit.studies.study import item_id
+from nbkit.studies.parts import item_id
 from nbkit.text.sentences import Text
 
 #: What becomes of a test pair, in the order of the filters, and what an attack comes to.

@@ -22,7 +22,7 @@ from nbkit.studies.answering import Cell
 from nbkit.studies.disambiguation.mining import corpus_identity, fold_counts, fold_of, pair_links, pairs_of
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.senses import REPEATED, SHORT, majority, parse_of, place_of
-from nbkit.studies.study import item_id
+from nbkit.studies.parts import item_id
 from nbkit.text.parsers import from_record
 from nbkit.text.sentences import Pair, Text
 

@@ -42,7 +42,9 @@ from nbkit.studies.summarise import strengths, summarise
 from nbkit.yaml_text import read_own
 
 #: What biases, sets of pairs, fates of test pairs, training settings and reaches are called, and columns with PPMI.
-MEASURES, SETS, FATES, SETTINGS, REACH, PPMI, _EMPTY = read_own(Path(__file__).with_name("looks.yaml")).values()
+MEASURES, SETS, FATES, SETTINGS, REACH, PPMI, _EMPTY, _TABLES = read_own(
+    Path(__file__).with_name("looks.yaml")
+).values()
 #: What stands in place of a table or figure without rows.
 NO_PAIR, NO_ERROR, NO_SAMPLE, NOT_ATTACKED = _EMPTY.values()
 _SIDES = {"correct": "{0}_right_{1}", "wrong": "{0}_wrong_{1}", "diff": "{0}_wrong_{1} - {0}_right_{1}"}
@@ -178,40 +180,21 @@ def _ends(rates: pd.DataFrame) -> tuple[float, float]:
 
 def show_errors(params: DisambiguationParams, outcomes: pd.DataFrame) -> None:
     """Show the error rates of the models over all test pairs; without references, how often they dissent."""
-    rates = error_rates(outcomes)
-    caption, headings = "WSD errors over all test pairs with 95% interval", {"value": "error rate (%)"}
-    if params.voters:
-        caption = (
-            "Disagrees with the others: senses that two thirds of at least three other systems did not choose, with "
-            "95% interval. There is no reference: some of them are right"
-        )
-        headings = {"value": "disagrees (%)", "errors": "dissents"}
-    show(
-        with_intervals(rates, form=".1f", times=100), "error_rates", headings=headings,
-        caption=f"{caption}; N: translations whose sense could be identified",
-        columns=["model", "value", "errors", "n", "undecided"], empty=NO_PAIR if params.models else NO_MODEL,
-    )  # fmt: skip
+    rates = with_intervals(error_rates(outcomes), form=".1f", times=100)
+    empty = NO_PAIR if params.models else NO_MODEL
+    show(rates, "error_rates", empty=empty, **_TABLES["dissents" if params.voters else "errors"])
 
 
 def show_kinds(rates: pd.DataFrame, name: str, empty: str) -> None:
     """Show success rates by type of perturbation (Figure 2)."""
     listed = written(with_intervals(rates, form=".1f", times=100), ["ceiling"], times=100)
-    show(
-        listed, name, empty=empty, data=rates,
-        columns=["model", "kind", "value", "ceiling", "successes", "n", "another_sense", "undecided"],
-        caption="Attack success in percent of all samples with 95% interval; N: samples",
-        headings={
-            "value": "success (%)", "ceiling": "ceiling (%)", "kind": "type",
-        },
-    )  # fmt: skip
+    show(listed, name, empty=empty, data=rates, **_TABLES["kinds"])
 
 
 def show_claims(topic: str) -> None:
     """Show what the paper's text reports on a topic, number by number."""
     claims = STUDY.printed.texts("text")
-    columns = ["domain", "measure", "printed", "note"]
-    show(claims[claims["topic"] == topic], columns=columns, caption="What the paper's text reports",
-         headings={"note": "remark"})  # fmt: skip
+    show(claims[claims["topic"] == topic], **_TABLES["claims"])
 
 
 # ----------------------------------------------------------------------------
@@ -313,10 +296,7 @@ def show_strengths(found: pd.DataFrame, yes: str, name: str, empty: str) -> None
         shown = shown.fillna(styles.NOTHING)
         shown.loc[len(shown)] = {"measure": f"N ({yes} / others)", **counts}
         best = styles.best(sizes.drop(columns="measure"), "column").reindex(range(len(shown)), fill_value=False)
-    show(
-        shown, name, best=best, empty=empty, data=found,
-        caption="Rank-biserial correlation with 95% interval; * p < 1e-5 (Mann-Whitney U, two-sided)",
-    )  # fmt: skip
+    show(shown, name, best=best, empty=empty, data=found, **_TABLES["strengths"])
 
 
 def show_strengths_beside(
@@ -334,12 +314,9 @@ def show_strengths_beside(
         measure=lambda rows: rows["measure"].map(MEASURES),
         from_code=lambda rows: rows["as_computed"] - rows["published"],
     )
-    headings = {"rbc": "as defined", "as_computed": "as their code computes it", "difference": "as defined − paper",
-                "from_code": "as computed − paper"}  # fmt: skip
-    columns = ["model", "measure", "rbc", "as_computed", "printed", "difference", "from_code"]
     caption = f"{STUDY.printed.title(artefact)}: ours and the paper's"
     if len(both):
-        show(both, f"{artefact}_published", columns=columns, headings=headings, caption=caption)
+        show(both, f"{artefact}_published", caption=caption, **_TABLES["beside"])
     printed(STUDY, artefact, ["model"], "measure", folded=len(both) > 0)
 
 
@@ -354,24 +331,22 @@ def whole_sentences(params: DisambiguationParams, attacks: pd.DataFrame) -> pd.D
     measures = {"freq": MEASURE_OF["freq"], "ppmi": MEASURE_OF["ppmi_published"]}
 
     @cache
-    def total(key: str, homograph: str, sense: str, measure: str, place: tuple[int, int] | None) -> float:
-        """The sum over a seed's words, or the bias of the word at one place."""
-        sentences = texts[key].sentences
-        words = lemmas(texts[key]) if place is None else [(sentences[place[0]].lemmas or ())[place[1]].lower()]
-        return sum(measures[measure](known(items.at[key, "fold"]), word, homograph, sense) for word in words)
+    def of_seed(key: str, homograph: str, sense: str, measure: str) -> float:
+        counts = known(items.at[key, "fold"])
+        return sum(measures[measure](counts, word, homograph, sense) for word in lemmas(texts[key]))
 
     found: dict[str, list[float]] = {f"{measure}_{side}": [] for measure in measures for side in ("right", "wrong")}
     each: Any = attacks.itertuples()
     for row in each:
         *_, replaced, number = json.loads(row.sample)
-        counts, length = known(items.at[row.key, "fold"]), len(texts[row.key]) + (replaced is None)
+        text, counts = texts[row.key], known(items.at[row.key, "fold"])
+        gone = [] if replaced is None else [(text.sentences[number].lemmas or ())[replaced].lower()]
         for measure, of_word in measures.items():
             for side, sense in (("right", row.sense), ("wrong", row.adversarial)):
-                whole = total(row.key, row.homograph, sense, measure, None) + of_word(
-                    counts, row.attractor, row.homograph, sense
-                )
-                gone = 0 if replaced is None else total(row.key, row.homograph, sense, measure, (number, replaced))
-                found[f"{measure}_{side}"].append((whole - gone) / length)
+                whole = of_seed(row.key, row.homograph, sense, measure)
+                whole += of_word(counts, row.attractor, row.homograph, sense)
+                whole -= sum(of_word(counts, word, row.homograph, sense) for word in gone)
+                found[f"{measure}_{side}"].append(whole / (len(text) + (replaced is None)))
     return attacks.assign(**found)
 
 
@@ -496,12 +471,7 @@ def show_error_examples(params: DisambiguationParams, outcomes: pd.DataFrame, n:
         hypothesis=marked_words(found, "hypothesis", "words", RED), sense=changes(found, "sense", "found"),
         freq_diff=styles.cells(found, "freq_diff", form=".1f"),
     )  # fmt: skip
-    show(
-        marked, "error_examples", columns=["model", "source", "reference", "hypothesis", "sense", "freq_diff"],
-        html=["source", "reference", "hypothesis", "sense"], text=True, data=found, headings={"freq_diff": "FREQ diff"},
-        caption="Wrong senses in the sentences with the largest bias. Blue: homograph and right word; red: wrong word",
-        empty="No model of this run chose a wrong sense.",
-    )  # fmt: skip
+    show(marked, "error_examples", text=True, data=found, **_TABLES["error examples"])
 
 
 def show_successes(params: DisambiguationParams, attacks: pd.DataFrame, name: str, n: int = 5) -> None:
@@ -513,13 +483,7 @@ def show_successes(params: DisambiguationParams, attacks: pd.DataFrame, name: st
         perturbed=marked_words(found, "hypothesis", "words", RED),
         sense=changes(found, "seed_sense", "adversarial_sense"),
     )
-    show(
-        marked, name, columns=["model", "source", "original", "perturbed", "sense"], text=True, data=found,
-        html=["source", "original", "perturbed", "sense"],
-        caption="Successful attacks. Blue: homograph and right word; red: attractor and wrong word",
-        headings={"source": "sample", "original": "seed's translation", "perturbed": "sample's translation"},
-        empty="No attack of this run succeeded, or none of its models can be attacked.",
-    )  # fmt: skip
+    show(marked, name, text=True, data=found, **_TABLES["successes"])
 
 
 def changes(rows: pd.DataFrame, before: str, after: str) -> list[str]:

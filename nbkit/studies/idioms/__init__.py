@@ -9,12 +9,10 @@ place of references, compared stands for all that reads these.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from nbkit.models.probes import has_states
-from nbkit.studies import base
 from nbkit.studies.answering import Cell, Translators, Use
-from nbkit.studies.base import Notebook, cell_label
+from nbkit.studies.base import described
 from nbkit.studies.idioms import items, judge, links, others, training
 from nbkit.studies.idioms.params import IdiomsParams, System, paper_name
 from nbkit.studies.idioms.problems import problems
@@ -38,14 +36,6 @@ def _points(params: IdiomsParams) -> Iterator[Cell]:
         yield from (Cell(params.source, language, system.name) for system in params.systems)
 
 
-def _page_cells(params: IdiomsParams) -> Iterator[base.Cell]:
-    """A page per model, in all its conditions."""
-    for language in params.languages:
-        for model in params.models:
-            tags = {"language": language, "model": model}
-            yield base.Cell(cell_label(language, model), params.narrowed(language, model), tags)
-
-
 def _voters(params: IdiomsParams) -> list[Use]:
     langs = [(params.source, language) for language in params.languages]
     return [Use(Translators, name, each) for each in langs for name in params.voters or ()]
@@ -53,9 +43,6 @@ def _voters(params: IdiomsParams) -> list[Use]:
 
 STUDY = Study(
     name="idioms",
-    title="Idioms: translated literally, and why?",
-    paper="Baziotis, Mathur and Hasler (2023), Automatic Evaluation and Analysis of Idioms in Neural Machine "
-    "Translation",
     params=IdiomsParams,
     tables=(
         # Large parts, as a corpus can be read from its beginning only; links of a statistical aligner depend on what is
@@ -83,11 +70,8 @@ STUDY = Study(
     check=problems,
     skips=_skipped,
     uses_more=_voters,
-    pages=_page_cells,
     exports=("outcomes", "control_outcomes", "similar", "control_similar", "probes", "compared"),
     texts=judge.with_shown_texts,
-    verdict="fail: a word of the idiom is translated literally (LitTER); undecided: no word could be looked for",
-    behaviour=Path(__file__).with_name("behaviour.yaml"),
     bounds={"n_test": ("items", "units")},
-    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
+    **described(__file__),
 )  # fmt: skip

@@ -6,7 +6,7 @@ have no literal error by construction, and a copy of the source, which has a wor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +34,7 @@ from nbkit.studies.idioms.links import (
     tokens,
 )
 from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams
-from nbkit.studies.study import Part, Run
+from nbkit.studies.parts import Part, Run, spans
 from nbkit.text.phrases import read_phrase, stop_words
 from nbkit.text.sentences import Text
 
@@ -117,15 +117,16 @@ def control_outcomes(
     splits: pd.DataFrame,
 ) -> pd.DataFrame:  # fmt: skip
     """`outcomes` of the controls."""
-    tables = [
-        _judged(params, cell, items, items[column], dictionary, links, splits).assign(**_control(name))
-        for name, column in CONTROLS.items()
-    ]
+    return _of_controls(
+        items, lambda translations: _judged(params, cell, items, translations, dictionary, links, splits)
+    )
+
+
+def _of_controls(rows: pd.DataFrame, judged: Callable[[pd.Series], pd.DataFrame]) -> pd.DataFrame:
+    """What *judged* says of the translations of each control, columns of *rows*."""
+    names = {name: {"name": name, "condition": "", "model": name} for name in CONTROLS}
+    tables = [judged(rows[column]).assign(**names[name]) for name, column in CONTROLS.items()]
     return pd.concat(tables, ignore_index=True)
-
-
-def _control(name: str) -> dict[str, str]:
-    return {"name": name, "condition": "", "model": name}
 
 
 def _judged(
@@ -198,10 +199,7 @@ def similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame, answers: pd.D
 
 def control_similar(params: IdiomsParams, cell: Cell, plain: pd.DataFrame) -> pd.DataFrame:
     """`similar` of the controls."""
-    tables = [
-        _likeness_to_plain(cell, plain, plain[column]).assign(**_control(name)) for name, column in CONTROLS.items()
-    ]
-    return pd.concat(tables, ignore_index=True)
+    return _of_controls(plain, lambda translations: _likeness_to_plain(cell, plain, translations))
 
 
 def _likeness_to_plain(cell: Cell, plain: pd.DataFrame, translations: pd.Series) -> pd.DataFrame:
@@ -290,14 +288,10 @@ def with_shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     if "idiom" in rows:
         triggers = rows["trigger_tokens"] if "trigger_tokens" in rows else [()] * len(rows)
         each = zip(rows["item"].map(items["spans"]), shown["output"], triggers, strict=True)
-        spans: Any = [
-            _spans("source", two_by_two(idiom), "idiom")
-            + _spans("output", [token_spans(output, part.cell.target)[token] for token in literal], "trigger")
+        marks: Any = [
+            spans("source", two_by_two(idiom), "idiom")
+            + spans("output", [token_spans(output, part.cell.target)[token] for token in literal], "trigger")
             for idiom, output, literal in each
         ]
-        shown["spans"] = spans
+        shown["spans"] = marks
     return shown
-
-
-def _spans(text: str, places: Any, label: str) -> list[dict[str, Any]]:
-    return [{"text": text, "start": start, "end": end, "label": label} for start, end in places]

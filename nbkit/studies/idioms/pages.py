@@ -179,10 +179,8 @@ def data_figure(boxes: Mapping[str, tuple[float, float, str, str]], arrows: Sequ
 def named(table: pd.DataFrame) -> pd.DataFrame:
     """The values of the run's systems with their intervals, for an answer; controls have none."""
     own = table[~table["model"].isin(CONTROL_NAMES)].reset_index(drop=True)
-    systems = [scores.system_label(*each) for each in zip(own["model"], own["condition"], strict=True)]
-    return own[["language", "value", "low", "high"]].assign(value=own["value"].astype(float)).join(
-        pd.Series(systems, name="system", dtype=object)
-    )[["language", "system", "value", "low", "high"]]  # fmt: skip
+    own["system"] = [scores.system_label(*each) for each in zip(own["model"], own["condition"], strict=True)]
+    return own[["language", "system", "value", "low", "high"]].astype({"value": float})
 
 
 # ----------------------------------------------------------------------------
@@ -225,13 +223,7 @@ def litter_table(found: pd.DataFrame, params: IdiomsParams, name: str) -> None:
         n=counts(text),
     )  # fmt: skip
     marks = pd.DataFrame({"all": best(text, "value", lower=True), "published": best(figures, "value", lower=True)})
-    notebook.show(
-        called(shown), name, best=marks, empty=scores.why_empty(params),
-        caption="LitTER: share of translations with a literal error, mean over idioms with 95% interval. Text: as the "
-        "paper defines it; published figures: as its research code computes it; micro: mean over pairs; covered: only "
-        "pairs with a word in the dictionary. N: pairs (idioms)",
-        headings={"all": "text, all pairs", "published": "published figures", "covered": "covered pairs"},
-    )  # fmt: skip
+    notebook.show(called(shown), name, best=marks, empty=scores.why_empty(params), **_data()["tables"]["litter"])
 
 
 def accuracy_table(accuracy: pd.DataFrame, params: IdiomsParams, name: str) -> None:
@@ -241,21 +233,15 @@ def accuracy_table(accuracy: pd.DataFrame, params: IdiomsParams, name: str) -> N
                             column=[label("measures", each) for each in accuracy["measure"]])  # fmt: skip
     first = accuracy.drop_duplicates(keys).reset_index(drop=True)
     empty = {f"empty_{side}": styles.cells(first, f"empty_{side}", (), ".1%") for side in ("reference", "hypothesis")}
-    notebook.show(
-        called(styles.wide(cells, keys, "column", "cell").assign(n=counts(first), **empty)), name, data=accuracy,
-        empty=scores.why_empty(params),
-        caption="APT-Eval: mean over idioms with 95% interval. N: pairs (idioms). Empty: share of pairs whose idiom is "
-        "not aligned to any word of the reference, and of the translation",
-        headings={"empty_reference": "empty", "empty_hypothesis": "in transl."},
-    )  # fmt: skip
+    wide = styles.wide(cells, keys, "column", "cell").assign(n=counts(first), **empty)
+    why = scores.why_empty(params)
+    notebook.show(called(wide), name, data=accuracy, empty=why, **_data()["tables"]["accuracy"])
 
 
 def scores_table(table: pd.DataFrame, params: IdiomsParams, name: str) -> None:
     """Show BLEU and chrF on every test set. table: `scores.global_scores`."""
-    names = [
-        f"{label('measures', measure).removesuffix(' ↑')}, {of}"
-        for measure, of in zip(table["measure"], table["of"], strict=True)
-    ]
+    each = zip(table["measure"], table["of"], strict=True)
+    names = [f"{label('measures', measure).removesuffix(' ↑')}, {of}" for measure, of in each]
     cells = table.assign(cell=numbers(table, "value", ("low", "high"), n="n"), column=names)
     order = sorted(dict.fromkeys(names), key=lambda each: each.partition(",")[0])
     sizes = ", ".join(f"{of} {n:,}" for of, n in table.groupby("of", sort=False)["n"].max().items())
@@ -276,12 +262,8 @@ def contexts_table(effects: pd.DataFrame, params: IdiomsParams, measures: Sequen
     change = styles.cells(own, "change", ("change_low", "change_high"), f"+{form}")
     shown = own.assign(value=styles.cells(own, "value", ("low", "high"), form), change=change)
     columns = [*scores.OF, *(["measure"] if len(measures) > 1 else []), "context", "value", "change", "n"]
-    notebook.show(
-        called(shown[columns]), name, data=effects, headings={"value": heading},
-        empty=scores.why_empty(params, "probed"),
-        caption="By context of the idiom, with 95% intervals over idioms; change: difference from the row above. "
-        "N: pairs",
-    )  # fmt: skip
+    why, how = scores.why_empty(params, "probed"), _data()["tables"]["contexts"]
+    notebook.show(called(shown[columns]), name, data=effects, headings={"value": heading}, empty=why, **how)
 
 
 def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> None:
@@ -297,16 +279,7 @@ def beside_table(results: pd.DataFrame, measures: Sequence[str], name: str) -> N
         difference=numbers(own, "difference", sign="+"), from_code=numbers(own, "from_code", sign="+"),
     )  # fmt: skip
     columns = [*scores.OF, "measure", "value", "as_computed", "printed", "difference", "from_code"]
-    notebook.show(
-        called(shown[columns]), name, data=own,
-        empty="The paper does not print a number for any model and condition of this run.",
-        caption="This run and the paper. Data, models and dictionary differ: compare which condition and model is "
-        "better, not the values. A dash: the research code computes what the paper defines",
-        headings={
-            "value": "this run, as defined", "as_computed": "as their code computes it",
-            "difference": "as defined − printed", "from_code": "as computed − printed",
-        },
-    )  # fmt: skip
+    notebook.show(called(shown[columns]), name, data=own, **_data()["tables"]["beside"])
 
 
 def column(measure: str, of: str) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from nbkit.corpora.idioms import training_copies
 from nbkit.models.probes import CONTEXTS, Context, EndState
@@ -78,59 +79,84 @@ class IdiomsParams(TranslatorParams):
 
     Models named *random*, *mBART*, *pretrained* or *tuned*, with ``+mask``, ``+replace (enc)`` or ``+replace (dec)``,
     and corpora named *Europarl* or *IWSLT* are compared with the paper's numbers of the same name.
+
+    Parameters
+    ----------
+    source
+        Language of the idioms.
+    languages
+        Languages to translate into.
+    data
+        Sentence pairs with idioms: sandbox-idioms, files:FOLDER/NAME (line-aligned NAME.en, NAME.fr and
+        NAME.spans.en), or mined (found in corpora by the phrase matcher).
+    corpora
+        Parallel corpora to mine together: the name in tables, and the corpus or path.
+    idioms
+        Phrase list of the matcher: own (nbkit's list), or a file with one phrase per line.
+    tested
+        Which sentences of each idiom are idiom-test: half (the others are idiom-train, as in the paper), or all,
+        for models that are not trained on any.
+    n_test
+        Pairs of idiom-test to translate, drawn idiom by idiom; null: all.
+    models
+        The name in tables, and the model; {condition} in a model's name is replaced by each of conditions, a name
+        without it is one model as it is.
+    voters
+        For data without references, whose target side is not read: the systems, at least four, of which a third
+        shows which words are right. A literal translation that fewer of the *other* ones have is held against a
+        system. LitTER, APT-Eval, BLEU, chrF and probes, which need references, are not measured.
+    conditions
+        Training conditions: zero (without idiom-train), joint (with it), upsample-N (with N copies).
+    generic
+        Test sets without idioms: the name in tables, and a parallel corpus.
+    n_generic
+        Pairs from each generic set; null: all.
+    dictionary
+        Dictionary of LitTER: sandbox, induced (from the first aligner's word alignments of idiom-train and
+        aligned_corpora), muse:FOLDER, or a file; {src} and {tgt} are replaced by the languages.
+    aligners
+        Word aligners of APT-Eval (nbkit list aligners); the first also serves the induced dictionary and the
+        probes.
+    aligned_corpora
+        Parallel corpora, besides idiom-train, to train statistical aligners and induce dictionaries.
+    n_aligned
+        Pairs from each of aligned_corpora; null: all.
+    variants
+        Further ways to count literal errors, besides the paper's.
+    contexts
+        Contexts in which the probes encode idioms; full is always included; empty: no probes.
+    end_state
+        Encoder state of the sentence end in the probes: kept (as in the paper and in the launch scripts of its
+        code) or replaced, too.
+    n_probed
+        Pairs of idiom-test to probe; null: all.
+    parsers
+        Parsers of the phrase matcher: language, and spaCy pipeline.
     """
 
     source: Annotated[Language, NOT_IN_KEYS] = "en"
-    """Language of the idioms."""
     languages: Annotated[Languages, Field(min_length=1), NOT_IN_KEYS] = ["fr"]
-    """Languages to translate into."""
     data: Annotated[str, only("splits")] = "sandbox-idioms"
-    """Sentence pairs with idioms: sandbox-idioms, files:FOLDER/NAME (line-aligned NAME.en, NAME.fr and
-    NAME.spans.en), or mined (found in corpora by the phrase matcher)."""
     corpora: Annotated[dict[str, str], NOT_IN_KEYS] = {}
-    """Parallel corpora to mine together: the name in tables, and the corpus or path."""
     idioms: Annotated[str, NOT_IN_KEYS] = "own"
-    """Phrase list of the matcher: own (nbkit's list), or a file with one phrase per line."""
     tested: Annotated[Literal["half", "all"], only("splits")] = "half"
-    """Which sentences of each idiom are idiom-test: half (the others are idiom-train, as in the paper), or all, for
-    models that are not trained on any."""
     n_test: Annotated[Several | None, only("splits")] = None
-    """Pairs of idiom-test to translate, drawn idiom by idiom; null: all."""
     models: Annotated[dict[Annotated[str, Field(min_length=1)], str], Written, NOT_IN_KEYS] = {
         "random": "sandbox-idioms-{condition}"
     }
-    """The name in tables, and the model; {condition} in a model's name is replaced by each of conditions, a name
-    without it is one model as it is."""
     voters: Annotated[Translators | None, NOT_IN_KEYS] = None
-    """For data without references, whose target side is not read: the systems, at least four, of which a third shows
-    which words are right. A literal translation that fewer of the *other* ones have is held against a system.
-    LitTER, APT-Eval, BLEU, chrF and probes, which need references, are not measured."""
     conditions: Annotated[Once[str], Field(min_length=1), passing(training_copies), NOT_IN_KEYS] = ["zero", "joint"]
-    """Training conditions: zero (without idiom-train), joint (with it), upsample-N (with N copies)."""
     generic: Annotated[dict[str, str], only("plain")] = {"regular": "sandbox-idioms:test"}
-    """Test sets without idioms: the name in tables, and a parallel corpus."""
     n_generic: Annotated[Several | None, only("plain")] = 200
-    """Pairs from each generic set; null: all."""
     dictionary: Annotated[str, only("dictionary")] = "sandbox"
-    """Dictionary of LitTER: sandbox, induced (from the first aligner's word alignments of idiom-train and
-    aligned_corpora), muse:FOLDER, or a file; {src} and {tgt} are replaced by the languages."""
     aligners: Annotated[Once[str], Field(min_length=1), _ALIGNED] = ["lexicon"]
-    """Word aligners of APT-Eval (nbkit list aligners); the first also serves the induced dictionary and the probes."""
     aligned_corpora: Annotated[Once[str], _ALIGNED] = ["sandbox-idioms:regular"]
-    """Parallel corpora, besides idiom-train, to train statistical aligners and induce dictionaries."""
     n_aligned: Annotated[Count | None, _ALIGNED] = 4000
-    """Pairs from each of aligned_corpora; null: all."""
     variants: Annotated[Once[Variant], only("outcomes", "control_outcomes")] = ["inflected", "accents", "aligned"]
-    """Further ways to count literal errors, besides the paper's."""
     contexts: Annotated[list[Context], only("probes")] = ["full", "phrase", "word"]
-    """Contexts in which the probes encode idioms; full is always included; empty: no probes."""
     end_state: Annotated[EndState, only("probes")] = "kept"
-    """Encoder state of the sentence end in the probes: kept (as in the paper and in the launch scripts of its code) or
-    replaced, too."""
     n_probed: Annotated[Several | None, only("probes")] = 100
-    """Pairs of idiom-test to probe; null: all."""
     parsers: Annotated[Parsers, NOT_IN_KEYS] = {}
-    """Parsers of the phrase matcher: language, and spaCy pipeline."""
     beams: Annotated[Beams, NOT_IN_KEYS] = 5
 
     @field_validator("data")
@@ -157,26 +183,25 @@ class IdiomsParams(TranslatorParams):
         wanted = {*names, "full"} if names else set()
         return [name for name in CONTEXTS if name in wanted]
 
-    @model_validator(mode="after")
-    def _consistent(self) -> IdiomsParams:
+    def contradictions(self) -> Iterator[str]:
+        """Fields that do not fit together, each with the way out."""
         if self.source in self.languages:
-            raise ValueError(f"'{self.source}' is both the source and a target; remove it from languages")
+            yield f"'{self.source}' is both the source and a target; remove it from languages"
         if self.voters is not None and (len(self.voters) < 4 or self.contexts):
-            raise ValueError(
+            yield (
                 f"voters: {len(self.voters)} systems with contexts: {self.contexts}; at least four are needed, so that "
                 "three others decide, and contexts: [], as probes read references"
             )
         if self.data == "mined" and not self.corpora:
-            raise ValueError("data is 'mined', but corpora is empty: name the parallel corpora to mine")
+            yield "data is 'mined', but corpora is empty: name the parallel corpora to mine"
         if self.corpora and self.data != "mined":
-            raise ValueError(
+            yield (
                 f"corpora are mined only if data is 'mined', but it is '{self.data}'; set data: mined or remove corpora"
             )
         names = {system.name: system.label for system in self.systems}
         for system in self.systems:
             if (other := names[system.name]) != system.label:
-                raise ValueError(f"'{system.label}' and '{other}' are the same model, {system.name}: remove one")
-        return self
+                yield f"'{system.label}' and '{other}' are the same model, {system.name}: remove one"
 
     @property
     def probing(self) -> dict[str, Any]:

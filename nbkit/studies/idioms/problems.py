@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from nbkit.corpora.idioms import read_idiom_pairs
-from nbkit.errors import NbkitError
+from nbkit.errors import NbkitError, as_problem
 from nbkit.languages import language_name
 from nbkit.measure.aligners import check_aligner
 from nbkit.measure.literal import known_matchings, muse_problem, read_dictionary
@@ -20,7 +20,7 @@ from nbkit.studies.idioms.params import IdiomsParams
 
 def problems(params: IdiomsParams, cell: Cell) -> Iterator[str | None]:
     """Problems of texts, aligners, dictionary and probes, beside those of translators."""
-    yield from _as_messages(_data, params, cell)
+    yield _data(params, cell)
     for name in params.corpora.values():
         yield from corpus_texts_problems(name, *cell[:2], None)
     for name in params.generic.values():
@@ -43,17 +43,17 @@ def _as_messages(
         yield str(error)
 
 
-def _data(params: IdiomsParams, cell: Cell) -> Iterator[str]:
+@as_problem
+def _data(params: IdiomsParams, cell: Cell) -> str | None:
     if params.data == "sandbox-idioms":
         sandbox_identity(cell)
     elif params.data == "mined":
         phrases(params)
+    elif absent := next((path for path in files(params, cell) if not path.is_file()), None):
+        return f"data '{params.data}': there is no file {absent}"
     else:
-        for path in files(params, cell):
-            if not path.is_file():
-                raise NbkitError(f"data '{params.data}': there is no file {path}")
-        list(read_idiom_pairs(*files(params, cell)))
-    yield from ()
+        read_idiom_pairs(*files(params, cell))
+    return None
 
 
 def _dictionary(params: IdiomsParams, cell: Cell) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +19,9 @@ from nbkit.studies.idioms import STUDY
 from nbkit.studies.idioms.judge import UNITS, litter_variants
 from nbkit.studies.idioms.params import AS_IT_IS, CONTROL_NAMES, IdiomsParams, System, paper_name
 from nbkit.studies.paper import NOT_PRINTED
+from nbkit.studies.parts import stacked
 from nbkit.studies.summarise import corpus_score, of_sums, summarise
+from nbkit.yaml_text import read_own
 
 #: What identifies a system in every table of a page.
 OF = ["language", "condition", "model"]
@@ -31,11 +34,8 @@ PAPERS_SOURCE = "en"
 #: The paper's aligner beside which one of a run stands.
 ALIGNERS = {"embeddings": "awesome-align"} | dict.fromkeys(("eflomal", "lexicon", "pharaoh"), "fast-align")
 _RESULT = [*OF, "measure", "of"]
-_NO_MODEL = "This run has no model, so nothing was translated: add names to the parameter models."
-_NO_PROBE = (
-    "Nothing was probed in this run: add contexts to contexts, and models whose encoder can be read (outputs alone "
-    "cannot be probed)."
-)
+#: What stands in place of figures and tables without rows.
+_EMPTY = read_own(Path(__file__).with_name("looks.yaml"))["empty"]
 
 
 def read(params: IdiomsParams, table: str = "outcomes", *, controls: bool = True) -> pd.DataFrame:
@@ -45,7 +45,7 @@ def read(params: IdiomsParams, table: str = "outcomes", *, controls: bool = True
     """
     names = [table, f"control_{table}"] if controls else [table]
     tables = [STUDY.read(params, name) for name in names]
-    found = pd.concat([each for each in tables if len(each)] or tables[:1], ignore_index=True)
+    found = stacked(tables, tables[0])
     found = found.reindex(columns=list(dict.fromkeys([*found, *(params.variants if table == "outcomes" else ())])))
     found = found.drop(columns="model").rename(columns={"target_language": "language", "name": "model"})
     found = found.assign(system=[system_label(*each) for each in zip(found["model"], found["condition"], strict=True)])
@@ -79,11 +79,11 @@ def of_systems(table: pd.DataFrame) -> pd.DataFrame:
 def why_empty(params: IdiomsParams, what: Literal["translated", "probed"] = "translated") -> str:
     """What stands in place of a figure or table without rows."""
     if params.voters:
-        return "This run has voters and no references: of its systems, only the page 'others' is measurable."
+        return _EMPTY["voters"]
     if STUDY.read(params, "items").empty:
         often = "twice, so none can be tested" if params.tested == "half" else "once"
         return f"No idiom is in the data '{params.data}' {often}: name more text in data or corpora."
-    return _NO_MODEL if what == "translated" or not params.models else _NO_PROBE
+    return _EMPTY["model" if what == "translated" or not params.models else "probe"]
 
 
 def mean_over_idioms(

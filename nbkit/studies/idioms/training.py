@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +43,11 @@ def leaks(params: IdiomsParams, cell: Cell, model: str, splits: pd.DataFrame) ->
 
 
 def _searched(cell: Cell, corpus: str, n: int | None, test: Iterable[Any]) -> int:
-    count = 0
-
-    def counted() -> Iterator[tuple[str, str]]:
-        nonlocal count
-        for pair in text_pairs(corpus, *cell[:2], n):
-            count += 1
-            yield pair.source, pair.target
-
-    check_leaks(counted(), list(test))
-    return count
+    """How many pairs of a corpus were searched for sentences of *test*."""
+    numbers = count()
+    pairs = zip(text_pairs(corpus, *cell[:2], n), numbers, strict=False)
+    check_leaks(((pair.source, pair.target) for pair, _ in pairs), list(test))
+    return next(numbers)
 
 
 def trained_on(recipe: TrainingData | None) -> list[tuple[str, int | None]]:
@@ -133,14 +129,14 @@ def _regular(params: IdiomsParams, cell: Cell, mined: pd.DataFrame) -> Iterator[
 
 def _write(pairs: Iterable[tuple[str, str]], *paths: Path) -> int:
     """One file a side, one line per pair; each under a temporary name until all is there."""
-    count = 0
+    n = 0
     with ExitStack() as stack:
         unfinished = [stack.enter_context(atomic_write(path)) for path in paths]
         files = [stack.enter_context(path.open("w", encoding="utf-8")) for path in unfinished]
         for texts in pairs:
-            count += 1
+            n += 1
             for file, text in zip(files, texts, strict=True):
                 file.write(" ".join(text.split()) + "\n")
-        if not count:
+        if not n:
             raise NbkitError(f"{paths[0]}: there is no regular pair to write")
-    return count
+    return n

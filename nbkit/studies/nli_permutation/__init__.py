@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from nbkit.studies.answering import Cell, Classifiers
-from nbkit.studies.base import Notebook
+from nbkit.studies.base import described
 from nbkit.studies.nli_permutation.acceptance import annotation_sample
 from nbkit.studies.nli_permutation.items import (
     BLEU,
@@ -56,8 +55,6 @@ _PAIR = ("unit", "pair", "label", "length", "comparison", "right", "control", "c
 
 STUDY = Study(
     name="nli_permutation",
-    title="NLI permutation: do classifiers accept nonsense?",
-    paper="Sinha, Parthasarathi, Pineau and Williams (2021), Unnatural Language Inference",
     params=NliPermutationParams,
     asks=("text",),
     models=Classifiers,
@@ -79,10 +76,8 @@ STUDY = Study(
         Table(ratios, inputs=inputs, size=size, unit=UNIT, columns=("unit", "draw", "ratio")),
     ),
     exports=("outcomes", "variant_outcomes"),
-    verdict="pass: the classifier says the gold label; fail: another label, which is the reason; undecided: none",
-    behaviour=Path(__file__).with_name("behaviour.yaml"),
     bounds={"n_pairs": ("items", "units")},
-    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
+    **described(__file__),
 )
 
 __all__ = ["STUDY", "NliPermutationParams", "annotation_sample"]

@@ -16,6 +16,7 @@ from nbkit.measure.acceptance import CORRECT, FLIPPED, RANDOM, floors
 from nbkit.measure.statistics import DIFFERENCE, share_interval
 from nbkit.seeding import address
 from nbkit.studies.nli_permutation.params import CONTROL, HYPOTHESIS, ORIGINAL, PERMUTED, NliPermutationParams, clumped
+from nbkit.studies.parts import stacked
 from nbkit.studies.summarise import summarise
 
 #: What rows that average over the sets have as their corpus.
@@ -79,7 +80,7 @@ def floors_of(pairs: pd.DataFrame, permutations: int) -> pd.DataFrame:
         long = table.reset_index().melt("predictor", var_name="measure")
         tables.append(long.assign(model=str(model), corpus=str(corpus)))
     columns = [*OF, "predictor", "measure", "value"]
-    return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+    return stacked(tables, columns)[columns]
 
 
 def control(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -182,11 +183,7 @@ def accepted_examples(params: NliPermutationParams, k: int = 1) -> pd.DataFrame:
         for label in LABELS:
             places = np.flatnonzero((own["label"] == label) & right)
             chosen.append(own.iloc[_drawn(places, k, params.seed, "accepted examples", corpus, model)])
-    picked = (
-        pd.concat(chosen, ignore_index=True)
-        if chosen
-        else pd.DataFrame(columns=[*OF, "unit", "pair", "label", "share"])
-    )
+    picked = stacked(chosen, [*OF, "unit", "pair", "label", "share"])
     draws = _accepted_draws(params, picked).groupby([*OF, "unit"], as_index=False)["draw"].first()
     columns = [*OF, "label", "pair", *_TEXTS, "accepted"]
     return _with_texts(params, picked.merge(draws, on=[*OF, "unit"])).rename(columns={"share": "accepted"})[columns]

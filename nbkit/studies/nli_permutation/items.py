@@ -23,7 +23,7 @@ from nbkit.studies.nli_permutation.params import (
     NliPermutationParams,
     clumped,
 )
-from nbkit.studies.study import item_id
+from nbkit.studies.parts import item_id, stacked
 from nbkit.text.parsers import rules_for
 
 #: Pairs that are permuted, and judged, at a time.
@@ -95,13 +95,12 @@ def items(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tuple
     text: premise and hypothesis, a line each. length: units of both sides. bleu2, bleu3, bleu4: against the control,
     the mean of both sides without smoothing, as in the paper: 0 if no n-gram is left.
     """
-    rows, read = list[tuple[Any, ...]](), 0
-    for read, pair in enumerate(pairs_of(params, cell.target, n, start), 1):
-        if (both := permute(params, pair)) is not None:
-            of = (start + read - 1, pair, both)
-            rows += _rows(*of, ORIGINAL, [(pair.premise.text, pair.hypothesis.text)], _NO_BLEU)
-            rows += _rows(*of, CONTROL, [both.control], _NO_BLEU)
-            rows += _rows(*of, PERMUTED, both.texts(), _bleu(both))
+    rows, (permuted, read) = list[tuple[Any, ...]](), _permuted(params, cell, start, n)
+    for each in permuted:
+        _, pair, both = each
+        rows += _rows(*each, ORIGINAL, [(pair.premise.text, pair.hypothesis.text)], _NO_BLEU)
+        rows += _rows(*each, CONTROL, [both.control], _NO_BLEU)
+        rows += _rows(*each, PERMUTED, both.texts(), _bleu(both))
     return _table(rows), read
 
 
@@ -110,17 +109,24 @@ def variants(params: NliPermutationParams, cell: Cell, start: int, n: int) -> tu
 
     Hypotheses are in the orders that they have where both sides are permuted.
     """
-    rows, read = list[tuple[Any, ...]](), 0
-    for read, pair in enumerate(pairs_of(params, cell.target, n, start), 1):
-        if (both := permute(params, pair)) is not None:
-            of = (start + read - 1, pair, both)
-            if params.hypothesis_only:
-                texts = [(both.control[0], hypothesis) for _, hypothesis in both.texts()]
-                rows += _rows(*of, HYPOTHESIS, texts, _NO_BLEU)
-            for share in params.clumps:
-                if (together := permute(params, pair, share)) is not None:
-                    rows += _rows(*of, clumped(share), together.texts(), _bleu(together))
+    rows, (permuted, read) = list[tuple[Any, ...]](), _permuted(params, cell, start, n)
+    for each in permuted:
+        _, pair, both = each
+        if params.hypothesis_only:
+            texts = [(both.control[0], hypothesis) for _, hypothesis in both.texts()]
+            rows += _rows(*each, HYPOTHESIS, texts, _NO_BLEU)
+        for share in params.clumps:
+            if (together := permute(params, pair, share)) is not None:
+                rows += _rows(*each, clumped(share), together.texts(), _bleu(together))
     return _table(rows), read
+
+
+def _permuted(
+    params: NliPermutationParams, cell: Cell, start: int, n: int
+) -> tuple[list[tuple[int, NliPair, DerangedPair]], int]:
+    """The pairs that have all permutations on both sides, with their numbers, and how many were read."""
+    pairs = list(enumerate(pairs_of(params, cell.target, n, start), start))
+    return [(unit, pair, both) for unit, pair in pairs if (both := permute(params, pair)) is not None], len(pairs)
 
 
 _NO_BLEU = (np.nan,) * len(BLEU)
@@ -162,10 +168,9 @@ def trees(params: NliPermutationParams) -> pd.DataFrame:
 
 def ratios(params: NliPermutationParams, cell: Cell, start: int, n: int, trees: pd.DataFrame) -> tuple[Any, int]:
     """β_Ŝ / β_S of the permutations of both sides (§6): the mean of premise and hypothesis, by unit and draw."""
-    found, read = [pd.DataFrame(columns=["unit", "draw", "ratio"])], 0
+    found, (permuted, read) = [], _permuted(params, cell, start, n)
     known = MiniTrees.from_frame(trees) if len(trees) else MiniTrees(params.radius, [], np.zeros(0), np.zeros(0))
-    for read, pair in enumerate(pairs_of(params, cell.target, n, start), 1):
-        if (both := permute(params, pair)) is not None:
-            ratio = _sides(both, lambda side, orders: signature_ratios(side, orders, known, k=params.top_k))
-            found.append(pd.DataFrame({"unit": start + read - 1, "draw": np.arange(len(ratio)), "ratio": ratio}))
-    return pd.concat(found[1:] or found, ignore_index=True), read
+    for unit, _, both in permuted:
+        ratio = _sides(both, lambda side, orders: signature_ratios(side, orders, known, k=params.top_k))
+        found.append(pd.DataFrame({"unit": unit, "draw": np.arange(len(ratio)), "ratio": ratio}))
+    return stacked(found, ["unit", "draw", "ratio"]), read

@@ -10,7 +10,7 @@ from nbkit.measure.acceptance import CORRECT, FLIPPED, NEITHER, entropy
 from nbkit.studies.answering import Cell
 from nbkit.studies.nli_permutation.items import BLEU
 from nbkit.studies.nli_permutation.params import CONTROL, ORIGINAL, PERMUTED, NliPermutationParams
-from nbkit.studies.study import Part, Run
+from nbkit.studies.parts import Part, Run
 
 #: The columns of items that rows are grouped by.
 GROUPS = ["unit", "item", "pair", "scheme", "draw", "label", "length", *BLEU]
@@ -109,6 +109,5 @@ def shown_texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _originals(run: Run, part: Part) -> pd.Series:
     """The pairs as they are written, by their ids."""
-    declared = run.study.table("items")
-    rows = Part(run, declared, run.cell_of(declared, part.cell), part.corpus, part.start).rows
+    rows = part.beside(run.study.table("items")).rows
     return rows[rows["scheme"] == ORIGINAL].drop_duplicates("item").set_index("item")["text"]

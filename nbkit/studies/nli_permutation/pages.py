@@ -216,11 +216,7 @@ def show_results(results: pd.DataFrame, name: str) -> None:
 
 def show_control(pairs: pd.DataFrame, name: str) -> None:
     """Show what the control costs, by model and set: the pair re-joined from its words in their original order."""
-    show(
-        with_intervals(control(pairs), "difference"), name, empty=NO_MODEL,
-        headings={"accuracy": "𝒜 as written", "control": "𝒜 of the control", "difference": "control − as written"},
-        caption="The control: the pair re-joined from its words in their original order",
-    )  # fmt: skip
+    show(with_intervals(control(pairs), "difference"), name, empty=NO_MODEL, **_LOOKS["tables"]["control"])
 
 
 def beside_results(study: Study, results: pd.DataFrame) -> list[str]:
@@ -236,9 +232,7 @@ def beside_results(study: Study, results: pd.DataFrame) -> list[str]:
             )
             columns = [*on, "value", "printed", "difference", "coded", "coded_difference", "note"]
             columns = columns if known["note"].ne("").any() else columns[:-1]
-            heads = {"value": "this run, as defined", "difference": "as defined − paper",
-                     "coded": "this run, as coded", "coded_difference": "as coded − paper"}  # fmt: skip
-            show(known[columns], caption=study.printed.title(name), headings=heads)
+            show(known[columns], caption=study.printed.title(name), **_LOOKS["tables"]["beside"])
             found.append(name)
     return found
 
@@ -253,12 +247,7 @@ def show_examples(examples: pd.DataFrame, name: str = "", fold: str = "") -> Non
         for order, own in sides.items()
     ]
     table = pd.DataFrame(rows, columns=[*keys, "order", "premise", "hypothesis"])
-    show(
-        table, name, text=True, data=examples, fold=fold,
-        caption="Original and permuted pairs that both get the gold label",
-        headings={"label": "gold label and answer", "hypothesis": "hypothesis"},
-        empty="No pair of this run has an accepted permutation.",
-    )  # fmt: skip
+    show(table, name, text=True, data=examples, fold=fold, **_LOOKS["tables"]["examples"])
 
 
 def tokens(study_params: Any) -> dict[str, str]:

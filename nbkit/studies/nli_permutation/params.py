@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from nbkit.corpora.nli import find_nli, nli_tokenizer
 from nbkit.files import OnError
@@ -47,46 +48,68 @@ class NliPermutationParams(JudgedParams):
     """Which pairs are permuted, how, and which classifiers label them.
 
     Without models, only the permutations themselves are studied.
+
+    Parameters
+    ----------
+    corpora
+        NLI sets in one language: names (nbkit list corpora), NAME:SPLIT, or files.
+    language
+        Language of the NLI sets.
+    models
+        Classifiers: names (nbkit list models), Hugging Face ids or folders; empty: permutations only.
+    n_pairs
+        Pairs from the top of each set; null: all.
+    permutations
+        Permutations per side; pairs with fewer are excluded.
+    unit
+        What is permuted: word, or (in Chinese and Japanese) character.
+    punctuation
+        Whether punctuation keeps its place (keep) or moves like a word (move).
+    hypothesis_only
+        Also permute the hypothesis alone (Figure 8).
+    clumps
+        Also keep these shares of the words together as one block (Figure 9).
+    clumped_permutations
+        Permutations per side for each of clumps.
+    max_entropy
+        A model, and the same model after maximum-entropy training (Table 5).
+    training_corpus
+        NLI set on which POS mini-trees are counted.
+    training_pairs
+        Pairs of training_corpus to count; null: all.
+    radius
+        Radius r of mini-trees: neighbours on either side of a word.
+    top_k
+        k of mini-trees: most frequent neighbours that are compared.
+    annotations
+        annotator, and the form that they filled in (nbkit annotate make)
+    annotation_key
+        key of these forms, written with the form
+    parsers
+        How texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba.
+    on_error
+        Malformed rows of a set: stop with an error (raise), or skip and count them (skip).
     """
 
     corpora: Annotated[Once[NliSet], Field(min_length=1), NOT_IN_KEYS] = ["sandbox:test"]
-    """NLI sets in one language: names (nbkit list corpora), NAME:SPLIT, or files."""
     language: Annotated[Language, NOT_IN_KEYS] = "en"
-    """Language of the NLI sets."""
     models: Annotated[Classifiers, NOT_IN_KEYS] = ["sandbox-infersent"]
-    """Classifiers: names (nbkit list models), Hugging Face ids or folders; empty: permutations only."""
     n_pairs: Annotated[Count | None, only("extent")] = 200
-    """Pairs from the top of each set; null: all."""
     permutations: Annotated[Permutations, only(*_PERMUTED)] = 100
-    """Permutations per side; pairs with fewer are excluded."""
     unit: Annotated[PermutedUnit, only(*_PERMUTED, "trees")] = "word"
-    """What is permuted: word, or (in Chinese and Japanese) character."""
     punctuation: Annotated[Punctuation, only(*_PERMUTED)] = "keep"
-    """Whether punctuation keeps its place (keep) or moves like a word (move)."""
     hypothesis_only: Annotated[bool, only("variants")] = True
-    """Also permute the hypothesis alone (Figure 8)."""
     clumps: Annotated[list[float], only("variants")] = [0.25, 0.5, 0.75]
-    """Also keep these shares of the words together as one block (Figure 9)."""
     clumped_permutations: Annotated[Permutations, only("variants")] = 10
-    """Permutations per side for each of clumps."""
     max_entropy: Annotated[dict[str, str], NOT_IN_KEYS] = {}
-    """A model, and the same model after maximum-entropy training (Table 5)."""
     training_corpus: Annotated[NliSet, only("trees")] = "sandbox:train"
-    """NLI set on which POS mini-trees are counted."""
     training_pairs: Annotated[Count | None, only("trees")] = 2000
-    """Pairs of training_corpus to count; null: all."""
     radius: Annotated[int, Field(ge=1, le=10, strict=True), only("trees")] = 2
-    """Radius r of mini-trees: neighbours on either side of a word."""
     top_k: Annotated[int, Field(ge=1, le=17, strict=True), only("ratios")] = 4
-    """k of mini-trees: most frequent neighbours that are compared."""
     annotations: Annotated[dict[str, str], NOT_IN_KEYS] = {}
-    """annotator, and the form that they filled in (nbkit annotate make)"""
     annotation_key: Annotated[str | None, NOT_IN_KEYS] = None
-    """key of these forms, written with the form"""
     parsers: Annotated[Parsers, NOT_IN_KEYS] = {}
-    """How texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba."""
     on_error: OnError = "raise"
-    """Malformed rows of a set: stop with an error (raise), or skip and count them (skip)."""
 
     @field_validator("clumps")
     @classmethod
@@ -98,16 +121,13 @@ class NliPermutationParams(JudgedParams):
                 )
         return sorted(set(shares))
 
-    @model_validator(mode="after")
-    def _consistent(self) -> NliPermutationParams:
+    def contradictions(self) -> Iterator[str]:
+        """Fields that do not fit together, each with the way out."""
         if self.unit == "character" and not is_unspaced(self.language):
-            raise ValueError(
-                f"unit 'character' is for languages without spaces; '{self.language}' has them: use unit: word"
-            )
+            yield f"unit 'character' is for languages without spaces; '{self.language}' has them: use unit: word"
         for name in self.max_entropy:
             if name not in self.models:
-                raise ValueError(f"max_entropy: '{name}' is not among the models {self.models}; add it there")
-        return self
+                yield f"max_entropy: '{name}' is not among the models {self.models}; add it there"
 
     @property
     def scored_models(self) -> list[str]:

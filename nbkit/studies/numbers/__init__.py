@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from nbkit.corpora.templates import PLACEHOLDER
 from nbkit.studies.answering import Cell
-from nbkit.studies.base import Notebook
+from nbkit.studies.base import described
 from nbkit.studies.numbers.items import CASE, drawn, items, problems, template_inputs, templates
 from nbkit.studies.numbers.judge import GROUPS, SMALLEST, copies, in_training, outcomes, smallest, training_inputs
 from nbkit.studies.numbers.params import NumbersParams
-from nbkit.studies.numbers.running import REFERENCE, flags, running_text, sentence_inputs, sentences, spans
-from nbkit.studies.study import Part, Run, Study, Table
+from nbkit.studies.numbers.running import REFERENCE, flags, marks, running_text, sentence_inputs, sentences
+from nbkit.studies.parts import Part, Run, spans
+from nbkit.studies.study import Study, Table
 
 _OF_TEMPLATES = ("templates", "items", "copies", "outcomes", "smallest", "in_training")
 _OF_SENTENCES = ("sentences", "flags", "running_text")
@@ -46,7 +46,7 @@ def _texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     if part.table.name == "outcomes":
         rows = rows.join(known["source"], on="item")
         at = known["template"].str.find(PLACEHOLDER)
-        marked = {item: [{"text": "source", "start": start, "end": start + len(number), "label": "number"}]
+        marked = {item: spans("source", [(start, start + len(number))], "number")
                   for item, start, number in zip(known.index, at, known["written"], strict=True)}  # fmt: skip
         return rows.assign(output=run.answers(part.cell, rows)["source"], spans=rows["item"].map(marked))
     answered = {(REFERENCE, item): text for item, text in known["reference"].items()}
@@ -56,34 +56,23 @@ def _texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.join(known[["source", "reference"]], on="sentence")
     given = rows[["own", "shared", "source", "source_language", "kind"]].itertuples(index=False, name=None)
     shown: dict[str, Any] = {"output": [answered[key] for key in zip(rows["model"], rows["sentence"], strict=True)],
-                             "spans": [spans(*each) for each in given]}  # fmt: skip
+                             "spans": [marks(*each) for each in given]}  # fmt: skip
     return rows.assign(**shown)
 
 
 STUDY = Study(
     name="numbers",
-    title="Numbers: are they carried over?",
-    paper="Wang, Xu, Guzmán, El-Kishky, Rubinstein and Cohn (2021), As Easy as 1, 2, 3: Behavioural Testing of NMT "
-    "Systems for Numerical Translation",
     params=NumbersParams,
     tables=(
-        Table(
-            templates,
-            inputs=template_inputs,
-            asks=lambda params: params.asks_for_templates,
-            columns=("capability", "template", "place"),
-        ),
+        Table(templates, inputs=template_inputs, asks=lambda params: params.asks_for_templates,
+              columns=("capability", "template", "place")),
         Table(items, size=lambda params, cell: len(drawn(params, cell)), columns=("item", *CASE)),
         Table(outcomes, columns=(*GROUPS, *_PAIR, "strict", "lenient", "error", "found", "stand_in")),
         Table(smallest, columns=(*SMALLEST, *_PAIR)),
         Table(copies, columns=("capability", "format", "value", "written", *_PAIR, "strict", "lenient")),
         Table(in_training, inputs=training_inputs, columns=("places", "length", "n", *_PAIR)),
-        Table(
-            sentences,
-            inputs=sentence_inputs,
-            size=lambda params, cell: params.n_sentences,
-            columns=("item", "source", "reference", "kinds"),
-        ),
+        Table(sentences, inputs=sentence_inputs, size=lambda params, cell: params.n_sentences,
+              columns=("item", "source", "reference", "kinds")),
         Table(flags, columns=("item", "unit", "flags", "chrf", "chrf_sums")),
         Table(running_text, columns=_RUNNING),
     ),
@@ -92,10 +81,8 @@ STUDY = Study(
     skips=_skips,
     exports=("outcomes", "smallest", "running_text"),
     texts=_texts,
-    verdict="pass: the number is carried over with its value and, for strict, in the target language's notation",
-    behaviour=Path(__file__).with_name("behaviour.yaml"),
     bounds={"n_cases": ("outcomes", "rows")},
-    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
-)
+    **described(__file__),
+)  # fmt: skip
 
 __all__ = ["STUDY", "NumbersParams"]

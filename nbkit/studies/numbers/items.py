@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from nbkit.corpora.templates import Template, load_templates
-from nbkit.errors import NbkitError
+from nbkit.errors import NbkitError, as_problem
 from nbkit.files import file_digest
 from nbkit.measure.numbers import template_numbers
 from nbkit.models.names import BY_RULE
@@ -34,7 +34,7 @@ def template_inputs(params: NumbersParams, cell: Cell) -> Any:
     return corpus_texts_identity(params.template_corpus, cell.source, cell.target, params.harvest_pairs)
 
 
-def problems(params: NumbersParams, cell: Cell) -> Iterator[str]:
+def problems(params: NumbersParams, cell: Cell) -> Iterator[str | None]:
     """Problems of texts and formats; translates nothing."""
     if params.templates is None and params.sentences is None:
         yield "templates and sentences are both null: there is nothing to ask for"
@@ -50,22 +50,19 @@ def problems(params: NumbersParams, cell: Cell) -> Iterator[str]:
     if params.template_corpus is not None:
         yield from corpus_texts_problems(params.template_corpus, *cell[:2], params.harvest_pairs, "harvest_pairs")
     else:
-        yield from _file_problems(params, cell.source)
+        yield _file_problem(params, cell.source)
     known = forms(cell.source)
     for pattern in (pattern for patterns in params.patterns(cell.source).values() for pattern in patterns):
         if (form := parse_format(pattern).form) not in known:
             yield f"format '{pattern}': '{cell.source}' has no form '{form}'; it has {', '.join(known)}"
 
 
-def _file_problems(params: NumbersParams, lang: str) -> Iterator[str]:
-    try:
-        file = params.template_file(lang)
-        found = {each.capability for each in load_templates(lang, file, placeholders=params.placeholders)}
-    except NbkitError as error:
-        yield str(error)
-        return
-    if absent := [name for name in params.patterns(lang) if name not in found]:
-        yield f"templates {file}: none for {', '.join(absent)}"
+@as_problem
+def _file_problem(params: NumbersParams, lang: str) -> str | None:
+    file = params.template_file(lang)
+    found = {each.capability for each in load_templates(lang, file, placeholders=params.placeholders)}
+    absent = [name for name in params.patterns(lang) if name not in found]
+    return f"templates {file}: none for {', '.join(absent)}" if absent else None
 
 
 def templates(

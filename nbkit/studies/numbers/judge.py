@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -66,12 +66,9 @@ def copies(params: NumbersParams, cell: Cell) -> pd.DataFrame:
 
 
 def smallest(
-    params: NumbersParams,
-    cell: Cell,
-    all_items: pd.DataFrame,
-    outcomes: pd.DataFrame,
+    params: NumbersParams, cell: Cell, all_items: pd.DataFrame, outcomes: pd.DataFrame,
     ask: Callable[[list[str]], list[str]],
-) -> pd.DataFrame:
+) -> pd.DataFrame:  # fmt: skip
     """The smallest number that still fails, of up to ``n_shrunk`` formats in which one did, capabilities in turn.
 
     item and written: the failure that it begins with. asked: how many numbers were tried. proved: whether all simpler
@@ -82,25 +79,29 @@ def smallest(
     turns = zip_longest(*(group.to_dict("records") for _, group in failed.groupby("capability", sort=False)))
     rows = []
     for case in [case for case in chain.from_iterable(turns) if case is not None][: params.n_shrunk]:
-        template = Template(case["template"], cell.source, case["capability"])
-
-        def judged(writings: list[str], template: Template = template) -> list[tuple[str, str, Judgement]]:
-            sources = [template.fill(each) for each in writings]
-            return [
-                (source, answer, _judged(template.text, _value(written, cell.source), written, answer, cell))
-                for source, answer, written in zip(sources, ask(sources), writings, strict=True)
-            ]
-
-        def fails(writings: list[str], judged: Callable[..., Any] = judged) -> list[bool]:
-            return [not verdict.strict for _, _, verdict in judged(writings)]
-
+        judged = partial(_asked, ask, Template(case["template"], cell.source, case["capability"]), cell)
         first = DrawnNumber(Decimal(case["value"]), case["written"])
-        shrunk = shrink_number(first, case["format"], cell.source, fails)
+        shrunk = shrink_number(first, case["format"], cell.source, _failing(judged))
         ((source, output, verdict),) = judged([shrunk.number.written])
         rows.append((*(case[name] for name in SMALLEST[:5]), shrunk.number.written, shrunk.pattern,
                      float(_value(shrunk.number.written, cell.source)), source, output, verdict.error or "",
                      verdict.found, "fail", shrunk.tried, shrunk.smallest))  # fmt: skip
     return pd.DataFrame(rows, columns=list(SMALLEST)).assign(**params.names(cell))
+
+
+def _asked(
+    ask: Callable[[list[str]], list[str]], template: Template, cell: Cell, writings: list[str]
+) -> list[tuple[str, str, Judgement]]:
+    """The template filled with each writing of a number, its translation, and how that is judged."""
+    sources = [template.fill(each) for each in writings]
+    return [
+        (source, answer, _judged(template.text, _value(written, cell.source), written, answer, cell))
+        for source, answer, written in zip(sources, ask(sources), writings, strict=True)
+    ]
+
+
+def _failing(judged: Callable[[list[str]], list[Any]]) -> Callable[[list[str]], list[bool]]:
+    return lambda writings: [not verdict.strict for _, _, verdict in judged(writings)]
 
 
 def _value(written: str, lang: str) -> Decimal:

@@ -33,7 +33,7 @@ OF = ["language", "direction", "pair", "model"]
 SHARE: dict[str, Any] = {"interval": "share", "cluster": "value"}
 NO_FAILURE = "Every number of this run was carried over: there is nothing that goes wrong."
 NO_SENTENCES = "No sentences are judged in this run: the parameter sentences names no corpus."
-_ERRORS = read_own(Path(__file__).with_name("looks.yaml"))
+_ERRORS, _TABLES = read_own(Path(__file__).with_name("looks.yaml")).values()
 
 
 def rules() -> dict[str, str]:
@@ -44,13 +44,10 @@ def rules() -> dict[str, str]:
 
 def rates(found: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Strict and lenient pass rates side by side: *by*, n and, of each verdict, the rate, ``…_low`` and ``…_high``."""
-    both = [summarise(found, verdict, by, **SHARE) for verdict in ("strict", "lenient")]
-    named = [
-        each[[*by, "n", "value", "low", "high"]].rename(
-            columns={"value": verdict, "low": f"{verdict}_low", "high": f"{verdict}_high"}
-        )
-        for verdict, each in zip(("strict", "lenient"), both, strict=True)
-    ]
+    named = []
+    for verdict in ("strict", "lenient"):
+        names = {"value": verdict, "low": f"{verdict}_low", "high": f"{verdict}_high"}
+        named.append(summarise(found, verdict, by, **SHARE).rename(columns=names)[[*by, "n", *names.values()]])
     return named[0].merge(named[1], on=[*by, "n"])
 
 
@@ -76,12 +73,7 @@ def show_notation(found: pd.DataFrame, name: str) -> None:
     rows = rates(found, [*OF, "capability"])
     shown = per_cent(rows.assign(apart=100 * (rows["lenient"] - rows["strict"]).round(12)), "strict", "lenient")
     shown["apart"] = styles.cells(shown, "apart", form=".1f")
-    caption = (
-        "Pass rates in percent with 95% intervals; lenient − strict: what fails by its notation alone, in percentage "
-        "points"
-    )
-    columns = ("pair?", "model?", "capability", "strict", "lenient", "apart", "n")
-    show(shown, name, caption=caption, columns=columns, headings={"apart": "lenient − strict"})
+    show(shown, name, **_TABLES["notation"])
 
 
 # ----------------------------------------------------------------------------
@@ -232,11 +224,7 @@ def _correct(value: str, pattern: str, lang: str) -> str:
 def show_errors(rows: pd.DataFrame, name: str) -> None:
     """Show `errors_found`: source, output and the correct number side by side."""
     shown = with_marks(rows).assign(correct=rows["correct"].map(escape))
-    headings = {"whose": "pair and model", "source_marked": "source", "hypothesis_marked": "hypothesis"}
-    columns = ("whose?", "capability", "error", "source_marked", "hypothesis_marked", "correct")
-    html = ("whose", "source_marked", "hypothesis_marked", "correct")
-    show(shown, name, caption="Errors of this run; numbers are marked", columns=columns, headings=headings, html=html,
-         data=rows, text=True, empty=NO_FAILURE)  # fmt: skip
+    show(shown, name, data=rows, text=True, empty=NO_FAILURE, **_TABLES["errors"])
 
 
 def smallest_failures(params: NumbersParams, rows: pd.DataFrame) -> pd.DataFrame:
@@ -254,12 +242,7 @@ def show_smallest(rows: pd.DataFrame, name: str) -> None:
     ]
     written = {each: rows[each].map(escape) for each in ("written", "smallest")}
     shown = with_marks(rows).assign(**written, simpler=simpler)
-    headings = {"whose": "pair and model", "written": "failed with", "report": "sentence and translation",
-                "asked": "tried", "simpler": "simpler pass"}  # fmt: skip
-    columns = ("whose?", "capability", "written", "smallest", "error", "report", "asked", "simpler")
-    empty = "No failure of this run was shrunk: there is none, or the parameter n_shrunk is 0."
-    show(shown, name, caption="The smallest number that fails, from each failure", columns=columns, headings=headings,
-         html=("whose", "written", "smallest", "report"), data=rows, text=True, empty=empty)  # fmt: skip
+    show(shown, name, data=rows, text=True, **_TABLES["smallest"])
 
 
 def _of_simpler(proved: bool, smallest: str, pattern: str, pair: str) -> str:

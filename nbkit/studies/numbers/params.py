@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from nbkit.corpora.templates import own_file
 from nbkit.files import expand_path
@@ -35,38 +36,55 @@ class NumbersParams(TranslatorParams):
 
     A sentence of a corpus becomes a template if its number is carried over (see *harvest_by*); if a corpus has too few
     of a capability, those of others fill in.
+
+    Parameters
+    ----------
+    source
+        The language that all pairs share.
+    languages
+        The other languages.
+    directions
+        "out" translates from the source language, "back" into it (the paper: both).
+    models
+        Translators; placeholder:NAME is NAME with its numbers carried over by rule.
+    templates
+        Sentences to fill: "own" (nbkit's, in ten languages), a file with {lang} in its path, or corpus:NAME; null:
+        none.
+    placeholders
+        Other spellings of [NUM] in a template file, such as {"#num": "[NUM]"}.
+    harvest_by
+        Who has to carry a number over for its sentence to become a template: the corpus's "reference" (the same
+        templates for all models), or the "system" itself (the paper's recipe).
+    harvest_pairs
+        Pairs of the corpus that are checked for templates.
+    formats
+        Number formats (nbkit.numbers.formats); empty: the 25.
+    n_numbers
+        Numbers drawn per format; all of them if a format has fewer.
+    n_templates
+        Templates per capability; every number is put into every template.
+    sentences
+        Corpus whose own sentences are judged, too, with the numbers that they have; null: none.
+    n_sentences
+        Pairs of that corpus; null: all.
+    n_shrunk
+        Failures per pair and model that are shrunk to the smallest failing number, at most one per format.
     """
 
     source: Annotated[Language, passing(forms)] = "en"
-    """The language that all pairs share."""
     languages: Annotated[Languages, Field(min_length=1), passing(forms), NOT_IN_KEYS] = ["de"]
-    """The other languages."""
     directions: Annotated[Once[Literal["out", "back"]], Field(min_length=1), NOT_IN_KEYS] = ["out"]
-    """ "out" translates from the source language, "back" into it (the paper: both)."""
     models: Annotated[Translators, NOT_IN_KEYS] = ["sandbox", "placeholder:sandbox"]
-    """Translators; placeholder:NAME is NAME with its numbers carried over by rule."""
     templates: Annotated[str | None, only("templates")] = "corpus:sandbox-numbers"
-    """Sentences to fill: "own" (nbkit's, in ten languages), a file with {lang} in its path, or corpus:NAME; null:
-    none."""
     placeholders: Annotated[dict[str, str], only("templates")] = {}
-    """Other spellings of [NUM] in a template file, such as {"#num": "[NUM]"}."""
     harvest_by: Annotated[Literal["reference", "system"], only("templates")] = "reference"
-    """Who has to carry a number over for its sentence to become a template: the corpus's "reference" (the same
-    templates for all models), or the "system" itself (the paper's recipe)."""
     harvest_pairs: Annotated[Count, only("templates")] = 500
-    """Pairs of the corpus that are checked for templates."""
     formats: Annotated[Once[str], passing(parse_format), only("templates", "copies", "items")] = []
-    """Number formats (nbkit.numbers.formats); empty: the 25."""
     n_numbers: Annotated[Some, only("copies", "items")] = 5
-    """Numbers drawn per format; all of them if a format has fewer."""
     n_templates: Annotated[Some, only("templates")] = 5
-    """Templates per capability; every number is put into every template."""
     sentences: Annotated[str | None, only("sentences")] = None
-    """Corpus whose own sentences are judged, too, with the numbers that they have; null: none."""
     n_sentences: Annotated[Count | None, only("sentences")] = None
-    """Pairs of that corpus; null: all."""
     n_shrunk: Annotated[int, Field(ge=0, le=MOST, strict=True), only("smallest")] = 5
-    """Failures per pair and model that are shrunk to the smallest failing number, at most one per format."""
 
     @field_validator("placeholders")
     @classmethod
@@ -75,11 +93,10 @@ class NumbersParams(TranslatorParams):
             raise ValueError("an empty spelling stands everywhere; name the placeholder that the file has")
         return spellings
 
-    @model_validator(mode="after")
-    def _consistent(self) -> NumbersParams:
+    def contradictions(self) -> Iterator[str]:
+        """Fields that do not fit together, each with the way out."""
         if self.source in self.languages:
-            raise ValueError(f"'{self.source}' is both the source and another language; remove it from languages")
-        return self
+            yield f"'{self.source}' is both the source and another language; remove it from languages"
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from nbkit.models.translators.texts import corpus_texts_identity, score_of_sums,
 from nbkit.numbers import Quantity, Verdict, compare_quantities, find_quantities, with_ends
 from nbkit.studies.answering import Cell
 from nbkit.studies.numbers.params import NumbersParams
-from nbkit.studies.study import item_id
+from nbkit.studies.parts import item_id, spans
 
 #: What the corpus's own translations are called, which are judged like a system.
 REFERENCE = "reference"
@@ -127,16 +127,9 @@ def _verdict(own: Sequence[Any], shared: Sequence[Any]) -> dict[str, Any]:
     return {"verdict": verdict, "carried": carried, "reason": reason, "own": list(own), "shared": list(shared)}
 
 
-def spans(own: Sequence[Any], shared: Sequence[Any], source: str, lang: str, kind: str) -> list[dict[str, Any]]:
+def marks(own: Sequence[Any], shared: Sequence[Any], source: str, lang: str, kind: str) -> list[dict[str, Any]]:
     """What to mark in a sentence and its translation: what is wrong, or else its quantities."""
-    wrong = [
-        {"text": side, "start": int(flag[side][0]), "end": int(flag[side][1]), "label": "wrong"}
-        for flag in (*own, *shared)
-        for side in ("source", "output")
-        if len(flag[side])
-    ]
-    return wrong or [
-        {"text": "source", "start": each.span[0], "end": each.span[1], "label": "quantity"}
-        for each in required(source, lang)
-        if kind in (ALL_KINDS, KINDS[each.kind])
-    ]
+    flags = ((side, flag[side]) for flag in (*own, *shared) for side in ("source", "output") if len(flag[side]))
+    wrong = [span for side, place in flags for span in spans(side, [place], "wrong")]
+    stated = (each.span for each in required(source, lang) if kind in (ALL_KINDS, KINDS[each.kind]))
+    return wrong or spans("source", stated, "quantity")

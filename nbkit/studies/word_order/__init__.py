@@ -7,10 +7,9 @@ pairs were excluded).
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from nbkit.studies.base import Notebook
+from nbkit.studies.base import described
 from nbkit.studies.study import Study, Table
 from nbkit.studies.word_order import items as treating
 from nbkit.studies.word_order import judge
@@ -25,8 +24,6 @@ def _read(params: WordOrderParams, cell: Any) -> dict[str, Any]:
 
 STUDY = Study(
     name="word_order",
-    title="Word order: robust or faithful?",
-    paper="Parthasarathi, Sinha, Pineau and Williams (2021), Sometimes We Want Ungrammatical Translations",
     params=WordOrderParams,
     tables=(
         Table(treating.items, inputs=treating.inputs, size=treating.size, unit=250, columns=treating.COLUMNS),
@@ -38,10 +35,8 @@ STUDY = Study(
     ),
     asks=("source", "changed"),
     check=treating.problems,
-    verdict="fail: a flip: the scrambled source is translated better than the plain one (β₁ > β); else pass",
-    behaviour=Path(__file__).with_name("behaviour.yaml"),
     texts=judge.texts,
     bounds={"n_pairs": ("items", "units")},
     tags=lambda params: {"corpus": params.corpus},
-    notebooks=Notebook.listed(Path(__file__).with_name("notebooks.yaml")),
+    **described(__file__),
 )

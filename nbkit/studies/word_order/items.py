@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -144,12 +144,8 @@ def _second(text: Text, names: list[str], first: Mapping[str, Any], settings: Ma
     return {
         name: orders
         for name, orders in drawn.items()
-        if orders is not None and (not _equal(orders, first[name]) or is_drawn(text, name, **where))
+        if orders is not None and (not all(map(np.array_equal, orders, first[name])) or is_drawn(text, name, **where))
     }
-
-
-def _equal(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    return all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(one, other, strict=True))
 
 
 def _written(text: Text, orders: Any, spacing: Any) -> str:

@@ -12,7 +12,7 @@ from nbkit.measure.bleu import BleuAsCoded
 from nbkit.measure.displacement import carried_displacement, displacement
 from nbkit.perturb import CONTROL
 from nbkit.studies.answering import Cell
-from nbkit.studies.study import Part, Run
+from nbkit.studies.parts import Part, Run, spans, stacked
 from nbkit.studies.word_order.params import WordOrderParams
 
 #: What distinguishes rows of items, and with the sentence those of every table.
@@ -121,7 +121,7 @@ def similarity(params: WordOrderParams, cell: Cell, items: pd.DataFrame) -> pd.D
         for kappa in params.kappas()
         if not hasattr(kappa, "problem")  # has weights: too slow for every pair of perturbations
     ]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(SIMILARITY))
+    return stacked(tables, SIMILARITY)
 
 
 def as_coded(params: WordOrderParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
@@ -143,16 +143,12 @@ def _beta(kappa: Any, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) ->
 def texts(run: Run, part: Part, rows: pd.DataFrame) -> pd.DataFrame:
     """Outcomes with the texts behind them: those of β₁, and beside these what β and β₂ were computed from."""
     items = part.of_base.rows.drop_duplicates("item").set_index("item")
-    spans = {side: [[{"text": side, "start": start, "end": end, "label": "moved"} for start, end in json.loads(each)]
-                    for each in items[column]]
-             for side, column in (("changed", "moved"), ("reference", "moved_reference"))}  # fmt: skip
+    moved, reference = ([spans(side, json.loads(each), "moved") for each in items[column]]
+                        for side, column in (("changed", "moved"), ("reference", "moved_reference")))  # fmt: skip
     answers = run.answers(part.cell, items)
-    both = [a + b for a, b in zip(spans["changed"], spans["reference"], strict=True)]
-    marks: Any = {"spans": spans["changed"], "both_spans": both}
+    marks: Any = {"spans": moved, "both_spans": [a + b for a, b in zip(moved, reference, strict=True)]}
     shown = items[["source", "changed", "reference", "changed_reference"]].assign(
-        output=answers["changed"],
-        plain_output=answers["source"],
-        **marks,
+        output=answers["changed"], plain_output=answers["source"], **marks
     )
     return rows.join(shown, on="item")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -18,29 +19,18 @@ from nbkit.perturb import CONTROL, PERTURBATIONS, label
 from nbkit.seeding import address
 from nbkit.studies import notebook
 from nbkit.studies.exports import outcomes, where
+from nbkit.studies.parts import stacked
 from nbkit.studies.summarise import correlate, summarise
 from nbkit.studies.word_order import STUDY, WordOrderParams
+from nbkit.yaml_text import read_own
 
 #: The scores of a translation, and the expression of each on outcomes.
 SCORES = {"beta": "beta", "beta1": "beta1", "beta2": "beta2", "difference": "beta1 - beta2"}
 _SHOWN = [*SCORES, "chance"]
 _CELL = ["target_language", "model"]
-_NAMED = {"beta1": "β₁ robustness", "beta2": "β₂ faithfulness"}
-_TEXTS = {
-    "source": "source",
-    "changed": "perturbed",
-    "reference": "reference",
-    "changed_reference": "reference, perturbed alike",
-    "answer_source": "translation",
-    "answer_changed": "translation of the perturbed",
-}
-
-
-NO_MEAN = (
-    "No model in this run, or no perturbation that applies to min_n sentence pairs: add names to the parameter models, "
-    "or pairs, or lower the parameter min_n."
-)
-NO_ROWS = "No sentence of this run could be perturbed on both sides: there is nothing to show."
+_NAMED, _TEXTS, _EMPTY, _TABLES = read_own(Path(__file__).with_name("looks.yaml")).values()
+#: What stands in place of a figure or table without rows.
+NO_MEAN, NO_ROWS = _EMPTY.values()
 #: What copies of tables with sentences hold.
 _KEPT = [*_CELL, "unit", "perturbation", *_TEXTS, "moved", "beta", "beta1", "beta2"]
 
@@ -78,7 +68,7 @@ def means(
                   within=within if kappa.bounded else None, cluster="sentence", **how)
         for kappa in params.kappas()
     ]  # fmt: skip
-    return in_paper_order(pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True))
+    return in_paper_order(stacked(tables, tables[0]))
 
 
 def preference_figure(params: WordOrderParams, table: pd.DataFrame, y: str, hue: str | None = None) -> Figure:
@@ -119,10 +109,7 @@ def few_pairs(params: WordOrderParams) -> None:
 
 def show_left_out(params: WordOrderParams) -> None:
     """Show what was excluded from the run, and why."""
-    notebook.show(
-        STUDY.read(params, "left_out").query("n > 0"), caption="Excluded from this run", empty="Nothing was excluded.",
-        columns=["target_language", "reason", "n", "example"],
-    )  # fmt: skip
+    notebook.show(STUDY.read(params, "left_out").query("n > 0"), **_TABLES["excluded"])
 
 
 def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.DataFrame:
@@ -139,7 +126,7 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
     chance = means(params, drawn, "chance", ["target_language", "perturbation"]).assign(score="chance")
     there = tables[0][[*keys, "metric"]]
     tables.append(there.merge(chance, on=["target_language", "perturbation", "metric"]))
-    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
+    return stacked(tables, tables[0])
 
 
 def dumbbells(params: WordOrderParams, scores: pd.DataFrame, metric: str, spacing: str) -> Figure:
@@ -174,12 +161,9 @@ def score_table(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def show_scores(params: WordOrderParams, scores: pd.DataFrame, metric: str, name: str = "", fold: str = "") -> None:
     """Show `by_perturbation` of one metric, each score with its interval."""
-    columns = ["target_language?", "model?", "spacing?", "perturbation", "n", *_SHOWN]
     known = f"{theme.metric_label(metric)}" if metric != params.kappa else signature(params)
-    notebook.show(
-        score_table(scores, metric), name, caption=f"Means with 95% intervals; κ is {known}", columns=columns,
-        headings={"difference": "β₁ − β₂", "chance": "chance level of β₂"}, fold=fold,
-    )  # fmt: skip
+    caption = f"Means with 95% intervals; κ is {known}"
+    notebook.show(score_table(scores, metric), name, caption=caption, fold=fold, **_TABLES["scores"])
 
 
 def correlations(params: WordOrderParams, rows: pd.DataFrame, of: str, scores: Sequence[str]) -> pd.DataFrame:
@@ -200,12 +184,9 @@ def correlation_figure(params: WordOrderParams, rows: pd.DataFrame, of: str) -> 
 
 def show_correlations(params: WordOrderParams, rows: pd.DataFrame, what: str, name: str) -> None:
     """Show Spearman's ρ of scores with *what*, with interval and p."""
-    caption = "95% interval and p over sentence pairs; κ is " + theme.metric_label(params.kappa)
-    notebook.show(
-        rows.replace({"score": _NAMED}).rename(columns={"value": "rho"}),
-        name, caption=f"Spearman's rank correlation with {what}; {caption}",
-        columns=["target_language", "model", "score", "rho", "low", "high", "p", "n"],
-    )  # fmt: skip
+    caption = f"Spearman's rank correlation with {what}; 95% interval and p over sentence pairs; κ is "
+    shown = rows.replace({"score": _NAMED}).rename(columns={"value": "rho"})
+    notebook.show(shown, name, caption=caption + theme.metric_label(params.kappa), **_TABLES["correlations"])
 
 
 def drawn(params: WordOrderParams, purpose: str, by: Sequence[str], k: int, condition: str = "") -> pd.DataFrame:
@@ -233,11 +214,8 @@ def drawn(params: WordOrderParams, purpose: str, by: Sequence[str], k: int, cond
 def sentences(rows: pd.DataFrame, name: str, caption: str, fold: str = "") -> None:
     """Show sentences with their translations, plain and perturbed, and their scores, words that moved marked."""
     table = rows.assign(sentence=[_sentence(row) for row in rows.to_dict("records")])
-    columns = ["target_language?", "language?", "model?", "perturbation", "sentence", "beta", "beta1", "beta2", "note"]
-    notebook.show(
-        table, name, caption=caption, columns=columns, html=["sentence"], text=True, data=rows.filter(_KEPT), fold=fold,
-        empty="No such sentence in this run.",
-    )  # fmt: skip
+    kept = rows.filter(_KEPT)
+    notebook.show(table, name, caption=caption, text=True, data=kept, fold=fold, **_TABLES["sentences"])
 
 
 def _sentence(row: dict[Any, Any]) -> str:

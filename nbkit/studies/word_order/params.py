@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from nbkit.languages import check_language, in_order
 from nbkit.measure import METRICS, Kappa, load_metric
@@ -37,39 +36,57 @@ class WordOrderParams(TranslatorParams):
 
     Perturbations that apply to fewer than *min_n* pairs of a language are excluded from means over perturbations, which
     weigh all alike; they are shown wherever perturbations are shown separately.
+
+    Parameters
+    ----------
+    corpus
+        A named corpus, NAME:SPLIT, or a path (nbkit list corpora).
+    source
+        The language translated from.
+    languages
+        The languages translated into.
+    models
+        Translators; none: only the perturbations are studied.
+    n_pairs
+        Sentence pairs from the top of the corpus: one number, or a mapping from language to number; None: all.
+    perturbations
+        Which of the sixteen perturbations; empty: all.
+    metrics
+        Similarity functions κ.
+    metric_options
+        Options by metric, such as a folder of weights: {"bertscore": {"model": "…"}}.
+    kappa
+        The metric of the main figures and of the flips.
+    parsers
+        Language to spaCy pipeline (name or folder), for corpora without gold trees.
+    unit
+        Whether noun swaps move base noun "phrase"s or single "token"s.
+    min_tokens
+        Texts with fewer tokens, punctuation included, are excluded.
+    min_n
+        Fewest pairs with which a perturbation enters means over perturbations.
+    spacings
+        How a reordered sentence is written: "joined" (tokens and spaces, as in the paper), "original" (clitics and
+        punctuation re-attached), or both.
+    on_error
+        A malformed line of the corpus is an error ("raise") or is counted ("skip").
     """
 
     corpus: Annotated[str, NOT_IN_KEYS] = "sandbox"
-    """A named corpus, NAME:SPLIT, or a path (nbkit list corpora)."""
     source: Annotated[Language, NOT_IN_KEYS] = "en"
-    """The language translated from."""
     languages: Annotated[Languages, Field(min_length=1), NOT_IN_KEYS] = ["de"]
-    """The languages translated into."""
     models: Annotated[Translators, NOT_IN_KEYS] = ["sandbox"]
-    """Translators; none: only the perturbations are studied."""
     n_pairs: Annotated[int | dict[str, int] | None, NOT_IN_KEYS] = 60
-    """Sentence pairs from the top of the corpus: one number, or a mapping from language to number; None: all."""
     perturbations: Annotated[list[str], only("items")] = []
-    """Which of the sixteen perturbations; empty: all."""
     metrics: Annotated[Once[str], Field(min_length=1), passing(METRICS.get), _JUDGING] = ["bleu", "levenshtein", "chrf"]
-    """Similarity functions κ."""
     metric_options: Annotated[dict[str, dict[str, str | int | float]], _JUDGING] = {}
-    """Options by metric, such as a folder of weights: {"bertscore": {"model": "…"}}."""
     kappa: Annotated[str, NOT_IN_KEYS] = "bleu"
-    """The metric of the main figures and of the flips."""
     parsers: Annotated[Parsers, NOT_IN_KEYS] = {}
-    """Language to spaCy pipeline (name or folder), for corpora without gold trees."""
     unit: Annotated[Literal["phrase", "token"], only("items")] = "phrase"
-    """Whether noun swaps move base noun "phrase"s or single "token"s."""
     min_tokens: Annotated[int, Field(ge=1, le=1000, strict=True)] = 4
-    """Texts with fewer tokens, punctuation included, are excluded."""
     min_n: Annotated[int, Field(ge=1, le=1_000_000, strict=True), NOT_IN_KEYS] = 30
-    """Fewest pairs with which a perturbation enters means over perturbations."""
     spacings: Annotated[Once[Spacing], Field(min_length=1), only("items")] = ["joined"]
-    """How a reordered sentence is written: "joined" (tokens and spaces, as in the paper), "original" (clitics and
-    punctuation re-attached), or both."""
     on_error: Literal["raise", "skip"] = "raise"
-    """A malformed line of the corpus is an error ("raise") or is counted ("skip")."""
 
     @field_validator("n_pairs", mode="plain")
     @classmethod
@@ -90,28 +107,19 @@ class WordOrderParams(TranslatorParams):
         wanted = {or_value_error(PERTURBATIONS.canonical, name) for name in names}
         return [name for name in NAMES if name in wanted] + sorted(wanted - set(NAMES))
 
-    @model_validator(mode="after")
-    def _consistent(self) -> WordOrderParams:
+    def contradictions(self) -> Iterator[str]:
+        """Fields that do not fit together, each with the way out."""
         if self.kappa not in self.metrics:
-            raise ValueError(f"kappa '{self.kappa}' is not among the metrics {self.metrics}; add it there")
+            yield f"kappa '{self.kappa}' is not among the metrics {self.metrics}; add it there"
         if self.source in self.languages:
-            raise ValueError(f"'{self.source}' is both the source and a target language; remove it from languages")
-        return self
-
-    @model_validator(mode="after")
-    def _all_counted(self) -> WordOrderParams:
+            yield f"'{self.source}' is both the source and a target language; remove it from languages"
         if isinstance(self.n_pairs, dict) and (missing := set(self.languages) - self.n_pairs.keys()):
             codes = ", ".join(in_order(missing))
-            raise ValueError(f"n_pairs gives no number for {codes}; every language needs one, or one number for all")
-        return self
-
-    @model_validator(mode="after")
-    def _known_options(self) -> WordOrderParams:
+            yield f"n_pairs gives no number for {codes}; every language needs one, or one number for all"
         for name, options in self.metric_options.items():
             if name not in self.metrics:
-                raise ValueError(f"metric_options: '{name}' is not among the metrics {self.metrics}")
-            or_value_error(partial(load_metric, **dict[str, Any](options)), name)
-        return self
+                yield f"metric_options: '{name}' is not among the metrics {self.metrics}"
+            load_metric(name, **dict[str, Any](options))  # raises if it does not know them
 
     def kappas(self) -> list[Kappa]:
         """The metrics of the run, made with their options."""

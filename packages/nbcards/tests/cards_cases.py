@@ -76,5 +76,8 @@ def tidy(*tables: pd.DataFrame) -> Outcomes:
 def write_outcomes(tables: Iterable[pd.DataFrame], path: Path, form: str = "parquet", *, key: str = "") -> int:
     """Write tables of one study as a file of outcomes; the number of rows."""
     found = tidy(*tables)
-    about = found.behaviour.model_dump(mode="json", exclude=exports.NOT_OF_OUTCOMES)
-    return exports.write_table(found.rows, path, found.study, about, found.findings, form=form, key=key)
+    about = {
+        "schema_version": exports.SCHEMA_VERSION, "study": found.study, "key": key, "findings": list(found.findings),
+        "behaviour": found.behaviour.model_dump(mode="json", exclude=exports.NOT_OF_OUTCOMES),
+    }  # fmt: skip
+    return exports.write_parts(lambda: iter([found.rows]), path, form, about)

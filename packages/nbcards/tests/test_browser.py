@@ -79,7 +79,7 @@ def folder(tmp_path: Path) -> Path:
     with theme.style():
         figure, axes = panels.grid(1, 1, 4, 2)
         rates = table.assign(value=0.5, low=0.4, high=0.6)
-        panels.intervals(axes[0, 0], rates, [0, 1], theme.Look("x", "#0072B2", "o"), "value", "low", "high")
+        panels.intervals(axes[0, 0], rates, [0, 1], theme.Look("x", "#0072B2", "o"))
         figure.savefig(tmp_path / "figure.svg")
     outputs = [
         output({"text/html": shown.to_html()}, sentences=styles.common_filters(table)),

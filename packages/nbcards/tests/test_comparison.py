@@ -123,7 +123,7 @@ def test_a_file_that_has_no_outcomes_says_what_it_lacks(files):
     done = command("odd.jsonl", "after.parquet")
     assert done.exit_code == 2 and "not a table of outcomes: lacks study" in done.output
     (files / "half.jsonl").write_text('{"study": "numbers"\n')
-    assert "half.jsonl:1: not JSON" in command("half.jsonl", "after.parquet").output
+    assert "half.jsonl:1: invalid JSON" in command("half.jsonl", "after.parquet").output
 
 
 def test_each_comparison_has_its_folder(files):

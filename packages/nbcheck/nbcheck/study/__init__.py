@@ -26,9 +26,9 @@ def _points(params: SuiteParams) -> Iterator[Cell]:
     yield from (Cell(params.source, params.target, model) for model in params.models or [""])
 
 
-def _pages(params: SuiteParams) -> Iterator[base.Cell]:
+def _pages(params: SuiteParams) -> Iterator[base.PageCell]:
     for model in params.models:
-        yield base.Cell(cell_label(label(model)), params.for_model(model), {"model": label(model)})
+        yield base.PageCell(cell_label(label(model)), params.for_model(model), {"model": label(model)})
 
 
 STUDY = Study(

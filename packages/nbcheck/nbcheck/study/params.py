@@ -38,28 +38,42 @@ _READ: dict[str, tuple[dict[str, str], Suite]] = {}
 
 
 class SuiteParams(TranslatorParams, JudgedParams):
-    """Parameters of a run of a suite: what is tested, and who translates it."""
+    """Parameters of a run of a suite: what is tested, and who translates it.
+
+    Parameters
+    ----------
+    suite
+        A suite (.yaml, .jsonl, .csv, DFKI's .json), or demo, nbkit's own.
+    source
+        Source language.
+    target
+        Target language.
+    models
+        Translators that are tested; none: only the suite is checked.
+    without
+        Categories that are not tested.
+    only_answered
+        Skip sentences that one of the systems of files (outputs:) has no translation of.
+    quarantine
+        Set aside tests that the suite's file excludes or in which something is wrong.
+    parsers
+        spaCy pipeline of the target language: words match by lemma. By default a known one.
+    annotations
+        Filled forms, by annotator.
+    annotation_key
+        The key written with the forms.
+    """
 
     suite: Annotated[str, NOT_IN_KEYS] = "demo"
-    """A suite (.yaml, .jsonl, .csv, DFKI's .json), or demo, nbkit's own."""
     source: Annotated[Language, NOT_IN_KEYS] = "en"
-    """Source language."""
     target: Annotated[Language, NOT_IN_KEYS] = "de"
-    """Target language."""
     models: Annotated[Translators, NOT_IN_KEYS] = ["sandbox"]
-    """Translators that are tested; none: only the suite is checked."""
     without: Annotated[list[str], only("items")] = []
-    """Categories that are not tested."""
     only_answered: Annotated[bool, only("items")] = False
-    """Skip sentences that one of the systems of files (outputs:) has no translation of."""
     quarantine: Annotated[bool, only("aside")] = True
-    """Set aside tests that the suite's file excludes or in which something is wrong."""
     parsers: Annotated[Parsers, NOT_IN_KEYS] = {}
-    """spaCy pipeline of the target language: words match by lemma. By default a known one."""
     annotations: Annotated[dict[str, str], NOT_IN_KEYS] = {}
-    """Filled forms, by annotator."""
     annotation_key: Annotated[str, NOT_IN_KEYS] = ""
-    """The key written with the forms."""
 
     @model_validator(mode="after")
     def _of_the_same_languages(self) -> SuiteParams:

@@ -72,7 +72,7 @@ STUDY = Study(
     ),
     grid=("word",),
     points=lambda params: [Cell(word, "") for word in params.words],
-    pages=lambda params: [base.Cell(word, params.narrowed(word), {"word": word}) for word in params.words],
+    pages=lambda params: [base.PageCell(word, params.narrowed(word), {"word": word}) for word in params.words],
     check=lambda params, cell: [f"no such word: {cell.source}"] if cell.source == "nix" else [],
     notebooks=(
         Notebook("toy/letters", "Letters of a word", "cell"),

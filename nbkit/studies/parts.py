@@ -1,0 +1,462 @@
+"""A run of a study: its cells, the keys of its tables, and their parts, each computed once.
+
+A part of a table is one Parquet file in the store, whole or not there, under everything that can change it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nbkit.errors import NbkitError
+from nbkit.models.services.outputs import MissingOutputsError
+from nbkit.progress import progress_bar
+from nbkit.store import Store
+from nbkit.studies.answering import Cell, Use, of_distinct
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from nbkit.studies.study import Study, Table
+
+#: The tables of models' answers that judge them; cards, comparisons and exports read this one.
+OUTCOMES = "outcomes"
+#: Arguments of a table's function that need the cell's model.
+_ASKING = {"answers", "ask", "model"}
+#: What an argument begins with that holds a table of every model.
+EACH = "each_"
+
+
+class Run:
+    """A study with parameters: its cells, and the parts of its tables."""
+
+    def __init__(self, study: Study, params: Any):
+        self.study, self.params, self.store = study, params, Store()
+        self._keys: dict[tuple[str, Cell, str], dict[str, Any]] = {}
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The cells without a model, then those with one."""
+        return list(dict.fromkeys([*self.places, *self.study.points(self.params)]))
+
+    @cached_property
+    def places(self) -> list[Cell]:
+        """The cells without a model: what is known before one is asked."""
+        return list(dict.fromkeys(cell._replace(model="") for cell in self.study.points(self.params))) or [
+            Cell(self.params.source, language) for language in getattr(self.params, "languages", ())
+        ]
+
+    # Reading -------------------------------------------------------------------------------------
+
+    def files(self, table: str = OUTCOMES) -> list[str]:
+        """The Parquet files of a table, for DuckDB; none where the store is not a folder of this machine."""
+        self.fill(tables=[table])
+        parts = list(self.parts(self.study.table(table)))
+        for part in parts:
+            if self.store.table_rows(part.config) is None:  # damaged, so that it was set aside
+                part.rows  # noqa: B018 - computed again
+        return [path for part in parts if (path := self.store.table_file(part.config))]
+
+    def answers(self, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
+        """A model's answers to the columns that it is asked, row by row."""
+        import pandas as pd
+
+        asks = [column for column in self.study.asks if column in items]
+        known = of_distinct(partial(self.study.models.ask, self.params, cell), self.texts(items))
+        return pd.DataFrame({column: items[column].map(known) for column in asks}, index=items.index)
+
+    # Filling -------------------------------------------------------------------------------------
+
+    def fill(self, tables: Iterable[str] | None = None, executor: Executor | None = None) -> None:
+        """Compute what is missing of *tables* (of all, where none is named), here or by the workers of *executor*."""
+        study = self.study
+        wanted = set(study.tables if tables is None else map(study.table, tables))
+        wanted |= {each for table in wanted for each in study.before(table)}
+        if self._is_complete(wanted):
+            return
+        self._refuse_problems()
+        for use in study.uses(self.params) if any(map(self.asks_model, wanted)) else ():
+            if use.source() is not None:
+                use.model.fetch()
+                self._keys.clear()
+        for depth in sorted({study.depth(table) for table in wanted}):
+            left = [part for table in study.tables if table in wanted and study.depth(table) == depth
+                    for part in self.parts(table) if not part.is_there]  # fmt: skip
+            _compute(sorted(left, key=lambda part: part.cell.model), executor)  # a model stays loaded meanwhile
+
+    def _is_complete(self, tables: Iterable[Table]) -> bool:
+        try:
+            return all(part.is_there for table in tables for part in self.parts(table))
+        except (NbkitError, OSError):  # something is missing that keys are made of: say all that is wrong
+            self._refuse_problems()
+            raise
+
+    def _refuse_problems(self) -> None:
+        if problems := self.study.problems(self.params, untranslated=False):
+            raise NbkitError("\n".join(problems))
+
+    def parts(self, table: Table) -> Iterator[Part]:
+        """The parts of a table as far as they are known: all of them once the table with its units is there."""
+        for first in self.first_parts(table):
+            yield from first.on()
+
+    def first_parts(self, table: Table) -> list[Part]:
+        """The first part of a table in each of its cells, and of each of its corpora."""
+        study = self.study
+        cells = dict.fromkeys(self.cell_of(table, cell) for cell in self.cells if table.name not in study.skips(
+            self.params, cell) and (cell.model or not self.asks_model(table)))  # fmt: skip
+        return [part for cell in cells for part in self.parts_of(table, cell)]
+
+    def parts_of(self, table: Table, cell: Cell) -> list[Part]:
+        """The first part of a table in the cell that belongs to *cell*, of each of its corpora."""
+        base, own = self.study.base_of(table) or table, self.cell_of(table, cell)
+        corpora = [""] if base.corpora is None else self.declared(base.corpora, own, "")
+        return [Part(self, table, own, corpus) for corpus in corpora]
+
+    def cell_of(self, table: Table, cell: Cell) -> Cell:
+        """The cell whose table belongs to *cell*: without a model, or the run's, where that is all it depends on."""
+        if "cell" not in table.needs:
+            return Cell("", "")
+        return cell if self.asks_model(table) else cell._replace(model="")
+
+    def asks_model(self, table: Table) -> bool:
+        """Whether a table, or one that it is made of, needs the cell's model."""
+        made_of = self.study.made_of(table).items()
+        return bool(table.needs & _ASKING and table.asks(self.params)) or any(
+            self.asks_model(self.study.by_name[name]) for name, whole in made_of if not whole.startswith(EACH)
+        )
+
+    def with_models(self, cell: Cell) -> list[Cell]:
+        """The cells of all models for the languages of a cell."""
+        return [each for each in self.cells if each.model and each[:2] == cell[:2]]
+
+    def names(self, cell: Cell) -> list[str]:
+        """What tables call a cell."""
+        return [*cell[:2], self.study.label(self.params, cell.model) if cell.model else ""]
+
+    def declared(self, function: Callable[..., Any], cell: Cell, corpus: str) -> Any:
+        """What a function that a table declares says of a cell, and of its corpus if it has one."""
+        asked = cell if cell.source or not self.places else self.places[0]
+        return function(self.params, asked, *([corpus] if corpus else []))
+
+    def texts(self, items: pd.DataFrame) -> list[str]:
+        """The distinct texts of items that models are asked."""
+        columns = (items[column] for column in self.study.asks if column in items)
+        return list(dict.fromkeys(text for column in columns for text in column))
+
+    # Keys ----------------------------------------------------------------------------------------
+
+    def key(self, table: Table, cell: Cell, corpus: str) -> dict[str, Any]:
+        """Everything that can change a table: parameters, inputs, code, cell, model, and the tables it is made of."""
+        if (table.name, cell, corpus) not in self._keys:
+            study, base = self.study, self.study.base_of(table)
+            key: dict[str, Any] = {
+                "kind": f"{study.name}.{table.name}",
+                "params": self.params.key(table.name),
+                "inputs": self.declared(table.inputs, cell, corpus),
+                "code": table.code,
+                "cell": self.names(cell),
+            }
+            if corpus:
+                key["corpus"] = corpus
+            if base is not None:
+                key["unit"] = base.unit
+            if cell.model:
+                key |= study.models.identity(self.params, cell)
+            for name, whole in study.made_of(table).items():
+                cells = self.with_models(cell) if whole.startswith(EACH) else [cell]
+                parts = [part for own in cells for part in self.parts_of(study.by_name[name], own)
+                         if whole or part.corpus == corpus]  # fmt: skip
+                key[f"of {name}"] = [_short({**part.key, "size": part.size if whole else None}) for part in parts]
+            self._keys[table.name, cell, corpus] = key
+        return self._keys[table.name, cell, corpus]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some units of a table in a cell: what is computed, and stored, at a time. A table without units is one part."""
+
+    run: Run
+    table: Table
+    cell: Cell
+    corpus: str = ""
+    start: int = 0
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `fill_part` finds it by, in JSON. follow: whether nobody knows yet which parts there are behind it."""
+        params, schema = self.run.params, type(self.run.params)
+        place = {"table": self.table.name, "cell": list(self.cell), "corpus": self.corpus, "start": self.start}
+        dump = {"params": params.model_dump(mode="json"), "schema": f"{schema.__module__}:{schema.__name__}"}
+        return {**dump, **place, "follow": self.next() is None}
+
+    @property
+    def place(self) -> str:
+        """What progress and errors call it."""
+        study, of = self.run.study, " ".join(filter(None, self.run.names(self.cell)[:2]))
+        model = self.run.names(self.cell)[2]
+        at = f"from {self.start}" if self.start else ""
+        return " ".join(filter(None, (study.name, self.table.name, of, model, self.corpus, at)))
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """What can change its table (`Run.key`)."""
+        return self.run.key(self.table, self.cell, self.corpus)
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """Its address in the store."""
+        return {**self.key, "units": [self.start, self._stop]} if self.base is not None else self.key
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is stored; one with separate units also undamaged, as it says what is behind it."""
+        return self.n_units is not None if self.table.has_units else self.run.store.has_table(self.config)
+
+    @cached_property
+    def base(self) -> Table | None:
+        """The table whose units it has."""
+        return self.run.study.base_of(self.table)
+
+    @cached_property
+    def of_base(self) -> Part:
+        """The part of that table with the same units."""
+        return self if self.base in (None, self.table) else self.beside(self.base)
+
+    def beside(self, table: Table) -> Part:
+        """The part of another table with the same units."""
+        return replace(self, table=table, cell=self.run.cell_of(table, self.cell))
+
+    @cached_property
+    def size(self) -> int | None:
+        """How many units its table has at most; None where only reading shows."""
+        return None if self.base is None else self.run.declared(self.base.size, self.cell, self.corpus)
+
+    @property
+    def _stop(self) -> int | None:
+        return None if self.size is None or self.base is None else min(self.size, self.start + self.base.unit)
+
+    @property
+    def n_units(self) -> int | None:
+        """How many units it has; None before the table with its units is there."""
+        known = self.run.store.table_attributes(self.of_base.config)
+        return None if known is None else known["units"]
+
+    @property
+    def n_rows(self) -> int | None:
+        """How many rows it has; None before it is stored."""
+        return self.run.store.table_rows(self.config)
+
+    def next(self) -> Part | None:
+        """The part behind it; None at the end, and where only what is computed first shows it."""
+        if self.base is None or (self.size is not None and self.start + self.base.unit >= self.size):
+            return None
+        known = self.n_units
+        if known is None and self.size is None:
+            return None
+        is_full = known is None or known == self.base.unit
+        return replace(self, start=self.start + self.base.unit) if is_full else None
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """What it holds, computed where it is missing."""
+        return self.run.store.table(self.config, self._made)
+
+    def questions(self) -> tuple[list[str], int]:
+        """For a dry run: the texts that its model is sent, and how many more at most of items that do not exist yet.
+
+        None where earlier answers decide them; but answers in files are there at once, so that missing ones are found.
+        """
+        run, models, base = self.run, self.run.study.models, self.base
+        if "answers" not in self.table.needs or base is None:
+            return [], 0
+        if base.most is not None and not self.of_base.is_there:
+            return [], run.declared(base.most, self.cell, "")
+        if run.asks_model(base) and Use(models, self.cell.model, models.langs(self.cell)).model.stored:
+            return [], 0
+        try:
+            return models.sent(run.params, self.cell, run.texts(self.of_base.rows)), 0
+        except MissingOutputsError as error:
+            return error.texts, 0
+
+    def on(self) -> Iterator[Part]:
+        """It, and the parts behind it as far as they are known when their turn comes."""
+        part: Part | None = self
+        while part is not None:
+            yield part
+            part = part.next()
+
+    def compute(self, follow: bool) -> None:
+        """Compute it, and those behind it if they *follow*."""
+        for part in self.on() if follow else [self]:
+            if not part.is_there:
+                part.rows  # noqa: B018 - computed and stored
+
+    def _made(self) -> pd.DataFrame:
+        try:
+            rows, units = self._computed()
+        except (NbkitError, MemoryError):
+            raise
+        except Exception as error:  # whatever a study's own code raises
+            raise NbkitError(f"{self.place} ({_source(self.table.make)}): {type(error).__name__}: {error}") from error
+        names = dict(zip((*self.run.study.of, "model"), self.run.names(self.cell), strict=True))
+        if not self.cell.model and "model" in rows:
+            del names["model"]  # a table of several models
+        table = rows.assign(**names)
+        table.attrs = {"units": units}
+        return table
+
+    def _computed(self) -> tuple[pd.DataFrame, int]:
+        """The rows of the part, and how many units it has."""
+        import pandas as pd
+
+        run, study, needs, columns = self.run, self.run.study, self.table.needs, self.table.columns
+        stop, unit = self._stop, self.base.unit if self.base else 0
+        guarded = run.params.guarded([self.table.name, *(each.name for each in study.before(self.table))])
+        given: dict[str, Any] = {
+            "params": guarded, "cell": self.cell, "model": self.cell.model, "corpus": self.corpus, "start": self.start,
+            "n": unit if stop is None else stop - self.start, "ask": partial(self._ask, self.cell),
+            "ask_model": lambda model, texts: self._ask(self.cell._replace(model=model), texts),
+        }  # fmt: skip
+        for name, whole in study.made_of(self.table).items():
+            if whole.startswith(EACH):
+                given[whole] = self._of_each(study.by_name[name])
+            elif whole:
+                given[whole] = self._whole(study.by_name[name])
+            else:
+                given[name] = given[f"part_of_{name}"] = self.beside(study.by_name[name]).rows
+                if not len(given[name]):
+                    return stacked([], columns), 0
+        if "answers" in needs:
+            given["answers"] = run.answers(self.cell, given[self.base.name])  # type: ignore[union-attr]
+        made = self.table.make(**{name: given[name] for name in needs})
+        if not self.table.has_units:
+            return self._checked(made), 0
+        if isinstance(made, tuple):
+            return self._checked(made[0]), made[1]
+        units = list(islice(made, given["n"]))
+        rows = [{"unit": self.start + i, **row} for i, rows in enumerate(units) for row in rows]
+        ids = [
+            row.get("item") or item_id(*self.cell[:2], *(value for name, value in row.items() if name != "unit"))
+            for row in rows
+        ]
+        table = stacked([pd.DataFrame(rows)], ["unit", *columns])
+        return self._checked(table.assign(item=pd.Series(ids, dtype="str"))), len(units)
+
+    def _ask(self, cell: Cell, texts: Sequence[str]) -> list[Any]:
+        return self.run.study.models.ask(self.run.params, cell, list(texts))
+
+    def _of_each(self, table: Table) -> pd.DataFrame:
+        """Another table of every model for the same languages; of the same units where both have those of one table."""
+        cells, study = self.run.with_models(self.cell), self.run.study
+        same_units = self.base is not None and self.base is study.base_of(table)
+        tables = [
+            replace(self, table=table, cell=cell).rows if same_units else self._whole(table, cell) for cell in cells
+        ]
+        return stacked(tables, [*table.columns, *study.of, "model"])
+
+    def _whole(self, table: Table, cell: Cell | None = None) -> pd.DataFrame:
+        """All of another table of the same cell, or of *cell*; nobody may change it."""
+        parts = []
+        for first in self.run.parts_of(table, cell or self.cell):
+            for part in first.on():
+                part.compute(follow=False)
+                parts.append(part)
+        key = (self.run.store.url, *(_short(part.config) for part in parts))
+        if key not in _WHOLE:
+            _WHOLE[key] = stacked((part.rows for part in parts), table.columns)
+            for old in list(_WHOLE)[:-_MOST_WHOLE]:
+                del _WHOLE[old]
+        return _WHOLE[key]
+
+    def _checked(self, made: Any) -> pd.DataFrame:
+        if not hasattr(made, "columns"):
+            raise NbkitError(f"{self.place} ({_source(self.table.make)}): a DataFrame is expected, found {made!r:.60}")
+        if lacking := [name for name in self.table.columns if name not in made] if len(made) else []:
+            raise NbkitError(f"{self.place} ({_source(self.table.make)}): no column '{lacking[0]}', which is declared")
+        return made
+
+
+#: Whole tables, of which several parts are made one after the other, by where they are stored; the last few.
+_WHOLE: dict[tuple[str, ...], pd.DataFrame] = {}
+_MOST_WHOLE = 4
+
+
+def fill_part(
+    params: Mapping[str, Any], schema: str, table: str, cell: Sequence[str], corpus: str, start: int, follow: bool
+) -> None:
+    """Unit of work: compute one part of a table, and those behind it if they *follow*."""
+    module, _, name = schema.partition(":")
+    checked = getattr(import_module(module), name)(**params)
+    study = checked.study
+    Part(Run(study, checked), study.table(table), Cell(*cell), corpus, start).compute(follow)
+
+
+def _compute(parts: Sequence[Part], executor: Executor | None) -> None:
+    """Compute parts, here or by workers. One that fails does not stop the others; all failures are reported last."""
+    jobs: Iterable[Callable[[], Any]] = (partial(part.compute, part.next() is None) for part in parts)
+    if executor is not None:
+        jobs = (each.result for each in as_completed([executor.submit(fill_part, **part.arguments) for part in parts]))
+    failures: list[Exception] = []
+    with progress_bar("parts", len(parts), len(parts) > 1) as bar:
+        for job in jobs:
+            try:
+                job()
+            except Exception as error:  # noqa: BLE001 - all failures are reported at the end
+                failures.append(error)
+            bar.update()
+    if failures:
+        messages = sorted({str(each) for each in failures})
+        if len(parts) > 1:
+            messages.insert(0, f"{len(failures)} of {len(parts)} parts failed; the same command does the rest:")
+        raise NbkitError("\n".join(messages)) from failures[0]
+
+
+def stacked(tables: Iterable[pd.DataFrame], columns: Iterable[Hashable]) -> pd.DataFrame:
+    """The rows of several tables; a table of *columns* if they have no row.
+
+    >>> import pandas as pd
+    >>> stacked([pd.DataFrame(), pd.DataFrame({"n": [1]}, index=[7])], ["n"]).index, list(stacked([], ["n", "n"]))
+    (RangeIndex(start=0, stop=1, step=1), ['n'])
+    """
+    import pandas as pd
+
+    some = [table for table in tables if len(table)]
+    return pd.concat(some, ignore_index=True) if some else pd.DataFrame(columns=list(dict.fromkeys(columns)))
+
+
+def spans(text: str, places: Iterable[Sequence[int]], label: str) -> list[dict[str, Any]]:
+    """What to mark in one of the texts of a row, as the column *spans* holds it; *text* is that column's name.
+
+    >>> spans("source", [(4, 9)], "number")
+    [{'text': 'source', 'start': 4, 'end': 9, 'label': 'number'}]
+    """
+    return [{"text": text, "start": int(start), "end": int(end), "label": label} for start, end in places]
+
+
+def item_id(*values: Any) -> str:
+    """The id of an item: the digest of its languages and of all that is known of it before a system answers.
+
+    >>> item_id("en", "de", "It weighs 12 kg.", 12), item_id("en", "de", "It weighs 12 kg.", 13)
+    ('257dd8b45f078234', '64e46d28c83f2c4a')
+    """
+    content = "\0".join(map(str, values)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _short(key: Mapping[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(key, sort_keys=True).encode(), digest_size=10).hexdigest()
+
+
+def _source(function: Callable[..., Any]) -> str:
+    code = inspect.unwrap(function).__code__
+    return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
