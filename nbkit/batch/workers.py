@@ -47,10 +47,7 @@ class TaskError(NbkitError):
 
     def __init__(self, name: str, message: str, details: str = ""):
         self.name, self.message, self.details = name, message, details
-        super().__init__(name, message, details)
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.message}"
+        super().__init__(f"{name}: {message}")
 
 
 _KILLED = TaskError(

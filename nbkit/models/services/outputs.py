@@ -50,10 +50,7 @@ class MissingOutputsError(ModelError):
 
     def __init__(self, message: str, name: str, texts: Sequence[str], src: str, tgt: str, final: bool):
         self.name, self.texts, self.src, self.tgt, self.final = name, list(texts), src, tgt, final
-        super().__init__(message, name, texts, src, tgt, final)
-
-    def __str__(self) -> str:
-        return str(self.args[0])
+        super().__init__(message)
 
 
 class OutputsOptions(BaseModel):
