@@ -23,6 +23,7 @@ from nbkit.languages import split_pair
 from nbkit.models.services.commands import VARIABLE, allow_commands
 from nbkit.registry import from_package, load_plugins
 from nbkit.store import cache_problem
+from nbkit.yaml_text import read_own
 
 # ----------------------------------------------------------------------------
 # Options that several commands share.
@@ -133,36 +134,7 @@ def size_text(size: float) -> str:
 # The table of commands, and how errors are shown.
 
 #: The module and attribute of each command, or the package that brings it, by what a user wants.
-_GROUPS = {
-    "Look": {
-        "card": "nbcards",
-        "list": "nbkit.cli.doctor:listing",
-        "perturb": "nbkit.cli.commands:perturb",
-        "doctor": "nbkit.cli.doctor:doctor",
-        "store": "nbkit.cli.doctor:store",
-    },
-    "Run": {
-        "run": "nbkit.cli.grids:run",
-        "report": "nbkit.cli.grids:report",
-        "outcomes": "nbkit.cli.grids:outcomes",
-        "sources": "nbkit.cli.grids:sources",
-        "translate": "nbkit.cli.commands:translate",
-    },
-    "Check": {
-        "test": "nbcheck",
-        "compare": "nbcards",
-        "validate": "nbkit.cli.grids:validate",
-        "check-numbers": "nbcheck",
-        "check-outputs": "nbcheck",
-    },
-    "Make": {
-        "init": "nbkit.cli.grids:init",
-        "import": "nbkit.cli.commands:import_file",
-        "train": "nbtrain",
-        "split-idioms": "nbkit.cli.commands:split_idioms",
-        "annotate": "nbkit.cli.commands:annotate",
-    },
-}
+_GROUPS: dict[str, dict[str, str]] = read_own(Path(__file__).with_name("commands.yaml"))
 _COMMANDS = {name: place for group in _GROUPS.values() for name, place in group.items()}
 
 

@@ -37,6 +37,7 @@ from nbkit.report.page import Excerpt, cells, excerpt, read_notebook, svg_uri, w
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.named import is_sandbox
+from nbkit.yaml_text import read_own
 
 
 @lru_cache(maxsize=1)
@@ -319,28 +320,17 @@ def is_plain(name: str) -> bool:
     return re.fullmatch(r"\w[\w .,+()=@-]*", name) is not None
 
 
-#: The parameters shown at the head of the index, and what these are called where not as they are.
-_HEADLINES = (
-    *("corpus", "corpora", "templates", "language", "source", "languages", "directions", "models"),
-    *("n_pairs", "n_test", "n_cases", "permutations", "n_numbers", "metrics", "beams", "seed"),
-)
-_CALLED = {
-    "source": "From",
-    "languages": "Into",
-    "n_pairs": "Pairs",
-    "n_test": "Test pairs",
-    "n_cases": "Test sentences",
-    "n_numbers": "Numbers per format",
-}
+#: The parameters shown at the head of the index, and what they are called there.
+_HEADLINES: Mapping[str, str] = read_own(Path(__file__).with_name("headlines.yaml"))
 
 
 def _facts(parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     found = {}
-    for key in _HEADLINES:
+    for key, heading in _HEADLINES.items():
         show = _models if key == "models" else _shown
         values = dict.fromkeys(show(each[key]) for each in parameters if each.get(key) not in (None, [], "", {}))
         if any(values):
-            found[_CALLED.get(key, key.capitalize())] = "; ".join(values)
+            found[heading] = "; ".join(values)
     return found
 
 
