@@ -321,15 +321,10 @@ def first_sight(
     if known.get("stamp") == stamp:
         return known, False
     known = {"stamp": stamp, **digests()}
-    write_note(note, known)
-    return known, True
-
-
-def write_note(note: Path, known: Mapping[str, Any]) -> None:
-    """Write *known* as JSON; a note that cannot be written only costs the next look."""
     with suppress(OSError, NbkitError):
         note.parent.mkdir(parents=True, exist_ok=True)
         write_file(note, json.dumps(known))
+    return known, True
 
 
 def read_note(note: Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import shutil
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,11 +29,9 @@ from nbkit.store.shards import (
     Folder,
     Partition,
     StoreError,
-    UnusableError,
     input_digest,
     plain,
     read_intact,
-    set_aside,
     shard_name,
 )
 
@@ -290,21 +289,10 @@ def _table_names(folder: Folder) -> list[str]:
 
 
 def _kept_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
-    """What *read* makes of the table that is remembered in *folder*; a file that is none is set aside."""
-    import pyarrow as pa
-
+    """What *read* makes of the oldest undamaged table in *folder*."""
     for name in _table_names(folder):
-        try:
-            data = read_intact(folder, name)
-        except FileNotFoundError:
-            continue
-        except UnusableError as error:
-            set_aside(folder, name, str(error))
-            continue
-        try:
-            return read(data)
-        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            set_aside(folder, name, f"is not a table ({' '.join(str(error).split())[:80]})")
+        with suppress(FileNotFoundError):
+            return read(read_intact(folder, name))
     return None
 
 
