@@ -347,16 +347,10 @@ class Skipped(list[DataError]):
     """The entries that ``on_error="skip"`` skipped: which file, which line and why.
 
     >>> skipped = Skipped([DataError("expected 2 columns, found 3", "pairs.tsv", 17)])
-    >>> skipped.rows()
-    [('pairs.tsv', 17, 'expected 2 columns, found 3')]
     >>> print(skipped.summary())
     1 entry skipped:
       pairs.tsv:17: expected 2 columns, found 3
     """
-
-    def rows(self) -> list[tuple[str, int | None, str]]:
-        """One (file, line, reason) per entry, in reading order."""
-        return [(error.path, error.line, error.reason) for error in self]
 
     def summary(self, shown: int = 10) -> str:
         """The number of skipped entries and the first *shown* of them, one per line."""

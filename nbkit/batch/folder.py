@@ -49,12 +49,9 @@ def run_folder() -> Iterator[str]:
     """A fresh folder for temporary files, removed at the end; folders of killed runs are swept first."""
     sweep()
     parent = "/tmp" if len(tempfile.gettempdir()) > _SOCKET_FOLDER_LENGTH else None
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-    try:
-        with FileLock(folder / LOCK):
-            yield str(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    fresh = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
+    with fresh as folder, FileLock(Path(folder, LOCK)):
+        yield folder
 
 
 def sweep() -> list[Path]:

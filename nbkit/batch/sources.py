@@ -18,26 +18,18 @@ from nbkit.batch.plan import merged_units
 from nbkit.batch.workers import run_unit
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.files import json_object, write_file
-from nbkit.models.services.outputs import MANIFEST, ROUND, MissingOutputsError, as_key, read_lines, text_digest
-
-
-@dataclass(frozen=True)
-class Round:
-    """One file that was written: its texts are to be translated into *target*, line by line."""
-
-    source: Path
-    target: Path
-    texts: int
+from nbkit.models.services.outputs import MANIFEST, MissingOutputsError, Round, as_key, read_lines, rounds, text_digest
 
 
 @dataclass(frozen=True)
 class Sources:
     """What `write_sources` found.
 
-    waiting: files of earlier rounds whose translations are not there yet. others: what other systems lack.
+    written: with the number of texts of each. waiting: files of earlier rounds whose translations are not there yet.
+    others: what other systems lack.
     """
 
-    written: tuple[Round, ...]
+    written: tuple[tuple[Round, int], ...]
     waiting: tuple[Path, ...]
     others: tuple[MissingOutputsError, ...]
 
@@ -58,13 +50,14 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
     try:
         if problems := validate(run_file, untranslated=False):
             raise ParamsError(listing(problems))
-        known, waiting = _known(folder)
+        known = {each: set(map(as_key, read_lines(each.source))) for each in rounds(folder)}
+        waiting = tuple(each.target for each in known if not each.target.exists())
         errors = list(_missing(run_file))
     except BaseException:
         for each in new:
             each.rmdir()
         raise
-    number = 1 + max((number for number, *_ in known), default=0)
+    number = 1 + max((each.number for each in known), default=0)
     missing: dict[tuple[str, str], dict[str, None]] = {}
     known_now = (error for entry in entries(run_file) for error in entry.study.missing(entry.params))
     for error in [*errors, *known_now]:
@@ -72,12 +65,12 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
             missing.setdefault((error.src, error.tgt), {}).update(dict.fromkeys(map(as_key, error.texts)))
     written = []
     for (src, tgt), texts in missing.items():
-        before = {key for (_, *pair), keys in known.items() if pair == [src, tgt] for key in keys}
+        before = {text for each, before in known.items() if (each.src, each.tgt) == (src, tgt) for text in before}
         if lines := [text for text in texts if text not in before]:
-            stem = folder / f"{number}.{src}-{tgt}"
-            part = Round(stem.with_name(f"{stem.name}.{src}"), stem.with_name(f"{stem.name}.{tgt}"), len(lines))
+            stem = f"{number}.{src}-{tgt}"
+            part = Round(number, src, tgt, folder / f"{stem}.{src}", folder / f"{stem}.{tgt}")
             write_file(part.source, "".join(f"{line}\n" for line in lines))
-            written.append(part)
+            written.append((part, len(lines)))
     if written:
         _note(run_file, folder, number, written)
     return Sources(tuple(written), waiting, tuple(error for error in errors if error.name not in names))
@@ -99,19 +92,7 @@ def _missing(run_file: RunFile) -> Iterator[MissingOutputsError]:
             yield error
 
 
-def _known(folder: Path) -> tuple[dict[tuple[int, str, str], set[str]], tuple[Path, ...]]:
-    """The texts of all rounds so far, and the files that are still to be translated."""
-    known, waiting = {}, []
-    for path in sorted(folder.iterdir()):
-        found = ROUND.fullmatch(path.name)
-        if found and found["lang"] == found["src"]:
-            known[int(found["number"]), found["src"], found["tgt"]] = set(map(as_key, read_lines(path)))
-            target = path.with_name(f"{found['number']}.{found['src']}-{found['tgt']}.{found['tgt']}")
-            waiting += [] if target.exists() else [target]
-    return known, tuple(waiting)
-
-
-def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) -> None:
+def _note(run_file: RunFile, folder: Path, number: int, written: list[tuple[Round, int]]) -> None:
     """Add a round to the manifest: files, numbers of texts, digests, and the decoding that the run asks for."""
     path = folder / MANIFEST
     record: dict[str, Any] = json_object(path) if path.exists() else {"version": 1, "rounds": []}
@@ -127,10 +108,10 @@ def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) ->
         },
         "files": [
             {
-                "source": each.source.name, "translation": each.target.name, "texts": each.texts,
+                "source": each.source.name, "translation": each.target.name, "texts": n,
                 "digests": " ".join(map(text_digest, read_lines(each.source))),
             }
-            for each in written
+            for each, n in written
         ],
     }  # fmt: skip
     write_file(path, json.dumps({**record, "rounds": [*rounds, this]}, indent=1, ensure_ascii=False) + "\n")

@@ -30,6 +30,7 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.files import json_object, write_file
 from nbkit.languages import in_order, language_name
 from nbkit.models import label
+from nbkit.progress import duration
 from nbkit.provenance import Footer
 from nbkit.registry import find_package
 from nbkit.report.page import TEMPLATES as _TEMPLATES
@@ -73,18 +74,6 @@ def source_digest() -> bytes:
     for path in sorted([*_TEMPLATES.iterdir(), *Path(__file__).parent.glob("*.py")]):
         digest.update(path.read_bytes())
     return digest.digest()
-
-
-def duration(seconds: float) -> str:
-    """*seconds* in readable units.
-
-    >>> duration(0.4), duration(75), duration(7260)
-    ('0.4 s', '1 min 15 s', '2 h 1 min')
-    """
-    if seconds < 59.95:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def emphasised(text: str) -> Markup:
