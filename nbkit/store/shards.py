@@ -449,8 +449,7 @@ class Partition:
         result: dict[bytes, dict[str, Any]] = {}
         for number in np.unique(shard[found]).tolist():
             here = np.flatnonzero(found & (shard == number))
-            # As a list: for an array of NumPy, Arrow would import pandas.
-            table = self._table(names[number]).take(row[here].tolist())
+            table = self._table(names[number]).take(_as_arrow(row[here]))
             there = zip(table_keys(table), table_rows(table), strict=True)
             for position, (key, values) in zip(here.tolist(), there, strict=True):
                 if key == keys[position]:
@@ -504,6 +503,14 @@ def read_intact(folder: Folder, name: str) -> bytes:
     except NbkitError as error:  # a store that may only be read: the shard stays, unused
         warnings.warn(str(error), DamagedShardWarning, stacklevel=2)
     raise FileNotFoundError(name)
+
+
+def _as_arrow(numbers: np.ndarray) -> pa.Array:
+    """Row numbers as Arrow's own: to make an array of anything else it imports pandas."""
+    import pyarrow as pa
+
+    given = np.ascontiguousarray(numbers, np.int32)
+    return pa.Array.from_buffers(pa.int32(), len(given), [None, pa.py_buffer(given)])
 
 
 def _halves(keys: Sequence[bytes]) -> np.ndarray:
