@@ -18,18 +18,17 @@ from nbkit.batch.plan import merged_units
 from nbkit.batch.workers import run_unit
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.files import json_object, write_file
-from nbkit.models.services.outputs import MANIFEST, MissingOutputsError, Round, as_key, read_lines, rounds, text_digest
+from nbkit.models.services.outputs import MANIFEST, MissingOutputsError, Round, as_key, rounds, text_digest
 
 
 @dataclass(frozen=True)
 class Sources:
     """What `write_sources` found.
 
-    written: with the number of texts of each. waiting: files of earlier rounds whose translations are not there yet.
-    others: what other systems lack.
+    waiting: files of earlier rounds whose translations are not there yet. others: what other systems lack.
     """
 
-    written: tuple[tuple[Round, int], ...]
+    written: tuple[Round, ...]
     waiting: tuple[Path, ...]
     others: tuple[MissingOutputsError, ...]
 
@@ -50,7 +49,7 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
     try:
         if problems := validate(run_file, untranslated=False):
             raise ParamsError(listing(problems))
-        known = {each: set(map(as_key, read_lines(each.source))) for each in rounds(folder)}
+        known = {each: set(map(as_key, each.texts)) for each in rounds(folder)}
         waiting = tuple(each.target for each in known if not each.target.exists())
         errors = list(_missing(run_file))
     except BaseException:
@@ -70,7 +69,7 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
             stem = f"{number}.{src}-{tgt}"
             part = Round(number, src, tgt, folder / f"{stem}.{src}", folder / f"{stem}.{tgt}")
             write_file(part.source, "".join(f"{line}\n" for line in lines))
-            written.append((part, len(lines)))
+            written.append(part)
     if written:
         _note(run_file, folder, number, written)
     return Sources(tuple(written), waiting, tuple(error for error in errors if error.name not in names))
@@ -92,7 +91,7 @@ def _missing(run_file: RunFile) -> Iterator[MissingOutputsError]:
             yield error
 
 
-def _note(run_file: RunFile, folder: Path, number: int, written: list[tuple[Round, int]]) -> None:
+def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) -> None:
     """Add a round to the manifest: files, numbers of texts, digests, and the decoding that the run asks for."""
     path = folder / MANIFEST
     record: dict[str, Any] = json_object(path) if path.exists() else {"version": 1, "rounds": []}
@@ -108,10 +107,10 @@ def _note(run_file: RunFile, folder: Path, number: int, written: list[tuple[Roun
         },
         "files": [
             {
-                "source": each.source.name, "translation": each.target.name, "texts": n,
-                "digests": " ".join(map(text_digest, read_lines(each.source))),
+                "source": each.source.name, "translation": each.target.name, "texts": len(each.texts),
+                "digests": " ".join(map(text_digest, each.texts)),
             }
-            for each, n in written
+            for each in written
         ],
     }  # fmt: skip
     write_file(path, json.dumps({**record, "rounds": [*rounds, this]}, indent=1, ensure_ascii=False) + "\n")

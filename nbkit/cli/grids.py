@@ -242,8 +242,10 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
     found = write_sources(grid, folder)
     for path in found.waiting:
         click.echo(f"{path}: still missing, the translation of an earlier round")
-    for each, n in found.written:
-        click.echo(f"{each.source}: {n:,} texts; write their translations to {each.target}, one line per text")
+    for each in found.written:
+        click.echo(
+            f"{each.source}: {len(each.texts):,} texts; write their translations to {each.target}, one line per text"
+        )
     for name in dict.fromkeys(error.name for error in found.others):
         click.echo(f"{name}: still lacks translations, too: nbkit sources {shlex.quote(str(run_file))} FOLDER")
     if found == Sources((), (), ()):

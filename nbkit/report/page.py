@@ -24,9 +24,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nbkit.errors import DataError
+from nbkit.report.frame import TEMPLATES
 from nbkit.yaml_text import read_own
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 _ALLOWED = {
     kind: frozenset(names.split()) for kind, names in read_own(Path(__file__).with_name("allowed.yaml")).items()

@@ -10,10 +10,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import re
 import zipfile
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -21,11 +19,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from jinja2 import Environment
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-import nbkit
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import json_object, write_file
 from nbkit.languages import in_order, language_name
@@ -33,8 +29,8 @@ from nbkit.models import label
 from nbkit.progress import duration
 from nbkit.provenance import Footer
 from nbkit.registry import find_package
-from nbkit.report.page import TEMPLATES as _TEMPLATES
-from nbkit.report.page import Excerpt, cells, excerpt, read_notebook, svg_uri, without_text
+from nbkit.report.frame import environment, source_digest
+from nbkit.report.page import Excerpt, cells, excerpt, read_notebook, without_text
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.named import is_sandbox
@@ -43,46 +39,14 @@ from nbkit.yaml_text import read_own
 
 @lru_cache(maxsize=1)
 def _templates() -> Environment:
-    """The templates, with the style, script and security policy of every page."""
-    css, script, icon = (
-        _TEMPLATES.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js", "icon.svg")
-    )
-    allowed = f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-    environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"duration": duration, "named": named, "emphasised": emphasised}
-    environment.globals |= {
-        "css": Markup(css),
-        "script": Markup(script),
-        "icon": svg_uri(icon),
-        # Nothing is fetched, and no script runs but those whose digests stand here.
-        "policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-        f"script-src {allowed}; base-uri 'none'; form-action 'none'",
-        "version": nbkit.__version__,
-    }
-    return environment
+    made = environment()
+    made.filters |= {"duration": duration, "named": named}
+    return made
 
 
 def rendered(template: str, **values: Any) -> str:
     """A page of this template."""
     return _templates().get_template(template).render(values)
-
-
-@lru_cache(maxsize=1)
-def source_digest() -> bytes:
-    """Digest of the code and templates behind the pages: pages of an older nbkit are rebuilt."""
-    digest = hashlib.blake2b()
-    for path in sorted([*_TEMPLATES.iterdir(), *Path(__file__).parent.glob("*.py")]):
-        digest.update(path.read_bytes())
-    return digest.digest()
-
-
-def emphasised(text: str) -> Markup:
-    """*text* as HTML, with what stands between asterisks emphasised.
-
-    >>> emphasised("most of all *a < b*")
-    Markup('most of all <em>a &lt; b</em>')
-    """
-    return Markup(re.sub(r"\*([^*]+)\*", r"<em>\1</em>", str(escape(text))))
 
 
 def named(value: str, facet: str) -> str:
@@ -164,7 +128,7 @@ class Entry(_Record):
 class _Grid(_Record):
     name: str = ""
     study: str = ""
-    params: dict[str, Any] | None = None
+    params: dict[str, Any] = {}
     used: dict[str, Any] = {}
 
 
@@ -183,7 +147,7 @@ class Run(_Record):
     entries: tuple[Entry, ...] = ()
     title: str
     status: str = ""
-    runs: list[_Grid] = [_Grid()]
+    runs: list[_Grid] = []
     order: list[str] = []
     failures: list[_Failure] = []
     health: list[dict[str, Any]] = []
@@ -191,32 +155,20 @@ class Run(_Record):
 
     @property
     def outcomes(self) -> dict[str, Path]:
-        """The files of outcomes that can be read, by entry of the run file."""
+        """The files of outcomes, by entry of the run file."""
         names = [grid.name or grid.study for grid in self.runs]
         files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_plain(name)}
-        return {name: path for name, path in files.items() if is_parquet(path)}
+        return {name: path for name, path in files.items() if path.is_file()}
 
     @property
     def is_sandbox(self) -> bool:
         """Whether any of its corpora, models or templates is of the built-in sandbox."""
-        recorded = [grid.params for grid in self.runs if grid.params]
-        return any(map(is_sandbox, recorded or self._parts))
+        return any(is_sandbox(grid.params) for grid in self.runs)
 
     @property
     def grids(self) -> list[tuple[str, dict[str, str]]]:
         """The head of the index: the study of each grid in a line, and its main parameters."""
-        return [
-            (
-                STUDIES.summary(grid.study) or grid.study,
-                _facts([grid.params | grid.used] if grid.params else self._parts),
-            )
-            for grid in self.runs
-        ]
-
-    @property
-    def _parts(self) -> list[Mapping[str, Any]]:
-        """The parameters of the entries, which stand in for those of grids that were not recorded."""
-        return [entry.parameters for entry in self.entries]
+        return [(STUDIES.summary(grid.study) or grid.study, _facts(grid.params | grid.used)) for grid in self.runs]
 
     @property
     def broken_work(self) -> list[_Failure]:
@@ -313,14 +265,10 @@ def is_plain(name: str) -> bool:
 _HEADLINES: Mapping[str, str] = read_own(Path(__file__).with_name("headlines.yaml"))
 
 
-def _facts(parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    found = {}
-    for key, heading in _HEADLINES.items():
-        show = _models if key == "models" else _shown
-        values = dict.fromkeys(show(each[key]) for each in parameters if each.get(key) not in (None, [], "", {}))
-        if any(values):
-            found[heading] = "; ".join(values)
-    return found
+def _facts(parameters: Mapping[str, Any]) -> dict[str, str]:
+    there = {key: value for key, value in parameters.items() if value not in (None, [], "", {})}
+    shown = {key: (_models if key == "models" else _shown)(there[key]) for key in _HEADLINES if key in there}
+    return {_HEADLINES[key]: text for key, text in shown.items() if text}
 
 
 def _models(value: Any) -> str:
@@ -404,20 +352,6 @@ def archive_without_text(output_folder: Path) -> Path:
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
 
 
-def is_parquet(path: Path) -> bool:
-    """Whether *path* is a Parquet file, by what it ends with: a report does without a broken one.
-
-    >>> is_parquet(Path("nowhere.parquet"))
-    False
-    """
-    try:
-        with path.open("rb") as file:
-            file.seek(-4, os.SEEK_END)
-            return file.read() == b"PAR1"
-    except OSError:
-        return False
-
-
 @dataclass(frozen=True)
 class _Site:
     """A run as pages. files: its saved figures and tables. with_text: False for `archive_without_text`."""
@@ -470,8 +404,8 @@ class _Site:
         names = [other and (other.file, other.name) for other in around]
         run = self.run.title, self.run.is_sandbox, self.made_with, self.has_sentences
         surroundings = repr((run, names, self.files_of(entry)))
-        digest = hashlib.blake2b(digest_size=16)
-        for part in (source_digest(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
+        source, digest = source_digest(Path(__file__).parent), hashlib.blake2b(digest_size=16)
+        for part in (source.encode(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
             digest.update(hashlib.blake2b(part).digest())
         return digest.hexdigest()
 

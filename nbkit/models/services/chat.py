@@ -8,7 +8,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -165,6 +165,10 @@ class Chat(Service):
                 f"{key_variable(self.url)} is not set, and {self.url} requires a key; "
                 f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
             )
+
+    def _asked(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
+        _ = self._client  # one for all threads, and nothing that a turn would wait for
+        return super()._asked(texts)
 
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
         (text,) = texts

@@ -342,6 +342,11 @@ class Round(NamedTuple):
     target: Path
 
     @property
+    def texts(self) -> list[str]:
+        """The lines of its source."""
+        return read_lines(self.source)
+
+    @property
     def to_do(self) -> str:
         """What somebody has to do about a round that is not translated."""
         return f"{self.target} is missing: write the translations of {self.source.name} there, one per line"
