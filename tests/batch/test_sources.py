@@ -106,12 +106,12 @@ def test_exported_outputs_give_the_results_of_the_system_itself(study, folder):
             assert all("translated/1." in each.message for each in validate(read(path)))
             assert len(validate(read(path))) >= 1
         assert rounds < 60
-        for each, _ in sources.written:
+        for each in sources.written:
             pair, lang = each.source.name.split(".")[1:]
             src, tgt = pair.split("-")
             assert lang == src
             lines = each.source.read_text(encoding="utf-8").splitlines()
-            assert len(lines) == len(set(lines)) == each.texts
+            assert len(lines) == len(set(lines)) == len(each.texts)
             translated = load_translator("exported", src, tgt).translate(lines, src, tgt, progress=False)
             each.target.write_text("".join(f"{line}\n" for line in translated), encoding="utf-8")
         assert not validate(read(path))
@@ -136,7 +136,7 @@ def test_exported_labels_give_the_results_of_the_classifier_itself(folder):
     path = run_file("nli_permutation", params, "outputs:labelled")
     rounds = 0
     while written := write_sources(read(path), Path("labelled")).written:
-        ((wanted, _),), rounds = written, rounds + 1
+        (wanted,), rounds = written, rounds + 1
         assert rounds > 1 or "no label of" in validate(read(path))[0].message
         assert wanted.target.name == f"{rounds}.en-labels.labels" and rounds < 6
         pairs = [line.split(" ||| ") for line in wanted.source.read_text(encoding="utf-8").splitlines()]
@@ -158,10 +158,10 @@ def test_a_round_that_waits_is_named_before_any_work(folder):
     """Later rounds, too, whose texts are known only from the answers to earlier ones; not those of other runs."""
     path = run_file("numbers", {"languages": ["de"], "n_numbers": 1, "n_templates": 1, "n_shrunk": 3}, "outputs:there")
     for number in (1, 2):
-        ((each, _),) = write_sources(read(path), Path("there")).written
+        (each,) = write_sources(read(path), Path("there")).written
         assert each.source.name == f"{number}.en-de.en"
         if number == 1:
-            each.target.write_text("Nichts.\n" * each.texts, encoding="utf-8")
+            each.target.write_text("Nichts.\n" * len(each.texts), encoding="utf-8")
     (problem,) = validate(read(path))
     message = (
         "there/2.en-de.de is missing: write the translations of 2.en-de.en there, one per line, or delete 2.en-de.en"
@@ -174,9 +174,9 @@ def test_a_round_that_waits_is_named_before_any_work(folder):
     assert not validate(read(other))
     each.source.unlink()  # given up: the round is written anew where it is asked for
     assert not validate(read(path))
-    ((again, _),) = write_sources(read(path), Path("there")).written
+    (again,) = write_sources(read(path), Path("there")).written
     assert again == each
-    again.target.write_text("Nichts.\n" * each.texts, encoding="utf-8")
+    again.target.write_text("Nichts.\n" * len(each.texts), encoding="utf-8")
     assert not validate(read(path))
 
 
@@ -242,7 +242,7 @@ def test_what_other_systems_lack_is_not_written(folder):
     Path("b").mkdir()
     first = write_sources(read(path), Path("a"))
     assert len(first.written) == 1 and {error.name for error in first.others} == {"outputs:b"}
-    first.written[0][0].target.write_bytes(first.written[0][0].source.read_bytes())
+    first.written[0].target.write_bytes(first.written[0].source.read_bytes())
     again = write_sources(read(path), Path("a"))
     assert not again.written and not again.waiting and {error.name for error in again.others} == {"outputs:b"}
     assert not list(Path("b").iterdir())
@@ -265,7 +265,7 @@ def changed(lines: list[str], at: int, *new: str) -> list[str]:
 )
 def test_sources_that_were_changed_are_found_by_their_digests(folder, change, message):
     path = run_file("word_order", {"languages": ["de"], "n_pairs": 6}, "outputs:there")
-    ((each, _),) = write_sources(read(path), Path("there")).written
+    (each,) = write_sources(read(path), Path("there")).written
     lines = each.source.read_text(encoding="utf-8").splitlines()
     each.target.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     assert not write_sources(read(path), Path("there")).written
