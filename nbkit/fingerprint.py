@@ -156,10 +156,9 @@ def _parsed(text: str, package: str) -> _Source:
             module = ".".join([*above, *filter(None, [node.module])])
             names = (f"{module}.{alias.name}" for alias in node.names)
             imports |= dict.fromkeys(name if _locate(name) else module for name in names)
-        elif (
-            isinstance(node, ast.Constant) and isinstance(node.value, str) and (named := _DOTTED.fullmatch(node.value))
-        ):
-            imports |= dict.fromkeys([named[1]] if _locate(named[1]) else [])
+        elif isinstance(node, ast.Constant):
+            named = _DOTTED.fullmatch(node.value) if isinstance(node.value, str) else None
+            imports |= {named[1]: None} if named and _locate(named[1]) else {}
         elif isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     return _Source(_digest(ast.dump(tree).encode()), tuple(imports))

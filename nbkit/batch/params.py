@@ -104,9 +104,8 @@ def _difference(one: Problem, other: Problem) -> str:
     (a, _, tail), (b, _, other_tail) = one.message.partition("\n"), other.message.partition("\n")
     words, others = a.split(), b.split()
     differ = [x != y for x, y in zip(words, others, strict=False)]
-    if (one.place, tail, len(words)) != (other.place, other_tail, len(others)) or not 0 < sum(differ) <= len(
-        differ
-    ) / 4:
+    is_alike = (one.place, tail, len(words)) == (other.place, other_tail, len(others))
+    if not is_alike or not 0 < sum(differ) <= len(differ) / 4:
         return ""
     first = differ.index(True)
     end = next((i for i, is_other in enumerate(differ) if i > first and not is_other), None)
@@ -322,16 +321,11 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
         try:
             params = study.params(**entry.params)
         except ParamsError as error:
-            if not isinstance(error.__cause__, ValidationError):
-                raise
             fields = list(study.params.model_fields)
-            problems += explained(
-                error.__cause__, run._written, (*here, "params"), lambda location, known=fields: known
-            )
+            problems += explained(error.__cause__, lines, (*here, "params"), lambda location, known=fields: known)
             continue
-        lacks = {
-            each: [name for name in each.needs.split() if getattr(params, name) in (None, [])] for each in notebooks
-        }
+        absent = {name for name, value in params if value in (None, [])}
+        lacks = {each: [name for name in each.needs.split() if name in absent] for each in notebooks}
         shown = tuple(each for each in notebooks if not lacks[each])
         if entry.notebooks is not None:
             problems += [
@@ -348,9 +342,8 @@ def _texts(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
     """The texts that a value holds."""
     if isinstance(value, str) and value:
         yield location, value
-    for key, each in (
-        value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
-    ):
+    inside = value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
+    for key, each in inside:
         yield from _texts(each, (*location, key))
 
 
@@ -383,7 +376,7 @@ def _fields(location: Location) -> list[str]:
     return list(RunFile.model_fields if len(location) == 1 else RunEntry.model_fields)
 
 
-def explained(error: ValidationError, lines: Lines, prefix: Location, fields: Any) -> list[Problem]:
+def explained(error: Any, lines: Lines, prefix: Location, fields: Any) -> list[Problem]:
     """The problems of a file's values, with their lines. fields: the names that are allowed at a place."""
     found = schema_problems(error.errors(), lambda place: fields((*prefix, *place)), "parameter" if prefix else "key")
     places = [((*prefix, *place), message) for place, message in found]

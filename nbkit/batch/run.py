@@ -250,13 +250,12 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     where = places()
     for stage, (_, members) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
         tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
-        with closing(_logged(runner(tasks), len(tasks), f"stage {stage}")) as ended:
+        with closing(_logged(runner, tasks, f"stage {stage}")) as ended:
             for done in ended:
-                if done.error is None:
-                    continue
-                if done.error.name == StoreError.__name__:  # the others would end alike, after all their work
+                # The others would end alike, after all their work.
+                if done.error is not None and done.error.name == StoreError.__name__:
                     raise NbkitError(f"{done.task.label}: {done.error.message}; {KEPT}")
-                yield Failure(done.task.label, str(done.error), done.error.details)
+                yield from _failures(done)
 
 
 class _Report:
@@ -286,12 +285,11 @@ def _run_notebooks(job: _Job, runner: Runner, runtime: str, pages: _Report) -> I
         Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
         for e in job.waiting
     ]
-    for done in _logged(runner(tasks), len(tasks), "notebooks"):
+    for done in _logged(runner, tasks, "notebooks"):
         execution: Execution = done.task.arguments[0]
-        if done.error is not None:
-            if not isinstance(done.error, NotebookFailed):  # the worker could not write it down itself
-                job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
-            yield Failure(done.task.label, str(done.error), done.error.details)
+        if done.error is not None and not isinstance(done.error, NotebookFailed):  # the worker could not record it
+            job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
+        yield from _failures(done)
         left[execution.run] -= 1
         if pages.watch is not None or not left[execution.run]:
             pages.build()
@@ -311,21 +309,21 @@ def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> I
             schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
             arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], places())
             tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
-    yield from _failures(_logged(runner(tasks), len(tasks), "outcomes"))
+    for done in _logged(runner, tasks, "outcomes"):
+        yield from _failures(done)
 
 
-def _failures(results: Iterator[Done]) -> Iterator[Failure]:
-    for done in results:
-        if done.error is not None:
-            yield Failure(done.task.label, str(done.error), done.error.details)
+def _failures(done: Done) -> list[Failure]:
+    return [] if done.error is None else [Failure(done.task.label, str(done.error), done.error.details)]
 
 
-def _logged(results: Iterator[Done], total: int, what: str) -> Generator[Done, None, None]:
-    """Pass *results* on, with a line for each and a progress bar; what went wrong is said at the end of the run."""
+def _logged(runner: Runner, tasks: Sequence[Task], what: str) -> Generator[Done, None, None]:
+    """Run *tasks*, with a line for each and a progress bar; what went wrong is said at the end of the run."""
+    total = len(tasks)
     if total:
         tqdm.write(f"[{what} 0/{total}] started", file=sys.stderr)
     with tqdm(total=total, desc=what, disable=None if total else True) as bar:
-        for number, done in enumerate(results, 1):
+        for number, done in enumerate(runner(tasks), 1):
             failed = ": FAILED" if done.error is not None else ""
             tqdm.write(f"[{what} {number}/{total}] {done.task.label}{failed}", file=sys.stderr)
             bar.update()

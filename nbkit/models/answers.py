@@ -19,11 +19,24 @@ from typing import Any, Protocol
 
 from nbkit.errors import MissingExtraError, ModelError, as_problem, install
 from nbkit.fingerprint import installed
-from nbkit.models import files, names
+from nbkit.models import files
 from nbkit.models.batching import windows
 from nbkit.models.folders import check_folder, kind_of
 from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, arithmetic, keep, resolve_device
-from nbkit.models.names import BY_RULE, REINSTALL, SERVICES, Reference, check_languages, families, find, service_of
+from nbkit.models.names import (
+    BY_RULE,
+    OPTION,
+    REINSTALL,
+    SERVICES,
+    Entry,
+    Reference,
+    check_languages,
+    families,
+    find,
+    known_entry,
+    service_of,
+    split_suffix,
+)
 from nbkit.models.python import Python
 from nbkit.progress import progress_bar
 from nbkit.store import Store
@@ -65,12 +78,16 @@ def label(name: str, task: str = "translate") -> str:
 
     >>> label("m2m100-418m"), label("placeholder:opus-mt"), label("openai:Qwen/Qwen3-8B@http://localhost:8000/v1")
     ('M2M-100-418M', 'Helsinki-OPUS + placeholder', 'Qwen3-8B')
+    >>> label("models/m30k-{src}-{tgt}@ct2"), label("bart-large-mnli", "classify")
+    ('m30k CT2', 'BART (large)')
     """
     if name.startswith(BY_RULE):
         return f"{label(name.removeprefix(BY_RULE))} + placeholder"
     if service_of(name, TASKS[task]):
         return load(name, task, "en", "de").label
-    return names.label(name, task)
+    name, suffix = split_suffix(name)
+    entry = known_entry(name.partition(OPTION)[0], TASKS[task])
+    return Reference(name, TASKS[task], entry or Entry(), None, suffix=suffix).label
 
 
 @as_problem

@@ -47,7 +47,8 @@ SERVICES: dict[str, str] = {
 SHIPPED, REINSTALL = "nbsandbox:", "install it again: pip install --force-reinstall --no-deps packages/nbsandbox"
 #: Of a model whose numbers are carried over by rule.
 BY_RULE = "placeholder:"
-_OPTION = "?labels="
+#: What the labels of a classifier's outputs follow in its name.
+OPTION = "?labels="
 _HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
 _LONGEST_PART = 255
 
@@ -113,6 +114,12 @@ class Reference:
         return {"src": self.lang, "tgt": self.tgt} if self.task.noun == "model" else {"lang": self.lang}
 
     @property
+    def spelled(self) -> dict[str, str]:
+        """Its languages in the model's own codes."""
+        codes = self.entry.codes
+        return {name: codes.get(lang, lang) for name, lang in self.languages.items() if lang is not None}
+
+    @property
     def asked(self) -> Record:
         """The languages and settings that are part of a key."""
         if self.task.noun == "model":
@@ -122,7 +129,7 @@ class Reference:
     @property
     def label(self) -> str:
         """The name in figures."""
-        own = self.entry.label or last_part(self.name.partition(_OPTION)[0])
+        own = self.entry.label or last_part(self.name.partition(OPTION)[0])
         return f"{own} {BACKENDS[self.suffix].label}".rstrip()
 
 
@@ -166,17 +173,6 @@ def last_part(name: str) -> str:
     return next((part for part in reversed(parts) if part), name)
 
 
-def label(name: str, task: str = "translate") -> str:
-    """A model's name in figures: its entry's label, or the last part of a path or hub id; of no service.
-
-    >>> label("m2m100-418m"), label("models/m30k-{src}-{tgt}@ct2"), label("bart-large-mnli", "classify")
-    ('M2M-100-418M', 'm30k CT2', 'BART (large)')
-    """
-    name, suffix = split_suffix(name)
-    entry = known_entry(name.partition(_OPTION)[0], TASKS[task])
-    return Reference(name, TASKS[task], entry or Entry(), None, suffix=suffix).label
-
-
 def licence(name: str) -> str:
     """The licence of a name's weights; of models that the catalogue does not know, where it is stated.
 
@@ -186,7 +182,7 @@ def licence(name: str) -> str:
     name = name.removeprefix(BY_RULE)
     if name.startswith(tuple(SERVICES)):
         return ""
-    name = split_suffix(name)[0].partition(_OPTION)[0]
+    name = split_suffix(name)[0].partition(OPTION)[0]
     for entries in CATALOGUE.values():
         if name in entries:
             if known := entries.licence(name):
@@ -209,7 +205,7 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
     if service := service_of(name, what):
         return Reference(name, what, Entry(), lang, tgt, service=service, **how)
     name, suffix = split_suffix(name)
-    place, option, given = name.partition(_OPTION) if task == "classify" else (name, "", "")
+    place, option, given = name.partition(OPTION) if task == "classify" else (name, "", "")
     if option and suffix is None:
         place, suffix = split_suffix(place)
     if suffix is not None and what.noun != "model":
@@ -222,19 +218,19 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
     reference = Reference(name, what, entry, lang, tgt, suffix, labels=labels, **how)
     if labels is not None:
         order_of(labels, name)
-    if shipped := model_folder(place, *_spelled(reference).values()):
+    if shipped := model_folder(place, *reference.spelled.values()):
         return replace(reference, folder=shipped)
     if entry.trained is not None:
         return reference
     service = service_of(entry.hub or "", what)
     if entry.python is not None or service:
-        if extra := f"@{suffix}" if suffix else option and f"{_OPTION}…":
+        if extra := f"@{suffix}" if suffix else option and f"{OPTION}…":
             kind = "runs behind a service" if service else "is custom Python code"
             raise ModelError(f"{what.noun} '{place}' {kind}, to which {extra} does not apply; drop it")
         return replace(reference, service=service)
     if entry.hub is None:
         raise ModelError(f"{reference}: its entry has no hub id or folder; add one of them")
-    return located(reference, filled(entry.hub, place, _spelled(reference)))
+    return located(reference, filled(entry.hub, place, reference.spelled))
 
 
 def located(reference: Reference, place: str) -> Reference:
@@ -304,11 +300,6 @@ def service_of(name: str, task: Task) -> str | None:
     if prefix is not None and prefix not in task.services:
         raise ModelError(f"{task.noun} '{name}': {prefix}… cannot {task.name}; name a {task.noun}")
     return prefix
-
-
-def _spelled(reference: Reference) -> dict[str, str]:
-    codes = reference.entry.codes
-    return {name: codes.get(lang, lang) for name, lang in reference.languages.items() if lang is not None}
 
 
 # ----------------------------------------------------------------------------
@@ -395,7 +386,7 @@ def order_of(names: Sequence[str], place: str) -> list[int]:
     raise ModelError(
         f"classifier '{place}': its outputs are named {', '.join(map(repr, names)) or 'nothing'}, not "
         f"{', '.join(LABELS)}. If they have these meanings, append the labels to the name, in the order of the "
-        f"outputs: {place.partition(_OPTION)[0]}{_OPTION}contradiction,neutral,entailment"
+        f"outputs: {place.partition(OPTION)[0]}{OPTION}contradiction,neutral,entailment"
     )
 
 

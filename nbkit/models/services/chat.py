@@ -115,9 +115,8 @@ class Chat(Service):
 
     @property
     def _name(self) -> str:
-        return (
-            filled(super()._name, self.reference.name, self.codes) if self.task.name == "translate" else super()._name
-        )
+        name = super()._name
+        return filled(name, self.reference.name, self.codes) if self.task.name == "translate" else name
 
     @property
     def url(self) -> str:

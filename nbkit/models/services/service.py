@@ -65,10 +65,9 @@ class Service(Model):
 
     def __init__(self, reference: Reference):
         super().__init__(reference)
-        codes = {name: reference.entry.codes.get(lang or "", lang or "") for name, lang in reference.languages.items()}
         #: The languages of texts and of answers; and as they are spelled in names. A classifier answers in labels.
         self.src, self.tgt = reference.lang or "", reference.tgt or LABEL_FILE
-        self.codes = {name: codes.get(name, self.src) for name in ("src", "tgt")}
+        self.codes = {name: reference.spelled.get(name, self.src) for name in ("src", "tgt")}
         self.written = self._name.partition(":")[2]
 
     @property
