@@ -103,15 +103,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def raising(
+def with_nbkit_errors(
     function: Callable[P, R], base: type[Exception], unknown: Any, named: Callable[..., NbkitError] = UnknownNameError
 ) -> Callable[P, R]:
-    """*function* of a package below nbkit, with its errors raised as those of nbkit.
+    """Wrap *function* of a package below nbkit so that its errors are raised as nbkit's.
 
     base: the package's error. unknown: its error for an unknown name. named: what makes nbkit's error of kind, name and
     known names.
 
-    >>> raising(int, ValueError, KeyError)("x")
+    >>> with_nbkit_errors(int, ValueError, KeyError)("x")
     Traceback (most recent call last):
     nbkit.errors.NbkitError: invalid literal for int() with base 10: 'x'
     """
@@ -181,6 +181,7 @@ _QUOTED = re.compile("'([^']*)'")
 
 @cache
 def _words() -> dict[str, Any]:
+    """The content of ``errors.yaml``: words for pydantic's errors, and the packages of extras."""
     from nbkit.yaml_text import read_own
 
     words: dict[str, Any] = read_own(Path(__file__).with_name("errors.yaml"))

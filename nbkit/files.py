@@ -142,7 +142,7 @@ _UNFINISHED = re.compile(r"\..+\.\d+-[0-9a-f]{8}")
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Removes what `atomic_write` left in *folder*, and below, when it was killed; for whoever alone writes there.
+    """Remove what `atomic_write` left in *folder*, and below, when it was killed; nobody else may write there.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -298,10 +298,10 @@ def cache_folder() -> str:
     return os.environ.get("NBKIT_CACHE") or os.path.expanduser("~/.cache/nbkit")  # noqa: PTH111 - may be a URL
 
 
-def first_sight(
+def noted_digests(
     folder: Path, files: Sequence[Path], notes: Path, digests: Callable[[], Mapping[str, Any]]
 ) -> tuple[dict[str, Any], bool]:
-    """What was noted of *folder* when its *files* were first seen as they are, and whether that is now.
+    """The digests of a folder's *files*, computed when they change and noted on disk; and whether that is now.
 
     The note stands in the folder *notes*, under a name made of the folder's path. It holds the name, size, time and
     inode of each file, and what *digests* returned. Files that were written since are seen for the first time again.
@@ -310,7 +310,7 @@ def first_sight(
     >>> import tempfile
     >>> folder, notes = Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp())
     >>> (folder / "a.txt").touch()
-    >>> [first_sight(folder, [folder / "a.txt"], notes, lambda: {"digest": "0"})[1] for _ in range(2)]
+    >>> [noted_digests(folder, [folder / "a.txt"], notes, lambda: {"digest": "0"})[1] for _ in range(2)]
     [True, False]
     """
     states = [(Path(os.path.relpath(path, folder)).as_posix(), path.stat()) for path in files]

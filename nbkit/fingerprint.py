@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nbkit.errors import NbkitError
-from nbkit.files import cache_folder, first_sight
+from nbkit.files import cache_folder, noted_digests
 
 PACKAGE = "nbkit"
 #: Packages of this project that nbkit imports: what they compute changes with their sources, not only their versions.
@@ -111,7 +111,7 @@ def digest(*roots: str, without: tuple[str, ...] = KEYED) -> str:
     # Parsing all files takes a process seconds: what was found is noted, and holds until one of them is written.
     files = [file for package in (PACKAGE, *BELOW) for file in _all_files(package)] + _languages_from_outside()
     asked = _digest(repr((sys.version, roots, without)).encode())
-    return first_sight(Path(__file__).parent, files, Path(place).expanduser() / "code" / asked, answer)[0]["code"]
+    return noted_digests(Path(__file__).parent, files, Path(place).expanduser() / "code" / asked, answer)[0]["code"]
 
 
 class _Source(NamedTuple):

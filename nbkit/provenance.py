@@ -125,6 +125,7 @@ def seconds_since_start() -> float:
 
 @lru_cache(maxsize=1)
 def _gpus() -> tuple[str, ...]:
+    """The names of the GPUs, from torch if it is loaded, else from the driver."""
     if torch := sys.modules.get("torch"):
         return tuple(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))
     names = []

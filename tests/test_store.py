@@ -281,9 +281,9 @@ print([module for module in ("pandas", "torch") if module in sys.modules])
 
 def test_kept_records_are_all_there_once_in_whatever_shards(tmp_path):
     store = Store(tmp_path)
-    assert store.kept(CONFIG) == []
+    assert store.all_records(CONFIG) == []
     for start in range(0, 60, 3):  # overlapping, and enough shards to be merged on the way
         store.records(CONFIG, texts(6, start), Counter())
-    kept = store.kept(CONFIG)
+    kept = store.all_records(CONFIG)
     assert sorted(record["text"] for record in kept) == sorted(text for (text,) in texts(63))
-    assert Store(tmp_path).kept(CONFIG) == kept
+    assert Store(tmp_path).all_records(CONFIG) == kept

@@ -17,7 +17,7 @@ from nbkit import yaml_text
 from nbkit.batch import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems, suggestion
 from nbkit.files import looks_secret, read_text, unstorable
-from nbkit.models.python import forgotten
+from nbkit.models.python import unstored_models
 from nbkit.models.services.commands import commands_allowed
 from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
@@ -214,7 +214,7 @@ def _near(path: Path) -> str:
 
 
 def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = None) -> RunFile:
-    """The run file with this *text*; *path* is what errors call it, *settings* are values of its variables.
+    """The run file with the content *text*. path: its name in errors. settings: values of its variables.
 
     >>> parse("name: demo\\nruns:\\n  - study: word_order\\n    parms: {}\\n", "demo.yaml")
     Traceback (most recent call last):
@@ -291,7 +291,7 @@ def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
 
 def not_remembered(run: RunFile) -> list[str]:
     """The models of *run* whose results are not remembered: Python code without an identity."""
-    return forgotten([entry.study.inputs(entry.params) for entry in entries(run)])
+    return unstored_models([entry.study.inputs(entry.params) for entry in entries(run)])
 
 
 def programs(params: Iterable[StudyParams]) -> list[str]:
@@ -384,7 +384,7 @@ def explained(error: Any, lines: Lines, prefix: Location, fields: Any) -> list[P
 
 
 def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:
-    """Location and line of each value. Raises `DataError` for a key that is given twice, and for text of no file."""
+    """Location and line of each value. Raises `DataError` for a repeated key, and for text that no file can hold."""
     yield location, yaml_text.line_of(node)
     if isinstance(node, yaml.ScalarNode):
         _check_text(node, path)

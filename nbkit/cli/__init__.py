@@ -51,8 +51,8 @@ set_option = click.option(
 )  # fmt: skip
 
 
-def of_study(name: str, title: str) -> Callable[..., Any]:
-    """Options of a command that takes a *run_file*; it gets the parameters of a study's entry as *params*."""
+def study_options(name: str, title: str) -> Callable[..., Any]:
+    """Decorate a command on a *run_file*: it gets options to choose a study's entry, whose parameters are *params*."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.option("--entry", help=f"Entry of the run file, if it has several of the {title} study.")
@@ -234,7 +234,7 @@ def main(context: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None
     before = os.environ.get(VARIABLE)
 
     @context.call_on_close
-    def as_before() -> None:  # for a program that calls this function and goes on
+    def restore_commands() -> None:  # for a program that calls this function and goes on
         if before is None:
             os.environ.pop(VARIABLE, None)
         else:

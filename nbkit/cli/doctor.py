@@ -79,7 +79,7 @@ def _parameters() -> Iterator[Sequence[Any]]:
 
 
 def _type_name(kind: Any) -> str:
-    """A type as people call it who write run files.
+    """A type in the words of people who write run files.
 
     >>> _type_name(dict[str, list[int]]), _type_name(float | None), _type_name(Literal["in", "out"])
     ('mapping to list of whole number', 'number or null', 'in | out')

@@ -119,7 +119,7 @@ def ask(model: Model, inputs: Iterable[Input], store: Store | None, *, progress:
     """
     for window in windows(inputs, max(1, _WINDOW // model.shard) * model.shard):
         if model.inner is not None:
-            yield from model.through(window, lambda other, some: ask(other, some, store, progress=progress))
+            yield from model.ask_inner(window, lambda other, some: ask(other, some, store, progress=progress))
             continue
         sent = [None if is_blank(model, given) else model.sent(given) for given in window]
         wanted = list(dict.fromkeys(each for each in sent if each is not None))
@@ -267,7 +267,7 @@ class Weights(Model):
     def is_here(self) -> bool:
         if self.trained is not None:
             return files.is_complete(self.trained.folder)
-        return files.located(self.reference) is not None
+        return files.local_folder(self.reference) is not None
 
     def _require(self) -> None:
         suffix, package = self.reference.suffix, BACKENDS[self.reference.suffix].package
@@ -286,7 +286,7 @@ class Weights(Model):
             self.require_kind("masked")
         if self.trained is not None:
             self.trained.check()
-        elif (folder := files.located(reference)) is not None:
+        elif (folder := files.local_folder(reference)) is not None:
             check_folder(reference, folder)
         elif problem := files.obstacle(reference):
             raise ModelError(problem)
@@ -301,17 +301,17 @@ class Weights(Model):
             return None
         if self.trained is not None:
             return self.trained.kind
-        folder = files.located(self.reference)
+        folder = files.local_folder(self.reference)
         return None if folder is None else kind_of(self.reference, folder)
 
     def fetch(self) -> Path:
-        folder = self._fetched()
+        folder = self._fetch_files()
         if self.reference.suffix is not None:
             check_folder(self.reference, folder)
             resolve_name("nbkit.models.ct2:ensure_converted")(self.reference, folder)
         return folder
 
-    def _fetched(self) -> Path:
+    def _fetch_files(self) -> Path:
         self._require()
         if self.trained is None:
             folder = files.fetch(self.reference)
@@ -326,7 +326,7 @@ class Weights(Model):
 
     def network(self) -> Network:
         """Its weights, loaded, which other references to the same files share."""
-        reference, folder = self.reference, self._fetched()
+        reference, folder = self.reference, self._fetch_files()
         model_type = files.read_json(folder / "config.json").get("model_type", "")
         if model_type in ARCHITECTURES:
             import_module(ARCHITECTURES[model_type])

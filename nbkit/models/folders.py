@@ -120,8 +120,8 @@ def output_order(reference: Reference, folder: Path) -> list[int]:
     ``id2label`` and ``label2id`` contradict each other.
     """
     config = read_json(folder / "config.json")
-    forward = _names(config.get("id2label"), folder)
-    backward = _names({i: name for name, i in (config.get("label2id") or {}).items()}, folder)
+    forward = _output_labels(config.get("id2label"), folder)
+    backward = _output_labels({i: name for name, i in (config.get("label2id") or {}).items()}, folder)
     outputs = len(forward or backward) or config.get("num_labels")
     if reference.labels is not None:
         if outputs not in (None, len(LABELS)):
@@ -145,8 +145,8 @@ def _order_if_known(names: Sequence[str], reference: Reference) -> list[int] | N
         return None
 
 
-def _names(entries: Any, folder: Path) -> list[str]:
-    """Labels by output from ``{"0": "neutral", …}``; empty if there are none."""
+def _output_labels(entries: Any, folder: Path) -> list[str]:
+    """The names of a classifier's outputs, in their order, from ``{"0": "neutral", …}``; empty if there are none."""
     try:
         found = {int(i): str(name) for i, name in (entries or {}).items()}
         return [found[i] for i in range(len(found))]

@@ -120,7 +120,7 @@ class Reference:
         return {name: codes.get(lang, lang) for name, lang in self.languages.items() if lang is not None}
 
     @property
-    def asked(self) -> Record:
+    def key_fields(self) -> Record:
         """The languages and settings that are part of a key."""
         if self.task.noun == "model":
             return {**self.languages, "decoding": self.decoding.identity()}
@@ -211,7 +211,7 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
     if suffix is not None and what.noun != "model":
         reason = f"{BACKENDS[suffix].package} runs translators alone; drop the backend suffix: '{place}'"
         raise ModelError(f"{what.noun} '{place}@{suffix}': {reason}")
-    entry = _looked_up(place, what)
+    entry = _entry_of(place, what)
     if lang is None and entry.sources:
         lang = entry.sources[0]
     labels = tuple(map(str.strip, given.split(","))) if option else tuple(entry.labels or ()) or None
@@ -230,11 +230,11 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
         return replace(reference, service=service)
     if entry.hub is None:
         raise ModelError(f"{reference}: its entry has no hub id or folder; add one of them")
-    return located(reference, filled(entry.hub, place, reference.spelled))
+    return at_place(reference, filled(entry.hub, place, reference.spelled))
 
 
-def located(reference: Reference, place: str) -> Reference:
-    """A reference with the folder, or the hub id and revision, that *place* is."""
+def at_place(reference: Reference, place: str) -> Reference:
+    """*reference* with its folder, or its hub id and revision, read from *place*."""
     if place.startswith(SHIPPED):  # of a name that is not there
         raise ModelError(f"{reference}: this installation of nbsandbox has no trained models; {REINSTALL}")
     folder = Path(place).expanduser()
@@ -277,7 +277,7 @@ def known_entry(name: str, task: Task) -> Entry | None:
     return known.get(name) if name in known else None
 
 
-def _looked_up(name: str, task: Task) -> Entry:
+def _entry_of(name: str, task: Task) -> Entry:
     known = CATALOGUE[task.noun]
     if entry := known_entry(name, task):
         return entry

@@ -157,7 +157,7 @@ class Run(_Record):
     def outcomes(self) -> dict[str, Path]:
         """The files of outcomes, by entry of the run file."""
         names = [grid.name or grid.study for grid in self.runs]
-        files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_plain(name)}
+        files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_safe_name(name)}
         return {name: path for name, path in files.items() if path.is_file()}
 
     @property
@@ -229,7 +229,7 @@ def _entry(folder: Path, path: Path) -> Entry:
     label = path.stem
     notebook = folder / "notebooks" / f"{label}.ipynb"
     entry = _read(Entry, path, title=label, label=label, notebook=notebook, record=path.read_text(encoding="utf-8"))
-    if not is_plain(label):
+    if not is_safe_name(label):
         raise DataError(f"{path.name!r:.80} is not a name that nbkit gives: delete it and run again", path.parent)
     return entry
 
@@ -252,11 +252,11 @@ def _read(kind: type[R], path: Path, *, title: str, **known: Any) -> R:
         raise DataError(f"{key}: {found:.60} is not what nbkit writes there; delete it and run again", path) from None
 
 
-def is_plain(name: str) -> bool:
-    """Whether a file name is one that nbkit gives: no character means anything to a browser or a shell.
+def is_safe_name(name: str) -> bool:
+    """Whether no character of a file name means anything to a browser or a shell, as in names that nbkit gives.
 
-    >>> is_plain("scores.texts.csv"), is_plain("Abb. 1 (neu).pdf"), is_plain('">‹img src=x›.csv'), is_plain("a<b.csv")
-    (True, True, False, False)
+    >>> [is_safe_name(name) for name in ("scores.texts.csv", "Abb. 1 (neu).pdf", '">‹img src=x›.csv', "a<b.csv")]
+    [True, True, False, False]
     """
     return re.fullmatch(r"\w[\w .,+()=@-]*", name) is not None
 
@@ -516,7 +516,7 @@ def _saved_files(folder: Path) -> list[str]:
         path.relative_to(folder).as_posix()
         for path in found
         if path.suffix in _SUFFIXES and path.is_file() and path.resolve().is_relative_to(root)
-        if all(map(is_plain, path.relative_to(folder).parts))
+        if all(map(is_safe_name, path.relative_to(folder).parts))
     ]
 
 

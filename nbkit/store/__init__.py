@@ -184,17 +184,17 @@ class Store:
         known = self._partition(config).known(list(distinct))
         return [texts for key, texts in distinct.items() if key not in known]
 
-    def kept(self, config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def all_records(self, config: Mapping[str, Any]) -> list[dict[str, Any]]:
         """All stored records of a configuration, whatever their inputs; for sums over them.
 
         >>> import tempfile
         >>> store = Store(tempfile.mkdtemp())
         >>> config = {"kind": "length", "version": 1}
         >>> _ = store.records(config, [("ein",), ("Satz",)], lambda inputs: [{"n": len(text)} for (text,) in inputs])
-        >>> sorted(record["n"] for record in store.kept(config))
+        >>> sorted(record["n"] for record in store.all_records(config))
         [3, 4]
         """
-        return self._partition(config).every()
+        return self._partition(config).all_rows()
 
     def table(self, config: Mapping[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """A whole table: stored, or computed and stored now. Both times it is what Parquet returns.
@@ -203,14 +203,14 @@ class Store:
         (sampled links, say) is then the same for all.
         """
         partition = self._partition(config)
-        kept = _kept_table(partition.folder, _as_table)
+        kept = _stored_table(partition.folder, _as_table)
         if kept is not None:
             return kept
         data = _table_bytes(compute(), config)
         self._write_config(partition, config)
         partition.folder.write(shard_name(data, TABLE_SUFFIX), data)
         partition.folder.remove_stale()
-        kept = _kept_table(partition.folder, _as_table)  # names sort by age: the first that was kept is everybody's
+        kept = _stored_table(partition.folder, _as_table)  # names sort by age: the first that was kept is everybody's
         return _as_table(data) if kept is None else kept
 
     def table_rows(self, config: Mapping[str, Any]) -> int | None:
@@ -220,7 +220,7 @@ class Store:
         >>> print(Store(tempfile.mkdtemp()).table_rows({"kind": "squares"}))
         None
         """
-        found = _kept_table(self._partition(config).folder, _metadata)
+        found = _stored_table(self._partition(config).folder, _metadata)
         return None if found is None else found.num_rows
 
     def has_table(self, config: Mapping[str, Any]) -> bool:
@@ -237,7 +237,7 @@ class Store:
         >>> store.table_attributes(config), len(store.table(config, lambda: table)), store.table_attributes(config)
         (None, 2, {'units': 2})
         """
-        found = _kept_table(self._partition(config).folder, _metadata)
+        found = _stored_table(self._partition(config).folder, _metadata)
         return None if found is None else json.loads((found.metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
 
     def table_file(self, config: Mapping[str, Any]) -> str | None:
@@ -288,7 +288,7 @@ def _table_names(folder: Folder) -> list[str]:
     return [name for name in folder.names() if name.endswith(f".{TABLE_SUFFIX}")]
 
 
-def _kept_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
+def _stored_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
     """What *read* makes of the oldest undamaged table in *folder*."""
     for name in _table_names(folder):
         with suppress(FileNotFoundError):

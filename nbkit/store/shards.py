@@ -291,6 +291,7 @@ def _kind(values: list[Any]) -> str | None:
 
 
 def _digest(data: bytes) -> str:
+    """The part of a shard's name that proves its bytes."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
@@ -331,7 +332,7 @@ class Partition:
         """The stored rows among *keys*."""
         return self._read(lambda: self._collect(keys))
 
-    def every(self) -> list[dict[str, Any]]:
+    def all_rows(self) -> list[dict[str, Any]]:
         """All stored rows, the oldest first."""
         return list(self._read(lambda: self._merged(sorted(self._keys))).values())
 

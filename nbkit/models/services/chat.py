@@ -26,7 +26,7 @@ from nbkit.models.services.keys import (
     VENDOR,
     checked_url,
     host_of,
-    is_this_machine,
+    is_local,
     key_of,
     key_variable,
     server_url,
@@ -165,9 +165,9 @@ class Chat(Service):
                 f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
             )
 
-    def _asked(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
+    def _ask_in_threads(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
         _ = self._client  # one for all threads, and nothing that a turn would wait for
-        return super()._asked(texts)
+        return super()._ask_in_threads(texts)
 
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
         (text,) = texts
@@ -208,7 +208,7 @@ class Chat(Service):
             headers={"User-Agent": f"nbkit/{nbkit.__version__}", "Accept-Encoding": "identity"},
             timeout=httpx.Timeout(timeout, connect=min(10.0, timeout)),
             limits=httpx.Limits(max_connections=self.concurrency),
-            trust_env=not is_this_machine(self.url),  # no proxy for a server on this machine
+            trust_env=not is_local(self.url),  # no proxy for a server on this machine
         )
 
     def _sent(self, line: str) -> bytes:

@@ -76,10 +76,10 @@ def key_variable(url: str) -> str:
     return f"NBKIT_KEY_{written}{'' if (scheme, port) == ('https', 443) else f'__{scheme}_{port}'}".upper()
 
 
-def is_this_machine(url: str) -> bool:
-    """Whether the server of *url* is reachable without a network.
+def is_local(url: str) -> bool:
+    """Whether the server of *url* runs on this machine.
 
-    >>> [is_this_machine(f"http://{host}/v1") for host in ("localhost:8000", "127.0.0.1", "[::1]", "localhost.me")]
+    >>> [is_local(f"http://{host}/v1") for host in ("localhost:8000", "127.0.0.1", "[::1]", "localhost.me")]
     [True, True, True, False]
     """
     host = urlsplit(url).hostname or ""
@@ -99,7 +99,7 @@ def key_of(url: str, model: str) -> str | None:
     key = os.environ.get(variable) or None
     if key is None:
         return None
-    if urlsplit(url).scheme != "https" and not is_this_machine(url):
+    if urlsplit(url).scheme != "https" and not is_local(url):
         raise ModelError(
             f"model '{model}': the key in {variable} would be sent to {url} unencrypted: write https://, use a tunnel "
             "(http://localhost:…), or unset the key if the server needs none"

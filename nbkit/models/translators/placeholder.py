@@ -77,7 +77,7 @@ class Placeholder(Model):
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         return self.inner.answers(inputs)
 
-    def through(
+    def ask_inner(
         self, inputs: Sequence[Input], ask: Callable[[Model, Iterable[Input]], Iterator[Record]]
     ) -> list[Record]:
         def translate(texts: list[str]) -> list[str]:
