@@ -182,7 +182,6 @@ _QUOTED = re.compile("'([^']*)'")
 @cache
 def _words() -> dict[str, Any]:
     """The content of ``errors.yaml``: words for pydantic's errors, and the packages of extras."""
-    from nbkit.yaml_text import read_own
+    import yaml
 
-    words: dict[str, Any] = read_own(Path(__file__).with_name("errors.yaml"))
-    return words
+    return yaml.safe_load(Path(__file__).with_name("errors.yaml").read_text("utf-8"))
