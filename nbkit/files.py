@@ -472,14 +472,10 @@ def unstorable(text: str) -> str | None:
     return found and ("a NUL character" if found[0] == "\0" else "half a surrogate pair")
 
 
-def _terminal() -> int | None:
-    """The number of the device that standard input is, if it is a terminal."""
-    return os.fstat(0).st_rdev if os.isatty(0) else None
-
-
 def _refuse_device(path: Path, thing: str) -> None:
     """Raise `NbkitError` for a device such as /dev/zero or /dev/full, which has no end."""
-    if path.is_char_device() and path.stat().st_rdev not in {Path(os.devnull).stat().st_rdev, _terminal()}:
+    known = {Path(os.devnull).stat().st_rdev, os.fstat(0).st_rdev if os.isatty(0) else None}  # no file, the terminal
+    if path.is_char_device() and path.stat().st_rdev not in known:
         raise NbkitError(f"{thing} {path} cannot be read: it is a device, not a file")
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -164,8 +164,8 @@ class _LazyGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        module, _, attribute = _COMMANDS[name].partition(":")
-        return getattr(import_module(module), attribute) if attribute else _of_package(name, module)
+        place = _COMMANDS[name]
+        return resolve_name(place) if ":" in place else _of_package(name, place)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         for group, names in _GROUPS.items():

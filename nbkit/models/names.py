@@ -19,7 +19,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from string import Formatter
 from types import MappingProxyType
@@ -137,15 +137,11 @@ class Reference:
 # The catalogue.
 
 
-def _entry(noun: str) -> Callable[[str, Any], Entry]:
-    """What makes an `Entry` of anything that is registered as a model of a kind: Python code that answers, too."""
-
-    def made(name: str, thing: Any) -> Entry:
-        entry = thing if isinstance(thing, Entry) else Entry(python=thing)
-        is_code = entry.python is None or isinstance(entry.python, Code)
-        return entry if is_code else replace(entry, python=Code(noun, name, entry.python))
-
-    return made
+def _entry(noun: str, name: str, thing: Any) -> Entry:
+    """The `Entry` of anything that is registered as a model of a kind: of Python code that answers, too."""
+    entry = thing if isinstance(thing, Entry) else Entry(python=thing)
+    is_code = entry.python is None or isinstance(entry.python, Code)
+    return entry if is_code else replace(entry, python=Code(noun, name, entry.python))
 
 
 #: By the noun of a task: its named models.
@@ -153,7 +149,7 @@ CATALOGUE: dict[str, Registry[Entry]] = {}
 #: Asked first for the entry of a name: a trained model with another seed.
 VARIANTS: list[Callable[[str, Task], Entry | None]] = []
 for _noun, _entries in read_own(Path(__file__).with_name("catalogue.yaml")).items():
-    CATALOGUE[_noun] = Registry(_noun, _entry(_noun), packages="nbkit.models")
+    CATALOGUE[_noun] = Registry(_noun, partial(_entry, _noun), packages="nbkit.models")
     for _name, _fields in _entries.items():
         _shown = {each: _fields.pop(each, "") for each in ("summary", "licence")}
         CATALOGUE[_noun].register(_name, Entry(**_fields), **_shown)
@@ -380,7 +376,8 @@ def order_of(names: Sequence[str], place: str) -> list[int]:
     >>> order_of(["CONTRADICTION", "NEUTRAL", "ENTAILMENT"], "roberta-large-mnli")
     [2, 1, 0]
     """
-    meant = [label_of(name) for name in names]
+    spellings: Mapping[str, Sequence[str]] = nli_catalogue()["labels"]
+    meant = [next((label for label in LABELS if name.casefold() in spellings[label]), None) for name in names]
     if len(meant) == len(LABELS) and set(meant) == set(LABELS):
         return [meant.index(label) for label in LABELS]
     raise ModelError(
@@ -388,9 +385,3 @@ def order_of(names: Sequence[str], place: str) -> list[int]:
         f"{', '.join(LABELS)}. If they have these meanings, append the labels to the name, in the order of the "
         f"outputs: {place.partition(OPTION)[0]}{OPTION}contradiction,neutral,entailment"
     )
-
-
-def label_of(name: str) -> str | None:
-    """The one of `LABELS` that is spelled so; None if none is."""
-    spellings: Mapping[str, Sequence[str]] = nli_catalogue()["labels"]
-    return next((label for label in LABELS if name.casefold() in spellings[label]), None)

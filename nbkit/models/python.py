@@ -302,10 +302,10 @@ def _row(answer: Any) -> Record:
         row = [float(answer.lower() in nli_catalogue()["labels"][name]) for name in LABELS]
         if not any(row):
             raise ValueError(f"unknown label {answer!r:.60}; there are: {', '.join(LABELS)}")
-        return dict(zip(LABELS, row, strict=True))
-    row = [float(p) for p in answer]
-    if len(row) != len(LABELS) or not all(0 <= p <= 1 for p in row) or abs(sum(row) - 1) > 1e-2:
-        raise ValueError(f"{len(LABELS)} probabilities that sum to 1 expected, {row} given")
+    else:
+        row = [float(p) for p in answer]
+        if len(row) != len(LABELS) or not all(0 <= p <= 1 for p in row) or abs(sum(row) - 1) > 1e-2:
+            raise ValueError(f"{len(LABELS)} probabilities that sum to 1 expected, {row} given")
     return dict(zip(LABELS, row, strict=True))
 
 

@@ -252,7 +252,11 @@ class Store:
             yield Block(note.parent.parent.name, note.parent, read_note(note), size)
 
     def _partition(self, config: Mapping[str, Any]) -> Partition:
-        text = _canonical(config)
+        try:
+            text = json.dumps(config, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            message = f"a store configuration must be JSON-serialisable ({error}): {config!r:.300}"
+            raise NbkitError(message) from None
         kind = config.get("kind")
         if not isinstance(kind, str) or not _KIND.fullmatch(kind):
             raise NbkitError(f"a store configuration needs a 'kind' that can name a folder, found {kind!r}")
@@ -294,13 +298,6 @@ def _stored_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
         with suppress(FileNotFoundError):
             return read(read_intact(folder, name))
     return None
-
-
-def _canonical(config: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps(config, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise NbkitError(f"a store configuration must be JSON-serialisable ({error}): {config!r:.300}") from None
 
 
 def _table_bytes(table: pd.DataFrame, config: Mapping[str, Any]) -> bytes:
