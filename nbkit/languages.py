@@ -17,6 +17,8 @@ from nbkit.yaml_text import read_own
 _KNOWN = read_own(Path(__file__).with_name("languages.yaml"))
 #: The papers' languages, in their order.
 NAMES: Mapping[str, str] = _KNOWN["names"]
+#: The word-order paper's target languages, in the order in which every figure and table shows them.
+TARGETS: tuple[str, ...] = tuple(_KNOWN["targets"])
 
 
 class UnknownLanguageError(UnknownNameError):

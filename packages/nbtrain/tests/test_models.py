@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nbkit.errors import ModelError, ParamsError
+from nbkit.languages import TARGETS
 from nbkit.models import files
 from nbkit.store import Store
 from nbtrain import TranslatorRecipe
@@ -18,7 +19,6 @@ from nbtrain.training import write_record
 from tests.models.by_name import ensure_model, is_trained, model_identity, resolve, translate_remembered
 from tests.models.trained import use_recipes
 
-TARGETS = ("de", "fr", "es", "it", "ru", "zh", "ja")
 TINY = {
     "d_model": 16, "ffn": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1, "vocabulary": 200,
     "pairs": 60, "card_pairs": 3, "steps": 3, "batch_tokens": 400, "warmup": 1, "threads": 1,
