@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copyreg
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -15,6 +16,9 @@ class NbkitError(Exception):
 
     The message says what is wrong, where, and what to do; the command line prints it without a traceback.
     """
+
+    def __reduce__(self) -> Any:  # not by `__init__`, whose arguments differ: errors cross processes
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class DataError(NbkitError):
@@ -29,9 +33,6 @@ class DataError(NbkitError):
         place = self.path if line is None else f"{self.path}:{line}"
         super().__init__(f"{place}: {message}")
 
-    def __reduce__(self):  # keeps the three parts when an error crosses a process boundary
-        return type(self), (self.reason, self.path, self.line)
-
 
 class ParamsError(NbkitError):
     """A parameter file or a parameter that does not match its study's schema."""
@@ -43,17 +44,6 @@ class ModelError(NbkitError):
 
 class MissingExtraError(NbkitError):
     """An optional dependency or its weights are not installed; the message contains the command that installs them."""
-
-
-#: By extra of `pip install`: the packages of it that code imports.
-EXTRAS: Mapping[str, tuple[str, ...]] = {
-    "models": ("accelerate", "huggingface_hub", "safetensors", "sentencepiece", "torch", "transformers"),
-    "parse": ("spacy",),
-    "notebooks": (
-        "IPython", "ipywidgets", "jupyter_client", "latex2mathml", "matplotlib", "nbclient", "nbconvert", "nbformat",
-        "nh3", "papermill", "pebble", "pingouin", "seaborn", "sklearn", "statsmodels", "tinycss2", "traitlets",
-    ),
-}  # fmt: skip
 
 
 def install(extra: str) -> str:
@@ -72,7 +62,7 @@ def missing_package(error: ImportError) -> str | None:
     'this needs the package torch: pip install "nbkit[models]" ...'
     """
     package = (error.name or "").partition(".")[0]
-    extra = next((extra for extra, packages in EXTRAS.items() if package in packages), None)
+    extra = next((extra for extra, packages in _words()["extras"].items() if package in packages.split()), None)
     return None if extra is None else f"this needs the package {package}: {install(extra)}"
 
 
@@ -84,11 +74,8 @@ class UnknownNameError(NbkitError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], way_out: str = ""):
-        self.kind, self.name, self.known, self.way_out = kind, name, sorted(known), way_out
+        self.kind, self.name, self.known = kind, name, sorted(known)
         super().__init__(f"unknown {kind} '{name}'{suggestion(name, self.known)}{way_out}")
-
-    def __reduce__(self):
-        return type(self), (self.kind, self.name, self.known, self.way_out)
 
 
 def closest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
@@ -116,15 +103,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def raising(
+def with_nbkit_errors(
     function: Callable[P, R], base: type[Exception], unknown: Any, named: Callable[..., NbkitError] = UnknownNameError
 ) -> Callable[P, R]:
-    """*function* of a package below nbkit, with its errors raised as those of nbkit.
+    """Wrap *function* of a package below nbkit so that its errors are raised as nbkit's.
 
     base: the package's error. unknown: its error for an unknown name. named: what makes nbkit's error of kind, name and
     known names.
 
-    >>> raising(int, ValueError, KeyError)("x")
+    >>> with_nbkit_errors(int, ValueError, KeyError)("x")
     Traceback (most recent call last):
     nbkit.errors.NbkitError: invalid literal for int() with base 10: 'x'
     """
@@ -172,11 +159,12 @@ def schema_problems(
     >>> list(schema_problems([error], lambda place: ["seed"]))
     [(('sed',), "unknown parameter; did you mean 'seed'?")]
     """
+    wording = _words()["messages"]
     for error in errors:
         place, kind = tuple(error["loc"]), error["type"]
         message = error["msg"].removeprefix("Value error, ")
-        if kind in _WORDING:
-            message = _WORDING[kind].format(**error.get("ctx", {}))
+        if kind in wording:
+            message = wording[kind].format(**error.get("ctx", {}))
         if kind == "extra_forbidden":
             guess = closest(str(place[-1]), fields(place))
             message = f"unknown {noun}" + (f"; did you mean '{guess}'?" if guess else "")
@@ -189,19 +177,11 @@ def schema_problems(
 
 
 _QUOTED = re.compile("'([^']*)'")
-#: What pydantic says of Python's types, in words of the file that was written.
-_WORDING = {
-    "missing": "is missing",
-    **dict.fromkeys(("model_type", "dict_type"), "expected a mapping of keys to values"),
-    "list_type": "expected a list, such as [a, b]",
-    "too_short": "expected at least {min_length}, found {actual_length}",
-    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "expected a whole number"),
-    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "expected a number"),
-    "literal_error": "must be {expected}",
-    "less_than": "must be less than {lt}",
-    "less_than_equal": "must be at most {le}",
-    "greater_than": "must be more than {gt}",
-    "greater_than_equal": "must be at least {ge}",
-    **dict.fromkeys(("bool_type", "bool_parsing"), "expected true or false"),
-    "string_type": "expected text (in quotes if YAML reads it as something else)",
-}
+
+
+@cache
+def _words() -> dict[str, Any]:
+    """The content of ``errors.yaml``: words for pydantic's errors, and the packages of extras."""
+    import yaml
+
+    return yaml.safe_load(Path(__file__).with_name("errors.yaml").read_text("utf-8"))

@@ -142,7 +142,7 @@ _UNFINISHED = re.compile(r"\..+\.\d+-[0-9a-f]{8}")
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Removes what `atomic_write` left in *folder*, and below, when it was killed; for whoever alone writes there.
+    """Remove what `atomic_write` left in *folder*, and below, when it was killed; nobody else may write there.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -298,10 +298,10 @@ def cache_folder() -> str:
     return os.environ.get("NBKIT_CACHE") or os.path.expanduser("~/.cache/nbkit")  # noqa: PTH111 - may be a URL
 
 
-def first_sight(
+def noted_digests(
     folder: Path, files: Sequence[Path], notes: Path, digests: Callable[[], Mapping[str, Any]]
 ) -> tuple[dict[str, Any], bool]:
-    """What was noted of *folder* when its *files* were first seen as they are, and whether that is now.
+    """The digests of a folder's *files*, computed when they change and noted on disk; and whether that is now.
 
     The note stands in the folder *notes*, under a name made of the folder's path. It holds the name, size, time and
     inode of each file, and what *digests* returned. Files that were written since are seen for the first time again.
@@ -310,7 +310,7 @@ def first_sight(
     >>> import tempfile
     >>> folder, notes = Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp())
     >>> (folder / "a.txt").touch()
-    >>> [first_sight(folder, [folder / "a.txt"], notes, lambda: {"digest": "0"})[1] for _ in range(2)]
+    >>> [noted_digests(folder, [folder / "a.txt"], notes, lambda: {"digest": "0"})[1] for _ in range(2)]
     [True, False]
     """
     states = [(Path(os.path.relpath(path, folder)).as_posix(), path.stat()) for path in files]
@@ -321,15 +321,10 @@ def first_sight(
     if known.get("stamp") == stamp:
         return known, False
     known = {"stamp": stamp, **digests()}
-    write_note(note, known)
-    return known, True
-
-
-def write_note(note: Path, known: Mapping[str, Any]) -> None:
-    """Write *known* as JSON; a note that cannot be written only costs the next look."""
     with suppress(OSError, NbkitError):
         note.parent.mkdir(parents=True, exist_ok=True)
         write_file(note, json.dumps(known))
+    return known, True
 
 
 def read_note(note: Path) -> dict[str, Any]:
@@ -352,16 +347,10 @@ class Skipped(list[DataError]):
     """The entries that ``on_error="skip"`` skipped: which file, which line and why.
 
     >>> skipped = Skipped([DataError("expected 2 columns, found 3", "pairs.tsv", 17)])
-    >>> skipped.rows()
-    [('pairs.tsv', 17, 'expected 2 columns, found 3')]
     >>> print(skipped.summary())
     1 entry skipped:
       pairs.tsv:17: expected 2 columns, found 3
     """
-
-    def rows(self) -> list[tuple[str, int | None, str]]:
-        """One (file, line, reason) per entry, in reading order."""
-        return [(error.path, error.line, error.reason) for error in self]
 
     def summary(self, shown: int = 10) -> str:
         """The number of skipped entries and the first *shown* of them, one per line."""
@@ -483,14 +472,10 @@ def unstorable(text: str) -> str | None:
     return found and ("a NUL character" if found[0] == "\0" else "half a surrogate pair")
 
 
-def _terminal() -> int | None:
-    """The number of the device that standard input is, if it is a terminal."""
-    return os.fstat(0).st_rdev if os.isatty(0) else None
-
-
 def _refuse_device(path: Path, thing: str) -> None:
     """Raise `NbkitError` for a device such as /dev/zero or /dev/full, which has no end."""
-    if path.is_char_device() and path.stat().st_rdev not in {Path(os.devnull).stat().st_rdev, _terminal()}:
+    known = {Path(os.devnull).stat().st_rdev, os.fstat(0).st_rdev if os.isatty(0) else None}  # no file, the terminal
+    if path.is_char_device() and path.stat().st_rdev not in known:
         raise NbkitError(f"{thing} {path} cannot be read: it is a device, not a file")
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nbkit.errors import NbkitError
-from nbkit.files import cache_folder, first_sight
+from nbkit.files import cache_folder, noted_digests
 
 PACKAGE = "nbkit"
 #: Packages of this project that nbkit imports: what they compute changes with their sources, not only their versions.
@@ -111,7 +111,7 @@ def digest(*roots: str, without: tuple[str, ...] = KEYED) -> str:
     # Parsing all files takes a process seconds: what was found is noted, and holds until one of them is written.
     files = [file for package in (PACKAGE, *BELOW) for file in _all_files(package)] + _languages_from_outside()
     asked = _digest(repr((sys.version, roots, without)).encode())
-    return first_sight(Path(__file__).parent, files, Path(place).expanduser() / "code" / asked, answer)[0]["code"]
+    return noted_digests(Path(__file__).parent, files, Path(place).expanduser() / "code" / asked, answer)[0]["code"]
 
 
 class _Source(NamedTuple):
@@ -156,10 +156,9 @@ def _parsed(text: str, package: str) -> _Source:
             module = ".".join([*above, *filter(None, [node.module])])
             names = (f"{module}.{alias.name}" for alias in node.names)
             imports |= dict.fromkeys(name if _locate(name) else module for name in names)
-        elif (
-            isinstance(node, ast.Constant) and isinstance(node.value, str) and (named := _DOTTED.fullmatch(node.value))
-        ):
-            imports |= dict.fromkeys([named[1]] if _locate(named[1]) else [])
+        elif isinstance(node, ast.Constant):
+            named = _DOTTED.fullmatch(node.value) if isinstance(node.value, str) else None
+            imports |= {named[1]: None} if named and _locate(named[1]) else {}
         elif isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     return _Source(_digest(ast.dump(tree).encode()), tuple(imports))

@@ -6,29 +6,19 @@ language is needed; names and validity come from CLDR and the IANA registry, by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 
 from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.yaml_text import read_own
 
-#: The word-order paper's target languages, in the order in which every figure and table shows them.
-TARGETS = ("de", "fr", "es", "it", "ru", "zh", "ja")
+_KNOWN = read_own(Path(__file__).with_name("languages.yaml"))
 #: The papers' languages, in their order.
-NAMES = {
-    "en": "English",
-    "de": "German",
-    "fr": "French",
-    "es": "Spanish",
-    "it": "Italian",
-    "ru": "Russian",
-    "zh": "Chinese",
-    "ja": "Japanese",
-    "ta": "Tamil",
-    "ne": "Nepali",
-}
-#: Scripts written without spaces between words.
-_UNSPACED_SCRIPTS = frozenset({"Hani", "Hans", "Hant", "Jpan", "Kana", "Hira", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
+NAMES: Mapping[str, str] = _KNOWN["names"]
+#: The word-order paper's target languages, in the order in which every figure and table shows them.
+TARGETS: tuple[str, ...] = tuple(_KNOWN["targets"])
 
 
 class UnknownLanguageError(UnknownNameError):
@@ -40,12 +30,8 @@ class UnknownLanguageError(UnknownNameError):
 
     def __init__(self, code: str, meant: str | None):
         super().__init__("language", code, NAMES)
-        self._meant = meant
         guess = f"; did you mean '{meant}' ({language_name(meant)})?" if meant else "."
         self.args = (f"unknown language '{code}'{guess} Expected a BCP 47 tag, such as de, pt-BR or zh-Hant",)
-
-    def __reduce__(self):
-        return type(self), (self.name, self._meant)
 
 
 class LanguageDataError(UnknownNameError):
@@ -70,23 +56,9 @@ class LanguageDataError(UnknownNameError):
 
     def __init__(self, data: str, code: str, known: Iterable[str], way_out: str):
         super().__init__(data, code, known)
-        self._way_out = way_out
         name = language_name(code)
         shown = f"'{code}'" if name == code else f"{name} ({code})".replace(") (", ", ")
         self.args = (f"there are no {data} for {shown}, only for {', '.join(self.known)}: {way_out}",)
-
-    def __reduce__(self):
-        return type(self), (self.kind, self.name, self.known, self._way_out)
-
-
-#: The scripts of which CLDR's codes for a way of writing consist.
-_SCRIPTS_TOGETHER = {
-    "Jpan": ("Hira", "Kana", "Hani"),
-    "Kore": ("Hang", "Hani"),
-    "Hans": ("Hani",),
-    "Hant": ("Hani",),
-    "Aran": ("Arab",),
-}
 
 
 @lru_cache(maxsize=1024)
@@ -99,7 +71,7 @@ def scripts(code: str) -> tuple[str, ...]:
     import langcodes
 
     script = langcodes.Language.get(code).maximize().script or "Latn"
-    return _SCRIPTS_TOGETHER.get(script, (script,))
+    return tuple(_KNOWN["scripts"].get(script, (script,)))
 
 
 @lru_cache(maxsize=1024)
@@ -211,7 +183,7 @@ def is_unspaced(code: str) -> bool:
     import langcodes
 
     try:
-        return langcodes.Language.get(code).maximize().script in _UNSPACED_SCRIPTS
+        return langcodes.Language.get(code).maximize().script in _KNOWN["unspaced_scripts"]
     except langcodes.LanguageTagError:
         return False
 

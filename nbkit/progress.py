@@ -67,3 +67,15 @@ class Lines:
 
     def close(self) -> None:
         """End without a last line."""
+
+
+def duration(seconds: float) -> str:
+    """*seconds* in readable units.
+
+    >>> duration(0.4), duration(75), duration(7260)
+    ('0.4 s', '1 min 15 s', '2 h 1 min')
+    """
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -81,7 +81,8 @@ def collect(
     facts["licences"] = licences or {}
     facts["domains"] = domains or {}
     facts["device"] = device(str(values.pop("device", "auto")))
-    facts["dtype"] = _dtype(str(values.pop("dtype", "auto")))
+    dtype = str(values.pop("dtype", "auto"))
+    facts["dtype"] = ("bfloat16" if _gpus() else "float32") if dtype == "auto" else dtype
     facts["parameters"] = values
     facts["python"] = platform.python_version()
     facts["versions"] = versions()
@@ -122,12 +123,9 @@ def seconds_since_start() -> float:
     return time.time() - psutil.Process().create_time()
 
 
-def _dtype(wanted: str) -> str:
-    return wanted if wanted != "auto" else "bfloat16" if _gpus() else "float32"
-
-
 @lru_cache(maxsize=1)
 def _gpus() -> tuple[str, ...]:
+    """The names of the GPUs, from torch if it is loaded, else from the driver."""
     if torch := sys.modules.get("torch"):
         return tuple(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))
     names = []

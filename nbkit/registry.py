@@ -8,10 +8,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Generic, TypeVar
 
 from nbkit.errors import MissingExtraError, NbkitError, UnknownNameError, suggestion
@@ -94,9 +94,8 @@ class Registry(Generic[T]):
             raise UnknownNameError(self.kind, name, self._entries, self._way_out)
         entry = self._entries[name]
         if isinstance(entry, str):
-            module, _, attribute = entry.partition(":")
             try:
-                found = getattr(import_module(module), attribute)
+                found = resolve_name(entry)
             except (ImportError, AttributeError, ValueError) as error:
                 reason = f"'{entry}' cannot be imported ({error}); expected 'package.module:name'"
                 raise NbkitError(f"{self.kind} '{name}': {reason}") from error
@@ -156,7 +155,7 @@ class Registry(Generic[T]):
             self._entries.setdefault(point.name, point.value)
             self._shown.setdefault(point.name, {"summary": f"from {point.dist.name}" if point.dist else ""})
         if self._packages:
-            load_packages(self._packages)
+            list(_found(self._packages))  # each registers what it has
 
 
 def load_point(point: EntryPoint) -> Any:
@@ -171,12 +170,6 @@ def load_point(point: EntryPoint) -> Any:
 def find_package(group: str) -> Any:
     """What an installed package registers under an entry-point *group*; None without one."""
     return next(_found(group), None)
-
-
-@cache
-def load_packages(group: str) -> None:
-    """Import the modules that installed packages name under an entry-point *group*; each registers what it has."""
-    list(_found(group))
 
 
 def _found(group: str) -> Iterator[Any]:

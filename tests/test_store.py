@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.store import DamagedShardWarning, Store, cache_folder, shards
+from nbkit.store import DamagedShardWarning, Store, cache_folder
 from nbkit.store import shards as partition_module
 from tests.conftest import CONFIG, Counter, texts
 
@@ -230,8 +230,6 @@ def test_bad_results_are_named(tmp_path):
         store.records(CONFIG, texts(3), lambda inputs: [{"a": 1}] * 2)
     with pytest.raises(NbkitError, match="a result contains a object"):
         store.records(CONFIG, texts(1), lambda inputs: [{"a": object()}])
-    with pytest.raises(NbkitError, match="input_digest"):
-        store.records(CONFIG, texts(1), lambda inputs: [{"input_digest": 1}])
     assert store.missing(CONFIG, texts(3)) == texts(3)
 
 
@@ -283,111 +281,9 @@ print([module for module in ("pandas", "torch") if module in sys.modules])
 
 def test_kept_records_are_all_there_once_in_whatever_shards(tmp_path):
     store = Store(tmp_path)
-    assert store.kept(CONFIG) == []
+    assert store.all_records(CONFIG) == []
     for start in range(0, 60, 3):  # overlapping, and enough shards to be merged on the way
         store.records(CONFIG, texts(6, start), Counter())
-    kept = store.kept(CONFIG)
+    kept = store.all_records(CONFIG)
     assert sorted(record["text"] for record in kept) == sorted(text for (text,) in texts(63))
-    assert Store(tmp_path).kept(CONFIG) == kept
-
-
-# What others put there
-
-
-def foreign(kind: str) -> bytes:
-    """A file that is none of the store's, though its name says what its bytes are."""
-    import io
-
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    keys = [bytes(16)]
-    columns = {
-        "no key": {"text": ["a"]},
-        "text keys": {"input_digest": ["a"], "text": ["b"]},
-        "short keys": {"input_digest": pa.array([b"abc"], pa.binary(3))},
-        "null keys": {"input_digest": pa.array([None], pa.binary(16))},
-        "bad JSON": {"input_digest": pa.array(keys, pa.binary(16)), "value": ["{"]},
-    }
-    if kind not in columns:
-        return {"no Parquet": b"hello", "cut": foreign("no key")[:-8], "empty": b""}[kind]
-    table = pa.table(columns[kind])
-    if kind == "bad JSON":
-        fields = [table.schema.field(0), table.schema.field(1).with_metadata({b"nbkit": b"json"})]
-        table = pa.table(table.columns, schema=pa.schema(fields))
-    sink = io.BytesIO()
-    pq.write_table(table, sink)
-    return sink.getvalue()
-
-
-FOREIGN = ["no key", "text keys", "short keys", "null keys", "bad JSON", "no Parquet", "cut", "empty"]
-
-
-@pytest.mark.parametrize("kind", FOREIGN)
-@pytest.mark.parametrize("ask", ["records", "missing", "kept"])
-def test_a_foreign_shard_is_set_aside(tmp_path, kind, ask):
-    inputs = texts(40)
-    first = Store(tmp_path).records(CONFIG, inputs, Counter(), shard=2)  # so many shards that they are merged
-    (folder,) = {path.parent for path in tmp_path.rglob("*.rows.parquet")}
-    data = foreign(kind)
-    path = folder / shards.shard_name(data, "rows.parquet", 1)
-    path.write_bytes(data)
-    store = Store(tmp_path)
-    if kind != "bad JSON" or ask == "kept":
-        with pytest.warns(DamagedShardWarning, match=path.name):
-            if ask == "kept":
-                store.kept(CONFIG)
-            else:
-                getattr(store, ask)(CONFIG, inputs, *([Counter()] if ask == "records" else []))
-        assert not path.exists() and path.with_name(f"{path.name}.damaged").exists()
-    assert Store(tmp_path).records(CONFIG, inputs, Counter()) == first
-
-
-def test_a_foreign_shard_under_a_key_that_is_asked_for(tmp_path):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    store = Store(tmp_path)
-    inputs = texts(3)
-    first = store.records(CONFIG, inputs, Counter())
-    (path,) = tmp_path.rglob("*.rows.parquet")
-    table = pq.read_table(path)
-    broken = pa.table([table.column(0), pa.array(["{"] * 3)], schema=pa.schema(
-        [table.schema.field(0), pa.field("text", pa.string(), metadata={b"nbkit": b"json"})]))  # fmt: skip
-    pq.write_table(broken, path)
-    path.rename(path.with_name(shards.shard_name(path.read_bytes(), "rows.parquet", 1)))
-    compute = Counter()
-    with pytest.warns(DamagedShardWarning, match="declared as JSON that is not JSON"):
-        assert Store(tmp_path).records(CONFIG, inputs, compute) == first
-    assert compute.seen == inputs
-
-
-@pytest.mark.parametrize("kind", ["no Parquet", "cut", "empty", "folder"])
-def test_a_foreign_table_is_set_aside(tmp_path, kind):
-    config = {"kind": "table", "version": 1}
-    table = pd.DataFrame({"a": [1, 2]})
-    Store(tmp_path).table(config, lambda: table)
-    (kept,) = tmp_path.rglob("*.table.parquet")
-    data = b"" if kind == "folder" else foreign(kind)
-    path = kept.with_name(shards.shard_name(data, "table.parquet", 1))
-    for ask in (lambda store: store.table_rows(config), lambda store: len(store.table(config, lambda: table))):
-        path.mkdir() if kind == "folder" else path.write_bytes(data)
-        with pytest.warns(DamagedShardWarning, match=path.name):
-            assert ask(Store(tmp_path)) == 2
-        damaged = path.with_name(f"{path.name}.damaged")
-        assert not path.exists() and damaged.exists()
-        damaged.rename(tmp_path / "looked at")
-        if kind == "folder":
-            (tmp_path / "looked at").rmdir()
-
-
-@pytest.mark.parametrize("name", ["0.table.parquet", "0.rows.parquet"])
-def test_a_folder_with_the_name_of_a_file_stops_nobody(tmp_path, name):
-    table, config = pd.DataFrame({"a": [1]}), {"kind": "table", "version": 1}
-    rows = Store(tmp_path).records(CONFIG, texts(2), Counter())
-    Store(tmp_path).table(config, lambda: table)
-    for folder in {path.parent for path in tmp_path.rglob("*.parquet")}:
-        (folder / name).mkdir()
-    with pytest.warns(DamagedShardWarning, match="is a folder"):
-        assert Store(tmp_path).records(CONFIG, texts(2), Counter()) == rows
-        assert Store(tmp_path).table(config, lambda: table).equals(table)
+    assert Store(tmp_path).all_records(CONFIG) == kept

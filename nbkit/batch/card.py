@@ -98,8 +98,8 @@ def plan_card(
     systems: names of translators; classifiers: of classifiers. overrides: parameters by study, over those that are
     fitted. Raises `NbkitError` for systems that tables could not distinguish, and for overrides of no study.
     """
-    named = _named(systems, label)
-    judges = _named(classifiers, partial(label, task="classify"))
+    named = _by_label(systems, label)
+    judges = _by_label(classifiers, partial(label, task="classify"))
     declared = behaviours(STUDIES)
     for name in overrides or {}:
         if name not in declared:
@@ -121,8 +121,8 @@ def plan_card(
     return CardPlan(pair, named, judges, planned, command)
 
 
-def _named(names: Sequence[str], label: Callable[[str], str]) -> dict[str, str]:
-    """The *names* by what tables call them."""
+def _by_label(names: Sequence[str], label: Callable[[str], str]) -> dict[str, str]:
+    """The *names* of models by their labels in tables. Raises `NbkitError` for two with the same label."""
     way_out = "register them under separate names (docs/systems.md)"
     try:
         return {label(name): name for name in with_distinct_labels(without_repeats(list(names)), label, way_out)}

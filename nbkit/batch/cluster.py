@@ -33,7 +33,7 @@ FIRST_WORKER_SECONDS = 60.0  # for a scheduler that somebody started; jobs may w
 LOOK_SECONDS = 10.0  # between looks at the cluster while nothing ends
 RETRIES = 1  # of a unit that fails: a full disk or a broken GPU is often one machine's
 GPU = "GPU"  # what workers call it: dask worker … --resources GPU=1
-KEPT = "finished work is stored, and the same command resumes"
+RESUMABLE = "finished work is stored, and the same command resumes"
 
 # Where this machine mounts the store and the data: read when the worker starts, before any unit sets them.
 _OWN = {name: os.environ[name] for name in ("NBKIT_CACHE", "NBKIT_DATA") if name in os.environ}
@@ -44,8 +44,8 @@ class ClusterError(NbkitError):
     """A cluster that cannot be used; the run stops, and stored results stay."""
 
 
-def run_there(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Run a task on a worker, one at a time however many threads the worker has.
+def run_on_worker(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a task's function on a worker of the cluster, one at a time however many threads the worker has.
 
     A dictionary with ``NBKIT_CACHE`` among the arguments says where the store is; the worker's own variables go first.
     """
@@ -56,7 +56,9 @@ def run_there(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 
 @contextmanager
-def hired(executor: str, *, address: str | None, workers: int, environment: Mapping[str, str]) -> Iterator[Cluster]:
+def open_cluster(
+    executor: str, *, address: str | None, workers: int, environment: Mapping[str, str]
+) -> Iterator[Cluster]:
     """A cluster with at least one worker as a context; workers started here end with it, others stay.
 
     executor: one of `EXECUTORS`. address: of a running scheduler (``tcp://host:8786``), for "dask" only; without it,
@@ -101,12 +103,12 @@ class Cluster:
         try:
             for task in tasks:
                 executor = with_gpu if task.runs_models else plain
-                waiting[executor.submit(run_there, task.function, task.arguments)] = task
+                waiting[executor.submit(run_on_worker, task.function, task.arguments)] = task
             while waiting:
                 for future in wait(waiting, LOOK_SECONDS, FIRST_COMPLETED).done:
                     task = waiting.pop(future)
                     if future.cancelled():
-                        raise self._gone()
+                        raise self._scheduler_lost()
                     yield Done.of(task, future)
                 if not self._workers():
                     tqdm.write("no worker is left; waiting for new ones (Ctrl-C stops)", file=sys.stderr)
@@ -119,10 +121,10 @@ class Cluster:
         try:
             return dict(self.client.scheduler_info(n_workers=-1)["workers"])
         except (OSError, RuntimeError) as error:
-            raise self._gone() from error
+            raise self._scheduler_lost() from error
 
-    def _gone(self) -> ClusterError:
-        return ClusterError(f"the scheduler at {self.address} went away; start one again: {KEPT}")
+    def _scheduler_lost(self) -> ClusterError:
+        return ClusterError(f"the scheduler at {self.address} went away; start one again: {RESUMABLE}")
 
 
 def _require(executor: str, address: str | None) -> None:

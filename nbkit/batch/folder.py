@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from nbkit.batch.plan import Execution
 from nbkit.errors import NbkitError
-from nbkit.files import ELSEWHERE, check_folder, json_object, remove_unfinished, writable, write_file
+from nbkit.files import ELSEWHERE, check_folder, json_object, read_note, remove_unfinished, writable, write_file
 from nbkit.studies import STUDIES
 from nbkit.studies.base import StudyParams
 from nbkit.studies.results import written_key
@@ -49,12 +49,9 @@ def run_folder() -> Iterator[str]:
     """A fresh folder for temporary files, removed at the end; folders of killed runs are swept first."""
     sweep()
     parent = "/tmp" if len(tempfile.gettempdir()) > _SOCKET_FOLDER_LENGTH else None
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-    try:
-        with FileLock(folder / LOCK):
-            yield str(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    fresh = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
+    with fresh as folder, FileLock(Path(folder, LOCK)):
+        yield folder
 
 
 def sweep() -> list[Path]:
@@ -128,10 +125,7 @@ class OutputFolder:
 
     def incomplete(self) -> frozenset[str]:
         """The entries with units that failed in the last run; empty if there was none."""
-        try:
-            return frozenset(map(str, self.read_run().get("incomplete", ())))
-        except (NbkitError, TypeError):
-            return frozenset()
+        return frozenset(read_note(self.path / "run.json").get("incomplete", ()))
 
     def write_run(self, record: Mapping[str, Any]) -> None:
         """Write ``run.json``."""
@@ -140,16 +134,9 @@ class OutputFolder:
 
     def is_finished(self, execution: Execution) -> bool:
         """Whether this notebook was executed to the end with the same key."""
-        record = self.record(execution.label) or {}
+        record = read_note(self.path / "cells" / f"{execution.label}.json")
         is_done = record.get("key") == execution.key and record.get("status") == "done"
         return is_done and self.notebook(execution.label).is_file()
-
-    def record(self, label: str) -> dict[str, Any] | None:
-        """The record of a notebook; None if it was not executed or the record is unreadable."""
-        try:
-            return json_object(self.path / "cells" / f"{label}.json")
-        except NbkitError:
-            return None
 
     def notebook(self, label: str) -> Path:
         """The path of an executed notebook."""

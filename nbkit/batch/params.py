@@ -17,7 +17,7 @@ from nbkit import yaml_text
 from nbkit.batch import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems, suggestion
 from nbkit.files import looks_secret, read_text, unstorable
-from nbkit.models.python import forgotten
+from nbkit.models.python import unstored_models
 from nbkit.models.services.commands import commands_allowed
 from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
@@ -104,9 +104,8 @@ def _difference(one: Problem, other: Problem) -> str:
     (a, _, tail), (b, _, other_tail) = one.message.partition("\n"), other.message.partition("\n")
     words, others = a.split(), b.split()
     differ = [x != y for x, y in zip(words, others, strict=False)]
-    if (one.place, tail, len(words)) != (other.place, other_tail, len(others)) or not 0 < sum(differ) <= len(
-        differ
-    ) / 4:
+    is_alike = (one.place, tail, len(words)) == (other.place, other_tail, len(others))
+    if not is_alike or not 0 < sum(differ) <= len(differ) / 4:
         return ""
     first = differ.index(True)
     end = next((i for i, is_other in enumerate(differ) if i > first and not is_other), None)
@@ -215,7 +214,7 @@ def _near(path: Path) -> str:
 
 
 def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = None) -> RunFile:
-    """The run file with this *text*; *path* is what errors call it, *settings* are values of its variables.
+    """The run file with the content *text*. path: its name in errors. settings: values of its variables.
 
     >>> parse("name: demo\\nruns:\\n  - study: word_order\\n    parms: {}\\n", "demo.yaml")
     Traceback (most recent call last):
@@ -292,7 +291,7 @@ def validate(run: RunFile, *, untranslated: bool = True) -> list[Problem]:
 
 def not_remembered(run: RunFile) -> list[str]:
     """The models of *run* whose results are not remembered: Python code without an identity."""
-    return forgotten([entry.study.inputs(entry.params) for entry in entries(run)])
+    return unstored_models([entry.study.inputs(entry.params) for entry in entries(run)])
 
 
 def programs(params: Iterable[StudyParams]) -> list[str]:
@@ -322,16 +321,11 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
         try:
             params = study.params(**entry.params)
         except ParamsError as error:
-            if not isinstance(error.__cause__, ValidationError):
-                raise
             fields = list(study.params.model_fields)
-            problems += explained(
-                error.__cause__, run._written, (*here, "params"), lambda location, known=fields: known
-            )
+            problems += explained(error.__cause__, lines, (*here, "params"), lambda location, known=fields: known)
             continue
-        lacks = {
-            each: [name for name in each.needs.split() if getattr(params, name) in (None, [])] for each in notebooks
-        }
+        absent = {name for name, value in params if value in (None, [])}
+        lacks = {each: [name for name in each.needs.split() if name in absent] for each in notebooks}
         shown = tuple(each for each in notebooks if not lacks[each])
         if entry.notebooks is not None:
             problems += [
@@ -348,9 +342,8 @@ def _texts(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
     """The texts that a value holds."""
     if isinstance(value, str) and value:
         yield location, value
-    for key, each in (
-        value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
-    ):
+    inside = value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
+    for key, each in inside:
         yield from _texts(each, (*location, key))
 
 
@@ -383,7 +376,7 @@ def _fields(location: Location) -> list[str]:
     return list(RunFile.model_fields if len(location) == 1 else RunEntry.model_fields)
 
 
-def explained(error: ValidationError, lines: Lines, prefix: Location, fields: Any) -> list[Problem]:
+def explained(error: Any, lines: Lines, prefix: Location, fields: Any) -> list[Problem]:
     """The problems of a file's values, with their lines. fields: the names that are allowed at a place."""
     found = schema_problems(error.errors(), lambda place: fields((*prefix, *place)), "parameter" if prefix else "key")
     places = [((*prefix, *place), message) for place, message in found]
@@ -391,7 +384,7 @@ def explained(error: ValidationError, lines: Lines, prefix: Location, fields: An
 
 
 def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:
-    """Location and line of each value. Raises `DataError` for a key that is given twice, and for text of no file."""
+    """Location and line of each value. Raises `DataError` for a repeated key, and for text that no file can hold."""
     yield location, yaml_text.line_of(node)
     if isinstance(node, yaml.ScalarNode):
         _check_text(node, path)

@@ -18,7 +18,7 @@ from nbkit.batch.params import Entry, RunFile, entries
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import json_object
 from nbkit.fingerprint import fingerprint
-from nbkit.models.python import forgotten
+from nbkit.models.python import unstored_models
 from nbkit.studies.base import REST, Notebook, PageCell, Unit
 from nbkit.studies.exports import declaration
 
@@ -137,8 +137,8 @@ def make_plan(run: RunFile) -> Plan:
         points = {"cell": grid, "grid": [PageCell("", entry.params)]}
         inputs = {cell.label: entry.study.inputs(cell.params) for cell in [*grid, *points["grid"]]}
         cells += len(grid)
-        forgets += forgotten(inputs)
-        if not forgotten(inputs):
+        forgets += unstored_models(inputs)
+        if not unstored_models(inputs):
             written = {"versions": dict(provenance.versions()), "declaration": declaration(entry.study)}
             found[entry.name] = _key({"inputs": inputs[""], **written})
         for notebook in entry.notebooks:

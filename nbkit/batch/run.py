@@ -19,7 +19,7 @@ from tqdm import tqdm
 import nbkit
 from nbkit import provenance
 from nbkit.batch import cluster
-from nbkit.batch.cluster import KEPT
+from nbkit.batch.cluster import RESUMABLE
 from nbkit.batch.folder import OutputFolder, run_folder
 from nbkit.batch.params import RunFile, listing, read, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, make_plan, merged_units
@@ -112,7 +112,7 @@ def run(
     began, clock = time.time(), time.monotonic()
     on_cluster = isinstance(executor, str) and executor != "processes"
     with models_run_elsewhere() if on_cluster else nullcontext():
-        job = _job(run_file, output, None if on_cluster else workers, force)
+        job = _prepare(run_file, output, None if on_cluster else workers, force)
     if job.waiting or job.folder.incomplete():
         refuse_programs(entry.params for entry in job.plan.entries)
     with job.folder.claimed(job.plan.run.owner), run_folder() as runtime, ExitStack() as hired:
@@ -152,7 +152,7 @@ def dry_run(
     run_file: str | Path | RunFile, *, output: str | Path | None = None, workers: int | None = None, force: bool = False
 ) -> RunSummary:
     """What `run` would do with the same arguments. Writes no results and loads no model."""
-    job = _job(run_file, output, workers, force)
+    job = _prepare(run_file, output, workers, force)
     units = _units(job, count=True)
     return job.summary(
         units=len(units), texts=sum(unit.texts for unit in units), stored=sum(unit.stored for unit in units)
@@ -180,7 +180,8 @@ class _Job:
         )
 
 
-def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int | None, force: bool) -> _Job:
+def _prepare(run_file: str | Path | RunFile, output: str | Path | None, workers: int | None, force: bool) -> _Job:
+    """The plan of a run, its folder, and the notebooks that are left to execute. Raises for what prevents the run."""
     if workers is not None and workers < 1:
         raise NbkitError(f"workers: at least 1 expected, found {workers}")
     run_file = run_file if isinstance(run_file, RunFile) else read(run_file)
@@ -243,20 +244,19 @@ def _runner(
     environment = worker_environment(max(1, provenance.cores() // workers))
     if (executor == "processes" and address is None) or not units:
         return local_processes(workers, environment | {"TMPDIR": runtime}, units)
-    return cluster.hired(executor, address=address, workers=workers, environment=environment)
+    return cluster.open_cluster(executor, address=address, workers=workers, environment=environment)
 
 
 def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     where = places()
     for stage, (_, members) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
         tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
-        with closing(_logged(runner(tasks), len(tasks), f"stage {stage}")) as ended:
+        with closing(_logged(runner, tasks, f"stage {stage}")) as ended:
             for done in ended:
-                if done.error is None:
-                    continue
-                if done.error.name == StoreError.__name__:  # the others would end alike, after all their work
-                    raise NbkitError(f"{done.task.label}: {done.error.message}; {KEPT}")
-                yield Failure(done.task.label, str(done.error), done.error.details)
+                # The others would end alike, after all their work.
+                if done.error is not None and done.error.name == StoreError.__name__:
+                    raise NbkitError(f"{done.task.label}: {done.error.message}; {RESUMABLE}")
+                yield from _failures(done)
 
 
 class _Report:
@@ -286,12 +286,11 @@ def _run_notebooks(job: _Job, runner: Runner, runtime: str, pages: _Report) -> I
         Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
         for e in job.waiting
     ]
-    for done in _logged(runner(tasks), len(tasks), "notebooks"):
+    for done in _logged(runner, tasks, "notebooks"):
         execution: Execution = done.task.arguments[0]
-        if done.error is not None:
-            if not isinstance(done.error, NotebookFailed):  # the worker could not write it down itself
-                job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
-            yield Failure(done.task.label, str(done.error), done.error.details)
+        if done.error is not None and not isinstance(done.error, NotebookFailed):  # the worker could not record it
+            job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
+        yield from _failures(done)
         left[execution.run] -= 1
         if pages.watch is not None or not left[execution.run]:
             pages.build()
@@ -311,21 +310,21 @@ def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> I
             schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
             arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], places())
             tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
-    yield from _failures(_logged(runner(tasks), len(tasks), "outcomes"))
+    for done in _logged(runner, tasks, "outcomes"):
+        yield from _failures(done)
 
 
-def _failures(results: Iterator[Done]) -> Iterator[Failure]:
-    for done in results:
-        if done.error is not None:
-            yield Failure(done.task.label, str(done.error), done.error.details)
+def _failures(done: Done) -> list[Failure]:
+    return [] if done.error is None else [Failure(done.task.label, str(done.error), done.error.details)]
 
 
-def _logged(results: Iterator[Done], total: int, what: str) -> Generator[Done, None, None]:
-    """Pass *results* on, with a line for each and a progress bar; what went wrong is said at the end of the run."""
+def _logged(runner: Runner, tasks: Sequence[Task], what: str) -> Generator[Done, None, None]:
+    """Run *tasks* and yield each as it ends, with a printed line and a progress bar; errors are reported later."""
+    total = len(tasks)
     if total:
         tqdm.write(f"[{what} 0/{total}] started", file=sys.stderr)
     with tqdm(total=total, desc=what, disable=None if total else True) as bar:
-        for number, done in enumerate(results, 1):
+        for number, done in enumerate(runner(tasks), 1):
             failed = ": FAILED" if done.error is not None else ""
             tqdm.write(f"[{what} {number}/{total}] {done.task.label}{failed}", file=sys.stderr)
             bar.update()
@@ -333,6 +332,7 @@ def _logged(results: Iterator[Done], total: int, what: str) -> Generator[Done, N
 
 
 def _run_record(plan: Plan, began: float) -> dict[str, Any]:
+    """What ``run.json`` says before any work is done."""
     return {
         "name": plan.run.name,
         "owner": plan.run.owner,

@@ -18,16 +18,7 @@ from nbkit.batch.plan import merged_units
 from nbkit.batch.workers import run_unit
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.files import json_object, write_file
-from nbkit.models.services.outputs import MANIFEST, ROUND, MissingOutputsError, as_key, read_lines, text_digest
-
-
-@dataclass(frozen=True)
-class Round:
-    """One file that was written: its texts are to be translated into *target*, line by line."""
-
-    source: Path
-    target: Path
-    texts: int
+from nbkit.models.services.outputs import MANIFEST, MissingOutputsError, Round, as_key, rounds, text_digest
 
 
 @dataclass(frozen=True)
@@ -58,13 +49,14 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
     try:
         if problems := validate(run_file, untranslated=False):
             raise ParamsError(listing(problems))
-        known, waiting = _known(folder)
+        known = {each: set(map(as_key, each.texts)) for each in rounds(folder)}
+        waiting = tuple(each.target for each in known if not each.target.exists())
         errors = list(_missing(run_file))
     except BaseException:
         for each in new:
             each.rmdir()
         raise
-    number = 1 + max((number for number, *_ in known), default=0)
+    number = 1 + max((each.number for each in known), default=0)
     missing: dict[tuple[str, str], dict[str, None]] = {}
     known_now = (error for entry in entries(run_file) for error in entry.study.missing(entry.params))
     for error in [*errors, *known_now]:
@@ -72,10 +64,10 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
             missing.setdefault((error.src, error.tgt), {}).update(dict.fromkeys(map(as_key, error.texts)))
     written = []
     for (src, tgt), texts in missing.items():
-        before = {key for (_, *pair), keys in known.items() if pair == [src, tgt] for key in keys}
+        before = {text for each, before in known.items() if (each.src, each.tgt) == (src, tgt) for text in before}
         if lines := [text for text in texts if text not in before]:
-            stem = folder / f"{number}.{src}-{tgt}"
-            part = Round(stem.with_name(f"{stem.name}.{src}"), stem.with_name(f"{stem.name}.{tgt}"), len(lines))
+            stem = f"{number}.{src}-{tgt}"
+            part = Round(number, src, tgt, folder / f"{stem}.{src}", folder / f"{stem}.{tgt}")
             write_file(part.source, "".join(f"{line}\n" for line in lines))
             written.append(part)
     if written:
@@ -99,18 +91,6 @@ def _missing(run_file: RunFile) -> Iterator[MissingOutputsError]:
             yield error
 
 
-def _known(folder: Path) -> tuple[dict[tuple[int, str, str], set[str]], tuple[Path, ...]]:
-    """The texts of all rounds so far, and the files that are still to be translated."""
-    known, waiting = {}, []
-    for path in sorted(folder.iterdir()):
-        found = ROUND.fullmatch(path.name)
-        if found and found["lang"] == found["src"]:
-            known[int(found["number"]), found["src"], found["tgt"]] = set(map(as_key, read_lines(path)))
-            target = path.with_name(f"{found['number']}.{found['src']}-{found['tgt']}.{found['tgt']}")
-            waiting += [] if target.exists() else [target]
-    return known, tuple(waiting)
-
-
 def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) -> None:
     """Add a round to the manifest: files, numbers of texts, digests, and the decoding that the run asks for."""
     path = folder / MANIFEST
@@ -127,8 +107,8 @@ def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) ->
         },
         "files": [
             {
-                "source": each.source.name, "translation": each.target.name, "texts": each.texts,
-                "digests": " ".join(map(text_digest, read_lines(each.source))),
+                "source": each.source.name, "translation": each.target.name, "texts": len(each.texts),
+                "digests": " ".join(map(text_digest, each.texts)),
             }
             for each in written
         ],

@@ -17,7 +17,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, as_completed, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeAlias, cast
@@ -47,10 +46,7 @@ class TaskError(NbkitError):
 
     def __init__(self, name: str, message: str, details: str = ""):
         self.name, self.message, self.details = name, message, details
-        super().__init__(name, message, details)
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.message}"
+        super().__init__(f"{name}: {message}")
 
 
 _KILLED = TaskError(
@@ -340,7 +336,9 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
     socket may have 107 characters). A notebook that fails keeps its traceback and what it had saved; then
     `NotebookFailed` is raised.
     """
-    _spare_grammar()
+    # nbformat imports jsonschema, which imports this package, if it is there, for a format that no notebook
+    # has; it compiles a grammar for two seconds in every process. Missing, it is passed over.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     import papermill
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
@@ -381,12 +379,6 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
 def _braces_kept(path: Path) -> str:
     """*path* for papermill, which fills in ``{parameters}`` in the names of files."""
     return str(path).replace("{", "{{").replace("}", "}}")
-
-
-def _spare_grammar() -> None:
-    # nbformat imports jsonschema, which imports this package, if it is there, for a format that no notebook
-    # has; it compiles a grammar for two seconds in every process. Missing, it is passed over.
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
 # ----------------------------------------------------------------------------
@@ -430,20 +422,17 @@ class _ForkedKernels(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
         folder = str(options.get("cwd") or Path.cwd())
-        kernel = _nursery().Process(target=_live, args=(cmd[cmd.index("-f") :], options["env"], folder))
+        context = multiprocessing.get_context(
+            "forkserver"
+        )  # ends with this process, and has no threads of its own work
+        context.set_forkserver_preload(_PRELOADED)
+        os.environ.setdefault("MPLBACKEND", _INLINE)  # read when matplotlib is imported, which happens there
+        kernel = context.Process(target=_live, args=(cmd[cmd.index("-f") :], options["env"], folder))
         kernel.start()
         self.process = cast("Any", _LikePopen(kernel))
         self.pid, self.cwd = kernel.pid, folder
         self.pgid = None  # its group is its own only when it runs; signals go to the process
         return self.connection_info
-
-
-def _nursery() -> ForkServerContext:
-    """Where kernels are forked: a process without threads of its own work, which ends with this one."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
-    os.environ.setdefault("MPLBACKEND", _INLINE)  # read when matplotlib is imported, which happens there
-    return context
 
 
 def _live(arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> None:

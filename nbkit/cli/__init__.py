@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -23,6 +23,7 @@ from nbkit.languages import split_pair
 from nbkit.models.services.commands import VARIABLE, allow_commands
 from nbkit.registry import from_package, load_plugins
 from nbkit.store import cache_problem
+from nbkit.yaml_text import read_own
 
 # ----------------------------------------------------------------------------
 # Options that several commands share.
@@ -50,8 +51,8 @@ set_option = click.option(
 )  # fmt: skip
 
 
-def of_study(name: str, title: str) -> Callable[..., Any]:
-    """Options of a command that takes a *run_file*; it gets the parameters of a study's entry as *params*."""
+def study_options(name: str, title: str) -> Callable[..., Any]:
+    """Decorate a command on a *run_file*: it gets options to choose a study's entry, whose parameters are *params*."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.option("--entry", help=f"Entry of the run file, if it has several of the {title} study.")
@@ -133,36 +134,7 @@ def size_text(size: float) -> str:
 # The table of commands, and how errors are shown.
 
 #: The module and attribute of each command, or the package that brings it, by what a user wants.
-_GROUPS = {
-    "Look": {
-        "card": "nbcards",
-        "list": "nbkit.cli.doctor:listing",
-        "perturb": "nbkit.cli.commands:perturb",
-        "doctor": "nbkit.cli.doctor:doctor",
-        "store": "nbkit.cli.doctor:store",
-    },
-    "Run": {
-        "run": "nbkit.cli.grids:run",
-        "report": "nbkit.cli.grids:report",
-        "outcomes": "nbkit.cli.grids:outcomes",
-        "sources": "nbkit.cli.grids:sources",
-        "translate": "nbkit.cli.commands:translate",
-    },
-    "Check": {
-        "test": "nbcheck",
-        "compare": "nbcards",
-        "validate": "nbkit.cli.grids:validate",
-        "check-numbers": "nbcheck",
-        "check-outputs": "nbcheck",
-    },
-    "Make": {
-        "init": "nbkit.cli.grids:init",
-        "import": "nbkit.cli.commands:import_file",
-        "train": "nbtrain",
-        "split-idioms": "nbkit.cli.commands:split_idioms",
-        "annotate": "nbkit.cli.commands:annotate",
-    },
-}
+_GROUPS: dict[str, dict[str, str]] = read_own(Path(__file__).with_name("commands.yaml"))
 _COMMANDS = {name: place for group in _GROUPS.values() for name, place in group.items()}
 
 
@@ -192,8 +164,8 @@ class _LazyGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        module, _, attribute = _COMMANDS[name].partition(":")
-        return getattr(import_module(module), attribute) if attribute else _of_package(name, module)
+        place = _COMMANDS[name]
+        return resolve_name(place) if ":" in place else _of_package(name, place)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         for group, names in _GROUPS.items():
@@ -262,7 +234,7 @@ def main(context: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None
     before = os.environ.get(VARIABLE)
 
     @context.call_on_close
-    def as_before() -> None:  # for a program that calls this function and goes on
+    def restore_commands() -> None:  # for a program that calls this function and goes on
         if before is None:
             os.environ.pop(VARIABLE, None)
         else:

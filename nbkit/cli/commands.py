@@ -18,9 +18,9 @@ from nbkit.cli import (
     aligned,
     allow_commands_option,
     check_output,
-    of_study,
     offline_option,
     pair_option,
+    study_options,
 )
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
@@ -214,7 +214,7 @@ def annotate() -> None:
 @click.option("--n", default=200, show_default=True, help="Permuted pairs in the form.")
 @click.option("--system", metavar="NAME", help="System that accepts the pairs; by default the run's first.")
 @click.option("--corpus", help="Set that they come from; by default the run's first.")
-@of_study("nli_permutation", "NLI permutation")
+@study_options("nli_permutation", "NLI permutation")
 @allow_commands_option
 @offline_option
 def make(params: NliPermutationParams, form: Path, n: int, system: str | None, corpus: str | None) -> None:
@@ -296,7 +296,7 @@ def _instructions() -> str:
 @RUN_FILE
 @_FORM
 @click.option("--n", default=100, show_default=True, help="Sentences in each form, half of them adversarial.")
-@of_study("disambiguation", "disambiguation")
+@study_options("disambiguation", "disambiguation")
 @allow_commands_option
 @offline_option
 def senses(params: DisambiguationParams, form: Path, n: int) -> None:
@@ -328,7 +328,7 @@ def senses(params: DisambiguationParams, form: Path, n: int) -> None:
 @click.command("split-idioms")
 @RUN_FILE
 @click.argument("folder", metavar="FOLDER", type=FOLDER)
-@of_study("idioms", "idioms")
+@study_options("idioms", "idioms")
 def split_idioms(params: IdiomsParams, folder: Path) -> None:
     """Write the training and test data of a run file's idioms study.
 

@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import resources
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -34,6 +35,7 @@ from nbkit.registry import Registry
 from nbkit.store import Store, cache_folder
 from nbkit.studies import STUDIES
 from nbkit.studies.study import outdated
+from nbkit.yaml_text import read_own
 
 #: What stands in a list where there is nothing to say.
 NOTHING = "–"
@@ -52,20 +54,8 @@ def _models() -> Iterator[Sequence[Any]]:
             yield name, task, place, licence, registry.summary(name)
     for suffix, backend in list(BACKENDS.items())[1:]:
         yield f"MODEL@{suffix}", "any", "translators", "the model's", backend.summary
-    for name, place, summary in _SERVICES:
-        yield name, "translation", place or server_url(), "the service's terms", summary
-
-
-#: What answers without weights here: names, where they are ("": the server that is asked by default), and summaries.
-_SERVICES = (
-    ("openai:MODEL", "", "a chat model behind a server with OpenAI's protocol, also openai:MODEL@URL"),
-    ("command:PROGRAM", "programs here", "a program that reads lines and writes lines, started with --allow-commands"),
-    (
-        "outputs:FILE",
-        "files here",
-        "translations that exist already, line by line; also outputs:FOLDER (nbkit sources)",
-    ),
-)
+    for name, service in read_own(resources.files("nbkit.models.services").joinpath("services.yaml")).items():
+        yield name, "translation", service["from"] or server_url(), "the service's terms", service["summary"]
 
 
 def _corpora() -> Iterator[Sequence[Any]]:
@@ -89,7 +79,7 @@ def _parameters() -> Iterator[Sequence[Any]]:
 
 
 def _type_name(kind: Any) -> str:
-    """A type as people call it who write run files.
+    """A type in the words of people who write run files.
 
     >>> _type_name(dict[str, list[int]]), _type_name(float | None), _type_name(Literal["in", "out"])
     ('mapping to list of whole number', 'number or null', 'in | out')

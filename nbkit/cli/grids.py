@@ -17,6 +17,7 @@ from nbkit.batch.params import RunFile, entries, listing, not_remembered, progra
 from nbkit.batch.params import validate as problems_of
 from nbkit.cli import FILE, FOLDER, RUN_FILE, aligned, allow_commands_option, check_output, offline_option, set_option
 from nbkit.errors import NbkitError
+from nbkit.progress import duration
 from nbkit.registry import from_package
 from nbkit.studies.exports import FORMATS, write_outcomes
 
@@ -128,16 +129,10 @@ def _show_summary(summary: RunSummary) -> None:
     executed, failures = len(summary.executed), len(summary.failures)
     click.echo(
         f"{summary.name}: {executed} notebook{'s' * (executed != 1)} executed, {len(summary.skipped)} unchanged, "
-        f"{failures} failure{'s' * (failures != 1)}, {_minutes(summary.seconds)}"
+        f"{failures} failure{'s' * (failures != 1)}, {duration(summary.seconds)}"
     )
     if summary.report:
         click.echo(f"Report: {summary.report}")
-
-
-def _minutes(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 @click.command()
@@ -248,7 +243,9 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
     for path in found.waiting:
         click.echo(f"{path}: still missing, the translation of an earlier round")
     for each in found.written:
-        click.echo(f"{each.source}: {each.texts:,} texts; write their translations to {each.target}, one line per text")
+        click.echo(
+            f"{each.source}: {len(each.texts):,} texts; write their translations to {each.target}, one line per text"
+        )
     for name in dict.fromkeys(error.name for error in found.others):
         click.echo(f"{name}: still lacks translations, too: nbkit sources {shlex.quote(str(run_file))} FOLDER")
     if found == Sources((), (), ()):

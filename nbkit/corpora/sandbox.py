@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 import nbsandbox
-from nbkit.errors import raising
+from nbkit.errors import with_nbkit_errors
 from nbkit.text.sentences import Pair, Sentence, Text
 from nbsandbox import IDIOM_SPLITS as IDIOM_SPLITS
 from nbsandbox import LANGUAGES as LANGUAGES
@@ -21,7 +21,7 @@ from nbsandbox import VERSION as VERSION
 from nbsandbox import mixtures as mixtures
 from nbsandbox import training_splits as training_splits
 
-_with_nbkit_errors: Any = partial(raising, base=nbsandbox.SandboxError, unknown=nbsandbox.UnknownNameError)
+_with_nbkit_errors: Any = partial(with_nbkit_errors, base=nbsandbox.SandboxError, unknown=nbsandbox.UnknownNameError)
 
 
 entailment_identity = _with_nbkit_errors(nbsandbox.entailment_identity)

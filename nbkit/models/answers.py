@@ -19,11 +19,24 @@ from typing import Any, Protocol
 
 from nbkit.errors import MissingExtraError, ModelError, as_problem, install
 from nbkit.fingerprint import installed
-from nbkit.models import files, names
+from nbkit.models import files
 from nbkit.models.batching import windows
 from nbkit.models.folders import check_folder, kind_of
 from nbkit.models.model import BACKENDS, TASKS, Input, Model, Record, arithmetic, keep, resolve_device
-from nbkit.models.names import BY_RULE, REINSTALL, SERVICES, Reference, check_languages, families, find, service_of
+from nbkit.models.names import (
+    BY_RULE,
+    OPTION,
+    REINSTALL,
+    SERVICES,
+    Entry,
+    Reference,
+    check_languages,
+    families,
+    find,
+    known_entry,
+    service_of,
+    split_suffix,
+)
 from nbkit.models.python import Python
 from nbkit.progress import progress_bar
 from nbkit.store import Store
@@ -65,12 +78,16 @@ def label(name: str, task: str = "translate") -> str:
 
     >>> label("m2m100-418m"), label("placeholder:opus-mt"), label("openai:Qwen/Qwen3-8B@http://localhost:8000/v1")
     ('M2M-100-418M', 'Helsinki-OPUS + placeholder', 'Qwen3-8B')
+    >>> label("models/m30k-{src}-{tgt}@ct2"), label("bart-large-mnli", "classify")
+    ('m30k CT2', 'BART (large)')
     """
     if name.startswith(BY_RULE):
         return f"{label(name.removeprefix(BY_RULE))} + placeholder"
     if service_of(name, TASKS[task]):
         return load(name, task, "en", "de").label
-    return names.label(name, task)
+    name, suffix = split_suffix(name)
+    entry = known_entry(name.partition(OPTION)[0], TASKS[task])
+    return Reference(name, TASKS[task], entry or Entry(), None, suffix=suffix).label
 
 
 @as_problem
@@ -102,7 +119,7 @@ def ask(model: Model, inputs: Iterable[Input], store: Store | None, *, progress:
     """
     for window in windows(inputs, max(1, _WINDOW // model.shard) * model.shard):
         if model.inner is not None:
-            yield from model.through(window, lambda other, some: ask(other, some, store, progress=progress))
+            yield from model.ask_inner(window, lambda other, some: ask(other, some, store, progress=progress))
             continue
         sent = [None if is_blank(model, given) else model.sent(given) for given in window]
         wanted = list(dict.fromkeys(each for each in sent if each is not None))
@@ -250,7 +267,7 @@ class Weights(Model):
     def is_here(self) -> bool:
         if self.trained is not None:
             return files.is_complete(self.trained.folder)
-        return files.located(self.reference) is not None
+        return files.local_folder(self.reference) is not None
 
     def _require(self) -> None:
         suffix, package = self.reference.suffix, BACKENDS[self.reference.suffix].package
@@ -269,7 +286,7 @@ class Weights(Model):
             self.require_kind("masked")
         if self.trained is not None:
             self.trained.check()
-        elif (folder := files.located(reference)) is not None:
+        elif (folder := files.local_folder(reference)) is not None:
             check_folder(reference, folder)
         elif problem := files.obstacle(reference):
             raise ModelError(problem)
@@ -284,17 +301,17 @@ class Weights(Model):
             return None
         if self.trained is not None:
             return self.trained.kind
-        folder = files.located(self.reference)
+        folder = files.local_folder(self.reference)
         return None if folder is None else kind_of(self.reference, folder)
 
     def fetch(self) -> Path:
-        folder = self._fetched()
+        folder = self._fetch_files()
         if self.reference.suffix is not None:
             check_folder(self.reference, folder)
             resolve_name("nbkit.models.ct2:ensure_converted")(self.reference, folder)
         return folder
 
-    def _fetched(self) -> Path:
+    def _fetch_files(self) -> Path:
         self._require()
         if self.trained is None:
             folder = files.fetch(self.reference)
@@ -309,7 +326,7 @@ class Weights(Model):
 
     def network(self) -> Network:
         """Its weights, loaded, which other references to the same files share."""
-        reference, folder = self.reference, self._fetched()
+        reference, folder = self.reference, self._fetch_files()
         model_type = files.read_json(folder / "config.json").get("model_type", "")
         if model_type in ARCHITECTURES:
             import_module(ARCHITECTURES[model_type])

@@ -82,7 +82,7 @@ def _convert(reference: Reference, folder: Path, target: Path) -> None:
         )
     forbidden = [*(settings.bad_words_ids or []), *([token] for token in settings.suppress_tokens or [])]
     search = {
-        "suppress_sequences": list(map(_names, forbidden)),
+        "suppress_sequences": list(map(_as_tokens, forbidden)),
         "no_repeat_ngram_size": settings.no_repeat_ngram_size or 0,
         "repetition_penalty": settings.repetition_penalty or 1.0,
         "first": settings.forced_bos_token_id,
@@ -112,8 +112,8 @@ class _ById(stock.BartLoader):
 
     def set_vocabulary(self, spec: Any, tokens: list[str]) -> None:
         (source,) = spec.get_source_vocabulary_size()
-        spec.register_source_vocabulary(_names(range(source)))
-        spec.register_target_vocabulary(_names(range(spec.get_target_vocabulary_size())))
+        spec.register_source_vocabulary(_as_tokens(range(source)))
+        spec.register_target_vocabulary(_as_tokens(range(spec.get_target_vocabulary_size())))
 
     def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
         config.bos_token = config.eos_token = config.unk_token = str(model.config.eos_token_id)
@@ -174,9 +174,9 @@ class Converted(Tokenized):
         first = self._own["first"] if target is None else target
         wait = 1 if decoding.early_stopping or decoding.beams == 1 else (decoding.beams + 1) / decoding.beams
         results = self.engine.translate_batch(
-            list(map(_names, batch)),
+            list(map(_as_tokens, batch)),
             max_batch_size=_examples(batch, decoding.beams) if self.device == "cpu" else 0,
-            target_prefix=None if first is None else [_names((first,))] * len(batch),
+            target_prefix=None if first is None else [_as_tokens((first,))] * len(batch),
             beam_size=decoding.beams,
             patience=wait,
             length_penalty=decoding.length_penalty,
@@ -201,5 +201,6 @@ def _examples(batch: list[Ids], beams: int) -> int:
     return math.ceil(len(batch) / max(round(len(batch) / _EXAMPLES), math.ceil(len(batch) / most)))
 
 
-def _names(ids: Iterable[int]) -> list[str]:
+def _as_tokens(ids: Iterable[int]) -> list[str]:
+    """Ids as the tokens of a converted vocabulary."""
     return list(map(str, ids))

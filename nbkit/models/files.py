@@ -27,7 +27,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from nbkit.errors import ModelError, NbkitError
-from nbkit.files import cache_folder, closest_place, first_sight, json_object, read_note, write_file
+from nbkit.files import cache_folder, closest_place, json_object, noted_digests, read_note, write_file
 from nbkit.models.model import BACKENDS
 from nbkit.models.names import Reference
 
@@ -64,7 +64,7 @@ def models_folder() -> Path:
 # Found and downloaded.
 
 
-def located(reference: Reference) -> Path | None:
+def local_folder(reference: Reference) -> Path | None:
     """The folder that holds all files of a model, None if they are not on this machine."""
     if reference.folder is not None:
         return reference.folder if reference.folder.is_dir() else None
@@ -72,8 +72,11 @@ def located(reference: Reference) -> Path | None:
 
 
 def fetch(reference: Reference) -> Path:
-    """The same, downloaded if they are missing. Raises `ModelError` with the place searched and the remedies."""
-    folder = located(reference)
+    """The folder of a model's files, which are downloaded if they are missing.
+
+    Raises `ModelError` with the place searched and the remedies.
+    """
+    folder = local_folder(reference)
     if folder is None:
         if problem := obstacle(reference):
             raise ModelError(problem)
@@ -135,7 +138,7 @@ def _ask_hub(hub: str, revision: str | None) -> str | None:
 
 def source(reference: Reference) -> dict[str, Any]:
     """The identity of a model's files: hub id and commit, or the digest of a folder; None for what is not here."""
-    folder = located(reference)
+    folder = local_folder(reference)
     if reference.hub is not None:
         return {"hub": reference.hub, "weights": None if folder is None else folder.name}
     return {"weights": None if folder is None else folder_digest(folder)}
@@ -294,7 +297,7 @@ def _seen(folder: Path) -> tuple[dict[str, Any], bool]:
             whole.update(len(name).to_bytes(4, "little") + name.encode() + bytes.fromhex(content))
         return {"digest": whole.hexdigest(), "files": each}
 
-    return first_sight(folder, files, models_folder() / "digests", digests)
+    return noted_digests(folder, files, models_folder() / "digests", digests)
 
 
 def _files(folder: Path, *more: str) -> list[Path]:
@@ -327,6 +330,7 @@ def _mapped(function: Callable[[Path], str], files: Iterable[Path]) -> list[str]
 
 
 def _blob_name(blob: Path) -> str:
+    """The name that the hub's cache gives to a file with these bytes."""
     if len(blob.name) == 64:
         return _hashed(blob, hashlib.sha256())
     return _hashed(blob, hashlib.sha1(b"blob %d\0" % blob.stat().st_size, usedforsecurity=False))

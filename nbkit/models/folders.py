@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -120,15 +121,17 @@ def output_order(reference: Reference, folder: Path) -> list[int]:
     ``id2label`` and ``label2id`` contradict each other.
     """
     config = read_json(folder / "config.json")
-    forward = _names(config.get("id2label"), folder)
-    backward = _names({i: name for name, i in (config.get("label2id") or {}).items()}, folder)
+    forward = _output_labels(config.get("id2label"), folder)
+    backward = _output_labels({i: name for name, i in (config.get("label2id") or {}).items()}, folder)
     outputs = len(forward or backward) or config.get("num_labels")
     if reference.labels is not None:
         if outputs not in (None, len(LABELS)):
             raise ModelError(f"{reference}: {len(LABELS)} outputs expected, the model has {outputs}")
         return order_of(reference.labels, reference.name)
-    orders = [_order_if_known(names, reference) for names in (forward, backward)]
-    known = [order for order in orders if order is not None]
+    known = []
+    for names in (forward, backward):
+        with suppress(ModelError):  # not the names of labels
+            known.append(order_of(names, reference.name))
     if len(known) == 2 and known[0] != known[1]:
         raise ModelError(
             f"{reference}: id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) in its config.json "
@@ -137,16 +140,8 @@ def output_order(reference: Reference, folder: Path) -> list[int]:
     return known[0] if known else order_of(forward or backward, reference.name)
 
 
-def _order_if_known(names: Sequence[str], reference: Reference) -> list[int] | None:
-    """The places of the three labels among *names*; None if these are not names of labels."""
-    try:
-        return order_of(names, reference.name)
-    except ModelError:
-        return None
-
-
-def _names(entries: Any, folder: Path) -> list[str]:
-    """Labels by output from ``{"0": "neutral", …}``; empty if there are none."""
+def _output_labels(entries: Any, folder: Path) -> list[str]:
+    """The names of a classifier's outputs, in their order, from ``{"0": "neutral", …}``; empty if there are none."""
     try:
         found = {int(i): str(name) for i, name in (entries or {}).items()}
         return [found[i] for i in range(len(found))]

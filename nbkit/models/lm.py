@@ -182,25 +182,26 @@ class Masked(LanguageModel):
             if reference.task.name == "fill":
                 steps = self._candidates(reference, window)
             else:
-                steps = [self._text(content) for content in self.contents(reference, window, self._frame)]
-            known = self._looked_up(step for each in steps for step in each or ())
+                steps = [self._mask_each(content) for content in self.contents(reference, window, self._n_special)]
+            known = self._log_probabilities(step for each in steps for step in each or ())
             for given, each in zip(window, steps, strict=True):
                 total = sum(known[step] for step in each) if each is not None else float("-inf")
                 counted = {} if reference.task.name == "fill" else {"tokens": len(each or ())}
                 yield given, {"log_probability": total, **counted}
 
     @property
-    def _frame(self) -> int:
+    def _n_special(self) -> int:
+        """The number of special tokens around a text."""
         return len(self.before) + len(self.after)
 
-    def _text(self, content: Ids) -> list[Step]:
-        """Each token of a text, masked."""
+    def _mask_each(self, content: Ids) -> list[Step]:
+        """One step for each token of a text: the text with that token masked."""
         ids, mask = (*self.before, *content, *self.after), self.tokenizer.mask_token_id
         places = range(len(self.before), len(self.before) + len(content))
         return [((*ids[:i], mask, *ids[i + 1 :]), i, ids[i]) for i in places]
 
     def _candidates(self, reference: Reference, inputs: Sequence[Input]) -> list[list[Step] | None]:
-        """Each subword of each candidate, with those before it filled in; None where one is unknown.
+        """The steps for each candidate: each of its subwords, with those before it filled in; None if one is unknown.
 
         A span within a word is extended to the whole subwords that it touches.
         """
@@ -219,6 +220,7 @@ class Masked(LanguageModel):
     def _candidate(
         self, reference: Reference, given: Input, start: int, content: list[int], offsets: list[tuple[int, int]]
     ) -> list[Step] | None:
+        """The steps that fill one candidate's subwords into masks from left to right; None if one is unknown."""
         text, _, candidate = given
         end = start + len(candidate)
         # RoBERTa's separate piece for the space before a word is empty and at the word's start.
@@ -226,7 +228,7 @@ class Masked(LanguageModel):
         if not places or not candidate.strip():
             raise ModelError(f"candidate {candidate!r}: {reference} has no token for it")
         first, stop = places[0], places[-1] + 1
-        most = self.positions - self._frame
+        most = self.positions - self._n_special
         if stop - first > most:
             raise ModelError(f"candidate {candidate[:60]!r} has more than {most} tokens")
         warn_of_cuts(reference, [text], [len(content)], most)
@@ -239,7 +241,7 @@ class Masked(LanguageModel):
             return None
         return [((*ids[:i], *(mask,) * (stop - i), *ids[stop:]), i, ids[i]) for i in range(first, stop)]
 
-    def _looked_up(self, steps: Iterable[Step]) -> dict[Step, float]:
+    def _log_probabilities(self, steps: Iterable[Step]) -> dict[Step, float]:
         """The log-probability of each step; all tokens of a place are looked up in one pass over its text."""
         wanted: dict[tuple[Ids, int], dict[int, None]] = {}
         for ids, at, token in steps:

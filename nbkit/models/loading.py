@@ -55,9 +55,8 @@ def load(reference: Reference, folder: Path, auto: str, unused: str | None = Non
     except Exception as error:  # libraries in C++ and Rust raise many kinds, a bare one too
         raise ModelError(f"{reference}: {folder} cannot be loaded by {auto}: {error}") from error
     model, report = found
-    if missing := sorted(
-        key for key in report["missing_keys"] if unused is None or not key.startswith(unused)
-    ):  # transformers would initialise these at random
+    # transformers would initialise these at random
+    if missing := sorted(key for key in report["missing_keys"] if unused is None or not key.startswith(unused)):
         what = f"{auto} with {settings}" if settings else auto
         raise ModelError(f"{reference}: {folder} is not a trained {what}; missing: {', '.join(missing[:3])}")
     return model.to(device).eval()
@@ -93,10 +92,8 @@ def padded(rows: Sequence[Sequence[int]], fill: int, device: Any = "cpu") -> tor
     table = np.full((len(rows), max(map(len, rows))), fill, np.int64)
     for i, row in enumerate(rows):
         table[i, : len(row)] = row
-    tensor = torch.from_numpy(table)
-    return (
-        tensor.pin_memory().to(device, non_blocking=True) if torch.device(device).type == "cuda" else tensor.to(device)
-    )
+    tensor, on_gpu = torch.from_numpy(table), torch.device(device).type == "cuda"
+    return tensor.pin_memory().to(device, non_blocking=True) if on_gpu else tensor.to(device)
 
 
 def mask_of(rows: Sequence[Sequence[int]], device: Any = "cpu") -> torch.Tensor:

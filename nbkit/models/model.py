@@ -95,7 +95,7 @@ class Model(ABC):
             "kind": self.task.kind,
             "version": 1,
             "model": self.versioned(),
-            **self.reference.asked,
+            **self.reference.key_fields,
             **self.task.more,
         }
 
@@ -104,7 +104,7 @@ class Model(ABC):
         return {self.task.version_name: 1, **self.identity()}
 
     def read_key(self) -> Record:
-        """What its answers depend on as they are read (`read`); part of the keys of tables."""
+        """The part of a table's key that identifies the model, its search, and how `read` understands answers."""
         more = {"decoding": self.reference.decoding.identity()} if self.task.name == "translate" else {}
         return {"model": self.versioned(), **more}
 
@@ -177,10 +177,10 @@ class Model(ABC):
         """Of a model that is not `stored`, the inputs that it has no answer to."""
         return []
 
-    def through(
+    def ask_inner(
         self, inputs: Sequence[Input], ask: Callable[[Model, Iterable[Input]], Iterator[Record]]
     ) -> list[Record]:
-        """The columns of every input, of a model with an `inner` one, which it asks by *ask*."""
+        """The columns of every input, if this model asks an `inner` one, which it does by *ask*."""
         raise NotImplementedError
 
 
@@ -269,6 +269,7 @@ def resolve_dtype(dtype: str, device: str) -> str:
 
 @cache
 def _best_device() -> str:
+    """``cuda`` if torch finds a GPU, else ``cpu``."""
     if (installed("torch") or "+cpu").endswith("+cpu"):
         return "cpu"  # known without importing torch
     import torch

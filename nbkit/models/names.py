@@ -19,7 +19,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from string import Formatter
 from types import MappingProxyType
@@ -47,7 +47,8 @@ SERVICES: dict[str, str] = {
 SHIPPED, REINSTALL = "nbsandbox:", "install it again: pip install --force-reinstall --no-deps packages/nbsandbox"
 #: Of a model whose numbers are carried over by rule.
 BY_RULE = "placeholder:"
-_OPTION = "?labels="
+#: What the labels of a classifier's outputs follow in its name.
+OPTION = "?labels="
 _HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
 _LONGEST_PART = 255
 
@@ -113,7 +114,13 @@ class Reference:
         return {"src": self.lang, "tgt": self.tgt} if self.task.noun == "model" else {"lang": self.lang}
 
     @property
-    def asked(self) -> Record:
+    def spelled(self) -> dict[str, str]:
+        """Its languages in the model's own codes."""
+        codes = self.entry.codes
+        return {name: codes.get(lang, lang) for name, lang in self.languages.items() if lang is not None}
+
+    @property
+    def key_fields(self) -> Record:
         """The languages and settings that are part of a key."""
         if self.task.noun == "model":
             return {**self.languages, "decoding": self.decoding.identity()}
@@ -122,7 +129,7 @@ class Reference:
     @property
     def label(self) -> str:
         """The name in figures."""
-        own = self.entry.label or last_part(self.name.partition(_OPTION)[0])
+        own = self.entry.label or last_part(self.name.partition(OPTION)[0])
         return f"{own} {BACKENDS[self.suffix].label}".rstrip()
 
 
@@ -130,15 +137,11 @@ class Reference:
 # The catalogue.
 
 
-def _entry(noun: str) -> Callable[[str, Any], Entry]:
-    """What makes an `Entry` of anything that is registered as a model of a kind: Python code that answers, too."""
-
-    def made(name: str, thing: Any) -> Entry:
-        entry = thing if isinstance(thing, Entry) else Entry(python=thing)
-        is_code = entry.python is None or isinstance(entry.python, Code)
-        return entry if is_code else replace(entry, python=Code(noun, name, entry.python))
-
-    return made
+def _entry(noun: str, name: str, thing: Any) -> Entry:
+    """The `Entry` of anything that is registered as a model of a kind: of Python code that answers, too."""
+    entry = thing if isinstance(thing, Entry) else Entry(python=thing)
+    is_code = entry.python is None or isinstance(entry.python, Code)
+    return entry if is_code else replace(entry, python=Code(noun, name, entry.python))
 
 
 #: By the noun of a task: its named models.
@@ -146,7 +149,7 @@ CATALOGUE: dict[str, Registry[Entry]] = {}
 #: Asked first for the entry of a name: a trained model with another seed.
 VARIANTS: list[Callable[[str, Task], Entry | None]] = []
 for _noun, _entries in read_own(Path(__file__).with_name("catalogue.yaml")).items():
-    CATALOGUE[_noun] = Registry(_noun, _entry(_noun), packages="nbkit.models")
+    CATALOGUE[_noun] = Registry(_noun, partial(_entry, _noun), packages="nbkit.models")
     for _name, _fields in _entries.items():
         _shown = {each: _fields.pop(each, "") for each in ("summary", "licence")}
         CATALOGUE[_noun].register(_name, Entry(**_fields), **_shown)
@@ -166,17 +169,6 @@ def last_part(name: str) -> str:
     return next((part for part in reversed(parts) if part), name)
 
 
-def label(name: str, task: str = "translate") -> str:
-    """A model's name in figures: its entry's label, or the last part of a path or hub id; of no service.
-
-    >>> label("m2m100-418m"), label("models/m30k-{src}-{tgt}@ct2"), label("bart-large-mnli", "classify")
-    ('M2M-100-418M', 'm30k CT2', 'BART (large)')
-    """
-    name, suffix = split_suffix(name)
-    entry = known_entry(name.partition(_OPTION)[0], TASKS[task])
-    return Reference(name, TASKS[task], entry or Entry(), None, suffix=suffix).label
-
-
 def licence(name: str) -> str:
     """The licence of a name's weights; of models that the catalogue does not know, where it is stated.
 
@@ -186,7 +178,7 @@ def licence(name: str) -> str:
     name = name.removeprefix(BY_RULE)
     if name.startswith(tuple(SERVICES)):
         return ""
-    name = split_suffix(name)[0].partition(_OPTION)[0]
+    name = split_suffix(name)[0].partition(OPTION)[0]
     for entries in CATALOGUE.values():
         if name in entries:
             if known := entries.licence(name):
@@ -209,36 +201,36 @@ def find(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
     if service := service_of(name, what):
         return Reference(name, what, Entry(), lang, tgt, service=service, **how)
     name, suffix = split_suffix(name)
-    place, option, given = name.partition(_OPTION) if task == "classify" else (name, "", "")
+    place, option, given = name.partition(OPTION) if task == "classify" else (name, "", "")
     if option and suffix is None:
         place, suffix = split_suffix(place)
     if suffix is not None and what.noun != "model":
         reason = f"{BACKENDS[suffix].package} runs translators alone; drop the backend suffix: '{place}'"
         raise ModelError(f"{what.noun} '{place}@{suffix}': {reason}")
-    entry = _looked_up(place, what)
+    entry = _entry_of(place, what)
     if lang is None and entry.sources:
         lang = entry.sources[0]
     labels = tuple(map(str.strip, given.split(","))) if option else tuple(entry.labels or ()) or None
     reference = Reference(name, what, entry, lang, tgt, suffix, labels=labels, **how)
     if labels is not None:
         order_of(labels, name)
-    if shipped := model_folder(place, *_spelled(reference).values()):
+    if shipped := model_folder(place, *reference.spelled.values()):
         return replace(reference, folder=shipped)
     if entry.trained is not None:
         return reference
     service = service_of(entry.hub or "", what)
     if entry.python is not None or service:
-        if extra := f"@{suffix}" if suffix else option and f"{_OPTION}…":
+        if extra := f"@{suffix}" if suffix else option and f"{OPTION}…":
             kind = "runs behind a service" if service else "is custom Python code"
             raise ModelError(f"{what.noun} '{place}' {kind}, to which {extra} does not apply; drop it")
         return replace(reference, service=service)
     if entry.hub is None:
         raise ModelError(f"{reference}: its entry has no hub id or folder; add one of them")
-    return located(reference, filled(entry.hub, place, _spelled(reference)))
+    return at_place(reference, filled(entry.hub, place, reference.spelled))
 
 
-def located(reference: Reference, place: str) -> Reference:
-    """A reference with the folder, or the hub id and revision, that *place* is."""
+def at_place(reference: Reference, place: str) -> Reference:
+    """*reference* with its folder, or its hub id and revision, read from *place*."""
     if place.startswith(SHIPPED):  # of a name that is not there
         raise ModelError(f"{reference}: this installation of nbsandbox has no trained models; {REINSTALL}")
     folder = Path(place).expanduser()
@@ -281,7 +273,7 @@ def known_entry(name: str, task: Task) -> Entry | None:
     return known.get(name) if name in known else None
 
 
-def _looked_up(name: str, task: Task) -> Entry:
+def _entry_of(name: str, task: Task) -> Entry:
     known = CATALOGUE[task.noun]
     if entry := known_entry(name, task):
         return entry
@@ -304,11 +296,6 @@ def service_of(name: str, task: Task) -> str | None:
     if prefix is not None and prefix not in task.services:
         raise ModelError(f"{task.noun} '{name}': {prefix}… cannot {task.name}; name a {task.noun}")
     return prefix
-
-
-def _spelled(reference: Reference) -> dict[str, str]:
-    codes = reference.entry.codes
-    return {name: codes.get(lang, lang) for name, lang in reference.languages.items() if lang is not None}
 
 
 # ----------------------------------------------------------------------------
@@ -389,17 +376,12 @@ def order_of(names: Sequence[str], place: str) -> list[int]:
     >>> order_of(["CONTRADICTION", "NEUTRAL", "ENTAILMENT"], "roberta-large-mnli")
     [2, 1, 0]
     """
-    meant = [label_of(name) for name in names]
+    spellings: Mapping[str, Sequence[str]] = nli_catalogue()["labels"]
+    meant = [next((label for label in LABELS if name.casefold() in spellings[label]), None) for name in names]
     if len(meant) == len(LABELS) and set(meant) == set(LABELS):
         return [meant.index(label) for label in LABELS]
     raise ModelError(
         f"classifier '{place}': its outputs are named {', '.join(map(repr, names)) or 'nothing'}, not "
         f"{', '.join(LABELS)}. If they have these meanings, append the labels to the name, in the order of the "
-        f"outputs: {place.partition(_OPTION)[0]}{_OPTION}contradiction,neutral,entailment"
+        f"outputs: {place.partition(OPTION)[0]}{OPTION}contradiction,neutral,entailment"
     )
-
-
-def label_of(name: str) -> str | None:
-    """The one of `LABELS` that is spelled so; None if none is."""
-    spellings: Mapping[str, Sequence[str]] = nli_catalogue()["labels"]
-    return next((label for label in LABELS if name.casefold() in spellings[label]), None)

@@ -40,7 +40,7 @@ def signature_label(name: str) -> str:
 def problem(name: str) -> str | None:
     """Why a network's files are not available, or None; loads nothing."""
     reference = reference_of(name)
-    folder = files.located(reference)
+    folder = files.local_folder(reference)
     if folder is None:
         return files.obstacle(reference)
     files.check_files(reference, folder)

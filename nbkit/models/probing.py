@@ -200,7 +200,7 @@ class Subwords:
         return len(self.ids) - next((i for i, span in enumerate(reversed(self.offsets)) if span != NOWHERE), 0)
 
     def places(self, span: Span) -> tuple[int, int]:
-        """The half-open range of ids that share a character with *span*; `NbkitError` where none does.
+        """The half-open range of ids that share a character with *span*. Raises `NbkitError` if none does.
 
         >>> Subwords((7, 4, 5, 6, 0), (NOWHERE, (0, 2), (3, 5), (5, 8), NOWHERE)).places((4, 6))
         (2, 4)

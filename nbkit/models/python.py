@@ -96,25 +96,25 @@ class Code:
         return OFFERED.issuperset(needed)
 
 
-def forgotten(keys: Any) -> list[str]:
-    """The names of models whose results are not stored, among the identities anywhere in *keys*.
+def unstored_models(keys: Any) -> list[str]:
+    """The names of Python models without an identity, whose results are not stored, anywhere in *keys*.
 
-    >>> forgotten({"de": [{"model": {"python": "mine", NOT_REMEMBERED: "…"}}]})
+    >>> unstored_models({"de": [{"model": {"python": "mine", NOT_REMEMBERED: "…"}}]})
     ['mine']
     """
     if isinstance(keys, Mapping) and NOT_REMEMBERED in keys:
         return [str(keys.get("python"))]
     inside = [*keys.values()] if isinstance(keys, Mapping) else keys if isinstance(keys, list | tuple) else ()
-    return list(dict.fromkeys(name for each in inside for name in forgotten(each)))
+    return list(dict.fromkeys(name for each in inside for name in unstored_models(each)))
 
 
-def remarked(names: Iterable[str], key: Callable[[str], Any]) -> list[str]:
-    """*names* for display, with a remark on models whose *key* shows that their results are not stored.
+def mark_unstored(names: Iterable[str], key: Callable[[str], Any]) -> list[str]:
+    """*names* of models for display; those whose results are not stored, by their *key*, are marked.
 
-    >>> remarked(["opus-mt", "mine"], lambda name: {NOT_REMEMBERED: "…"} if name == "mine" else {})
+    >>> mark_unstored(["opus-mt", "mine"], lambda name: {NOT_REMEMBERED: "…"} if name == "mine" else {})
     ['opus-mt', 'mine (not remembered: register an identity)']
     """
-    return [f"{name} (not remembered: register an identity)" if forgotten(key(name)) else name for name in names]
+    return [f"{name} (not remembered: register an identity)" if unstored_models(key(name)) else name for name in names]
 
 
 class Python(Model):
@@ -302,10 +302,10 @@ def _row(answer: Any) -> Record:
         row = [float(answer.lower() in nli_catalogue()["labels"][name]) for name in LABELS]
         if not any(row):
             raise ValueError(f"unknown label {answer!r:.60}; there are: {', '.join(LABELS)}")
-        return dict(zip(LABELS, row, strict=True))
-    row = [float(p) for p in answer]
-    if len(row) != len(LABELS) or not all(0 <= p <= 1 for p in row) or abs(sum(row) - 1) > 1e-2:
-        raise ValueError(f"{len(LABELS)} probabilities that sum to 1 expected, {row} given")
+    else:
+        row = [float(p) for p in answer]
+        if len(row) != len(LABELS) or not all(0 <= p <= 1 for p in row) or abs(sum(row) - 1) > 1e-2:
+            raise ValueError(f"{len(LABELS)} probabilities that sum to 1 expected, {row} given")
     return dict(zip(LABELS, row, strict=True))
 
 

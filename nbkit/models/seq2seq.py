@@ -112,9 +112,8 @@ class Seq2Seq(Tokenized):
     def __init__(self, reference: Reference, folder: Path):
         super().__init__(reference, folder)
         self.model = load(reference, folder, "AutoModelForSeq2SeqLM")
-        if (
-            self.device == "cuda"
-        ):  # a step takes about as long for a few texts as for many: as many as it has memory for
+        # On a GPU a step takes about as long for a few texts as for many: as many as it has memory for.
+        if self.device == "cuda":
             memory = torch.cuda.get_device_properties(self.model.device).total_memory
             self.budget.tokens *= max(1, round(memory / 2**35))
         # Emptied, so that what is passed to `generate` is all there is: transformers fills gaps from here.

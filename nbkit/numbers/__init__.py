@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 import nbquantities
-from nbkit.errors import UnknownNameError, raising
+from nbkit.errors import UnknownNameError, with_nbkit_errors
 from nbkit.languages import LanguageDataError, base_language, check_language
 from nbquantities import Number, Quantity, Verdict, errors, numerals, passes
 from nbquantities.kinds import with_ends
@@ -30,7 +30,7 @@ def _unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
 
 
 _with_nbkit_errors: Any = partial(
-    raising, base=nbquantities.QuantitiesError, unknown=errors.UnknownNameError, named=_unknown
+    with_nbkit_errors, base=nbquantities.QuantitiesError, unknown=errors.UnknownNameError, named=_unknown
 )
 compare_quantities = _with_nbkit_errors(nbquantities.compare_quantities)
 count_both = _with_nbkit_errors(numerals.count_both)

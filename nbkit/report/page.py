@@ -24,9 +24,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nbkit.errors import DataError
+from nbkit.report.frame import TEMPLATES
 from nbkit.yaml_text import read_own
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 _ALLOWED = {
     kind: frozenset(names.split()) for kind, names in read_own(Path(__file__).with_name("allowed.yaml")).items()
@@ -106,18 +105,20 @@ def _clean_declarations(parsed: list[Any]) -> str:
         f"{each.lower_name}: {tinycss2.serialize(each.value).strip()}{' !important' if each.important else ''}"
         for each in parsed
         if each.type == "declaration" and each.lower_name in _ALLOWED["css_properties"]
-        if all(map(_is_plain, each.value))
+        if all(map(_is_harmless, each.value))
     )
     return "; ".join(kept)
 
 
-def _is_plain(token: Any) -> bool:
+def _is_harmless(token: Any) -> bool:
+    """Whether a token in the value of a CSS property loads nothing and ends no rule."""
     if token.type == "function":
-        return token.lower_name in _ALLOWED["css_functions"] and all(map(_is_plain, token.arguments))
+        return token.lower_name in _ALLOWED["css_functions"] and all(map(_is_harmless, token.arguments))
     return token.type not in ("url", "error", "[] block", "{} block", "at-keyword")
 
 
 def _is_allowed(tag: str, attribute: str, value: str, own: Collection[str]) -> bool:
+    """Whether an attribute of an output may stay. own: addresses and ids of the report itself."""
     if attribute == "id":  # other ids could stand in for the page's own elements
         return bool(_STYLED_TABLE.fullmatch(value)) or value in own
     if attribute == "href":
@@ -349,7 +350,7 @@ def _exporter() -> Any:
 
 
 def _clean_output(html: str, place: str) -> Markup:
-    """An output, with ids of styled tables that no other output of the page has."""
+    """An output as clean HTML, the ids of its styled tables made unique on the page by *place*."""
     clean = clean_html(html)
     for name in dict.fromkeys(re.findall(r'<table id="(T_\w+)"', clean)):
         clean = re.sub(rf"\b{name}(?=\b|_)", f"{name}{place}", clean)

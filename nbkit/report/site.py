@@ -10,10 +10,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import re
 import zipfile
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -21,78 +19,34 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from jinja2 import Environment
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-import nbkit
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import json_object, write_file
 from nbkit.languages import in_order, language_name
 from nbkit.models import label
+from nbkit.progress import duration
 from nbkit.provenance import Footer
 from nbkit.registry import find_package
-from nbkit.report.page import TEMPLATES as _TEMPLATES
-from nbkit.report.page import Excerpt, cells, excerpt, read_notebook, svg_uri, without_text
+from nbkit.report.frame import environment, source_digest
+from nbkit.report.page import Excerpt, cells, excerpt, read_notebook, without_text
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import behaviour_of
 from nbkit.studies.named import is_sandbox
+from nbkit.yaml_text import read_own
 
 
 @lru_cache(maxsize=1)
 def _templates() -> Environment:
-    """The templates, with the style, script and security policy of every page."""
-    css, script, icon = (
-        _TEMPLATES.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js", "icon.svg")
-    )
-    allowed = f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-    environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"duration": duration, "named": named, "emphasised": emphasised}
-    environment.globals |= {
-        "css": Markup(css),
-        "script": Markup(script),
-        "icon": svg_uri(icon),
-        # Nothing is fetched, and no script runs but those whose digests stand here.
-        "policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-        f"script-src {allowed}; base-uri 'none'; form-action 'none'",
-        "version": nbkit.__version__,
-    }
-    return environment
+    made = environment()
+    made.filters |= {"duration": duration, "named": named}
+    return made
 
 
 def rendered(template: str, **values: Any) -> str:
     """A page of this template."""
     return _templates().get_template(template).render(values)
-
-
-@lru_cache(maxsize=1)
-def source_digest() -> bytes:
-    """Digest of the code and templates behind the pages: pages of an older nbkit are rebuilt."""
-    digest = hashlib.blake2b()
-    for path in sorted([*_TEMPLATES.iterdir(), *Path(__file__).parent.glob("*.py")]):
-        digest.update(path.read_bytes())
-    return digest.digest()
-
-
-def duration(seconds: float) -> str:
-    """*seconds* in readable units.
-
-    >>> duration(0.4), duration(75), duration(7260)
-    ('0.4 s', '1 min 15 s', '2 h 1 min')
-    """
-    if seconds < 59.95:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def emphasised(text: str) -> Markup:
-    """*text* as HTML, with what stands between asterisks emphasised.
-
-    >>> emphasised("most of all *a < b*")
-    Markup('most of all <em>a &lt; b</em>')
-    """
-    return Markup(re.sub(r"\*([^*]+)\*", r"<em>\1</em>", str(escape(text))))
 
 
 def named(value: str, facet: str) -> str:
@@ -174,7 +128,7 @@ class Entry(_Record):
 class _Grid(_Record):
     name: str = ""
     study: str = ""
-    params: dict[str, Any] | None = None
+    params: dict[str, Any] = {}
     used: dict[str, Any] = {}
 
 
@@ -193,7 +147,7 @@ class Run(_Record):
     entries: tuple[Entry, ...] = ()
     title: str
     status: str = ""
-    runs: list[_Grid] = [_Grid()]
+    runs: list[_Grid] = []
     order: list[str] = []
     failures: list[_Failure] = []
     health: list[dict[str, Any]] = []
@@ -201,32 +155,20 @@ class Run(_Record):
 
     @property
     def outcomes(self) -> dict[str, Path]:
-        """The files of outcomes that can be read, by entry of the run file."""
+        """The files of outcomes, by entry of the run file."""
         names = [grid.name or grid.study for grid in self.runs]
-        files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_plain(name)}
-        return {name: path for name, path in files.items() if is_parquet(path)}
+        files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_safe_name(name)}
+        return {name: path for name, path in files.items() if path.is_file()}
 
     @property
     def is_sandbox(self) -> bool:
         """Whether any of its corpora, models or templates is of the built-in sandbox."""
-        recorded = [grid.params for grid in self.runs if grid.params]
-        return any(map(is_sandbox, recorded or self._parts))
+        return any(is_sandbox(grid.params) for grid in self.runs)
 
     @property
     def grids(self) -> list[tuple[str, dict[str, str]]]:
         """The head of the index: the study of each grid in a line, and its main parameters."""
-        return [
-            (
-                STUDIES.summary(grid.study) or grid.study,
-                _facts([grid.params | grid.used] if grid.params else self._parts),
-            )
-            for grid in self.runs
-        ]
-
-    @property
-    def _parts(self) -> list[Mapping[str, Any]]:
-        """The parameters of the entries, which stand in for those of grids that were not recorded."""
-        return [entry.parameters for entry in self.entries]
+        return [(STUDIES.summary(grid.study) or grid.study, _facts(grid.params | grid.used)) for grid in self.runs]
 
     @property
     def broken_work(self) -> list[_Failure]:
@@ -287,7 +229,7 @@ def _entry(folder: Path, path: Path) -> Entry:
     label = path.stem
     notebook = folder / "notebooks" / f"{label}.ipynb"
     entry = _read(Entry, path, title=label, label=label, notebook=notebook, record=path.read_text(encoding="utf-8"))
-    if not is_plain(label):
+    if not is_safe_name(label):
         raise DataError(f"{path.name!r:.80} is not a name that nbkit gives: delete it and run again", path.parent)
     return entry
 
@@ -310,38 +252,23 @@ def _read(kind: type[R], path: Path, *, title: str, **known: Any) -> R:
         raise DataError(f"{key}: {found:.60} is not what nbkit writes there; delete it and run again", path) from None
 
 
-def is_plain(name: str) -> bool:
-    """Whether a file name is one that nbkit gives: no character means anything to a browser or a shell.
+def is_safe_name(name: str) -> bool:
+    """Whether no character of a file name means anything to a browser or a shell, as in names that nbkit gives.
 
-    >>> is_plain("scores.texts.csv"), is_plain("Abb. 1 (neu).pdf"), is_plain('">‹img src=x›.csv'), is_plain("a<b.csv")
-    (True, True, False, False)
+    >>> [is_safe_name(name) for name in ("scores.texts.csv", "Abb. 1 (neu).pdf", '">‹img src=x›.csv', "a<b.csv")]
+    [True, True, False, False]
     """
     return re.fullmatch(r"\w[\w .,+()=@-]*", name) is not None
 
 
-#: The parameters shown at the head of the index, and what these are called where not as they are.
-_HEADLINES = (
-    *("corpus", "corpora", "templates", "language", "source", "languages", "directions", "models"),
-    *("n_pairs", "n_test", "n_cases", "permutations", "n_numbers", "metrics", "beams", "seed"),
-)
-_CALLED = {
-    "source": "From",
-    "languages": "Into",
-    "n_pairs": "Pairs",
-    "n_test": "Test pairs",
-    "n_cases": "Test sentences",
-    "n_numbers": "Numbers per format",
-}
+#: The parameters shown at the head of the index, and what they are called there.
+_HEADLINES: Mapping[str, str] = read_own(Path(__file__).with_name("headlines.yaml"))
 
 
-def _facts(parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    found = {}
-    for key in _HEADLINES:
-        show = _models if key == "models" else _shown
-        values = dict.fromkeys(show(each[key]) for each in parameters if each.get(key) not in (None, [], "", {}))
-        if any(values):
-            found[_CALLED.get(key, key.capitalize())] = "; ".join(values)
-    return found
+def _facts(parameters: Mapping[str, Any]) -> dict[str, str]:
+    there = {key: value for key, value in parameters.items() if value not in (None, [], "", {})}
+    shown = {key: (_models if key == "models" else _shown)(there[key]) for key in _HEADLINES if key in there}
+    return {_HEADLINES[key]: text for key, text in shown.items() if text}
 
 
 def _models(value: Any) -> str:
@@ -425,20 +352,6 @@ def archive_without_text(output_folder: Path) -> Path:
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
 
 
-def is_parquet(path: Path) -> bool:
-    """Whether *path* is a Parquet file, by what it ends with: a report does without a broken one.
-
-    >>> is_parquet(Path("nowhere.parquet"))
-    False
-    """
-    try:
-        with path.open("rb") as file:
-            file.seek(-4, os.SEEK_END)
-            return file.read() == b"PAR1"
-    except OSError:
-        return False
-
-
 @dataclass(frozen=True)
 class _Site:
     """A run as pages. files: its saved figures and tables. with_text: False for `archive_without_text`."""
@@ -491,8 +404,8 @@ class _Site:
         names = [other and (other.file, other.name) for other in around]
         run = self.run.title, self.run.is_sandbox, self.made_with, self.has_sentences
         surroundings = repr((run, names, self.files_of(entry)))
-        digest = hashlib.blake2b(digest_size=16)
-        for part in (source_digest(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
+        source, digest = source_digest(Path(__file__).parent), hashlib.blake2b(digest_size=16)
+        for part in (source.encode(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
             digest.update(hashlib.blake2b(part).digest())
         return digest.hexdigest()
 
@@ -603,7 +516,7 @@ def _saved_files(folder: Path) -> list[str]:
         path.relative_to(folder).as_posix()
         for path in found
         if path.suffix in _SUFFIXES and path.is_file() and path.resolve().is_relative_to(root)
-        if all(map(is_plain, path.relative_to(folder).parts))
+        if all(map(is_safe_name, path.relative_to(folder).parts))
     ]
 
 

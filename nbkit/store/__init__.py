@@ -16,6 +16,7 @@ import shutil
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,11 +29,9 @@ from nbkit.store.shards import (
     Folder,
     Partition,
     StoreError,
-    UnusableError,
     input_digest,
     plain,
     read_intact,
-    set_aside,
     shard_name,
 )
 
@@ -185,17 +184,17 @@ class Store:
         known = self._partition(config).known(list(distinct))
         return [texts for key, texts in distinct.items() if key not in known]
 
-    def kept(self, config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def all_records(self, config: Mapping[str, Any]) -> list[dict[str, Any]]:
         """All stored records of a configuration, whatever their inputs; for sums over them.
 
         >>> import tempfile
         >>> store = Store(tempfile.mkdtemp())
         >>> config = {"kind": "length", "version": 1}
         >>> _ = store.records(config, [("ein",), ("Satz",)], lambda inputs: [{"n": len(text)} for (text,) in inputs])
-        >>> sorted(record["n"] for record in store.kept(config))
+        >>> sorted(record["n"] for record in store.all_records(config))
         [3, 4]
         """
-        return self._partition(config).every()
+        return self._partition(config).all_rows()
 
     def table(self, config: Mapping[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """A whole table: stored, or computed and stored now. Both times it is what Parquet returns.
@@ -204,14 +203,14 @@ class Store:
         (sampled links, say) is then the same for all.
         """
         partition = self._partition(config)
-        kept = _kept_table(partition.folder, _as_table)
+        kept = _stored_table(partition.folder, _as_table)
         if kept is not None:
             return kept
         data = _table_bytes(compute(), config)
         self._write_config(partition, config)
         partition.folder.write(shard_name(data, TABLE_SUFFIX), data)
         partition.folder.remove_stale()
-        kept = _kept_table(partition.folder, _as_table)  # names sort by age: the first that was kept is everybody's
+        kept = _stored_table(partition.folder, _as_table)  # names sort by age: the first that was kept is everybody's
         return _as_table(data) if kept is None else kept
 
     def table_rows(self, config: Mapping[str, Any]) -> int | None:
@@ -221,7 +220,7 @@ class Store:
         >>> print(Store(tempfile.mkdtemp()).table_rows({"kind": "squares"}))
         None
         """
-        found = _kept_table(self._partition(config).folder, _metadata)
+        found = _stored_table(self._partition(config).folder, _metadata)
         return None if found is None else found.num_rows
 
     def has_table(self, config: Mapping[str, Any]) -> bool:
@@ -238,7 +237,7 @@ class Store:
         >>> store.table_attributes(config), len(store.table(config, lambda: table)), store.table_attributes(config)
         (None, 2, {'units': 2})
         """
-        found = _kept_table(self._partition(config).folder, _metadata)
+        found = _stored_table(self._partition(config).folder, _metadata)
         return None if found is None else json.loads((found.metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
 
     def table_file(self, config: Mapping[str, Any]) -> str | None:
@@ -253,7 +252,11 @@ class Store:
             yield Block(note.parent.parent.name, note.parent, read_note(note), size)
 
     def _partition(self, config: Mapping[str, Any]) -> Partition:
-        text = _canonical(config)
+        try:
+            text = json.dumps(config, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            message = f"a store configuration must be JSON-serialisable ({error}): {config!r:.300}"
+            raise NbkitError(message) from None
         kind = config.get("kind")
         if not isinstance(kind, str) or not _KIND.fullmatch(kind):
             raise NbkitError(f"a store configuration needs a 'kind' that can name a folder, found {kind!r}")
@@ -289,30 +292,12 @@ def _table_names(folder: Folder) -> list[str]:
     return [name for name in folder.names() if name.endswith(f".{TABLE_SUFFIX}")]
 
 
-def _kept_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
-    """What *read* makes of the table that is remembered in *folder*; a file that is none is set aside."""
-    import pyarrow as pa
-
+def _stored_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
+    """What *read* makes of the oldest undamaged table in *folder*."""
     for name in _table_names(folder):
-        try:
-            data = read_intact(folder, name)
-        except FileNotFoundError:
-            continue
-        except UnusableError as error:
-            set_aside(folder, name, str(error))
-            continue
-        try:
-            return read(data)
-        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            set_aside(folder, name, f"is not a table ({' '.join(str(error).split())[:80]})")
+        with suppress(FileNotFoundError):
+            return read(read_intact(folder, name))
     return None
-
-
-def _canonical(config: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps(config, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise NbkitError(f"a store configuration must be JSON-serialisable ({error}): {config!r:.300}") from None
 
 
 def _table_bytes(table: pd.DataFrame, config: Mapping[str, Any]) -> bytes:

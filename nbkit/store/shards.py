@@ -40,10 +40,6 @@ class StoreError(NbkitError):
     """A place of the store that cannot be read or written, as on a full disk; stored results are not lost."""
 
 
-class UnusableError(NbkitError):
-    """Why a file of the store cannot be used; it is set aside, and its results are computed again."""
-
-
 class Folder:
     """The files of one folder. Every failure but a missing file is an `NbkitError` that names the place."""
 
@@ -85,7 +81,7 @@ class Folder:
                 return []
 
     def read(self, name: str) -> bytes:
-        """The bytes of a file. Raises `FileNotFoundError` if it is gone, `IsADirectoryError` for a folder."""
+        """The bytes of a file. Raises `FileNotFoundError` if it is gone."""
         with _explained("read", f"{self}/{name}"):
             return self.files.cat_file(f"{self.path}/{name}")
 
@@ -160,8 +156,6 @@ def _explained(verb: str, place: object) -> Iterator[None]:
     except FileNotFoundError:
         raise
     except OSError as error:
-        if verb == "read" and isinstance(error, IsADirectoryError):
-            raise
         raise _refusal(verb, place, error) from error
 
 
@@ -205,12 +199,6 @@ def written(name: str) -> int:
     return int(name.partition("-")[0])
 
 
-def is_intact(name: str, data: bytes) -> bool:
-    """Whether *data* is what was written under *name*, to the last bit."""
-    time_written, _, rest = name.partition("-")
-    return time_written.isdecimal() and rest.partition(".")[0] == _digest(data)
-
-
 def encode(keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> bytes:
     """The Parquet file of *rows*, a column a field and the keys in `KEY`.
 
@@ -223,8 +211,6 @@ def encode(keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> bytes:
     columns: list[Any] = [pa.array(keys, pa.binary(KEY_BYTES))]
     fields = [pa.field(KEY, pa.binary(KEY_BYTES), nullable=False)]
     for name in dict.fromkeys(name for row in rows for name in row):
-        if name == KEY:
-            raise NbkitError(f"a result has a field '{KEY}', which the store reserves: rename it")
         column, metadata = _column(name, rows)
         columns.append(column)
         fields.append(pa.field(name, column.type, metadata=metadata))
@@ -234,22 +220,12 @@ def encode(keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def decode(data: bytes) -> pa.Table:
-    """The table in the bytes of a shard. Raises `UnusableError` for bytes that are no shard: another program's, say."""
+    """The table in the bytes of a shard."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     # Without threads, for reading ahead too: Arrow's may outlive the interpreter and abort the process at its end.
-    try:
-        table = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise UnusableError(f"is not a Parquet file ({' '.join(str(error).split())[:80]})") from None
-    if table.schema.names.count(KEY) != 1:
-        raise UnusableError(f"has no column '{KEY}'")
-    if table.schema.field(KEY).type != pa.binary(KEY_BYTES) or table.column(KEY).null_count:
-        raise UnusableError(f"has keys in '{KEY}' that are not {KEY_BYTES} bytes each")
-    if len(set(table.schema.names)) < len(table.schema.names):
-        raise UnusableError("has two columns of the same name")
-    return table
+    return pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
 
 
 def table_keys(table: pa.Table) -> list[bytes]:
@@ -258,22 +234,15 @@ def table_keys(table: pa.Table) -> list[bytes]:
 
 
 def table_rows(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows as they were given to `encode`. Raises `UnusableError` where a column is not the JSON it says it is."""
+    """The rows as they were given to `encode`."""
     rows: list[dict[str, Any]] = [{} for _ in range(table.num_rows)]
-    for field in table.schema:
-        if field.name == KEY:
-            continue
-        values = table.column(field.name).to_pylist()
-        if field.metadata == _JSON:
-            try:
-                for row, value in zip(rows, values, strict=True):
-                    if value is not None:  # None stands for a field that this row does not have
-                        row[field.name] = json.loads(value)
-            except (ValueError, TypeError):
-                raise UnusableError(f"has a column '{field.name}' declared as JSON that is not JSON") from None
-        else:
-            for row, value in zip(rows, values, strict=True):
+    for field in table.drop_columns(KEY).schema:
+        is_json = field.metadata == _JSON
+        for row, value in zip(rows, table.column(field.name).to_pylist(), strict=True):
+            if not is_json:
                 row[field.name] = value
+            elif value is not None:  # None stands for a field that this row does not have
+                row[field.name] = json.loads(value)
     return rows
 
 
@@ -300,9 +269,9 @@ def plain(value: Any) -> Any:
 def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dict[bytes, bytes] | None]:
     import pyarrow as pa
 
-    kind = _kind([row[name] for row in rows]) if all(name in row for row in rows) else None
+    values = [row[name] for row in rows if name in row]
+    kind = _kind(values) if len(values) == len(rows) else None
     if kind is not None:
-        values = [row[name] for row in rows]
         arrow = pa.list_(pa.type_for_alias(kind[1:])) if kind[0] == "*" else pa.type_for_alias(kind)
         try:
             return pa.array(values, arrow), None
@@ -315,13 +284,14 @@ def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dic
 def _kind(values: list[Any]) -> str | None:
     """The Arrow type that holds all *values* exactly (a ``*`` before it for lists), None if there is none."""
     kinds = {type(value) for value in values if value is not None}
-    if kinds == {list}:
+    star = "*" if kinds == {list} else ""
+    if star:
         kinds = {type(item) for value in values if value is not None for item in value}
-        return "*" + _SCALARS[kinds.pop()] if len(kinds) == 1 and kinds <= _SCALARS.keys() else None
-    return _SCALARS[kinds.pop()] if len(kinds) == 1 and kinds <= _SCALARS.keys() else None
+    return star + _SCALARS[kinds.pop()] if len(kinds) == 1 and kinds <= _SCALARS.keys() else None
 
 
 def _digest(data: bytes) -> str:
+    """The part of a shard's name that proves its bytes."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
@@ -356,14 +326,13 @@ class Partition:
         self._lock = threading.RLock()
         self._keys: dict[str, np.ndarray] = {}  # the halved keys of each shard, by its name
         self._tables: OrderedDict[str, pa.Table] = OrderedDict()
-        self._unusable: set[str] = set()
         self._index: _Index | None = None
 
     def rows(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
         """The stored rows among *keys*."""
         return self._read(lambda: self._collect(keys))
 
-    def every(self) -> list[dict[str, Any]]:
+    def all_rows(self) -> list[dict[str, Any]]:
         """All stored rows, the oldest first."""
         return list(self._read(lambda: self._merged(sorted(self._keys))).values())
 
@@ -383,7 +352,7 @@ class Partition:
         merged: dict[bytes, dict[str, Any]] = {}
         for name in names:
             table = self._table(name)
-            for key, row in zip(table_keys(table), self._rows(name, table), strict=True):
+            for key, row in zip(table_keys(table), table_rows(table), strict=True):
                 merged.setdefault(key, row)
         return merged
 
@@ -442,7 +411,7 @@ class Partition:
         listed = {name for name in self.folder.names() if name.endswith(f".{SUFFIX}")}
         for name in self._keys.keys() - listed:
             self._forget(name)
-        for name in sorted(listed - self._keys.keys() - self._unusable):
+        for name in sorted(listed - self._keys.keys()):
             try:
                 self._keys[name] = _halves(table_keys(self._table(name)))
             except FileNotFoundError:
@@ -459,25 +428,14 @@ class Partition:
         if name in self._tables:
             self._tables.move_to_end(name)
             return self._tables[name]
-        table = self._usable(name, lambda: decode(read_intact(self.folder, name)))
-        self._tables[name] = table
+        try:
+            self._tables[name] = table = decode(read_intact(self.folder, name))
+        except FileNotFoundError:
+            self._forget(name)
+            raise
         while len(self._tables) > 1 and sum(held.nbytes for held in self._tables.values()) > HELD_BYTES:
             self._tables.popitem(last=False)
         return table
-
-    def _rows(self, name: str, table: pa.Table) -> list[dict[str, Any]]:
-        """The rows of a shard's *table*. `FileNotFoundError` where it had to be set aside."""
-        return self._usable(name, lambda: table_rows(table))
-
-    def _usable(self, name: str, read: Callable[[], T]) -> T:
-        """What *read* makes of a shard; one that it refuses is set aside, and from then on a `FileNotFoundError`."""
-        try:
-            return read()
-        except UnusableError as error:
-            self._forget(name)
-            self._unusable.add(name)
-            set_aside(self.folder, name, str(error))
-            raise FileNotFoundError(name) from None
 
     def _find(self, keys: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """For each key whether it is stored, the number of its shard (by name) and the row in it."""
@@ -493,7 +451,7 @@ class Partition:
         for number in np.unique(shard[found]).tolist():
             here = np.flatnonzero(found & (shard == number))
             table = self._table(names[number]).take(_as_arrow(row[here]))
-            there = zip(table_keys(table), self._rows(names[number], table), strict=True)
+            there = zip(table_keys(table), table_rows(table), strict=True)
             for position, (key, values) in zip(here.tolist(), there, strict=True):
                 if key == keys[position]:
                     result[key] = values
@@ -532,31 +490,24 @@ class _Index:
 
 
 def read_intact(folder: Folder, name: str) -> bytes:
-    """The bytes of a shard. Raises `UnusableError` for what is not what was written, `FileNotFoundError` as `read`."""
-    try:
-        data = folder.read(name)
-    except IsADirectoryError:
-        raise UnusableError("is a folder") from None
-    if not is_intact(name, data):
-        raise UnusableError("is damaged")
-    return data
+    """The bytes of a shard. One that is not what was written gets the suffix ``.damaged``; it is never deleted.
 
-
-def set_aside(folder: Folder, name: str, reason: str) -> None:
-    """Give a file that cannot be used the suffix ``.damaged`` and say so; it is never deleted."""
-    warnings.warn(
-        f"{folder}/{name} {reason}: moved to {name}.damaged; its results are recomputed",
-        DamagedShardWarning,
-        stacklevel=2,
-    )
+    Raises `FileNotFoundError` for a shard that is gone, or was damaged.
+    """
+    data = folder.read(name)
+    if name.partition("-")[2].partition(".")[0] == _digest(data):
+        return data
+    text = f"{folder}/{name} is damaged: moved to {name}.damaged; its results are recomputed"
+    warnings.warn(text, DamagedShardWarning, stacklevel=2)
     try:
         folder.rename(name, f"{name}.damaged")
     except NbkitError as error:  # a store that may only be read: the shard stays, unused
         warnings.warn(str(error), DamagedShardWarning, stacklevel=2)
+    raise FileNotFoundError(name)
 
 
 def _as_arrow(numbers: np.ndarray) -> pa.Array:
-    """Row numbers as Arrow's own: given an array of NumPy it would import pandas, to see whether it is a series."""
+    """Row numbers as Arrow's own: to make an array of anything else it imports pandas."""
     import pyarrow as pa
 
     given = np.ascontiguousarray(numbers, np.int32)

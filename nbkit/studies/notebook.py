@@ -20,7 +20,7 @@ from nbkit import provenance
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.models.names import BY_RULE
-from nbkit.models.python import remarked
+from nbkit.models.python import mark_unstored
 from nbkit.models.services.service import costs
 from nbkit.store import Store
 from nbkit.studies.answering import Use
@@ -264,7 +264,7 @@ def footer(params: Any, facts: Mapping[str, str] | None = None, licensed: Sequen
     return provenance.footer(
         params,
         signatures=facts or {},
-        models=remarked(names, lambda name: identities[name]),
+        models=mark_unstored(names, lambda name: identities[name]),
         systems=systems(uses),
         costs=costs(names, translates, params.decoding, store=Store()) if translates else {},
         licences=licences(params, [*names, *licensed]),

@@ -111,7 +111,7 @@ def test_exported_outputs_give_the_results_of_the_system_itself(study, folder):
             src, tgt = pair.split("-")
             assert lang == src
             lines = each.source.read_text(encoding="utf-8").splitlines()
-            assert len(lines) == len(set(lines)) == each.texts
+            assert len(lines) == len(set(lines)) == len(each.texts)
             translated = load_translator("exported", src, tgt).translate(lines, src, tgt, progress=False)
             each.target.write_text("".join(f"{line}\n" for line in translated), encoding="utf-8")
         assert not validate(read(path))
@@ -161,7 +161,7 @@ def test_a_round_that_waits_is_named_before_any_work(folder):
         (each,) = write_sources(read(path), Path("there")).written
         assert each.source.name == f"{number}.en-de.en"
         if number == 1:
-            each.target.write_text("Nichts.\n" * each.texts, encoding="utf-8")
+            each.target.write_text("Nichts.\n" * len(each.texts), encoding="utf-8")
     (problem,) = validate(read(path))
     message = (
         "there/2.en-de.de is missing: write the translations of 2.en-de.en there, one per line, or delete 2.en-de.en"
@@ -176,7 +176,7 @@ def test_a_round_that_waits_is_named_before_any_work(folder):
     assert not validate(read(path))
     (again,) = write_sources(read(path), Path("there")).written
     assert again == each
-    again.target.write_text("Nichts.\n" * each.texts, encoding="utf-8")
+    again.target.write_text("Nichts.\n" * len(each.texts), encoding="utf-8")
     assert not validate(read(path))
 
 

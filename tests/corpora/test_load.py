@@ -69,7 +69,9 @@ def test_n_takes_the_first_good_pairs(tsv, tiny_pipelines):
     skipped = Skipped()
     pairs = list(load_pairs(str(tsv), "en", "de", n=2, parsers=tiny_pipelines, on_error="skip", skipped=skipped))
     assert [pair.id for pair in pairs] == ["2", "3"]
-    assert skipped.rows() == [(str(tsv), 1, "expected 2 tab-separated columns, found 1")]
+    assert [(error.path, error.line, error.reason) for error in skipped] == [
+        (str(tsv), 1, "expected 2 tab-separated columns, found 1")
+    ]
     with pytest.raises(DataError, match=r"en-de.tsv:1: expected 2 tab-separated"):
         list(load_pairs(str(tsv), "en", "de", n=2, parsers=tiny_pipelines))
     with pytest.raises(NbkitError, match="n is 0; it must be at least 1"):

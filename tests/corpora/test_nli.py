@@ -92,7 +92,7 @@ def test_rows_without_a_gold_label_are_left_out_and_counted(tmp_path):
     skipped = Skipped()
     found = list(raw_nli(str(write(tmp_path / "mixed.jsonl", lines)), "en", skipped=skipped))
     assert [label for *_, label in found] == ["neutral", "entailment"]
-    assert [line for _, line, _ in skipped.rows()] == [2, 3, 4, 5]
+    assert [error.line for error in skipped] == [2, 3, 4, 5]
     assert "no gold label ('-')" in skipped.summary()
 
 
@@ -124,7 +124,7 @@ def test_broken_json_and_bad_utf8_are_named(tmp_path):
     path.write_bytes(b'{"premise": "x"\n[1]\n\xff\n')
     skipped = Skipped()
     assert list(raw_nli(str(path), "en", on_error="skip", skipped=skipped)) == []
-    reasons = [reason for *_, reason in skipped.rows()]
+    reasons = [error.reason for error in skipped]
     assert (
         reasons[0].startswith("invalid JSON")
         and reasons[1].startswith("a JSON object is expected")
@@ -232,7 +232,7 @@ def test_sick_and_ocnli_are_all_there(data_folder):
     skipped = Skipped()
     labels = Counter(label for *_, label in raw_nli("ocnli", "zh", skipped=skipped))
     assert labels == {"neutral": 1103, "entailment": 947, "contradiction": 900} and len(skipped) == 50
-    assert {reason for *_, reason in skipped.rows()} == {"no gold label ('-')"}
+    assert {error.reason for error in skipped} == {"no gold label ('-')"}
     (first,) = load_nli("sick", "en", n=1, parsers=PLAIN)
     assert first.id == "6" and first.premise.text == "There is no boy playing outdoors and there is no man smiling"
 

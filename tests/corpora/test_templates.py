@@ -92,7 +92,7 @@ def test_bad_entries_can_be_skipped_and_are_counted(tmp_path: Path):
     path.write_text("integers:\n- 'none'\n- '[NUM] good'\nother: []\n", encoding="utf-8")
     skipped = Skipped()
     assert [each.text for each in load_templates("en", path, on_error="skip", skipped=skipped)] == ["[NUM] good"]
-    assert [line for _, line, _ in skipped.rows()] == [2, 4]
+    assert [error.line for error in skipped] == [2, 4]
 
 
 def test_the_published_form_and_its_other_placeholder(tmp_path: Path):

@@ -86,7 +86,7 @@ def test_a_program_that_misbehaves_is_an_error(program, source, message, tmp_pat
     store = Store(str(tmp_path / "store"))
     with pytest.raises(ModelError):
         translate_remembered(name, ["one"], "en", "de", Decoding(), store=store, progress=False)
-    assert list(store.kept(translation_config(name, "en", "de", Decoding()))) == []
+    assert list(store.all_records(translation_config(name, "en", "de", Decoding()))) == []
 
 
 def test_a_program_that_dies_at_line_900_is_given_fewer_texts_at_a_time(program):
@@ -117,13 +117,13 @@ def test_a_stopped_worker_keeps_what_a_slow_program_answered(program, tmp_path, 
         'work += f\'translate_remembered({name!r}, {texts!r}, "en", "de", store=Store(), progress=False)\'\n'
         "config = translation_config(name, 'en', 'de', Decoding())\n"
         "def stop():\n"
-        "    while not Store().kept(config): time.sleep(0.2)\n"
+        "    while not Store().all_records(config): time.sleep(0.2)\n"
         "    time.sleep(1); os.kill(os.getpid(), signal.SIGINT)\n"
         "if __name__ == '__main__':\n"
         "    threading.Thread(target=stop, daemon=True).start()\n"
         "    try:\n"
         "        with LocalProcesses(1, {}) as run: list(run([Task('t', exec, (work, {}))]))\n"
-        "    except KeyboardInterrupt: print(len(Store().kept(config)))\n",
+        "    except KeyboardInterrupt: print(len(Store().all_records(config)))\n",
         encoding="utf-8",
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=100, env=environment)

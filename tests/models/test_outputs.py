@@ -43,7 +43,7 @@ def test_lines_are_found_by_their_sources(files, tmp_path):
         LINES[0],
         LINES[5],
     ]
-    assert list(store.kept(translation_config(name, "en", "de", Decoding()))) == []
+    assert list(store.all_records(translation_config(name, "en", "de", Decoding()))) == []
     assert check_model(name, "en", "de") is None and label(name) == "mine"
 
 

@@ -431,7 +431,7 @@ def test_a_model_of_the_hub_is_here_before_its_revision_is_part_of_a_key(params,
         yield from zip(inputs, ({"hypothesis": each} for each in hypotheses), strict=True)
 
     monkeypatch.setattr(files, "source", lambda asked: {"hub": asked.hub, "weights": "commit" if here else None})
-    monkeypatch.setattr(files, "located", lambda _: tmp_path if here else None)
+    monkeypatch.setattr(files, "local_folder", lambda _: tmp_path if here else None)
     monkeypatch.setattr(Weights, "check", lambda _: None)
     monkeypatch.setattr(Weights, "fetch", lambda self: here.append(self.name))
     monkeypatch.setattr(Weights, "answers", answers)

@@ -199,7 +199,7 @@ def test_a_malformed_sentence_can_be_skipped_and_is_counted(tmp_path, case):
     skipped = Skipped()
     texts = list(read_conllu(path, "en", on_error="skip", skipped=skipped))
     assert [text.text for text in texts] == ["Tom sleeps."] * 2
-    assert [(file, number) for file, number, _ in skipped.rows()] == [(str(path), len(TOM) + 1 + MALFORMED[case][1])]
+    assert [(error.path, error.line) for error in skipped] == [(str(path), len(TOM) + 1 + MALFORMED[case][1])]
 
 
 def test_bad_utf8(tmp_path):

@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
 import nbkit
 from nbkit.errors import ModelError
@@ -26,7 +26,7 @@ from nbkit.models.services.keys import (
     VENDOR,
     checked_url,
     host_of,
-    is_this_machine,
+    is_local,
     key_of,
     key_variable,
     server_url,
@@ -43,8 +43,6 @@ _PLACE = re.compile(r"@(\w+://.*|[^@]*:\d+(/.*)?|[^@]*/v\d+/?)$")
 #: Longest waiting time in seconds accepted from a server; between two attempts if it gives none; a week, the longest
 #: that the system's clock is asked to wait.
 LONGEST_WAIT, _LONGEST_BACKOFF, _LONGEST = 600.0, 60.0, 604_800.0
-#: The fewest requests a minute that are not none.
-SLOWEST = 1e-3
 #: Maximum size of an answer in bytes; a translation of a sentence is never larger.
 _MOST_BYTES = 4 * 2**20
 #: Temporary errors besides server errors (5xx): time-out, conflict, "too early", too many requests.
@@ -85,13 +83,6 @@ class ChatOptions(BaseModel):
     attempts: int = Field(6, ge=1)
     backoff: float = Field(1.0, ge=0, le=_LONGEST)
 
-    @field_validator("rate")
-    @classmethod
-    def _is_none_or_seen(cls, rate: float) -> float:
-        if 0 < rate < SLOWEST:
-            raise ValueError(f"0 (unlimited) or at least {SLOWEST:g} a minute expected, {rate:g} given")
-        return rate
-
 
 class Chat(Service):
     """``openai:MODEL``, ``openai:MODEL@URL``, with `ChatOptions` after a question mark; one text per request.
@@ -124,9 +115,8 @@ class Chat(Service):
 
     @property
     def _name(self) -> str:
-        return (
-            filled(super()._name, self.reference.name, self.codes) if self.task.name == "translate" else super()._name
-        )
+        name = super()._name
+        return filled(name, self.reference.name, self.codes) if self.task.name == "translate" else name
 
     @property
     def url(self) -> str:
@@ -175,9 +165,9 @@ class Chat(Service):
                 f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
             )
 
-    def _asked(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
+    def _ask_in_threads(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
         _ = self._client  # one for all threads, and nothing that a turn would wait for
-        return super()._asked(texts)
+        return super()._ask_in_threads(texts)
 
     def request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
         (text,) = texts
@@ -218,7 +208,7 @@ class Chat(Service):
             headers={"User-Agent": f"nbkit/{nbkit.__version__}", "Accept-Encoding": "identity"},
             timeout=httpx.Timeout(timeout, connect=min(10.0, timeout)),
             limits=httpx.Limits(max_connections=self.concurrency),
-            trust_env=not is_this_machine(self.url),  # no proxy for a server on this machine
+            trust_env=not is_local(self.url),  # no proxy for a server on this machine
         )
 
     def _sent(self, line: str) -> bytes:
@@ -305,7 +295,7 @@ class _Gate:
 
     def __init__(self, error: Callable[[str], ModelError], rate: float, most: int | None):
         self._error = error
-        self._gap, self._most, self._left = 60.0 / rate if rate else 0.0, most, most
+        self._gap, self._most, self._left = min(60.0 / rate, _LONGEST) if rate else 0.0, most, most
         self._free = 0.0
         self._lock = threading.Lock()
 

@@ -159,9 +159,9 @@ class Command(Service):
             where = "install it, or give its path (relative to the folder that nbkit is started in)"
             raise self.error(f"no program '{self.words[0]}'; {where}")
 
-    def _asked(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
+    def _ask_in_threads(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
         try:
-            yield from super()._asked(texts)
+            yield from super()._ask_in_threads(texts)
         finally:  # at work only after an interruption, which does not wait for them
             for process in list(self._running):
                 _kill(process)

@@ -7,8 +7,9 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from ipaddress import ip_address
-from urllib.parse import SplitResult, quote, quote_plus, urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 from nbkit.errors import ModelError
 
@@ -25,7 +26,7 @@ def server_url() -> str:
 
 def checked_url(url: str, place: str) -> str:
     """*url* without its last slash. Raises `ModelError`, which shows no possible password, for an invalid one."""
-    example = "write one such as http://localhost:8000/v1"
+    example, is_port = "write one such as http://localhost:8000/v1", False
     try:
         parts = urlsplit(url)
     except ValueError as error:
@@ -34,18 +35,13 @@ def checked_url(url: str, place: str) -> str:
         raise ModelError(f"{place}: a URL must not contain user and password; put a key into {KEY_VARIABLE}")
     if "@" in parts.path:
         raise ModelError(f"{place}: a base URL must not contain @; a server's model takes no backend suffix")
-    if not _is_port(parts):
+    with suppress(ValueError):
+        is_port = parts.port != 0
+    if not is_port:
         raise ModelError(f"{place}: the port must be a number from 1 to 65535, as in http://localhost:8000/v1")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
         raise ModelError(f"{place}: '{url.partition('?')[0]}' is not a base URL; {example}")
     return url.rstrip("/")
-
-
-def _is_port(parts: SplitResult) -> bool:
-    try:
-        return parts.port != 0
-    except ValueError:
-        return False
 
 
 def host_of(url: str) -> str:
@@ -80,10 +76,10 @@ def key_variable(url: str) -> str:
     return f"NBKIT_KEY_{written}{'' if (scheme, port) == ('https', 443) else f'__{scheme}_{port}'}".upper()
 
 
-def is_this_machine(url: str) -> bool:
-    """Whether the server of *url* is reachable without a network.
+def is_local(url: str) -> bool:
+    """Whether the server of *url* runs on this machine.
 
-    >>> [is_this_machine(f"http://{host}/v1") for host in ("localhost:8000", "127.0.0.1", "[::1]", "localhost.me")]
+    >>> [is_local(f"http://{host}/v1") for host in ("localhost:8000", "127.0.0.1", "[::1]", "localhost.me")]
     [True, True, True, False]
     """
     host = urlsplit(url).hostname or ""
@@ -103,7 +99,7 @@ def key_of(url: str, model: str) -> str | None:
     key = os.environ.get(variable) or None
     if key is None:
         return None
-    if urlsplit(url).scheme != "https" and not is_this_machine(url):
+    if urlsplit(url).scheme != "https" and not is_local(url):
         raise ModelError(
             f"model '{model}': the key in {variable} would be sent to {url} unencrypted: write https://, use a tunnel "
             "(http://localhost:…), or unset the key if the server needs none"

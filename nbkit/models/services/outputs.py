@@ -50,10 +50,7 @@ class MissingOutputsError(ModelError):
 
     def __init__(self, message: str, name: str, texts: Sequence[str], src: str, tgt: str, final: bool):
         self.name, self.texts, self.src, self.tgt, self.final = name, list(texts), src, tgt, final
-        super().__init__(message, name, texts, src, tgt, final)
-
-    def __str__(self) -> str:
-        return str(self.args[0])
+        super().__init__(message)
 
 
 class OutputsOptions(BaseModel):
@@ -148,7 +145,7 @@ class Outputs(Service):
         """The pairs of files with sources and translations. Raises `ModelError` if there are none."""
         path = self.path
         if path.is_dir():
-            return [(source, translated) for source, translated in self._rounds() if translated.is_file()]
+            return [(each.source, each.target) for each in self._rounds() if each.target.is_file()]
         if not path.is_file():
             if "*" in self.written_place:
                 raise self.error("* stands for several systems in a run file alone; name one outputs:FILE per system")
@@ -166,14 +163,8 @@ class Outputs(Service):
     def _writing(self) -> str:
         return f"'nbkit sources RUN.yaml {shlex.quote(str(self.path))}' writes what a run needs translated"
 
-    def _rounds(self) -> Iterator[tuple[Path, Path]]:
-        """The sources of all rounds that are there, in order, with the places of their translations."""
-        found = (ROUND.fullmatch(path.name) for path in self.path.iterdir())
-        wanted = (self.src, self.tgt, self.src)
-        numbers = [each["number"] for each in found if each and (each["src"], each["tgt"], each["lang"]) == wanted]
-        for number in sorted(numbers, key=int):
-            stem = f"{number}.{self.src}-{self.tgt}"
-            yield self.path / f"{stem}.{self.src}", self.path / f"{stem}.{self.tgt}"
+    def _rounds(self) -> list[Round]:
+        return [each for each in rounds(self.path) if (each.src, each.tgt) == (self.src, self.tgt)]
 
     def lines(self) -> list[Lines]:
         """The checked translations of each file, of the first round first. Raises `ModelError` and `DataError`."""
@@ -212,9 +203,7 @@ class Outputs(Service):
             "outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes the texts of this study"
         )
         if not self.is_fixed:
-            way_out = next(
-                (self._untranslated(*each) for each in self._rounds() if not each[1].is_file()), self._writing
-            )
+            way_out = next((each.to_do for each in self._rounds() if not each.target.is_file()), self._writing)
         least, most = ("at least ", "up to ") if partly else ("", "")
         what = "label" if self.tgt == LABEL_FILE else f"translation {self.src}→{self.tgt}"
         message = (
@@ -223,19 +212,15 @@ class Outputs(Service):
         )
         return MissingOutputsError(message, self.name, texts, self.src, self.tgt, self.is_fixed)
 
-    @staticmethod
-    def _untranslated(source: Path, target: Path) -> str:
-        return f"{target} is missing: write the translations of {source.name} there, one per line"
-
     def waiting(self, run: str) -> list[str]:
         """What to do about each file that was written for *run* and is not translated, where it is still there."""
         if self.is_fixed or not (self.path / MANIFEST).is_file():
             return []
         ours = {name for name, of, *_ in _noted(self.path / MANIFEST) if of == run}
         return [
-            f"model '{self.name}': {self._untranslated(source, target)}, or delete {source.name} if no longer asked for"
-            for source, target in self._rounds()
-            if source.name in ours and not target.is_file()
+            f"model '{self.name}': {each.to_do}, or delete {each.source.name} if no longer asked for"
+            for each in self._rounds()
+            if each.source.name in ours and not each.target.is_file()
         ]
 
 
@@ -345,6 +330,36 @@ def _stamp(path: Path) -> tuple[Path, int, int]:
 
 # ----------------------------------------------------------------------------
 # Rounds.
+
+
+class Round(NamedTuple):
+    """Texts to be translated from *src* to *tgt*: those of the file *source*, line by line, into *target*."""
+
+    number: int
+    src: str
+    tgt: str
+    source: Path
+    target: Path
+
+    @property
+    def texts(self) -> list[str]:
+        """The lines of its source."""
+        return read_lines(self.source)
+
+    @property
+    def to_do(self) -> str:
+        """What somebody has to do about a round that is not translated."""
+        return f"{self.target} is missing: write the translations of {self.source.name} there, one per line"
+
+
+def rounds(folder: Path) -> list[Round]:
+    """The rounds whose sources are in *folder*, by number."""
+    found = [(path, match) for path in folder.iterdir() if (match := ROUND.fullmatch(path.name))]
+    return sorted(
+        Round(int(match["number"]), match["src"], match["tgt"], path, path.with_suffix(f".{match['tgt']}"))
+        for path, match in found
+        if match["lang"] == match["src"]
+    )
 
 
 def text_digest(text: str) -> str:

@@ -65,10 +65,9 @@ class Service(Model):
 
     def __init__(self, reference: Reference):
         super().__init__(reference)
-        codes = {name: reference.entry.codes.get(lang or "", lang or "") for name, lang in reference.languages.items()}
         #: The languages of texts and of answers; and as they are spelled in names. A classifier answers in labels.
         self.src, self.tgt = reference.lang or "", reference.tgt or LABEL_FILE
-        self.codes = {name: codes.get(name, self.src) for name in ("src", "tgt")}
+        self.codes = {name: reference.spelled.get(name, self.src) for name in ("src", "tgt")}
         self.written = self._name.partition(":")[2]
 
     @property
@@ -119,13 +118,14 @@ class Service(Model):
         # One for all that ask it in this process, so that a rate holds and a program is checked once.
         address = json.dumps([self.name, self.key()], sort_keys=True)
         service: Service = keep("services", address, lambda: self, most=8)
-        yield from service._asked([text for (text,) in inputs])
+        yield from service._ask_in_threads([text for (text,) in inputs])
 
-    def _asked(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
+    def _ask_in_threads(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
+        """Each text with its answer, as they come; the first error stops further requests and is raised last."""
         stopped, problem = threading.Event(), None
         pool = ThreadPoolExecutor(self.concurrency, thread_name_prefix="nbkit-ask")
         try:
-            waiting = {pool.submit(self._requested, some, stopped): some for some in windows(texts, self.together)}
+            waiting = {pool.submit(self._try_request, some, stopped): some for some in windows(texts, self.together)}
             for future in as_completed(waiting):
                 try:
                     yield from (((each["text"],), each) for each in future.result())
@@ -139,7 +139,7 @@ class Service(Model):
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _requested(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
+    def _try_request(self, texts: Sequence[str], stopped: threading.Event) -> list[Record]:
         """The answers; none once *stopped* is set, as by an error before this thread takes the next text."""
         try:
             return [] if stopped.is_set() else self.request(texts, stopped)
@@ -162,11 +162,11 @@ class Service(Model):
         return line, "as is" if line else "empty"
 
     def usage(self, store: Store, texts: Iterable[str] | None = None) -> Mapping[str, int] | None:
-        """Texts, tokens as far as they are counted, characters (the unit that services charge for), and outcomes."""
+        """Counts of the stored answers: texts, tokens, characters (the unit that services charge for) and outcomes."""
         if not self.stored:
             return None
         wanted = None if texts is None else set(texts)
-        records = [each for each in store.kept(self.key()) if wanted is None or each["text"] in wanted]
+        records = [each for each in store.all_records(self.key()) if wanted is None or each["text"] in wanted]
         outcomes = Counter(self.line(each, each["text"])[1] for each in records)
         return {
             "texts": len(records),

@@ -7,7 +7,7 @@ apply translation rules to them, incorporate the translation into the output (Tu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, count
@@ -34,14 +34,6 @@ class Carried:
 
     hypothesis: str
     outcome: Outcome
-
-
-@dataclass(frozen=True)
-class _Masked:
-    """A text with stand-ins for its numbers: stand-in to the number's value and form."""
-
-    text: str
-    numbers: dict[Decimal, Number]
 
 
 class Placeholder(Model):
@@ -72,18 +64,20 @@ class Placeholder(Model):
         return self.inner.remark
 
     def identity(self) -> Record:
-        return {**self.inner.identity(), "placeholder": rules_digest()}
+        return {**self.inner.identity(), "placeholder": digest("nbquantities", __name__, without=("nbkit/",))}
 
     def read_key(self) -> Record:
         return {**self.inner.read_key(), "model": self.versioned()}
 
     def sent(self, given: Input) -> Input:
-        return (masked_texts(given, self.reference.lang)[0],)
+        """The text with small numbers instead of its own, as the inner model first gets it."""
+        (text,), src = given, self.reference.lang
+        return (_mask(text, find_numbers(text, src), src, *_ATTEMPTS[0])[0],)
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         return self.inner.answers(inputs)
 
-    def through(
+    def ask_inner(
         self, inputs: Sequence[Input], ask: Callable[[Model, Iterable[Input]], Iterator[Record]]
     ) -> list[Record]:
         def translate(texts: list[str]) -> list[str]:
@@ -114,71 +108,54 @@ def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[st
     reasons: dict[int, Outcome] = {}
     for form, stand_ins in _ATTEMPTS:
         left = [i for i in range(len(texts)) if i not in done]
-        masked = {i: _mask(texts[i], there[i], src, form, stand_ins) for i in left}
-        for i, hypothesis in zip(left, translate([masked[i].text for i in left]) if left else [], strict=True):
-            if not masked[i].numbers:
-                done[i] = Carried(hypothesis, "no number")
-                continue
-            unmasked, outcome = _unmask(hypothesis, masked[i], tgt)
-            reasons.setdefault(i, outcome)
-            if unmasked is not None:
-                done[i] = Carried(unmasked, "carried")
+        masked = [_mask(texts[i], there[i], src, form, stand_ins) for i in left]
+        hypotheses = translate([text for text, _ in masked]) if left else []
+        for i, (_, numbers), hypothesis in zip(left, masked, hypotheses, strict=True):
+            found = _unmask(hypothesis, numbers, tgt)
+            reasons.setdefault(i, found.outcome)
+            if found.outcome in ("no number", "carried"):
+                done[i] = found
     left = [i for i in range(len(texts)) if i not in done]
     plain = translate([texts[i] for i in left]) if left else []
     done |= {i: Carried(hypothesis, reasons[i]) for i, hypothesis in zip(left, plain, strict=True)}
     return [done[i] for i in range(len(texts))]
 
 
-def masked_texts(texts: Sequence[str], src: str) -> list[str]:
-    """The first input of the inner translator: the texts with small numbers instead of theirs.
-
-    >>> masked_texts(["It cost 1,234.5 dollars."], "en")
-    ['It cost 7 dollars.']
-    """
-    return [_mask(text, find_numbers(text, src), src, *_ATTEMPTS[0]).text for text in texts]
-
-
-def rules_digest() -> str:
-    """Digest of these rules for a store key: of their source and of the number rules that they use."""
-    return digest("nbquantities", __name__, without=("nbkit/",))
+def _mask(
+    text: str, numbers: Sequence[Number], src: str, form: str, stand_ins: Sequence[int]
+) -> tuple[str, dict[Decimal, Number]]:
+    """*text* with a stand-in for each number that is carried over, and the numbers by their stand-ins."""
+    taken = {number.value for number in numbers}
+    free = (stand_in for stand_in in map(Decimal, chain(stand_ins, count(11))) if stand_in not in taken)
+    by_rule = (n for n in numbers if n.form != "article" and n.kind != "ordinal" and abs(n.value) != 1)
+    assigned = dict(zip(free, by_rule, strict=False))
+    written = [(number, write_number(stand_in, src, form)) for stand_in, number in assigned.items()]
+    return _with_replaced(text, written), assigned
 
 
-def _is_carried(number: Number) -> bool:
-    return number.form != "article" and number.kind != "ordinal" and abs(number.value) != 1
+def _unmask(hypothesis: str, numbers: Mapping[Decimal, Number], tgt: str) -> Carried:
+    """The hypothesis with the *numbers* in place of their stand-ins; unchanged unless each occurs exactly once."""
+    there = [number for number in find_numbers(hypothesis, tgt) if number.value in numbers]
+    times = Counter(number.value for number in there)
+    if not numbers:
+        return Carried(hypothesis, "no number")
+    if times.keys() != numbers.keys():
+        return Carried(hypothesis, "lost")
+    if max(times.values()) > 1:
+        return Carried(hypothesis, "doubled")
+    written = []
+    for stand_in in there:  # in the form of the source if the target language has it
+        number = numbers[stand_in.value]
+        form = number.form if number.form in forms(tgt) else "digits"
+        written.append((stand_in, write_number(number.value, tgt, form)))
+    return Carried(_with_replaced(hypothesis, written), "carried")
 
 
-def _mask(text: str, there: Sequence[Number], src: str, form: str, stand_ins: Sequence[int]) -> _Masked:
-    free = _free({number.value for number in there}, stand_ins)
-    pieces, at, assigned = [], 0, {}
-    for number, stand_in in zip(filter(_is_carried, there), free, strict=False):
-        assigned[stand_in] = number
-        start = number.span[0]
-        pieces += [text[at:start], in_place(write_number(stand_in, src, form), text[:start])]
-        at = number.span[1]
-    return _Masked("".join([*pieces, text[at:]]), assigned)
-
-
-def _free(taken: set[Decimal], stand_ins: Sequence[int]) -> Iterator[Decimal]:
-    """An unbounded sequence of stand-ins that are not in the text."""
-    return (Decimal(number) for number in chain(stand_ins, count(11)) if number not in taken)
-
-
-def _unmask(hypothesis: str, masked: _Masked, tgt: str) -> tuple[str | None, Outcome]:
-    """The hypothesis with its stand-ins replaced; None, and the outcome, if one does not occur exactly once."""
-    there = [number for number in find_numbers(hypothesis, tgt) if number.value in masked.numbers]
-    found = Counter(number.value for number in there)
-    if any(found[stand_in] == 0 for stand_in in masked.numbers):
-        return None, "lost"
-    if any(found[stand_in] > 1 for stand_in in masked.numbers):
-        return None, "doubled"
+def _with_replaced(text: str, written: Iterable[tuple[Number, str]]) -> str:
+    """*text* with what is *written* in the place of each of its numbers."""
     pieces, at = [], 0
-    for number in there:
-        start = number.span[0]
-        pieces += [hypothesis[at:start], in_place(_write(masked.numbers[number.value], tgt), hypothesis[:start])]
-        at = number.span[1]
-    return "".join([*pieces, hypothesis[at:]]), "carried"
-
-
-def _write(number: Number, tgt: str) -> str:
-    """The number in the target language, in the form of the source if possible."""
-    return write_number(number.value, tgt, number.form if number.form in forms(tgt) else "digits")
+    for number, new in written:
+        start, end = number.span
+        pieces += [text[at:start], in_place(new, text[:start])]
+        at = end
+    return "".join([*pieces, text[at:]])

@@ -62,9 +62,6 @@ def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parame
 # ----------------------------------------------------------------------------
 # BLEU and chrF of a whole corpus, by sacreBLEU.
 
-#: sacreBLEU's specific tokenizers for languages written without spaces.
-_TOKENIZERS = {"zh": "zh"}
-
 
 def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str], lang: str) -> float:
     """sacreBLEU's corpus BLEU in *lang*, in per cent; NaN without sentences. Source: Papineni et al. 2002; Post 2018.
@@ -120,5 +117,5 @@ def _metric(measure: Literal["bleu", "chrf"], lang: str, **settings: Any) -> Any
 
     if measure == "chrf":
         return CHRF()
-    tokenizer = _TOKENIZERS.get(base_language(lang), "char") if lang and is_unspaced(lang) else "13a"
-    return BLEU(tokenize=tokenizer, **settings)
+    unspaced = "zh" if base_language(lang) == "zh" else "char"
+    return BLEU(tokenize=unspaced if lang and is_unspaced(lang) else "13a", **settings)

@@ -25,7 +25,7 @@ from nbkit.measure.literal import lemmas
 from nbkit.measure.senses import MEASURES as MEASURE_OF
 from nbkit.measure.statistics import COHEN
 from nbkit.models import label, load
-from nbkit.models.python import remarked
+from nbkit.models.python import mark_unstored
 from nbkit.models.translators.texts import score_signature
 from nbkit.perturb.word_sense import spelled
 from nbkit.provenance import Footer
@@ -75,7 +75,7 @@ def footer(params: DisambiguationParams) -> Footer:
 
 def facts(params: DisambiguationParams, langs: Mapping[str, str]) -> dict[str, str]:
     """What the results of a page depend on besides corpora and translators. langs: of the language models."""
-    filters = remarked(langs, lambda name: load(name, "likelihood", langs[name], **params.running).identity())
+    filters = mark_unstored(langs, lambda name: load(name, "likelihood", langs[name], **params.running).identity())
     found = {
         "sense clusters": f"{params.lexicon} ({params.homographs.digest[:12]})",
         "aligners of training pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",

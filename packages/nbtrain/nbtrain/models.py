@@ -21,7 +21,7 @@ from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS, Entry, check, fil
 from nbkit.models.answers import Weights, is_missing
 from nbkit.models.folders import check_backend
 from nbkit.models.model import TASKS, Record, Task
-from nbkit.models.names import VARIANTS, Reference, check_languages, families, find, last_part, located
+from nbkit.models.names import VARIANTS, Reference, at_place, check_languages, families, find, last_part
 from nbkit.yaml_text import read_own
 from nbtrain.corpora import corpus_digest, corpus_problem
 from nbtrain.recipes import (
@@ -294,7 +294,7 @@ class TrainedLanguageModel(TrainedModel):
 
 def start_reference(start: str, lang: str) -> Reference:
     """A checkpoint that is no language model of the catalogue, to start a classifier from."""
-    return located(Reference(start, TASKS["classify"], Entry(hub=start), lang), start)
+    return at_place(Reference(start, TASKS["classify"], Entry(hub=start), lang), start)
 
 
 def fetched(model: Any) -> Path | None:

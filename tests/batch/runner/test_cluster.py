@@ -155,7 +155,7 @@ def test_models_run_where_a_gpu_is_and_the_store_is_where_a_worker_mounts_it(toy
     (toy / "mounted").symlink_to(toy / "cache")
     with_gpu = machines.worker("--resources", "GPU=1", NBKIT_CACHE=str(toy / "mounted"))
     machines.worker()
-    with cluster.hired("dask", address=machines.address, workers=1, environment={}) as hired:
+    with cluster.open_cluster("dask", address=machines.address, workers=1, environment={}) as hired:
         until(lambda: len(hired._workers()) == 2, machines.scheduler)
         tasks = [Task(str(n), run_unit, ("os:getpid", {}, places()), runs_models=True) for n in range(4)]
         tasks.append(Task("where", run_unit, ("os:getenv", {"key": "NBKIT_CACHE"}, places()), runs_models=True))
@@ -171,7 +171,7 @@ def test_a_unit_whose_workers_die_fails_alone(toy, machines, monkeypatch):
     """Dask gives it to a few workers in turn, then gives up."""
     for _ in range(5):
         machines.worker("--nanny")
-    with cluster.hired("dask", address=machines.address, workers=1, environment={}) as hired:
+    with cluster.open_cluster("dask", address=machines.address, workers=1, environment={}) as hired:
         tasks = [
             Task("deadly", run_unit, ("os:abort", {}, places())),
             Task("good", run_unit, ("os:getpid", {}, places())),
@@ -205,7 +205,7 @@ def test_workers_know_whether_the_run_may_start_programs(toy, machines, monkeypa
     monkeypatch.setenv(COMMANDS, "allow" if allowed else "deny")
     machines.worker(**{COMMANDS: "deny" if allowed else "allow"})
     asked = Task("asked", run_unit, ("nbkit.models.services.commands:commands_allowed", {}, places()))
-    with cluster.hired("dask", address=machines.address, workers=1, environment={}) as hired:
+    with cluster.open_cluster("dask", address=machines.address, workers=1, environment={}) as hired:
         (done,) = hired([asked])
     assert done.error is None and done.value is allowed
 
