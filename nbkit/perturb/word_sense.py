@@ -53,7 +53,7 @@ def put_adjective(sentence: Sentence, at: int, word: str, *, replaces: bool = Fa
         heads = sentence.heads and tuple(head + (head >= at) for head in sentence.heads)
         sentence = replace(sentence, heads=heads)
     old = {name: values for name in new if (values := getattr(sentence, name)) is not None}
-    columns = {name: (*values[:at], new[name], *values[at + replaces :]) for name, values in old.items()}
+    columns: dict[str, Any] = {name: (*each[:at], new[name], *each[at + replaces :]) for name, each in old.items()}
     return replace(sentence, **columns)
 
 
