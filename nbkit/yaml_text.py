@@ -7,12 +7,15 @@ types are made of it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from nbkit.errors import DataError
+from nbkit.errors import DataError, ParamsError
+from nbkit.files import unstorable
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -160,3 +163,74 @@ def _meaning(node: yaml.ScalarNode) -> str:
         return f" ({_LOADER('').construct_document(node)}, for one)"
     except (yaml.YAMLError, ValueError, OverflowError):
         return ""
+
+
+# ----------------------------------------------------------------------------
+# The line of every value.
+
+Location = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of the values of the file *path*, by their location: ``("runs", 0, "params", "seed")``."""
+
+    path: str
+    known: Mapping[Location, int] = field(default_factory=dict)
+
+    def line(self, location: Location) -> int | None:
+        """The line of a value, or of the nearest value that contains it; None without a file."""
+        ends = (location[:end] for end in range(len(location), -1, -1))
+        return next((self.known[end] for end in ends if end in self.known), None)
+
+    def place(self, location: Location) -> str:
+        """File and line of a value, or of the nearest value that contains it."""
+        line = self.line(location)
+        return self.path if line is None else f"{self.path}:{line}"
+
+    def error(self, location: Location, message: str) -> ParamsError:
+        return ParamsError(f"{self.place(location)}: {message}")
+
+
+def lines_of(text: str, path: str, what: str = "invalid YAML") -> tuple[Lines, Any]:
+    """The lines of all values of a YAML text, and its content. Raises `DataError` as `load` does."""
+    node, values = load(text, path, what)
+    return Lines(path, {} if node is None else dict(_places(node, (), path))), values
+
+
+def texts(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
+    """The texts that a value holds."""
+    if isinstance(value, str) and value:
+        yield location, value
+    for key, each in (
+        value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
+    ):
+        yield from texts(each, (*location, key))
+
+
+def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:
+    """Location and line of each value. Raises `DataError` for a key that is given twice, and for text of no file."""
+    yield location, line_of(node)
+    if isinstance(node, yaml.ScalarNode):
+        _check_text(node, path)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield from _places(item, (*location, number), path)
+    elif isinstance(node, yaml.MappingNode):
+        first: dict[str, int] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            _check_text(key, path)
+            here = line_of(key)
+            if key.value in first:
+                raise DataError(f"'{key.value}' is given twice (first in line {first[key.value]})", path, here)
+            first[key.value] = here
+            yield from _places(value, (*location, key.value), path)
+            yield (*location, key.value), here  # the key's own line is what a reader looks for
+
+
+def _check_text(node: yaml.ScalarNode, path: str) -> None:
+    if found := unstorable(node.value):
+        reason = f"{node.value!r:.80} contains {found}, which cannot be stored or shown"
+        raise DataError(reason, path, line_of(node))

@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
-from nbkit import yaml_text
 from nbkit.batch import bundled, find_notebook, find_params
-from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems, suggestion
+from nbkit.errors import NbkitError, ParamsError, closest, schema_problems, suggestion
 from nbkit.files import looks_secret, read_text, unstorable
 from nbkit.models.python import unstored_models
 from nbkit.models.services.commands import commands_allowed
@@ -23,26 +21,7 @@ from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, StudyParams
 from nbkit.studies.study import Study
-
-Location = tuple[str | int, ...]
-
-
-@dataclass(frozen=True)
-class Lines:
-    """The lines of a run file's values, by their location: ``("runs", 0, "params", "seed")`` in the file *path*."""
-
-    path: str
-    known: Mapping[Location, int] = field(default_factory=dict)
-
-    def place(self, location: Location) -> str:
-        """File and line of a value, or of the nearest value that contains it."""
-        for end in range(len(location), -1, -1):
-            if location[:end] in self.known:
-                return f"{self.path}:{self.known[location[:end]]}"
-        return self.path
-
-    def error(self, location: Location, message: str) -> ParamsError:
-        return ParamsError(f"{self.place(location)}: {message}")
+from nbkit.yaml_text import Lines, Location, lines_of, texts
 
 
 def _file_name(name: str) -> str:
@@ -234,12 +213,6 @@ def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = Non
     return run
 
 
-def lines_of(text: str, path: str) -> tuple[Lines, Any]:
-    """The lines of all values of a YAML text, and its content. Raises `DataError` as `yaml_text.load` does."""
-    node, values = yaml_text.load(text, path)
-    return Lines(path, {} if node is None else dict(_places(node, (), path))), values
-
-
 def entries(run: RunFile) -> list[Entry]:
     """The checked entries of *run*. Raises `ParamsError` with everything that does not fit a study's schema."""
     checked, problems = _check(run)
@@ -333,18 +306,9 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
                 for each, names in lacks.items()
                 for name in names
             ]
-        written = {text: lines.place(location) for location, text in _texts(entry.params, (*here, "params"))}
+        written = {text: lines.place(location) for location, text in texts(entry.params, (*here, "params"))}
         checked.append(Entry(entry.label, study, params, shown, lines.place(here), written))
     return checked, problems
-
-
-def _texts(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
-    """The texts that a value holds."""
-    if isinstance(value, str) and value:
-        yield location, value
-    inside = value.items() if isinstance(value, Mapping) else enumerate(value if isinstance(value, list) else ())
-    for key, each in inside:
-        yield from _texts(each, (*location, key))
 
 
 #: Shorter texts are looked for in quotes, as any message may hold them; none is part of a longer name.
@@ -381,34 +345,6 @@ def explained(error: Any, lines: Lines, prefix: Location, fields: Any) -> list[P
     found = schema_problems(error.errors(), lambda place: fields((*prefix, *place)), "parameter" if prefix else "key")
     places = [((*prefix, *place), message) for place, message in found]
     return [Problem(lines.place(place), f"{'.'.join(map(str, place))}: {message}") for place, message in places]
-
-
-def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:
-    """Location and line of each value. Raises `DataError` for a repeated key, and for text that no file can hold."""
-    yield location, yaml_text.line_of(node)
-    if isinstance(node, yaml.ScalarNode):
-        _check_text(node, path)
-    elif isinstance(node, yaml.SequenceNode):
-        for number, item in enumerate(node.value):
-            yield from _places(item, (*location, number), path)
-    elif isinstance(node, yaml.MappingNode):
-        first: dict[str, int] = {}
-        for key, value in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                continue
-            _check_text(key, path)
-            here = yaml_text.line_of(key)
-            if key.value in first:
-                raise DataError(f"'{key.value}' is given twice (first in line {first[key.value]})", path, here)
-            first[key.value] = here
-            yield from _places(value, (*location, key.value), path)
-            yield (*location, key.value), here  # the key's own line is what a reader looks for
-
-
-def _check_text(node: yaml.ScalarNode, path: str) -> None:
-    if found := unstorable(node.value):
-        reason = f"{node.value!r:.80} contains {found}, which cannot be stored or shown"
-        raise DataError(reason, path, yaml_text.line_of(node))
 
 
 # ----------------------------------------------------------------------------

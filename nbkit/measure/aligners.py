@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 from nbkit.corpora import sandbox
 from nbkit.corpora.readers import read_word_pairs
 from nbkit.errors import DataError, MissingExtraError, NbkitError, as_problem, install
+from nbkit.files import good, read_lines
 from nbkit.registry import Registry, check_options
 from nbkit.store import Store
 from nbkit.yaml_text import read_own
@@ -101,17 +102,13 @@ def from_pharaoh(line: str) -> Alignment:
 
 
 def read_pharaoh(path: str | Path) -> Iterator[Alignment]:
-    """The alignments of a Pharaoh-format file, one per line. Raises `DataError` with file and line."""
-    place = Path(path).expanduser()
-    try:
-        with place.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                try:
-                    yield from_pharaoh(line)
-                except NbkitError as error:
-                    raise DataError(str(error), path, number) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read as a Pharaoh-format file: {error}", path) from None
+    """The alignments of a Pharaoh-format file, one per line. Raises `DataError` with file and line, `NbkitError`."""
+    for number, line in read_lines(Path(path).expanduser(), "Pharaoh-format file"):
+        text = good(line)
+        try:
+            yield from_pharaoh(text)
+        except NbkitError as error:
+            raise DataError(str(error), path, number) from None
 
 
 def pairs_digest(pairs: Iterable[TokenPair]) -> str:
@@ -299,7 +296,7 @@ class PharaohAligner:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The digest of the file's links. Raises `DataError` if it cannot be read."""
+        """The digest of the file's links. Raises `NbkitError` if it cannot be read."""
         links = [((to_pharaoh(alignment),), ()) for alignment in read_pharaoh(self.path)]
         return {"aligner": "pharaoh", "links": pairs_digest(links)}
 

@@ -21,7 +21,7 @@ from nbkit.measure import Kappa, check_pairs
 from nbkit.measure.aligners import Alignment, TokenPair, from_pharaoh, required_argument, to_pharaoh, token_pairs
 from nbkit.models import network as networks
 from nbkit.models.answers import is_missing
-from nbkit.models.batching import Budget, windows
+from nbkit.models.batching import windows
 from nbkit.progress import progress_bar
 from nbkit.store import Store
 
@@ -313,58 +313,45 @@ class Bleurt(_Learned):
 
 
 # ----------------------------------------------------------------------------
-# Links from similarities, for a batch of pairs at once: argmax and itermax of simalign.
+# Links from similarities: argmax and itermax of simalign.
 #
 # Source: Jalili Sabet et al. 2020, "SimAlign", §3.1 (Argmax) and §3.2 (IterMax); simalign 0.4 (``inter``,
-# ``itermax``). Of equal similarities the first counts, as in NumPy.
+# ``itermax``). Of equal similarities the first counts.
 
-#: Factor of a similarity in the second round of itermax if one of its two units is already linked.
-_DISCOUNT = 0.9
-# Below every similarity: padding.
-_NOTHING = -1.0
+#: Factors of a similarity in the second round of itermax, by how many of its two units are linked.
+_DISCOUNTS = np.array([1.0, 0.9, 0.0], dtype=np.float32)
 
 
-def argmax(similarity: Tensor, is_pair: Tensor) -> Tensor:
-    """Mutual argmax: units that are each other's most similar one.
+def argmax(similarity: np.ndarray) -> np.ndarray:
+    """Mutual argmax: which units are each other's most similar one.
 
-    similarity: (pairs × source units × target units), in [0, 1]. is_pair: False where a unit is padding; of the same
-    shape. Returns a boolean tensor of that shape.
+    similarity: source units × target units, at least one each, in [0, 1]. Returns a boolean array of that shape.
 
-    >>> import torch
-    >>> similarity = torch.tensor([[[0.9, 0.8], [0.7, 0.1]]])
-    >>> argmax(similarity, torch.ones_like(similarity, dtype=torch.bool)).tolist()
-    [[[True, False], [False, False]]]
+    >>> argmax(np.array([[0.9, 0.8], [0.7, 0.1]])).tolist()
+    [[True, False], [False, False]]
     """
-    import torch
+    best_target, best_source = similarity.argmax(axis=1), similarity.argmax(axis=0)
+    sources = np.flatnonzero(best_source[best_target] == np.arange(len(best_target)))
+    links = np.zeros(similarity.shape, dtype=bool)
+    links[sources, best_target[sources]] = True
+    return links
 
-    similarity = similarity.masked_fill(~is_pair, _NOTHING)
-    best_target = torch.zeros_like(is_pair).scatter_(2, similarity.argmax(2, keepdim=True), True)
-    best_source = torch.zeros_like(is_pair).scatter_(1, similarity.argmax(1, keepdim=True), True)
-    return best_target & best_source & is_pair
 
-
-def itermax(similarity: Tensor, is_pair: Tensor) -> Tensor:
+def itermax(similarity: np.ndarray) -> np.ndarray:
     """Argmax, then once more among the pairs with an unlinked unit: simalign's two rounds.
 
     In the second round similarities are multiplied by 0.9 if one unit is linked, by 0 if both are. Pairs with a side of
-    at most two units, or with a fully linked side, have only the first round. Arguments and result as for `argmax`.
+    at most two units, or with a fully linked side, have only the first round. Argument and result as for `argmax`.
 
-    >>> import torch
-    >>> similarity = torch.tensor([[[0.9, 0.2, 0.8], [0.7, 0.1, 0.6], [0.3, 0.2, 0.2]]])
-    >>> itermax(similarity, torch.ones_like(similarity, dtype=torch.bool)).int().tolist()
-    [[[1, 0, 1], [1, 0, 0], [0, 0, 0]]]
+    >>> itermax(np.array([[0.9, 0.2, 0.8], [0.7, 0.1, 0.6], [0.3, 0.2, 0.2]])).astype(int).tolist()
+    [[1, 0, 1], [1, 0, 0], [0, 0, 0]]
     """
-    import torch
-
-    first = argmax(similarity, is_pair)
-    free_source = ~first.any(2, keepdim=True) & is_pair.any(2, keepdim=True)
-    free_target = ~first.any(1, keepdim=True) & is_pair.any(1, keepdim=True)
-    shorter = torch.minimum(is_pair.any(2).sum(1), is_pair.any(1).sum(1))
-    goes_on = (shorter > 2) & free_source.any(2).any(1) & free_target.any(2).any(1)
-    weight = torch.full_like(similarity, _DISCOUNT)
-    weight = weight.masked_fill(free_source & free_target, 1.0).masked_fill(~free_source & ~free_target, 0.0)
-    second = argmax(similarity * weight, is_pair) & (free_source | free_target)
-    return first | (second & goes_on[:, None, None])
+    first = argmax(similarity)
+    sources, targets = np.any(first, axis=1), np.any(first, axis=0)
+    if min(first.shape) <= 2 or sources.all() or targets.all():
+        return first
+    linked = np.add.outer(sources.astype(int), targets)
+    return first | (argmax(similarity * _DISCOUNTS[linked]) & (linked < 2))
 
 
 METHODS = {"argmax": argmax, "itermax": itermax}
@@ -426,14 +413,11 @@ class Encoder:
             made = self.network(input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True)
             states = torch.nn.functional.normalize(made.hidden_states[self.layer], dim=-1)
         kept = [[place for place, word in enumerate(text.words) if word is not None] for text in batch]
-        return [rows[places] for rows, places in zip(states, kept, strict=True)]
+        return [rows[places].cpu().numpy() for rows, places in zip(states, kept, strict=True)]
 
 
 # ----------------------------------------------------------------------------
 # Alignment without training: words with the most similar contextual vectors in a multilingual encoder.
-
-#: Similarities per batch, for each token of the encoder's batches.
-SIMILARITIES = 64
 
 
 class EmbeddingAligner:
@@ -444,7 +428,7 @@ class EmbeddingAligner:
     12. method: ``itermax`` finds more links, ``argmax`` more reliable ones. device: "auto", "cpu", "cuda".
     store: stores links, pair by pair.
 
-    The links are those of simalign 0.4 with ``token_type="bpe"`` and its defaults, computed for many pairs at once.
+    The links are those of simalign 0.4 with ``token_type="bpe"`` and its defaults.
     Source: Jalili Sabet et al. 2020, "SimAlign".
     """
 
@@ -510,35 +494,11 @@ class EmbeddingAligner:
         vectors = dict(zip(texts, embedded, strict=True))
         words = {text: [word for word in cut.words if word is not None] for text, cut in subwords.items()}
 
-        def match(batch: list[TokenPair]) -> list[Alignment]:
-            linked = _match([(vectors[source], vectors[target]) for source, target in batch], self.method)
-            return [
-                tuple(sorted({(words[source][i], words[target][j]) for i, j in links}))
-                for (source, target), links in zip(batch, linked, strict=True)
-            ]
+        def links(source: tuple[str, ...], target: tuple[str, ...]) -> Alignment:
+            if not words[source] or not words[target]:  # tokens that consist of spaces have no subwords
+                return ()
+            similarity = (vectors[source] @ vectors[target].T + 1) / 2  # of vectors of length 1
+            linked = np.argwhere(METHODS[self.method](similarity)).tolist()
+            return tuple(sorted({(words[source][i], words[target][j]) for i, j in linked}))
 
-        # Tokens that consist of spaces have no subwords. A batch holds units² similarities per pair.
-        filled = [pair for pair in pairs if words[pair[0]] and words[pair[1]]]
-        budget = Budget({"cpu": encoder.budget.tokens * SIMILARITIES}, encoder.budget.device)
-        matched = budget.results(filled, lambda pair: max(len(words[side]) for side in pair) ** 2, match)
-        links = dict(zip(filled, matched, strict=True))
-        return [links.get(pair, ()) for pair in pairs]
-
-
-def _match(batch: list[tuple[Tensor, Tensor]], method: str) -> list[list[list[int]]]:
-    """Links between the vectors of each pair, which have length 1, by their similarity (cosine + 1) / 2."""
-    import torch
-    from torch.nn.utils.rnn import pad_sequence
-
-    sides = [list(side) for side in zip(*batch, strict=True)]
-    sources, targets = (pad_sequence(side, batch_first=True) for side in sides)
-    present = [
-        pad_sequence([torch.ones(len(rows), dtype=torch.bool) for rows in side], batch_first=True).to(sources.device)
-        for side in sides
-    ]
-    similarity = (torch.bmm(sources, targets.transpose(1, 2)) + 1) / 2
-    is_pair = present[0].unsqueeze(2) & present[1].unsqueeze(1)
-    links: list[list[list[int]]] = [[] for _ in batch]
-    for number, source, target in METHODS[method](similarity, is_pair).nonzero().tolist():
-        links[number].append([source, target])
-    return links
+        return [links(*pair) for pair in pairs]

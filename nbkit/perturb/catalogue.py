@@ -11,7 +11,7 @@ import numpy as np
 
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.perturb import reorderings
-from nbkit.perturb.reorderings import NO_DRAWS, Draws, Unit, View
+from nbkit.perturb.reorderings import Draws, Unit, View
 from nbkit.registry import CUSTOM, Registry
 from nbkit.text.sentences import Order, Sentence, Text
 from nbkit.yaml_text import read_own
@@ -320,7 +320,7 @@ def _order(view: View, perturbation: Perturbation, seed: int, draw: int) -> Orde
     An exception of a custom function is reported with the perturbation's name and the sentence.
     """
     _check_annotation(view, perturbation)
-    draws = Draws(seed, perturbation.name, draw, view.sentence.digest) if perturbation.random else NO_DRAWS
+    draws = Draws(seed, perturbation.name, draw, view.sentence.digest)
     thing, text = f"perturbation '{perturbation.name}'", repr(view.sentence.joined)
     try:
         moved = perturbation.function(view, draws)
@@ -329,6 +329,8 @@ def _order(view: View, perturbation: Perturbation, seed: int, draw: int) -> Orde
         raise
     except Exception as error:
         raise NbkitError(f"{thing} failed at {text}: {type(error).__name__}: {error}") from error
+    if draws.used and not perturbation.random:  # its result would be reused for every draw
+        raise NbkitError(f"{thing} draws at random; register it with random=True")
     if moved is None:
         return None
     if not is_permutation:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, permutations
 from math import comb, factorial, prod
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import regex
@@ -364,13 +364,13 @@ def _clumped(row: np.ndarray, share: float, n: int, random: np.random.BitGenerat
 class DerangedPair:
     """A premise and a hypothesis with n orders of each; the j-th of one belongs to the j-th of the other.
 
-    premise, hypothesis: the sentences in the permuted units. An order None leaves its sentence unchanged.
+    premise, hypothesis: the sentences in the permuted units.
     """
 
     premise: Sentence
     hypothesis: Sentence
-    premise_orders: tuple[Order | None, ...]
-    hypothesis_orders: tuple[Order | None, ...]
+    premise_orders: Sequence[Order]
+    hypothesis_orders: Sequence[Order]
 
     @property
     def control(self) -> tuple[str, str]:
@@ -379,15 +379,13 @@ class DerangedPair:
 
     def texts(self) -> list[tuple[str, str]]:
         """The n permuted pairs, premise and hypothesis."""
-        return [
-            (_reordered(self.premise, p), _reordered(self.hypothesis, h))
-            for p, h in zip(self.premise_orders, self.hypothesis_orders, strict=True)
-        ]
+        sides = (self.premise, self.premise_orders), (self.hypothesis, self.hypothesis_orders)
+        return list(zip(*([side.reorder(order) for order in orders] for side, orders in sides), strict=True))
 
 
 def derange_pair(
-    premise: Text, hypothesis: Text, n: int = 100, *, share: float | None = None, hypothesis_only: bool = False,
-    seed: int = 0, unit: PermutedUnit = "word", punctuation: Punctuation = "keep",
+    premise: Text, hypothesis: Text, n: int = 100, *, share: float | None = None, seed: int = 0,
+    unit: PermutedUnit = "word", punctuation: Punctuation = "keep",
 ) -> DerangedPair | None:  # fmt: skip
     """Permute premise and hypothesis *n* times so that no word stays in a position of its form.
 
@@ -400,9 +398,6 @@ def derange_pair(
     share : float, optional
         Share of the words that move together as one block, between 0 and 1. The larger it is, the fewer orders exist: a
         sentence of 12 words has at most 4 · 4! with 75 % of them together.
-    hypothesis_only : bool
-        Permute only the hypotheses (into the same orders), and combine each with the premise in its original order
-        (re-joined).
     seed : int
         Seed of the run.
     unit : {"word", "character"}
@@ -423,8 +418,7 @@ def derange_pair(
 
     References
     ----------
-    "Unnatural Language Inference", §4 (𝓕 on premise and hypothesis, n = 100); Appendix C and Figure 8; Appendix D and
-    Figure 9.
+    "Unnatural Language Inference", §4 (𝓕 on premise and hypothesis, n = 100); Appendix D and Figure 9.
 
     Examples
     --------
@@ -433,26 +427,16 @@ def derange_pair(
     >>> pair = derange_pair(premise, hypothesis)
     >>> len(pair.texts()), pair.texts()[0]
     (100, ('guitar big A is man playing a .', 'man music is making tall The .'))
-    >>> derange_pair(premise, hypothesis, hypothesis_only=True).texts()[0]
-    ('A man is playing a big guitar .', 'man music is making tall The .')
     >>> premise, hypothesis = (Text((Sentence(tuple(words.split()), "en"),)) for words in ("a b c d e .", "f g h i ."))
     >>> derange_pair(premise, hypothesis, 1, share=0.5).texts()
     [('d e a b c .', 'h i g f .')]
     """
     sentences = in_units(premise, unit), in_units(hypothesis, unit)
-    found: list[tuple[Order | None, ...]] = []
-    for sentence, side in zip(sentences, get_args(Side), strict=True):
-        if hypothesis_only and side == "premise":
-            found.append((None,) * n)
-        elif orders := derangements(sentence, n, share=share, seed=seed, side=side, punctuation=punctuation):
-            found.append(tuple(orders))
-        else:
-            return None
-    return DerangedPair(*sentences, *found)
-
-
-def _reordered(sentence: Sentence, order: Order | None) -> str:
-    return sentence.joined if order is None else sentence.reorder(order)
+    how: Any = {"share": share, "seed": seed, "punctuation": punctuation}
+    premises, hypotheses = (
+        derangements(each, n, side=side, **how) for each, side in zip(sentences, get_args(Side), strict=True)
+    )
+    return DerangedPair(*sentences, premises, hypotheses) if premises and hypotheses else None
 
 
 def _moving(sentence: Sentence, punctuation: Punctuation) -> np.ndarray:

@@ -16,7 +16,7 @@ from operator import eq
 from struct import unpack
 from typing import Literal, TypeAlias, get_args
 
-from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.errors import UnknownNameError
 from nbkit.seeding import address
 from nbkit.text.sentences import Sentence, Span, base_noun_phrases
 
@@ -82,16 +82,6 @@ class Draws:
             self._blocks += 1
         self._unused = numbers[n:]
         return sorted(range(n), key=numbers.__getitem__)
-
-
-class _NoDraws(Draws):
-    """The `Draws` of a perturbation that is not registered as random: its result would be reused for every draw."""
-
-    def permutation(self, n: int) -> list[int]:
-        raise NbkitError("a perturbation that draws at random must be registered with random=True")
-
-
-NO_DRAWS = _NoDraws(0, "", 0, b"")
 
 
 # ----------------------------------------------------------------------------
@@ -280,22 +270,22 @@ def verb_swaps(view: View, draws: Draws) -> list[int] | None:
 
 def adverb_verb_swap(view: View, draws: Draws) -> list[int] | None:
     """Each adverb, from left to right, trades places with the closest verb that has not yet done so."""
-    return paired(single_pieces(view), spans(view.classes["adverb"]), view.verbs, closest)
+    return paired(single_pieces(view), spans(view.classes["adverb"]), view.verbs, min)
 
 
 def noun_adj_swap(view: View, draws: Draws) -> list[int] | None:
     """Each noun, from left to right, trades places with the closest adjective that has not yet done so."""
-    return paired(single_pieces(view), spans(view.classes["noun"]), view.classes["adjective"], closest)
+    return paired(single_pieces(view), spans(view.classes["noun"]), view.classes["adjective"], min)
 
 
 def noun_verb_swap(view: View, draws: Draws) -> list[int] | None:
     """Each noun phrase, from left to right, trades places with the closest verb that has not yet done so."""
-    return paired(view.pieces, view.nominals, view.free_verbs, closest)
+    return paired(view.pieces, view.nominals, view.free_verbs, min)
 
 
 def noun_verb_mismatched(view: View, draws: Draws) -> list[int] | None:
     """Each noun phrase, from left to right, trades places with the farthest verb that has not yet done so."""
-    return paired(view.pieces, view.nominals, view.free_verbs, farthest)
+    return paired(view.pieces, view.nominals, view.free_verbs, max)
 
 
 def functional_shuffle(view: View, draws: Draws) -> list[int] | None:
@@ -348,9 +338,6 @@ def _middle(view: View) -> int:
 # ----------------------------------------------------------------------------
 # Exchanging places: what the perturbations by part of speech and the shuffles are made of.
 
-#: Takes places from left to right and a span that holds none of them; returns the index of one of the places.
-Choice: TypeAlias = Callable[[Sequence[int], Span], int]
-
 
 def shuffled(view: View, draws: Draws, places: Sequence[int], *, all_move: bool = False) -> list[int] | None:
     """The tokens at *places* in a random order, every permutation that reads differently being equally likely.
@@ -401,17 +388,19 @@ def _exchanged(view: View, permutation: Sequence[int]) -> list[int]:
 
 
 def paired(
-    pieces: Sequence[Places], blocks: Sequence[Span], partners: Sequence[int], choose: Choice
+    pieces: Sequence[Places], blocks: Sequence[Span], partners: Sequence[int], pick: Callable[..., int]
 ) -> list[int] | None:
-    """Each block, from left to right, trades places with the token that *choose* picks of the partners left over.
+    """Each block, from left to right, trades places with the nearest or the farthest of the partners left over.
 
-    pieces: what moves with each token, as in `View.pieces`.
+    pieces: what moves with each token, as in `View.pieces`. pick: ``min`` for the partner nearest to an edge of the
+    block (neighbours are 1 apart), ``max`` for the farthest; of equally far ones the left one.
     """
     if not blocks or not partners:
         return None
     left_over, moved = list(partners), list(pieces)
-    for block in blocks[: len(partners)]:
-        start, partner = block[0], left_over.pop(choose(left_over, block))
+    for start, end in blocks[: len(partners)]:
+        partner = pick(left_over, key=lambda place: max(start - place, place - end + 1))
+        left_over.remove(partner)
         moved[start], moved[partner] = moved[partner], moved[start]
     return list(chain.from_iterable(moved))
 
@@ -421,18 +410,4 @@ def single_pieces(view: View) -> list[Places]:
     return [(place,) for place in range(view.length)]
 
 
-def closest(places: Sequence[int], block: Span) -> int:
-    """The index of the place closest to an edge of the block (neighbours are 1 apart), the left one on a tie."""
-    return min(range(len(places)), key=lambda index: _distance(places[index], block))
-
-
-def farthest(places: Sequence[int], block: Span) -> int:
-    """The index of the place farthest from an edge of the block, the left one on a tie."""
-    return max(range(len(places)), key=lambda index: _distance(places[index], block))
-
-
 _TRIES = 64
-
-
-def _distance(place: int, block: Span) -> int:
-    return block[0] - place if place < block[0] else place - block[1] + 1

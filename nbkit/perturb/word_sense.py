@@ -24,104 +24,37 @@ import numpy as np
 from nbkit.corpora.homographs import Homograph
 from nbkit.errors import MissingExtraError, NbkitError, install
 from nbkit.store import Store
-from nbkit.text.sentences import ROOT, Sentence, Text
+from nbkit.text.sentences import Sentence, Text
 from nbkit.yaml_text import read_own
 
 # ----------------------------------------------------------------------------
-# Edits of a `Sentence`: one word put in, or one word put in the place of another.
-#
-# Every other token stays as it is, and so do the heads that pointed to it: `Edited.origin` says where it was.
-# Perturbations of word order insert nothing and are elsewhere (`nbkit.perturb.reorderings`).
+# Edits of a `Sentence`: an adjective put in, or in the place of another. Every other token stays as it is, and so do
+# the heads that pointed to it.
 
 
-@dataclass(frozen=True)
-class Edited:
-    """A sentence after an edit.
-
-    sentence: the new sentence. origin: for each of its tokens the index of the same token in the seed, None for the
-    word that is new.
-    """
-
-    sentence: Sentence
-    origin: tuple[int | None, ...]
-
-    @property
-    def new(self) -> int:
-        """Index of the new word."""
-        return self.origin.index(None)
-
-
-def insert_word(sentence: Sentence, at: int, word: str, *, head: int) -> Edited:
-    """*word* put in before token *at*, as an adjective that depends on token *head* (an index before the edit).
-
-    A space follows it. Raises `NbkitError` for places outside the sentence, and for a word with white space in it.
-
-    >>> seed = Sentence(("She", "loves", "spring", "."), "en", (True, True, False, False), heads=(1, -1, 1, 1))
-    >>> edited = insert_word(seed, 2, "hot", head=2)
-    >>> edited.sentence.text, edited.sentence.heads, edited.origin
-    ('She loves hot spring.', (1, -1, 3, 1, 1), (0, 1, None, 2, 3))
-    """
-    _check(sentence, word, at, head)
-    origin = (*range(at), None, *range(at, len(sentence)))
-    moved = [token + (token >= at) for token in range(len(sentence))]
-    new: dict[str, Any] = {"tokens": word, "spaces": True, "deprels": "amod", **_as_adjective(word)}
-    columns = _with(sentence, at, 0, new)
-    if sentence.heads is not None:
-        heads = [ROOT if each == ROOT else moved[each] for each in sentence.heads]
-        columns["heads"] = (*heads[:at], moved[head], *heads[at:])
-    return Edited(replace(sentence, **columns), origin)
-
-
-def replace_word(sentence: Sentence, at: int, word: str) -> Edited:
-    """*word* in the place of token *at*, with its head, its dependents and, at the beginning, its capital letter.
+def put_adjective(sentence: Sentence, at: int, word: str, *, replaces: bool = False) -> Sentence:
+    """*word* put in before token *at*, on which it depends; or in its place, with its head, dependents and capital.
 
     Raises `NbkitError` for a place outside the sentence, and for a word with white space in it.
 
-    >>> seed = Sentence(("New", "spring", "!"), "en", (True, False, False))
-    >>> replace_word(seed, 0, "hot").sentence.text
-    'Hot spring!'
+    >>> seed = Sentence(("Old", "spring", "!"), "en", (True, False, False), heads=(1, -1, 1))
+    >>> edited = put_adjective(seed, 1, "hot")
+    >>> edited.text, edited.heads, put_adjective(seed, 0, "hot", replaces=True).text
+    ('Old hot spring!', (2, 2, -1, 2), 'Hot spring!')
     """
-    _check(sentence, word, at)
-    written = word[:1].upper() + word[1:] if at == 0 and sentence.tokens[0][:1].isupper() else word
-    columns = _with(sentence, at, 1, {"tokens": written, **_as_adjective(word)})
-    origin = tuple(None if token == at else token for token in range(len(sentence)))
-    return Edited(replace(sentence, **columns), origin)
-
-
-def edited_text(text: Text, sentence: int, edited: Edited) -> tuple[Text, tuple[int | None, ...]]:
-    """*text* with its sentence number *sentence* edited, and the origin of each token over the whole text.
-
-    >>> text = Text((Sentence(("Hi", "!"), "en"), Sentence(("Spring", "!"), "en")))
-    >>> edited_text(text, 1, replace_word(text.sentences[1], 0, "winter"))[1]
-    (0, 1, None, 3)
-    """
-    sentences = list(text.sentences)
-    start = sum(len(each) for each in sentences[:sentence])
-    end = start + len(sentences[sentence])
-    sentences[sentence] = edited.sentence
-    own = tuple(None if token is None else token + start for token in edited.origin)
-    return Text(tuple(sentences)), (*range(start), *own, *range(end, len(text)))
-
-
-def _check(sentence: Sentence, word: str, *places: int) -> None:
-    for at in places:
-        if not 0 <= at < len(sentence):
-            raise NbkitError(f"{sentence.joined!r} has {len(sentence)} tokens, but no token {at}")
-    if not word or word.split() != [word]:
+    if not 0 <= at < len(sentence):
+        raise NbkitError(f"{sentence.joined!r} has {len(sentence)} tokens, but no token {at}")
+    if word.split() != [word]:
         raise NbkitError(f"insert one word at a time, found {word!r}")
-
-
-def _as_adjective(word: str) -> dict[str, str]:
-    return {"upos": "ADJ", "lemmas": word.lower(), "feats": "Degree=Pos"}
-
-
-def _with(sentence: Sentence, at: int, gone: int, new: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of *sentence* that it has, with *new* values before place *at*, from which on so many are *gone*."""
-    old = {name: getattr(sentence, name) for name in new}
-    return {
-        name: None if old[name] is None else (*old[name][:at], value, *old[name][at + gone :])
-        for name, value in new.items()
-    }
+    written = word[:1].upper() + word[1:] if replaces and at == 0 and sentence.tokens[0][:1].isupper() else word
+    new: dict[str, Any] = {"tokens": written, "upos": "ADJ", "lemmas": word.lower(), "feats": "Degree=Pos"}
+    if not replaces:
+        new |= {"spaces": True, "deprels": "amod", "heads": at + 1}
+        heads = sentence.heads and tuple(head + (head >= at) for head in sentence.heads)
+        sentence = replace(sentence, heads=heads)
+    old = {name: values for name in new if (values := getattr(sentence, name)) is not None}
+    columns: dict[str, Any] = {name: (*each[:at], new[name], *each[at + replaces :]) for name, each in old.items()}
+    return replace(sentence, **columns)
 
 
 # ----------------------------------------------------------------------------
@@ -149,12 +82,6 @@ def grammar_problem() -> str | None:
     return None
 
 
-def grammar_identity() -> dict[str, Any]:
-    """What the numbers of errors depend on, as far as it is known here."""
-    installed = version("language-tool-python") if find_spec("language_tool_python") else None
-    return {"languagetool": installed, "server": os.environ.get(SERVER)}
-
-
 def grammar_errors(texts: Sequence[str], lang: str, *, store: Store) -> list[int]:
     """How many errors LanguageTool finds in each text, remembered. Raises `MissingExtraError` if it cannot run."""
 
@@ -171,7 +98,14 @@ def grammar_errors(texts: Sequence[str], lang: str, *, store: Store) -> list[int
         finally:
             tool.close()
 
-    config = {"kind": "grammar", "version": 1, "lang": lang, **grammar_identity()}
+    installed = version("language-tool-python") if find_spec("language_tool_python") else None
+    config = {
+        "kind": "grammar",
+        "version": 1,
+        "lang": lang,
+        "languagetool": installed,
+        "server": os.environ.get(SERVER),
+    }
     return [record["errors"] for record in store.records(config, [(text,) for text in texts], compute)]
 
 
@@ -202,8 +136,6 @@ def expected_sense(homograph: Homograph, fillers: Sequence[str], log_p: Sequence
     >>> expected_sense(bat, ["Fledermaus", "Schläger"], [-3.0, -1.0])
     'club'
     """
-    if len(fillers) != len(log_p):
-        raise NbkitError(f"'{homograph.word}': {len(fillers)} translations but {len(log_p)} probabilities")
     values = np.asarray(log_p, dtype=np.float64)
     if not len(values) or not np.isfinite(values).any():
         return None
@@ -215,13 +147,11 @@ def least_biased(biases: Sequence[float] | np.ndarray, share: float) -> np.ndarr
     """The seeds that remain when the *share* of them with the largest bias to a wrong sense is dropped.
 
     The number dropped is rounded to the nearest; of equal biases the later ones go, so that sort by address first where
-    that matters. Raises `NbkitError` if *share* is not one.
+    that matters.
 
     >>> least_biased([0.3, 0.1, 0.2, 0.0, 0.4], 0.2).tolist()
     [True, True, True, True, False]
     """
-    if not 0 <= share < 1:
-        raise NbkitError(f"the share of the seeds must be at least 0 and below 1, not {share}")
     values = np.asarray(biases, dtype=np.float64)
     dropped = round(share * len(values))
     keep = np.ones(len(values), dtype=bool)
@@ -276,29 +206,19 @@ _HYPHENS = ("-", "–", "/")
 
 
 @dataclass(frozen=True)
-class Attractor:
-    """A word that a candidate puts in. upos, feats: as its tagger saw it (``"Degree=Cmp"``), feats "" where unknown."""
-
-    word: str
-    upos: str = "ADJ"
-    feats: str = ""
-
-
-@dataclass(frozen=True)
 class Candidate:
     """One edit of a seed sentence.
 
     kind: one of `PERTURBATIONS`. seed: a parsed sentence. homograph: the homograph's token. noun: the token that the
-    attractor modifies (the homograph itself in IH and RH). replaced: the adjective that goes, None for insertions.
-    attested: whether the attractor was seen modifying the homograph in the seed's sense (IH, RH), or the noun.
+    attractor, an adjective, modifies (the homograph itself in IH and RH). replaced: the adjective that goes, None for
+    insertions.
     """
 
     kind: str
     seed: Sentence
     homograph: int
     noun: int
-    attractor: Attractor
-    attested: bool
+    attractor: str
     replaced: int | None = None
 
     @property
@@ -307,30 +227,38 @@ class Candidate:
         return self.noun if self.replaced is None else self.replaced
 
     @property
-    def edited(self) -> Edited:
+    def edited(self) -> Sentence:
         """The sample: the seed with the attractor in it."""
-        word = self.attractor.word
-        if self.replaced is None:
-            return insert_word(self.seed, self.noun, word, head=self.noun)
-        return replace_word(self.seed, self.replaced, word)
+        return put_adjective(self.seed, self.place, self.attractor, replaces=self.replaced is not None)
 
 
-def adjective(candidate: Candidate) -> bool:
-    """The attractor is an adjective, of letters alone."""
-    return candidate.attractor.upos == "ADJ" and candidate.attractor.word.isalpha()
+def edited_text(text: Text, number: int, candidate: Candidate) -> tuple[Text, tuple[int | None, ...]]:
+    """*text* with its sentence *number* edited; for each token its index before the edit, None for the new one.
+
+    >>> text = Text((Sentence(("Hi", "!"), "en"), Sentence(("Spring", "!"), "en")))
+    >>> edited_text(text, 1, Candidate("IH", text.sentences[1], 0, 0, "hot"))[1]
+    (0, 1, None, 2, 3)
+    """
+    sentences = list(text.sentences)
+    place = sum(map(len, sentences[:number])) + candidate.place
+    sentences[number] = candidate.edited
+    kept = range(place + (candidate.replaced is not None), len(text))
+    return Text(tuple(sentences)), (*range(place), None, *kept)
+
+
+def letters(candidate: Candidate) -> bool:
+    """The attractor is of letters alone."""
+    return candidate.attractor.isalpha()
 
 
 def positive(candidate: Candidate) -> bool:
     """The attractor is neither a comparative nor a superlative.
 
     >>> seed = Sentence(("spring",), "en", upos=("NOUN",), heads=(-1,), deprels=("root",))
-    >>> [positive(Candidate("IH", seed, 0, 0, Attractor(word, "ADJ", feats), True))
-    ...  for word, feats in [("hot", "Degree=Pos"), ("hotter", "Degree=Cmp"), ("best", "")]]
-    [True, False, False]
+    >>> [positive(Candidate("IH", seed, 0, 0, word)) for word in ("hot", "best")]
+    [True, False]
     """
-    feats = candidate.attractor.feats
-    compared = "Degree=Cmp" in feats or "Degree=Sup" in feats
-    return not compared and candidate.attractor.word.lower() not in _words()["compared"]
+    return candidate.attractor.lower() not in _words()["compared"]
 
 
 def no_compound(candidate: Candidate) -> bool:
@@ -354,35 +282,31 @@ def alone(candidate: Candidate) -> bool:
     return all(seed.upos[token] != "ADJ" for token in beside)
 
 
-def attested(candidate: Candidate) -> bool:
-    """The attractor was seen modifying the homograph in the seed's sense, or the other noun."""
-    return candidate.attested
-
-
 def another_word(candidate: Candidate) -> bool:
     """The attractor is neither the homograph nor the adjective that it replaces."""
     seed, tokens = candidate.seed, [each for each in (candidate.homograph, candidate.replaced) if each is not None]
     present = {column[token].lower() for column in (seed.tokens, seed.lemmas) if column for token in tokens}
-    return candidate.attractor.word.lower() not in present
+    return candidate.attractor.lower() not in present
 
 
 def one_word(candidate: Candidate) -> bool:
     """Nothing but the one word differs from the seed: neither an article before it (*a*, *an*) nor a capital letter.
 
     >>> seed = Sentence(("a", "spring"), "en", upos=("DET", "NOUN"), heads=(1, -1), deprels=("det", "root"))
-    >>> [one_word(Candidate("IH", seed, 1, 1, Attractor(word), True)) for word in ("hot", "old", "useful")]
+    >>> [one_word(Candidate("IH", seed, 1, 1, word)) for word in ("hot", "old", "useful")]
     [True, False, True]
     """
     seed, place = candidate.seed, candidate.place
     if candidate.replaced is None and not any(token.isalnum() for token in seed.tokens[:place]):
         return False  # the noun begins the sentence: its capital letter would go
     before = seed.tokens[place - 1].lower() if place else ""
-    return before not in ("a", "an") or before == article_of(candidate.attractor.word)
+    return before not in ("a", "an") or before == article_of(candidate.attractor)
 
 
-#: The rules of §3.1 by name, and that a sample is one edit of one word.
+#: The rules of §3.1 by name, and that a sample is one edit of one word. That the attractor was seen with its noun is
+#: checked by `candidates`.
 CONSTRAINTS: dict[str, Callable[[Candidate], bool]] = {
-    rule.__name__: rule for rule in (adjective, positive, no_compound, alone, attested, another_word, one_word)
+    rule.__name__: rule for rule in (letters, positive, no_compound, alone, another_word, one_word)
 }
 
 
@@ -392,7 +316,7 @@ def broken(candidate: Candidate) -> list[str]:
 
 
 def candidates(
-    seed: Sentence, homograph: int, attractors: Iterable[Attractor], modifiers: Mapping[str, Iterable[str]],
+    seed: Sentence, homograph: int, attractors: Iterable[str], modifiers: Mapping[str, Iterable[str]],
     own: Iterable[str], *, kinds: Iterable[str] = tuple(PERTURBATIONS), excluded: Iterable[int] = (),
 ) -> Iterator[Candidate]:  # fmt: skip
     """All candidates of a seed that keep every constraint, in the order of the kinds, of the places and of
@@ -400,14 +324,14 @@ def candidates(
 
     attractors: the adjectives that are attractors of a wrong sense. modifiers: the adjectives seen with each noun, by
     the noun's lemma. own: those seen with the homograph in the seed's sense. excluded: tokens that are no other noun
-    (further homographs). Raises `NbkitError` for a seed without a tree, and for an unknown kind.
+    (further homographs). Raises `NbkitError` for a seed without a tree.
 
     >>> seed = Sentence(("in", "the", "spring", "we", "saw", "old", "trees"), "en",
     ...     upos=("ADP", "DET", "NOUN", "PRON", "VERB", "ADJ", "NOUN"), heads=(2, 2, 4, 4, -1, 6, 4),
     ...     deprels=("case", "det", "obl", "nsubj", "root", "amod", "obj"),
     ...     lemmas=("in", "the", "spring", "we", "see", "old", "tree"))
-    >>> found = candidates(seed, 2, [Attractor("hot"), Attractor("tall")], {"tree": ["tall", "old"]}, ["hot"])
-    >>> [(each.kind, each.edited.sentence.text) for each in found]
+    >>> found = candidates(seed, 2, ["hot", "tall"], {"tree": ["tall", "old"]}, ["hot"])
+    >>> [(each.kind, each.edited.text) for each in found]
     [('IH', 'in the hot spring we saw old trees'), ('RnH', 'in the spring we saw tall trees')]
     """
     if seed.upos is None or seed.heads is None or seed.deprels is None:
@@ -417,15 +341,13 @@ def candidates(
     of_homograph, excluded = frozenset(own), {homograph, *excluded}
     others = [token for token, tag in enumerate(seed.upos) if tag == "NOUN" and token not in excluded]
     for kind in kinds:
-        if kind not in PERTURBATIONS:
-            raise NbkitError(f"unknown perturbation '{kind}'; there are: {', '.join(PERTURBATIONS)}")
         for noun in [homograph] if kind in ("IH", "RH") else others:
             lemma = (seed.lemmas or seed.tokens)[noun].lower()
             seen = of_homograph if noun == homograph else known.get(lemma, frozenset())
             # Most are not seen: cheaper than the constraint of each.
-            fitting = [attractor for attractor in attractors if attractor.word in seen]
+            fitting = [attractor for attractor in attractors if attractor in seen]
             for replaced in [None] if kind in ("IH", "InH") else adjectives_of(seed, noun):
-                edits = (Candidate(kind, seed, homograph, noun, each, True, replaced) for each in fitting)
+                edits = (Candidate(kind, seed, homograph, noun, each, replaced) for each in fitting)
                 yield from (candidate for candidate in edits if not broken(candidate))
 
 

@@ -403,36 +403,29 @@ class Entry:
     """A phrase ready for matching.
 
     number: its place in the list. needed: the forms of the words that must be there, by wording. bases: `Phrase.bases`.
-    anchors: forms of which every match has one, with at most so many pieces *before* and *after* it.
     """
 
     phrase: Phrase
     number: int
     needed: tuple[tuple[frozenset[str], ...], ...]
     bases: dict[str, str] = field(repr=False)
-    anchors: frozenset[str] = field(repr=False)
-    before: int
-    after: int
 
 
 def phrase_index(phrases: Iterable[Phrase]) -> dict[str, list[Entry]]:
     """Index phrases by the forms of each wording's rarest word: a text without these does not hold the phrase."""
-    listed = list(phrases)
-    wordings = [wording for phrase in listed for wording in phrase.wordings]
-    shared = Counter(form for wording in wordings for form in frozenset().union(*_needed(wording)))
+    entries = [
+        Entry(phrase, number, tuple(map(_needed, phrase.wordings)), phrase.bases)
+        for number, phrase in enumerate(phrases)
+    ]
+    shared = Counter(form for entry in entries for needed in entry.needed for form in frozenset().union(*needed))
+
+    def rank(forms: frozenset[str]) -> tuple[int, int]:
+        """How many wordings share a word, fewest first; of equal ones the longest."""
+        return max(map(shared.__getitem__, forms)), -max(map(len, forms))
+
     index: dict[str, list[Entry]] = {}
-    for number, phrase in enumerate(listed):
-        anchored = [(wording, _rarest(wording, shared)) for wording in phrase.wordings]
-        entry = Entry(
-            phrase,
-            number,
-            needed=tuple(map(_needed, phrase.wordings)),
-            bases=phrase.bases,
-            anchors=frozenset().union(*(wording[place].recognised for wording, place in anchored)),
-            before=max(_most_pieces(wording[:place]) for wording, place in anchored),
-            after=max(_most_pieces(wording[place + 1 :]) for wording, place in anchored),
-        )
-        for form in entry.anchors:
+    for entry in entries:
+        for form in frozenset().union(*(min(needed, key=rank) for needed in entry.needed)):
             index.setdefault(form, []).append(entry)
     return index
 
@@ -440,17 +433,6 @@ def phrase_index(phrases: Iterable[Phrase]) -> dict[str, list[Entry]]:
 def _needed(wording: Wording) -> tuple[frozenset[str], ...]:
     """The forms of each word that must be there."""
     return tuple(part.recognised for part in wording if part.words and not part.optional)
-
-
-def _rarest(wording: Wording, shared: dict[str, int]) -> int:
-    """The place of the part that must be there and that the fewest wordings share; of equal ones the longest."""
-    forms = {place: part.recognised for place, part in enumerate(wording) if part.words and not part.optional}
-    return min(forms, key=lambda place: (max(map(shared.__getitem__, forms[place])), -max(map(len, forms[place]))))
-
-
-def _most_pieces(parts: Wording) -> int:
-    """How many pieces *parts* could have, each with a hyphen before or after it."""
-    return sum(part.longest or 1 for part in parts) + len(parts)
 
 
 # ----------------------------------------------------------------------------
@@ -587,14 +569,13 @@ class PhraseMatcher:
         if name not in self._matchers:
             self._matchers[name] = Matcher(self._vocab, validate=False)
             self._matchers[name].add(name, patterns(entry.phrase.wordings), greedy="LONGEST")
-        around, base = row.around(entry), entry.bases.get
-        words = row.texts[around]
+        base = entry.bases.get
         lemmas = [  # a form that the phrase itself has counts before its lemma: *an* of "an arm and a leg" is no *a*
             lower if base(lower) == lower else base(lemma) or base(lower) or lemma or word
-            for lemma, lower, word in zip(row.lemmas[around], row.lowers[around], words, strict=True)
+            for lemma, lower, word in zip(row.lemmas, row.lowers, row.texts, strict=True)
         ]
-        offset, document = around.start, Doc(self._vocab, words=words, lemmas=lemmas)
-        places = (row.trimmed(offset + start, offset + end) for _, start, end in self._matchers[name](document))
+        document = Doc(self._vocab, words=row.texts, lemmas=lemmas)
+        places = (row.trimmed(start, end) for _, start, end in self._matchers[name](document))
         return sorted({place for place in places if not row.is_amount(place[1])})
 
 
@@ -638,13 +619,6 @@ class _Row:
             offset += len(sentence.text) + len(sentence.separator)
         self.texts, self.lemmas, self.tokens, self.starts, self.ends = map(list, zip(*cut, strict=True))
         self.lowers = list(map(str.lower, self.texts))
-
-    def around(self, entry: Entry) -> slice:
-        """The pieces that a match of *entry* could have."""
-        anchors = entry.anchors
-        words = enumerate(zip(self.lemmas, self.lowers, strict=True))
-        places = [place for place, word in words if not anchors.isdisjoint(word)]
-        return slice(max(places[0] - entry.before, 0), places[-1] + entry.after + 1) if places else slice(0, 0)
 
     def trimmed(self, start: int, end: int) -> tuple[int, int]:
         """The range without hyphens and endings at its edges, which belong to no word inside."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.errors import DataError
+from nbkit.errors import DataError, NbkitError
 from nbkit.measure.aligners import (
     linked_tokens,
     load_aligner,
@@ -36,7 +36,7 @@ def test_a_malformed_line_is_named_with_file_and_line(tmp_path, field):
 
 
 def test_no_file_and_no_text_are_named(tmp_path):
-    with pytest.raises(DataError, match=r"nowhere\.align"):
+    with pytest.raises(NbkitError, match=r"Pharaoh-format file .*nowhere\.align cannot be read"):
         list(read_pharaoh(tmp_path / "nowhere.align"))
     (tmp_path / "binary.align").write_bytes(b"\xff\xfe0-0")
     with pytest.raises(DataError, match=r"binary\.align"):

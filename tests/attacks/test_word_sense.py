@@ -10,7 +10,6 @@ from nbkit.corpora.homographs import own_homographs
 from nbkit.errors import NbkitError
 from nbkit.perturb.word_sense import (
     CONSTRAINTS,
-    Attractor,
     Candidate,
     adjectives_of,
     article_of,
@@ -40,35 +39,33 @@ TWO = parsed("The/DET/3/det long/ADJ/3/amod old/ADJ/3/amod spring/NOUN/4/nsubj e
 @pytest.mark.parametrize(
     ("constraint", "candidate"),
     [
-        ("adjective", Candidate("IH", PLAIN, 2, 2, Attractor("very", "ADV"), True)),
-        ("positive", Candidate("IH", PLAIN, 2, 2, Attractor("hotter", "ADJ", "Degree=Cmp"), True)),
-        ("positive", Candidate("IH", PLAIN, 2, 2, Attractor("best"), True)),
+        ("letters", Candidate("IH", PLAIN, 2, 2, "so-called")),
+        ("positive", Candidate("IH", PLAIN, 2, 2, "best")),
         (
             "no_compound",
             Candidate("IH", parsed("The/DET/2/det steel/NOUN/2/compound spring/NOUN/3/nsubj broke/VERB/-1/root"),
-                      2, 2, Attractor("hot"), True),
+                      2, 2, "hot"),
         ),
         (
             "no_compound",  # the tree does not say so, but a noun stands directly behind it
             Candidate("IH", parsed("The/DET/2/det spring/NOUN/2/nmod water/NOUN/3/nsubj ran/VERB/-1/root"),
-                      1, 1, Attractor("hot"), True),
+                      1, 1, "hot"),
         ),
         (
             "no_compound",
             Candidate("IH", parsed("The/DET/3/det hot/X/3/dep -/PUNCT/3/punct spring/NOUN/4/nsubj ran/VERB/-1/root"),
-                      3, 3, Attractor("hot"), True),
+                      3, 3, "hot"),
         ),
-        ("alone", Candidate("IH", OLD, 2, 2, Attractor("hot"), True)),
-        ("alone", Candidate("RH", TWO, 3, 3, Attractor("hot"), True, replaced=2)),
-        ("attested", Candidate("IH", PLAIN, 2, 2, Attractor("hot"), False)),
-        ("another_word", Candidate("RH", OLD, 2, 2, Attractor("old"), True, replaced=1)),
+        ("alone", Candidate("IH", OLD, 2, 2, "hot")),
+        ("alone", Candidate("RH", TWO, 3, 3, "hot", replaced=2)),
+        ("another_word", Candidate("RH", OLD, 2, 2, "old", replaced=1)),
         (
             "one_word",  # "a spring" would become "an old spring"
-            Candidate("IH", parsed("A/DET/1/det spring/NOUN/2/nsubj ran/VERB/-1/root"), 1, 1, Attractor("old"), True),
+            Candidate("IH", parsed("A/DET/1/det spring/NOUN/2/nsubj ran/VERB/-1/root"), 1, 1, "old"),
         ),
         (
             "one_word",  # "Springs" would lose its capital letter
-            Candidate("IH", parsed("Springs/NOUN/1/nsubj ran/VERB/-1/root"), 0, 0, Attractor("hot"), True),
+            Candidate("IH", parsed("Springs/NOUN/1/nsubj ran/VERB/-1/root"), 0, 0, "hot"),
         ),
     ],
 )  # fmt: skip
@@ -77,10 +74,10 @@ def test_each_constraint_is_broken_alone(constraint, candidate):
 
 
 def test_every_constraint_has_such_a_sentence_and_a_good_candidate_breaks_none():
-    assert broken(Candidate("IH", PLAIN, 2, 2, Attractor("hot"), True)) == []
-    assert broken(Candidate("RH", OLD, 2, 2, Attractor("hot"), True, replaced=1)) == []
+    assert broken(Candidate("IH", PLAIN, 2, 2, "hot")) == []
+    assert broken(Candidate("RH", OLD, 2, 2, "hot", replaced=1)) == []
     assert list(CONSTRAINTS) == [
-        "adjective", "positive", "no_compound", "alone", "attested", "another_word", "one_word",
+        "letters", "positive", "no_compound", "alone", "another_word", "one_word",
     ]  # fmt: skip
 
 
@@ -90,12 +87,12 @@ def test_an_adjective_behind_a_comma_does_not_stand_beside():
         "After/ADP/5/case a/DET/5/det long/ADJ/5/amod ,/PUNCT/4/punct fallow/ADJ/5/amod winter/NOUN/7/obl "
         "spring/NOUN/7/nsubj came/VERB/-1/root"
     )
-    assert broken(Candidate("RnH", seed, 6, 5, Attractor("eternal"), True, replaced=4)) == ["no_compound"]
+    assert broken(Candidate("RnH", seed, 6, 5, "eternal", replaced=4)) == ["no_compound"]
     apart = parsed(
         "After/ADP/5/case a/DET/5/det long/ADJ/5/amod ,/PUNCT/4/punct fallow/ADJ/5/amod winter/NOUN/8/obl "
         ",/PUNCT/5/punct spring/NOUN/8/nsubj came/VERB/-1/root"
     )
-    assert broken(Candidate("RnH", apart, 7, 5, Attractor("eternal"), True, replaced=4)) == []
+    assert broken(Candidate("RnH", apart, 7, 5, "eternal", replaced=4)) == []
 
 
 SEED = parsed(
@@ -105,9 +102,9 @@ SEED = parsed(
 
 
 def test_all_kinds_of_candidates():
-    attractors = [Attractor(word) for word in ("big", "dark", "tall", "wooden")]
+    attractors = ["big", "dark", "tall", "wooden"]
     found = list(candidates(SEED, 6, attractors, {"man": ["tall", "big"], "cave": ["dark"]}, ["big", "wooden"]))
-    texts = [(each.kind, each.attractor.word, each.edited.sentence.joined) for each in found]
+    texts = [(each.kind, each.attractor, each.edited.joined) for each in found]
     assert texts == [
         ("RH", "big", "The young man saw the big bat in the cave"),
         ("RH", "wooden", "The young man saw the wooden bat in the cave"),
@@ -120,21 +117,19 @@ def test_all_kinds_of_candidates():
 
 
 def test_no_sample_differs_by_more_than_one_word():
-    attractors = [Attractor(word) for word in ("big", "dark", "old", "tall", "young")]
+    attractors = ["big", "dark", "old", "tall", "young"]
     everything = {noun: ["big", "dark", "old", "tall", "young"] for noun in ("man", "cave", "bat")}
     found = list(candidates(SEED, 6, attractors, everything, everything["bat"]))
     assert len(found) > 10
     for each in found:
-        steps = difflib.SequenceMatcher(a=SEED.tokens, b=each.edited.sentence.tokens, autojunk=False).get_opcodes()
+        steps = difflib.SequenceMatcher(a=SEED.tokens, b=each.edited.tokens, autojunk=False).get_opcodes()
         changed = [step for step in steps if step[0] != "equal"]
         assert len(changed) == 1 and max(changed[0][2] - changed[0][1], changed[0][4] - changed[0][3]) == 1
 
 
-def test_unparsed_seeds_and_unknown_kinds_are_refused():
+def test_unparsed_seeds_are_refused():
     with pytest.raises(NbkitError, match="parse it first"):
         list(candidates(Sentence(("spring",), "en"), 0, [], {}, []))
-    with pytest.raises(NbkitError, match="unknown perturbation 'XH'"):
-        list(candidates(SEED, 6, [], {}, [], kinds=["XH"]))
 
 
 def test_modifiers_before_the_noun_and_articles():
@@ -149,9 +144,5 @@ def test_filters():
     fillers = sense_fillers(bat)
     assert expected_sense(bat, fillers, [0.0 if word == "Fledermaus" else -9.0 for word in fillers]) == "animal"
     assert expected_sense(bat, fillers, [float("-inf")] * len(fillers)) is None and expected_sense(bat, [], []) is None
-    with pytest.raises(NbkitError, match="2 probabilities"):
-        expected_sense(bat, fillers[:1], [0.0, 1.0])
     assert least_biased([1.0] * 10, 0.1).tolist() == [True] * 9 + [False] and least_biased([], 0.1).tolist() == []
-    with pytest.raises(NbkitError, match="share"):
-        least_biased([1.0], 1.0)
     assert is_fluent([1.2, 1.3], [1.0, 1.0], 0.2).tolist() == [True, False]

@@ -11,22 +11,22 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
-import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from nbkit import yaml_text
 from nbkit.corpora.sandbox import homograph_lexicon
-from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem, closest
+from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem, schema_problems
 from nbkit.files import expand_path, read_text
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.registry import Registry
-from nbkit.yaml_text import line_of
+from nbkit.yaml_text import Location, lines_of, read_own, texts
 
 # ----------------------------------------------------------------------------
 # What a homograph lexicon is: words, their senses, and the translations that distinguish the senses.
@@ -123,8 +123,7 @@ class Homograph:
 
     def conflicts(self) -> list[Conflict]:
         """The translations that occur in more than one cluster, or in one and among the ambiguous ones."""
-        listed = [*((cluster.name, cluster.translations) for cluster in self.clusters), ("ambiguous", self.ambiguous)]
-        return find_conflicts(self.word, listed)
+        return find_conflicts(self.word, self.clusters, self.ambiguous)
 
     @cached_property
     def by_key(self) -> dict[str, SenseCluster]:
@@ -148,22 +147,19 @@ class Homograph:
         return self.by_key.get(translation_key(lemma))
 
 
-def find_conflicts(word: str, clusters: Iterable[tuple[str, Iterable[str]]]) -> list[Conflict]:
-    """The translations that occur in more than one of (name, translations), sorted.
+def find_conflicts(word: str, clusters: Iterable[SenseCluster], ambiguous: Iterable[str] = ()) -> list[Conflict]:
+    """The translations that occur in more than one cluster, or in one and among the *ambiguous* ones, sorted.
 
-    >>> [conflict.translation for conflict in find_conflicts("bar", [("rod", ["Riegel"]), ("piece", ["riegel"])])]
+    >>> rod, piece = SenseCluster("rod", frozenset({"Riegel"})), SenseCluster("piece", frozenset({"riegel"}))
+    >>> [conflict.translation for conflict in find_conflicts("bar", [rod, piece])]
     ['Riegel']
     """
-    seen: dict[str, list[tuple[str, str]]] = {}
-    for name, translations in clusters:
-        for translation in sorted(translations):
-            places = seen.setdefault(translation_key(translation), [])
-            if name not in [place for place, _ in places]:
-                places.append((name, translation))
+    seen: dict[str, dict[str, str]] = {}
+    for cluster in (*clusters, SenseCluster("ambiguous", frozenset(ambiguous))):
+        for translation in sorted(cluster.translations):
+            seen.setdefault(translation_key(translation), {}).setdefault(cluster.name, translation)
     return [
-        Conflict(word, places[0][1], tuple(name for name, _ in places))
-        for _, places in sorted(seen.items())
-        if len(places) > 1
+        Conflict(word, next(iter(found.values())), tuple(found)) for _, found in sorted(seen.items()) if len(found) > 1
     ]
 
 
@@ -229,82 +225,99 @@ OnConflict: TypeAlias = Literal["raise", "drop"]
 
 
 _THING = "homograph lexicon"
-_FILE_KEYS = ("source", "target", "homographs")
 
 
-_SENSE_KEYS = ("sense", "gloss", "translations", "ambiguous")
+def _stripped(word: str) -> str:
+    if not (word := word.strip(_AROUND)):
+        raise ValueError("expected text")
+    return word
 
 
-@dataclass
-class _Cluster:
-    name: str
-    line: int
-    translations: dict[str, int] = field(default_factory=dict)  # each with its line
-    gloss: str = ""
+_Text: TypeAlias = Annotated[str, AfterValidator(_stripped)]
 
 
-@dataclass
-class _Entry:
-    word: str
-    line: int
-    clusters: list[_Cluster] = field(default_factory=list)
-    ambiguous: dict[str, int] = field(default_factory=dict)
-    shared: dict[str, set[str]] = field(default_factory=dict)  # the clusters of each, where they are known
+class _Sense(BaseModel):
+    """A sense in the project's YAML, or the ambiguous translations of a word."""
 
-    def share(self, translation: str, cluster: str) -> None:
-        self.shared.setdefault(translation_key(translation), set()).add(cluster)
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
-    def conflicts(self, path: Path) -> list[Conflict]:
-        """Translations in several clusters, each with the line of the last one."""
-        listed = [*((each.name, each.translations) for each in self.clusters), ("ambiguous", self.ambiguous)]
-        lines: dict[str, int] = {}
-        for _, translations in listed:
-            for each, line in translations.items():
-                lines[translation_key(each)] = max(lines.get(translation_key(each), self.line), line)
-        found = find_conflicts(self.word, listed)
-        return [each._replace(place=f"{path.name}:{lines[translation_key(each.translation)]}") for each in found]
+    sense: _Text | None = None
+    gloss: _Text = ""
+    translations: list[_Text] | None = Field(None, min_length=1)
+    ambiguous: list[_Text] | None = None
 
-    def drop(self, conflict: Conflict) -> None:
-        """Make the translation of a conflict ambiguous."""
-        key = translation_key(conflict.translation)
-        for cluster in self.clusters:
-            cluster.translations = {
-                each: line for each, line in cluster.translations.items() if translation_key(each) != key
-            }
-        self.ambiguous[conflict.translation] = self.line
-        for name in set(conflict.clusters) - {"ambiguous"}:
-            self.share(conflict.translation, name)
+    @model_validator(mode="after")
+    def _is_either(self) -> _Sense:
+        if self.ambiguous is not None and self.model_fields_set != {"ambiguous"}:
+            raise ValueError("write 'ambiguous' as a separate entry")
+        for key in ("sense", "translations"):
+            if self.ambiguous is None and getattr(self, key) is None:
+                raise ValueError(f"a sense lacks '{key}'")
+        return self
+
+
+class _File(BaseModel):
+    """A lexicon in the project's YAML."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: _Text
+    target: _Text
+    homographs: dict[str, list[_Sense]]
+
+
+class _PublishedCluster(BaseModel):
+    """A cluster in the published JSON."""
+
+    senses: list[_Text] = Field(alias="[SENSES]")
+    glosses: list[tuple[str, ...]] = Field([], alias="[SOURCE GLOSSES]")
+    ambiguous: list[_Text] = Field([], alias="[AMBIGUOUS SENSES]")
+    misleading: list[_Text] = Field([], alias="[BLACKLISTED SENSES]")
+
+
+class _Entry(NamedTuple):
+    """What a file lists of a homograph, before it is checked. shared: as of `Homograph`."""
+
+    clusters: Sequence[SenseCluster]
+    ambiguous: Collection[str] = ()
+    shared: Mapping[str, Collection[str]] = {}
+
+
+def _read(path: Path, schema: Any, what: str, expected: str) -> tuple[Any, Callable[[Location, str], int]]:
+    """The content of a file by *schema*, and a function for lines. Raises `DataError` with file and line.
+
+    what: what errors of another syntax begin with. expected: what a file of another kind should be. The function gives
+    the last line below a location in which a translation stands, or that of the location itself for "".
+    """
+    lines, values = lines_of(read_text(path, _THING), str(path), what)
+    if not isinstance(values, dict):
+        raise DataError(f"expected {expected}", path, 1)
+
+    def line(location: Location, translation: str) -> int:
+        same = (place for place, text in texts(values, ()) if translation_key(text) == translation_key(translation))
+        found = (lines.known[place] for place in same if place[: len(location)] == location)
+        return max(found, default=lines.known[location])
+
+    try:
+        return TypeAdapter(schema).validate_python(values), line
+    except ValidationError as error:
+        fields = (*_File.model_fields, *_Sense.model_fields)
+        place, message = next(schema_problems(error.errors(), lambda place: fields, "key"))
+        raise DataError(f"{'.'.join(map(str, place))}: {message}", path, lines.line(place)) from None
 
 
 def read_yaml(path: Path, name: str, *, on_conflict: OnConflict = "raise") -> HomographLexicon:
     """The lexicon in a YAML file of the project's schema. Raises `DataError` with file and line."""
-    root = yaml_text.compose(read_text(path, _THING), path, "invalid YAML")
-    sections = _mapping(root, path, "source, target and homographs", _FILE_KEYS)
-    for key in _FILE_KEYS:
-        if key not in sections:
-            raise DataError(f"'{key}' is missing; expected source, target and homographs", path, 1)
-    src, tgt = (_scalar(sections[key], path, key) for key in ("source", "target"))
-    words = _mapping(sections["homographs"], path, "homographs with their senses")
-    entries = [_yaml_entry(word, node, path) for word, node in words.items()]
-    return _lexicon(entries, path, name, src, tgt, on_conflict)
-
-
-def _yaml_entry(word: str, node: yaml.Node, path: Path) -> _Entry:
-    entry = _Entry(word, line_of(node))
-    for item in _items(node, path, f"{word}: expected a list of senses"):
-        values = _mapping(item, path, f"{word}: sense, gloss and translations", _SENSE_KEYS)
-        if "ambiguous" in values:
-            if len(values) > 1:
-                raise DataError(f"{word}: write 'ambiguous' as a separate entry", path, line_of(item))
-            entry.ambiguous |= _words(values["ambiguous"], path, word)
-            continue
-        for key in ("sense", "translations"):
-            if key not in values:
-                raise DataError(f"{word}: a sense lacks '{key}'", path, line_of(item))
-        name = _scalar(values["sense"], path, f"{word}: sense")
-        gloss = _scalar(values["gloss"], path, f"{word}: gloss") if "gloss" in values else ""
-        entry.clusters.append(_Cluster(name, line_of(item), _words(values["translations"], path, word), gloss))
-    return entry
+    file, line = _read(path, _File, "invalid YAML", "source, target and homographs")
+    entries = {
+        word: _Entry(
+            [SenseCluster(each.sense, frozenset(each.translations), each.gloss) for each in senses if each.sense],
+            {word for each in senses for word in each.ambiguous or ()},
+        )
+        for word, senses in file.homographs.items()
+    }
+    src, tgt = file.source, file.target
+    return _lexicon(entries, lambda word, each: line(("homographs", word), each), path, name, src, tgt, on_conflict)
 
 
 def read_published(path: Path, name: str, src: str, tgt: str, *, on_conflict: OnConflict = "raise") -> HomographLexicon:
@@ -314,35 +327,20 @@ def read_published(path: Path, name: str, src: str, tgt: str, *, on_conflict: On
     stripped; repeats within a cluster count once. The published file has no language codes: pass them as *src* and
     *tgt*. It is read as the YAML that it is, whose nodes know their lines.
     """
-    root = yaml_text.compose(read_text(path, _THING), path, "invalid JSON")
-    entries = []
-    for word, clusters in _mapping(root, path, "homographs with their clusters").items():
-        entry = _Entry(word, line_of(clusters))
-        for number, values in _mapping(clusters, path, f"{word}: numbered clusters").items():
-            _published_cluster(entry, number, values, path)
-        entries.append(entry)
-    return _lexicon(entries, path, name, src, tgt, on_conflict)
-
-
-def _published_cluster(entry: _Entry, number: str, node: yaml.Node, path: Path) -> None:
-    thing, line = f"{entry.word}, cluster {number}", line_of(node)
-    fields = _mapping(node, path, f"{thing}: an object with [SENSES]")
-    if "[SENSES]" not in fields:
-        raise DataError(f"{thing}: expected [SENSES], found {', '.join(fields) or 'nothing'}", path, line)
-    senses, *outside = (
-        _words(fields[key], path, f"{thing}, {key}") if key in fields else {}
-        for key in ("[SENSES]", "[AMBIGUOUS SENSES]", "[BLACKLISTED SENSES]")
-    )
-    ambiguous = outside[0] | outside[1]
-    entry.ambiguous |= ambiguous
-    if senses:
-        gloss: Any = fields.get("[SOURCE GLOSSES]")
-        while isinstance(gloss, yaml.SequenceNode) and gloss.value:  # the text of the first pair
-            gloss = gloss.value[0]
-        text = gloss.value.strip() if isinstance(gloss, yaml.ScalarNode) else ""
-        entry.clusters.append(_Cluster(number, line, senses, text))
-        for word in ambiguous:
-            entry.share(word, number)
+    schema = dict[str, dict[str, _PublishedCluster]]
+    words, line = _read(path, schema, "invalid JSON", "homographs with their clusters")
+    entries = {}
+    for word, numbered in words.items():
+        clusters, shared = [], defaultdict[str, set[str]](set)
+        for number, each in numbered.items():
+            if each.senses:
+                gloss = each.glosses[0][0] if each.glosses else ""
+                clusters.append(SenseCluster(number, frozenset(each.senses), gloss.strip()))
+                for translation in (*each.ambiguous, *each.misleading):
+                    shared[translation_key(translation)].add(number)
+        ambiguous = {one for each in numbered.values() for one in (*each.ambiguous, *each.misleading)}
+        entries[word] = _Entry(clusters, ambiguous, shared)
+    return _lexicon(entries, lambda word, each: line((word,), each), path, name, src, tgt, on_conflict)
 
 
 class MucowItem(NamedTuple):
@@ -375,82 +373,44 @@ def mucow_homographs(
 
     Wrong words that are nowhere right belong to a sense "other". Raises `DataError` with file and line.
     """
-    entries: dict[str, _Entry] = {}
-    wrong: dict[str, dict[str, int]] = {}
-    for number, item in enumerate(read_mucow(path), start=1):
-        entry = entries.setdefault(item.word, _Entry(item.word, number))
-        if all(each.translations.keys() != {*item.right} for each in entry.clusters):
-            entry.clusters.append(_Cluster(item.right[0], number, dict.fromkeys(item.right, number)))
-        wrong.setdefault(item.word, {}).update(dict.fromkeys(item.wrong, number))
-    for word, entry in entries.items():
-        known = {each for cluster in entry.clusters for each in cluster.translations}
-        if rest := {each: line for each, line in wrong[word].items() if each not in known}:
-            entry.clusters.append(_Cluster("other", entry.line, rest))
-    return _lexicon(entries.values(), path, name, src, tgt, on_conflict)
+    items = read_mucow(path)
+
+    def line(word: str, translation: str) -> int:
+        own = [(number, item) for number, item in enumerate(items, start=1) if item.word == word]
+        listed = [number for number, item in own if translation in item.right]
+        return listed[-1] if listed else own[0][0]
+
+    entries = {}
+    for word in dict.fromkeys(item.word for item in items):
+        own = [item for item in items if item.word == word]
+        senses = {frozenset(item.right): item.right[0] for item in reversed(own)}
+        clusters = [SenseCluster(first, words) for words, first in reversed(senses.items())]
+        if rest := {each for item in own for each in item.wrong}.difference(*senses):
+            clusters.append(SenseCluster("other", frozenset(rest)))
+        entries[word] = _Entry(clusters)
+    return _lexicon(entries, line, path, name, src, tgt, on_conflict)
 
 
 def _lexicon(
-    entries: Iterable[_Entry], path: Path, name: str, src: str, tgt: str, on_conflict: OnConflict
-) -> HomographLexicon:
+    entries: Mapping[str, _Entry], line: Callable[[str, str], int], path: Path, name: str, src: str, tgt: str,
+    on_conflict: OnConflict,
+) -> HomographLexicon:  # fmt: skip
+    """The lexicon of what a file lists. line: where a translation of a word stands, or the word itself with ""."""
     homographs, dropped = {}, []
-    for entry in entries:
-        conflicts = entry.conflicts(path)
+    for word, entry in entries.items():
+        conflicts = find_conflicts(word, entry.clusters, entry.ambiguous)
+        places = [line(word, each.translation) for each in conflicts]
         if conflicts and on_conflict == "raise":
-            raise DataError(str(conflicts[0]), path, int(conflicts[0].place.rpartition(":")[2]))
-        for conflict in conflicts:
-            entry.drop(conflict)
-        dropped += conflicts
-        if dropped:  # a sense that lost all of its translations can never be identified
-            entry.clusters = [cluster for cluster in entry.clusters if cluster.translations]
-        clusters = tuple(SenseCluster(each.name, frozenset(each.translations), each.gloss) for each in entry.clusters)
-        shared = {key: frozenset(names) for key, names in entry.shared.items()}
+            raise DataError(str(conflicts[0]), path, places[0])
+        dropped += [each._replace(place=f"{path.name}:{at}") for each, at in zip(conflicts, places, strict=True)]
         try:
-            homographs[entry.word] = Homograph(entry.word, clusters, frozenset(entry.ambiguous), shared)
+            homographs[word] = _changed(word, entry, [{"ambiguous": [each.translation]} for each in conflicts])
         except NbkitError as error:
-            raise DataError(str(error), path, entry.line) from None
+            raise DataError(str(error), path, line(word, "")) from None
     try:
         return HomographLexicon(name, src, tgt, homographs, tuple(dropped))
     except NbkitError as error:
         raise DataError(str(error), path) from None
-
-
-def _mapping(node: yaml.Node | None, path: Path, what: str, keys: Sequence[str] = ()) -> dict[str, yaml.Node]:
-    """The values of a mapping by key. keys: those that there are; none: any."""
-    if not isinstance(node, yaml.MappingNode):
-        thing, colon, expected = what.rpartition(": ")
-        raise DataError(f"{thing}{colon}expected {expected}", path, line_of(node) if node else 1)
-    found: dict[str, yaml.Node] = {}
-    for key_node, value in node.value:
-        key = _scalar(key_node, path, "name")
-        if keys and key not in keys:
-            guess = closest(key, keys)
-            way_out = f"did you mean '{guess}'?" if guess else f"there are: {', '.join(keys)}"
-            raise DataError(f"unknown '{key}'; {way_out}", path, line_of(key_node))
-        if key in found:
-            raise DataError(f"'{key}' is listed twice", path, line_of(key_node))
-        found[key] = value
-    return found
-
-
-def _items(node: yaml.Node, path: Path, problem: str) -> list[yaml.Node]:
-    if not isinstance(node, yaml.SequenceNode):
-        raise DataError(problem, path, line_of(node))
-    return node.value
-
-
-def _words(node: yaml.Node, path: Path, thing: str) -> dict[str, int]:
-    """The translations in a list, each with its line."""
-    listed = _items(node, path, f"{thing}: expected a list of translations")
-    words = {_scalar(item, path, f"{thing}: translation").strip(_AROUND): line_of(item) for item in listed}
-    if "" in words:
-        raise DataError(f"{thing}: translation: expected text", path, words[""])
-    return words
-
-
-def _scalar(node: yaml.Node, path: Path, what: str) -> str:
-    if not isinstance(node, yaml.ScalarNode) or not str(node.value).strip():
-        raise DataError(f"{what}: expected text", path, line_of(node))
-    return str(node.value).strip()
 
 
 # ----------------------------------------------------------------------------
@@ -495,17 +455,18 @@ def repaired(lexicon: HomographLexicon, repairs: Mapping[str, Sequence[Mapping[s
     """
     homographs = dict(lexicon.homographs)
     for word in repairs.keys() & homographs.keys():
-        homographs[word] = _repaired(homographs[word], repairs[word])
+        own = homographs[word]
+        homographs[word] = _changed(word, _Entry(own.clusters, own.ambiguous, own.shared), repairs[word])
     return replace(lexicon, homographs=homographs)
 
 
-def _repaired(homograph: Homograph, changes: Sequence[Mapping[str, Any]]) -> Homograph:
-    senses: dict[str, set[str]] = {each.name: set(each.translations) for each in homograph.clusters}
-    glosses = {each.name: each.gloss for each in homograph.clusters}
-    ambiguous, shared = set(homograph.ambiguous), {key: set(names) for key, names in homograph.shared.items()}
+def _changed(word: str, entry: _Entry, changes: Sequence[Mapping[str, Any]]) -> Homograph:
+    """The homograph that an entry is after *changes* (see `repaired`); senses without a translation are dropped."""
+    senses = [(each.name, set(each.translations), each.gloss) for each in entry.clusters]
+    ambiguous, shared = set(entry.ambiguous), {key: set(names) for key, names in entry.shared.items()}
     for change in changes:
         moved = {translation_key(each): each for each in change.get("translations", change.get("ambiguous", ()))}
-        for name, words in senses.items():
+        for name, words, _ in senses:
             taken = {each for each in words if translation_key(each) in moved}
             words -= taken
             for each in taken if "ambiguous" in change else ():
@@ -514,17 +475,21 @@ def _repaired(homograph: Homograph, changes: Sequence[Mapping[str, Any]]) -> Hom
         if "ambiguous" in change:
             ambiguous.update(moved.values())
             continue
-        sense = senses.setdefault(change["sense"], set())
-        sense.update(moved.values())
-        for merged in change.get("merges", ()):
-            sense |= senses.pop(merged)
-            for names in shared.values():
-                if merged in names:
-                    names.remove(merged)
-                    names.add(change["sense"])
-    clusters = (SenseCluster(name, frozenset(words), glosses.get(name, "")) for name, words in senses.items() if words)
+        if change["sense"] not in [name for name, _, _ in senses]:
+            senses.append((change["sense"], set(), ""))
+        merged = {change["sense"], *change.get("merges", ())}
+        whole = set(moved.values()).union(*(words for name, words, _ in senses if name in merged))
+        senses = [
+            (name, whole if name == change["sense"] else words, gloss)
+            for name, words, gloss in senses
+            if name == change["sense"] or name not in merged
+        ]
+        for key, names in shared.items():
+            if names & merged:
+                shared[key] = names - merged | {change["sense"]}
+    clusters = tuple(SenseCluster(name, frozenset(words), gloss) for name, words, gloss in senses if words)
     same = {key: frozenset(names) for key, names in shared.items()}
-    return Homograph(homograph.word, tuple(clusters), frozenset(ambiguous), same)
+    return Homograph(word, clusters, frozenset(ambiguous), same)
 
 
 # ----------------------------------------------------------------------------
@@ -634,7 +599,7 @@ def _repairs(pair: str) -> dict[str, Any]:
     place = Path(__file__).with_name(f"repairs-{pair}.yaml")
     if not place.is_file():
         raise NbkitError(f"homograph lexicon: there are no repairs for {pair}; drop '+repairs'")
-    return yaml_text.load(place.read_text(encoding="utf-8"), place)[1]
+    return read_own(place)
 
 
 #: What may stand behind a lexicon.

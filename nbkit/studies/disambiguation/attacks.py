@@ -13,7 +13,6 @@ import pandas as pd
 from nbkit import models
 from nbkit.measure.senses import MEASURES, SenseCounts
 from nbkit.perturb.word_sense import (
-    Attractor,
     Candidate,
     candidates,
     edited_text,
@@ -109,17 +108,17 @@ def _of_seed(params: DisambiguationParams, pair: Mapping[Any, Any], known: Sense
     adjectives = sorted({*own, *(each for of_noun in modifiers.values() for each in of_noun)})
     # The wrong sense beside which an attractor occurs most often; one that never occurs beside one is none.
     towards = {each: max(wrong, key=lambda name: known.frequency(each, word, name)) for each in adjectives}
-    attractors = [Attractor(each) for each in adjectives if known.frequency(each, word, towards[each])]
+    attractors = [each for each in adjectives if known.frequency(each, word, towards[each])]
     others = [place for place, lemma in enumerate(lemmas) if lemma in lexicon and place != homograph]
     for each in candidates(seed, homograph, attractors, modifiers, own, kinds=params.kinds, excluded=others):
-        yield _sample(pair, text, number, each, known, towards[each.attractor.word])
+        yield _sample(pair, text, number, each, known, towards[each.attractor])
 
 
 def _sample(
     pair: Mapping[Any, Any], text: Text, number: int, candidate: Candidate, known: SenseCounts, adversarial: str
 ) -> dict[str, Any]:
-    sample, origin = edited_text(text, number, candidate.edited)
-    attractor, seed = candidate.attractor.word, candidate.seed
+    sample, origin = edited_text(text, number, candidate)
+    attractor, seed = candidate.attractor, candidate.seed
     name = [pair["key"], candidate.kind, attractor, candidate.noun, candidate.replaced, number]
     place, token = place_of(sample, origin.index(None)), origin.index(pair["token"])
     item = item_id(pair["item"], candidate.kind, attractor, candidate.noun, candidate.replaced, number)
