@@ -33,6 +33,7 @@ from nbquantities.relations import (
     Relation,
     converted,
     digits_of,
+    in_the_range_of,
     in_unit,
     meanings,
     name_in,
@@ -409,6 +410,8 @@ def _in_another_unit(quantity: Quantity, side: Iterable[Quantity], other: Iterab
     What stands in brackets behind another of its own side is often rounded twice: *six metres (18 feet)*.
     """
     if any(converted(each, quantity) for each in other if each.kind == "measure" and each.unit != quantity.unit):
+        return True
+    if any(in_the_range_of(each, quantity) for each in other if each.kind == "decade"):
         return True
     measures = [each for each in side if each.kind == "measure" and each.unit != quantity.unit]
     before = [each for each in measures if 0 <= quantity.span[0] - each.span[1] < 12]

@@ -206,13 +206,16 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         "",
         (a, b),
         text[a:b],
-        WEAK if weak or (kind == "percent" and value == 100) else 1.0,  # wholly
+        WEAK if weak else 1.0,
         number.localised,
         also=also,
         parts=tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in runs),
         lexical=number.form == "article" or part_of_word or (not digits and value == 0),
     )
-    return measured(text, quantity, rules) if kind == "cardinal" else quantity
+    if kind == "cardinal":
+        quantity = measured(text, quantity, rules)
+    unsaid = quantity.value in shared_data()["unsaid"].get(quantity.unit or quantity.kind, ())
+    return replace(quantity, certainty=WEAK) if unsaid else quantity
 
 
 def _need_no_digits(text: str, span: tuple[int, int], value: Fraction, kind: Kind, rules: Rules, counted: bool) -> bool:

@@ -82,11 +82,11 @@ def measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
         return replace(quantity, kind="permille")
     if before := next(rules.before.finditer(text[max(0, a - 8) : a]), None):
         money = replace(quantity, kind="money", unit=before[1])
-        scale = re.match("[mk](?![A-Za-z])", text[b : b + 2])
+        scale = re.match("(?:bn|[mk])(?![A-Za-z])", text[b : b + 3])
         if scale is None:
             return money
-        thousands = 1000 if scale[0] == "k" else 10**6
-        return replace(money, value=quantity.value * thousands, span=(a, b + 1), surface=text[a : b + 1])
+        b += len(scale[0])
+        return replace(money, value=quantity.value * _LETTERS[scale[0]], span=(a, b), surface=text[a:b])
     after = rules.unit(text, b)
     of = rules.patterns["of"].match(text, b) if after is None else None
     if of and (quantity.value >= 10**6 or quantity.value < 1):
@@ -113,6 +113,8 @@ def measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     return replace(quantity, kind=kind, unit=name, also=also, lexical=False, soft=soft)
 
 
+#: Behind an amount of money, in any language: £125m.
+_LETTERS = {"k": 10**3, "m": 10**6, "bn": 10**9}
 #: Before the number: 摂氏90度.
 _SCALE_OF_DEGREES = Lookup(shared_data()["before_degrees"].items(), after=" ?$")
 #: Marks of inches and feet, and the quotation mark that each may close.

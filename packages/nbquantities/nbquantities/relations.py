@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -57,6 +57,8 @@ def relation(a: Quantity, b: Quantity) -> Relation | None:
         decade, other = (a, b) if a.kind == "decade" else (b, a)
         if decade.value == 100 * (other.value - 1) and (other.kind in ORDINAL or other.unit == "century"):
             return Relation("equivalent", "century")
+        if in_the_range_of(decade, other):
+            return Relation("equivalent", "degrees")
     if kinds == {"identifier"} and a.value == b.value and all(re.search(r"[^\W\d_]", q.surface) for q in (a, b)):
         return Relation("equivalent", "identifier")
     if kinds & SHARES.keys():
@@ -190,15 +192,27 @@ def converted(a: Quantity, b: Quantity) -> Relation | None:
                 return Relation("equivalent", "duration")
             continue
         alike = one.endswith("_per_hour") == other.endswith("_per_hour")
-        amounts = [in_unit(a.value, one, other)]
-        if amounts[0] is None and not alike:  # a speed, where one side lacks *per hour*
-            amounts = [in_unit(a.value, one.removesuffix("_per_hour"), other.removesuffix("_per_hour"))]
-        if a.unit == "degree" and {one, other} == {"degree_Fahrenheit", "degree_Celsius"}:  # a difference
-            amounts.append(a.value * (Fraction(5, 9) if one == "degree_Fahrenheit" else Fraction(9, 5)))
-        for amount in amounts:
-            if amount is not None and abs(amount - b.value) <= _tolerance(b):
-                return Relation("equivalent" if alike else "tolerable", f"≈ {float(amount):.6g}")
+        there, back = in_unit(a.value, one, other), in_unit(b.value, other, one)
+        if there is None and not alike:  # a speed, where one side lacks *per hour*
+            one, other = one.removesuffix("_per_hour"), other.removesuffix("_per_hour")
+            there, back = in_unit(a.value, one, other), in_unit(b.value, other, one)
+        amounts = [(there, back)]
+        if "degree" in (a.unit, b.unit) and {one, other} == {"degree_Fahrenheit", "degree_Celsius"}:  # a difference
+            ratio = Fraction(5, 9) if one == "degree_Fahrenheit" else Fraction(9, 5)
+            amounts.append((a.value * ratio, b.value / ratio))
+        for there, back in amounts:
+            if there is None or back is None:
+                continue
+            if abs(there - b.value) <= _tolerance(b) or abs(back - a.value) <= _tolerance(a):
+                return Relation("equivalent" if alike else "tolerable", f"≈ {float(there):.6g}")
     return None
+
+
+def in_the_range_of(decade: Quantity, measure: Quantity) -> bool:
+    """Whether degrees Celsius are within a decade of degrees Fahrenheit (*in the 80s*), to a degree."""
+    low, high = (in_unit(decade.value + last, "degree_Fahrenheit", "degree_Celsius") for last in (0, 9))
+    in_degrees = measure.unit in ("degree", "degree_Celsius") and decade.value < 100
+    return in_degrees and low is not None and high is not None and low - 1 < measure.value < high + 1
 
 
 def _tolerance(quantity: Quantity) -> Fraction:
@@ -217,6 +231,7 @@ def _counted(value: Fraction, unit: str) -> dict[str, Fraction]:
     return found
 
 
+@lru_cache(1 << 12)
 def in_unit(value: Fraction, unit: str, other: str) -> Fraction | None:
     """A value in another unit, None if it cannot be converted."""
     registry = pint_registry()
