@@ -386,4 +386,5 @@ def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list
             return []  # an ordinal: une neuvième place
     weak = numerator == 1 or share >= 1
     quarters = (_made(match, int(numerator), "cardinal"),) if share.denominator in (1, 2, 4) else ()  # of a year
-    return [_made(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
+    fraction = _made(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)
+    return [measured(text, fraction, rules)]

@@ -196,14 +196,12 @@ def converted(a: Quantity, b: Quantity) -> Relation | None:
         if there is None and not alike:  # a speed, where one side lacks *per hour*
             one, other = one.removesuffix("_per_hour"), other.removesuffix("_per_hour")
             there, back = in_unit(a.value, one, other), in_unit(b.value, other, one)
-        amounts = [(there, back)]
+        amounts = [(there, back)] if one != other else []
         if "degree" in (a.unit, b.unit) and {one, other} == {"degree_Fahrenheit", "degree_Celsius"}:  # a difference
             ratio = Fraction(5, 9) if one == "degree_Fahrenheit" else Fraction(9, 5)
             amounts.append((a.value * ratio, b.value / ratio))
         for there, back in amounts:
-            if there is None or back is None:
-                continue
-            if abs(there - b.value) <= _tolerance(b) or abs(back - a.value) <= _tolerance(a):
+            if there is not None and back is not None and (_is_rounded(there, b) or _is_near(back, a)):
                 return Relation("equivalent" if alike else "tolerable", f"≈ {float(there):.6g}")
     return None
 
@@ -215,10 +213,18 @@ def in_the_range_of(decade: Quantity, measure: Quantity) -> bool:
     return in_degrees and low is not None and high is not None and low - 1 < measure.value < high + 1
 
 
-def _tolerance(quantity: Quantity) -> Fraction:
-    """How far a converted amount may be off; degrees have their zero anywhere, so that half of one is always within."""
-    within = min(_rounding(quantity.value), abs(quantity.value) * MOST_ROUNDED)
-    return max(within, Fraction(1, 2)) if quantity.unit.startswith("degree") else within
+def _is_rounded(exact: Fraction, written: Quantity) -> bool:
+    """Whether *written* is a conversion as it is rounded in texts; degrees may be cut off, and have their zero anywhere."""
+    off, value = exact - written.value, abs(written.value)
+    if written.unit.startswith("degree") and -1 <= 2 * off < 2:
+        return True
+    return abs(off) <= min(_rounding(value), value * MOST_ROUNDED)
+
+
+def _is_near(exact: Fraction, written: Quantity) -> bool:
+    """Whether *written*, from which was converted, is the closest that could be written in its unit."""
+    value = abs(written.value)
+    return abs(exact - written.value) <= min(max(_last_place(value) / 2, value / 100), value / 10)
 
 
 def _counted(value: Fraction, unit: str) -> dict[str, Fraction]:
@@ -250,15 +256,21 @@ def _pint_name(unit: str) -> str:
     return re.sub("^(square|cubic)_", r"\1 ", unit).replace("_per_", " per ")
 
 
+def _last_place(value: Fraction) -> Fraction:
+    """The last place of a number in digits: 1, or a tenth, a hundredth … of it."""
+    place = Fraction(1)
+    while (value / place).denominator > 1 and place > Fraction(1, 10**9):
+        place /= 10
+    return place
+
+
 def _rounding(value: Fraction) -> Fraction:
     """Half a unit of the last place that is written, of five where a five stands there; one percent at least.
 
     >>> [float(_rounding(Fraction(value))) for value in ("15", "160", "24688", "1.83")]
     [2.5, 5.0, 246.88, 0.0183]
     """
-    place = Fraction(1)
-    while (value / place).denominator > 1 and place > Fraction(1, 10**9):
-        place /= 10
+    place = _last_place(value)
     while value and (value / place) % 10 == 0 and place < 10**30:
         place *= 10
     steps = 5 if (value / place) % 10 == 5 else 1

@@ -27,7 +27,7 @@ _AROUND = {
     "few": ("START", "END"),
     "vague_before": (r"(?<!\w)", r"\s+$"),
     "dotted": ("", ""),
-    "of": (SPACE, ""),
+    "of": (SPACE, r"(?:(?<=['’])|(?!\w))"),
 }
 
 
