@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 from nbquantities import relations
 from nbquantities.dates import find_dates
+from nbquantities.exchange import Span, exchanges
 from nbquantities.kinds import find_quantities, has_word_for_few, is_year, with_ends
 from nbquantities.language import check_text
 from nbquantities.measures import Quantity
@@ -41,7 +42,8 @@ from nbquantities.relations import (
     short_unit,
 )
 
-Span: TypeAlias = tuple[int, int]
+#: Certainty of an exchange, which is seen by what stands around the numbers.
+_SEEN = 0.8
 #: Maximum number of unmatched quantities on one side that are compared one by one with those of the other.
 MOST_COMPARED = 50
 
@@ -125,7 +127,11 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
             inferred = set()  # a month of the source is not carried over: the target's stands in its place
         verdicts += _unmatched(left, right, verdicts, (source, target), few, inferred)
     ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
-    verdicts += _exchanged(source, target, [v for v in verdicts if id(v.source) not in dated], ranges)
+    pairs = [(v.source, v.target) for v in verdicts if v.source and v.target and v.grade != "wrong"]
+    undated = [pair for pair in pairs if id(pair[0]) not in dated]
+    verdicts += [
+        Verdict("wrong", "exchanged", *pair, certainty=_SEEN) for pair in exchanges(source, target, undated, ranges)
+    ]
     return sorted(verdicts, key=_place)
 
 
@@ -215,6 +221,8 @@ def _may_fall_apart(quantity: Quantity, halves: Sequence[Quantity], text: str) -
     A decimal is its halves only around its unit, and nothing else (*3 Euro 99*), or as a date; groups of digits are the
     same digit by digit (*0800 123* is not *800 123*).
     """
+    if quantity.kind == "clock" and [half.span for half in halves] != sorted(half.span for half in halves):
+        return False
     if any(half.kind == "date" for half in halves):
         return True
     if re.fullmatch(r"\d+(?: \d+)+", quantity.surface):
@@ -481,58 +489,3 @@ def _name(quantity: Quantity) -> str:
 def _power_of_ten(ratio: Fraction) -> bool:
     whole = ratio.numerator if ratio.denominator == 1 else ratio.denominator if ratio.numerator == 1 else 0
     return whole > 1 and set(str(whole)) == {"1", "0"} if whole < 10**40 else False
-
-
-# ----------------------------------------------------------------------------
-# Two quantities that were exchanged: both are there, each beside the other's neighbour.
-
-_BESIDE = re.compile(r"[^\w.,;:()]{0,3}([^\W\d_]{3,40}|[A-Z]{2,10})")
-_BEFORE = re.compile(r"([^\W\d_]{3,40})[^\w.,;:()]{0,3}$")
-#: Certainty of an exchange that is seen by the words or the order alone.
-_SEEN = 0.8
-
-
-def _exchanged(
-    source: str, target: str, verdicts: Sequence[Verdict], ranges: Collection[tuple[Span, Span]]
-) -> Iterator[Verdict]:
-    pairs = [
-        (v.source, v.target) for v in verdicts if v.grade != "wrong" and v.source and v.target and not v.source.parts
-    ]
-    if not 2 <= len(pairs) <= MOST_COMPARED:
-        return
-    pairs.sort(key=lambda pair: pair[0].span)
-    done: set[int] = set()
-    for i, (a, b) in enumerate(pairs):
-        for k in range(i + 1, len(pairs)):
-            c, d = pairs[k]
-            if i in done or k in done or a.value == c.value or b.lexical or d.lexical:
-                continue
-            if a.kind != c.kind or b.kind != d.kind:
-                continue
-            if _turned(b, d) if (a.span, c.span) in ranges else _crossed(source, target, a, b, c, d):
-                done |= {i, k}
-                yield Verdict("wrong", "exchanged", a, d, certainty=_SEEN)
-
-
-def _turned(low: Quantity, high: Quantity) -> bool:
-    """Whether the ends of a range stand side by side the other way round."""
-    return 0 < low.span[0] - high.span[1] <= 8
-
-
-def _crossed(source: str, target: str, a: Quantity, b: Quantity, c: Quantity, d: Quantity) -> bool:
-    """Whether *b* stands beside the neighbour of *c*, and *d* beside that of *a*."""
-    ours, theirs = _neighbours(source, a), _neighbours(source, c)
-    return bool((ours & _neighbours(target, d)) - theirs - _neighbours(target, b)) and bool(
-        (theirs & _neighbours(target, b)) - ours - _neighbours(target, d)
-    )
-
-
-def _neighbours(text: str, quantity: Quantity) -> set[str]:
-    """The names and words beside a quantity."""
-    start, end = quantity.span
-    found = {
-        m[1].lower()
-        for m in (_BESIDE.match(text[end : end + 60]), _BEFORE.search(text[max(0, start - 60) : start]))
-        if m
-    }
-    return {word for word in found if len(word) > 2}

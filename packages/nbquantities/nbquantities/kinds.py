@@ -140,7 +140,7 @@ def _joining(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
 
 _MORE = _joining("more").pattern
 #: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
-_JOIN = _joining("share", f"-?{SPACE}?(?:[-–—~～〜/x×,、&]|", f"|,{SPACE}?){SPACE}?(?:{_MORE}{SPACE})?")
+JOIN = _joining("share", f"-?{SPACE}?(?:[-–—~～〜/x×,、&]|", f"|,{SPACE}?){SPACE}?(?:{_MORE}{SPACE})?")
 #: Between the ends of a range; *and* only after *between*.
 _TO = _joining("range", f"{SPACE}?(?:[-–—~～〜至到]|", f"){SPACE}?")
 _APART = _joining("range", r"[,;.–—(，、。]|(?<!\w)(?:", r")(?!\w)")
@@ -273,7 +273,7 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
                 result[-1] = after = replace(after, value=full, also=(*after.also, after.value))
         if percent_first and quantity.kind == "percent" and after.kind == "cardinal" and _TO.fullmatch(gap):
             result[-1] = after = replace(after, kind="percent")  # yüzde 30 ila 43
-        result.append(_shared(quantity, after, gap) if _JOIN.fullmatch(gap) else quantity)
+        result.append(_shared(quantity, after, gap) if JOIN.fullmatch(gap) else quantity)
     return result[::-1]
 
 

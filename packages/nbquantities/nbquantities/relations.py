@@ -68,6 +68,8 @@ def relation(a: Quantity, b: Quantity) -> Relation | None:
         one = fraction.value.numerator == 1 and "/" not in fraction.surface
         if one and other.value == fraction.value.denominator > 2 and not other.unit:
             return Relation("equivalent", "one of so many")
+    if kinds == {"date", "measure"} and a.unit != b.unit:
+        return None
     if kinds == {"date"} and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
         return None
     equal, units = _equal(a, b), _unit_relation(a, b)
