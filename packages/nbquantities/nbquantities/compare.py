@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from nbquantities import relations
 from nbquantities.dates import find_dates
-from nbquantities.exchange import Span, exchanges
+from nbquantities.exchange import exchanges
 from nbquantities.kinds import find_quantities, has_word_for_few, is_year, with_ends
 from nbquantities.language import check_text
 from nbquantities.measures import Quantity

@@ -216,7 +216,7 @@ def in_the_range_of(decade: Quantity, measure: Quantity) -> bool:
 
 
 def _is_rounded(exact: Fraction, written: Quantity) -> bool:
-    """Whether *written* is a conversion as it is rounded in texts; degrees may be cut off, and have their zero anywhere."""
+    """Whether *written* is a conversion as texts round it; degrees may be cut off, and have their zero anywhere."""
     off, value = exact - written.value, abs(written.value)
     if written.unit.startswith("degree") and -1 <= 2 * off < 2:
         return True
