@@ -16,10 +16,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
 
 from nbquantities import relations
-from nbquantities.dates import find_dates
+from nbquantities.dates import Date, find_dates
 from nbquantities.exchange import exchanges
 from nbquantities.kinds import find_quantities, has_word_for_few, is_year, with_ends
 from nbquantities.language import check_text
@@ -108,14 +107,15 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     check_text(target)
     whole = _of_source(source, src)
     left = with_ends(whole)
-    closed = _closed(target, {abs(quantity.value) for quantity in left})
+    closed = _closed(target, left)
     right = [_opened(quantity, target, closed) for quantity in with_ends(find_quantities(closed, tgt))]
     left, right = _without_dashes(left, target), _without_dashes(right, source)
     if not left and not right:
         return []
     verdicts: list[Verdict] = []
-    dated = _dated((source, left, src), (closed, right, tgt), verdicts)
-    months = {id(day): date.month for dates in find_dates(closed, right, tgt) for date in dates for day in date.days}
+    dates = find_dates(source, left, src), find_dates(closed, right, tgt)
+    dated = _dated(*dates, verdicts)
+    months = {id(day): date.month for readings in dates[1] for date in readings for day in date.days}
     left, right = ([quantity for quantity in side if id(quantity) not in dated] for side in (left, right))
     left, right = _matched(left, right, verdicts)
     left, right = _by_parts(left, right, verdicts, closed)
@@ -154,12 +154,15 @@ def _of_source(source: str, src: str) -> tuple[Quantity, ...]:
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:([.,]) \d{3}(?!\d))(?:\1 \d{3}(?!\d))*")
 
 
-def _closed(target: str, values: Collection[Fraction]) -> str:
-    """*target* with *8, 800* as *8,800* where this is one of *values*; spaces stand before the number, of one length.
+def _closed(target: str, quantities: Iterable[Quantity]) -> str:
+    """*target* with *8, 800* as *8,800* where one of *quantities* is; spaces stand before the number, of one length.
 
-    >>> _closed("from 8, 800 yen or 5, 300", {Fraction(8800)})
+    >>> _closed("from 8, 800 yen or 5, 300", find_quantities("8,800 yen", "en"))
     'from  8,800 yen or 5, 300'
     """
+    if _SPACED.search(target) is None:
+        return target
+    values = {abs(quantity.value) for quantity in quantities}
     return _SPACED.sub(
         lambda m: m[0].replace(" ", "").rjust(len(m[0])) if Fraction(re.sub(r"\D", "", m[0])) in values else m[0],
         target,
@@ -185,7 +188,7 @@ def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
         return begins or re.search(rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{digits}(?!\d)", other) is not None
 
     return [
-        replace(q, also=(*q.also, -q.value)) if q.value < 0 and q.surface[0] in "-－–" and dashed(q) else q
+        replace(q, also=(*q.also, -q.value)) if q.surface[0] in "-－–" and q.value < 0 and dashed(q) else q
         for q in quantities
     ]
 
@@ -251,15 +254,12 @@ def _shown(quantity: Quantity | None) -> str:
     return quantity.surface
 
 
-_Side: TypeAlias = tuple[str, Sequence[Quantity], str]
-
-
-def _dated(left: _Side, right: _Side, verdicts: list[Verdict]) -> set[int]:
+def _dated(left: Sequence[list[Date]], right: Sequence[list[Date]], verdicts: list[Verdict]) -> set[int]:
     """Match dates as wholes; the identities of the quantities that are judged by it, on both sides.
 
     A date of the source that is none of the target's, while one of these has its day for a month, was turned round.
     """
-    sources, targets = find_dates(*left)[:MOST_COMPARED], find_dates(*right)[:MOST_COMPARED]
+    sources, targets = list(left[:MOST_COMPARED]), list(right[:MOST_COMPARED])
     judged: set[int] = set()
     for wrong in (False, True):
         for readings in list(sources):
