@@ -80,8 +80,8 @@ def measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     a, b = quantity.span
     if rules.patterns["permille"].match(text, b):
         return replace(quantity, kind="permille")
-    if before := next(rules.before.finditer(text[max(0, a - 8) : a]), None):
-        money = replace(quantity, kind="money", unit=before[1])
+    if currency := rules.before.search(text[max(0, a - 8) : a]):
+        money = replace(quantity, kind="money", unit=currency)
         scale = re.match("(?:bn|[mk])(?![A-Za-z])", text[b : b + 3])
         if scale is None:
             return money
@@ -101,8 +101,8 @@ def measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     name, end = after
     if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[end : end + 2]):
         return quantity  # a second tree
-    if name == "degree" and (scale_before := next(_SCALE_OF_DEGREES.finditer(text[max(0, a - 4) : a]), None)):
-        name = scale_before[1]
+    if name == "degree":
+        name = _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a]) or name
     kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
     mark = text[b:end].strip()
     quoted = mark in _QUOTES and name in ("inch", "foot")
@@ -123,8 +123,7 @@ _QUOTES = {"”": "“", '"': '"', "'": "'", "''": "''"}
 
 def unit_of_word(word: str, rules: Rules) -> str:
     """The unit in a word that a number begins: *dreistündig*, *пятилетний*."""
-    found = next(rules.in_words.finditer(word), None) if word.isalpha() else None
-    return found[1] if found else ""
+    return rules.in_words.search(word) or "" if word.isalpha() else ""
 
 
 def _unit_within(text: str, start: int, end: int, rules: Rules) -> tuple[str, int] | None:
