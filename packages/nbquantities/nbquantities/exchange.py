@@ -61,6 +61,8 @@ def exchanges(source: str, target: str, pairs: Sequence[Pair], ranges: Collectio
 
 def _units_moved(a: Quantity, b: Quantity, c: Quantity, d: Quantity) -> bool:
     """Whether the unit of one stands beside the other: *10 km in 1967* as *1967 km in 10*."""
+    if a.unit == b.unit or c.unit == d.unit:
+        return False
     plain = all(quantity.kind in ("cardinal", "measure") and not quantity.soft for quantity in (a, b, c, d))
     return plain and _alike(a, d) and _alike(c, b) and not _alike(a, b) and not _alike(c, d)
 
