@@ -261,7 +261,12 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
         factor, second = shared_data()["compound"].get(quantity.unit, (0, ""))
         both = quantity.kind == after.kind == "measure" and second == after.unit and after.value < factor
         both = both and len(gap) < 14 and not _APART.search(gap)
-        metres = quantity.unit == "meter" and not after.unit and after.value < 100 and re.fullmatch(r" \w{1,8} ", gap)
+        metres = (
+            quantity.unit == "meter"
+            and not after.unit
+            and after.value < 100
+            and re.fullmatch(r" \w{1,8} (?:\w )?", gap)
+        )
         if both or metres:
             value, span = quantity.value + after.value / factor, (quantity.span[0], after.span[1])
             parts = (quantity, after) if both else ()

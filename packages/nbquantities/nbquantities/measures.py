@@ -103,6 +103,8 @@ def measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
         return quantity  # a second tree
     if name == "degree":
         name = _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a]) or name
+    if name.startswith("degree") and rules.patterns["below_zero"].match(text, end):
+        quantity = replace(quantity, value=-abs(quantity.value))
     kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
     mark = text[b:end].strip()
     quoted = mark in _QUOTES and name in ("inch", "foot")

@@ -27,6 +27,7 @@ _AROUND = {
     "few": ("START", "END"),
     "vague_before": (r"(?<!\w)", r"\s+$"),
     "dotted": ("", ""),
+    "below_zero": (SPACE, r"(?!\w)"),
     "of": (SPACE, r"(?:(?<=['’])|(?!\w))"),
 }
 
