@@ -16,10 +16,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
 
 from nbquantities import relations
-from nbquantities.dates import find_dates
+from nbquantities.dates import Date, find_dates
+from nbquantities.exchange import exchanges
 from nbquantities.kinds import find_quantities, has_word_for_few, is_year, with_ends
 from nbquantities.language import check_text
 from nbquantities.measures import Quantity
@@ -33,6 +33,7 @@ from nbquantities.relations import (
     Relation,
     converted,
     digits_of,
+    in_the_range_of,
     in_unit,
     meanings,
     name_in,
@@ -40,7 +41,8 @@ from nbquantities.relations import (
     short_unit,
 )
 
-Span: TypeAlias = tuple[int, int]
+#: Certainty of an exchange, which is seen by what stands around the numbers.
+_SEEN = 0.8
 #: Maximum number of unmatched quantities on one side that are compared one by one with those of the other.
 MOST_COMPARED = 50
 
@@ -105,14 +107,15 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
     check_text(target)
     whole = _of_source(source, src)
     left = with_ends(whole)
-    closed = _closed(target, {abs(quantity.value) for quantity in left})
+    closed = _closed(target, left)
     right = [_opened(quantity, target, closed) for quantity in with_ends(find_quantities(closed, tgt))]
     left, right = _without_dashes(left, target), _without_dashes(right, source)
     if not left and not right:
         return []
     verdicts: list[Verdict] = []
-    dated = _dated((source, left, src), (closed, right, tgt), verdicts)
-    months = {id(day): date.month for dates in find_dates(closed, right, tgt) for date in dates for day in date.days}
+    dates = find_dates(source, left, src), find_dates(closed, right, tgt)
+    dated = _dated(*dates, verdicts)
+    months = {id(day): date.month for readings in dates[1] for date in readings for day in date.days}
     left, right = ([quantity for quantity in side if id(quantity) not in dated] for side in (left, right))
     left, right = _matched(left, right, verdicts)
     left, right = _by_parts(left, right, verdicts, closed)
@@ -124,7 +127,11 @@ def compare_quantities(source: str, target: str, src: str, tgt: str) -> list[Ver
             inferred = set()  # a month of the source is not carried over: the target's stands in its place
         verdicts += _unmatched(left, right, verdicts, (source, target), few, inferred)
     ranges = {(quantity.parts[0].span, quantity.parts[1].span) for quantity in whole if quantity.kind == "range"}
-    verdicts += _exchanged(source, target, [v for v in verdicts if id(v.source) not in dated], ranges)
+    pairs = [(v.source, v.target) for v in verdicts if v.source and v.target and v.grade != "wrong"]
+    undated = [pair for pair in pairs if id(pair[0]) not in dated]
+    verdicts += [
+        Verdict("wrong", "exchanged", *pair, certainty=_SEEN) for pair in exchanges(source, target, undated, ranges)
+    ]
     return sorted(verdicts, key=_place)
 
 
@@ -147,12 +154,15 @@ def _of_source(source: str, src: str) -> tuple[Quantity, ...]:
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:([.,]) \d{3}(?!\d))(?:\1 \d{3}(?!\d))*")
 
 
-def _closed(target: str, values: Collection[Fraction]) -> str:
-    """*target* with *8, 800* as *8,800* where this is one of *values*; spaces stand before the number, of one length.
+def _closed(target: str, quantities: Iterable[Quantity]) -> str:
+    """*target* with *8, 800* as *8,800* where one of *quantities* is; spaces stand before the number, of one length.
 
-    >>> _closed("from 8, 800 yen or 5, 300", {Fraction(8800)})
+    >>> _closed("from 8, 800 yen or 5, 300", find_quantities("8,800 yen", "en"))
     'from  8,800 yen or 5, 300'
     """
+    if _SPACED.search(target) is None:
+        return target
+    values = {abs(quantity.value) for quantity in quantities}
     return _SPACED.sub(
         lambda m: m[0].replace(" ", "").rjust(len(m[0])) if Fraction(re.sub(r"\D", "", m[0])) in values else m[0],
         target,
@@ -178,7 +188,7 @@ def _without_dashes(quantities: list[Quantity], other: str) -> list[Quantity]:
         return begins or re.search(rf"(?:[A-Za-z]|\s)[-–—](?:\s[^\d–—-]{{0,25}})?{digits}(?!\d)", other) is not None
 
     return [
-        replace(q, also=(*q.also, -q.value)) if q.value < 0 and q.surface[0] in "-－–" and dashed(q) else q
+        replace(q, also=(*q.also, -q.value)) if q.surface[0] in "-－–" and q.value < 0 and dashed(q) else q
         for q in quantities
     ]
 
@@ -214,6 +224,8 @@ def _may_fall_apart(quantity: Quantity, halves: Sequence[Quantity], text: str) -
     A decimal is its halves only around its unit, and nothing else (*3 Euro 99*), or as a date; groups of digits are the
     same digit by digit (*0800 123* is not *800 123*).
     """
+    if quantity.kind == "clock" and [half.span for half in halves] != sorted(half.span for half in halves):
+        return False
     if any(half.kind == "date" for half in halves):
         return True
     if re.fullmatch(r"\d+(?: \d+)+", quantity.surface):
@@ -242,15 +254,12 @@ def _shown(quantity: Quantity | None) -> str:
     return quantity.surface
 
 
-_Side: TypeAlias = tuple[str, Sequence[Quantity], str]
-
-
-def _dated(left: _Side, right: _Side, verdicts: list[Verdict]) -> set[int]:
+def _dated(left: Sequence[list[Date]], right: Sequence[list[Date]], verdicts: list[Verdict]) -> set[int]:
     """Match dates as wholes; the identities of the quantities that are judged by it, on both sides.
 
     A date of the source that is none of the target's, while one of these has its day for a month, was turned round.
     """
-    sources, targets = find_dates(*left)[:MOST_COMPARED], find_dates(*right)[:MOST_COMPARED]
+    sources, targets = list(left[:MOST_COMPARED]), list(right[:MOST_COMPARED])
     judged: set[int] = set()
     for wrong in (False, True):
         for readings in list(sources):
@@ -410,6 +419,8 @@ def _in_another_unit(quantity: Quantity, side: Iterable[Quantity], other: Iterab
     """
     if any(converted(each, quantity) for each in other if each.kind == "measure" and each.unit != quantity.unit):
         return True
+    if any(in_the_range_of(each, quantity) for each in other if each.kind == "decade"):
+        return True
     measures = [each for each in side if each.kind == "measure" and each.unit != quantity.unit]
     before = [each for each in measures if 0 <= quantity.span[0] - each.span[1] < 12]
     amounts = (in_unit(e.value, a, b) for e in before for a in meanings(e.unit) for b in meanings(quantity.unit))
@@ -478,58 +489,3 @@ def _name(quantity: Quantity) -> str:
 def _power_of_ten(ratio: Fraction) -> bool:
     whole = ratio.numerator if ratio.denominator == 1 else ratio.denominator if ratio.numerator == 1 else 0
     return whole > 1 and set(str(whole)) == {"1", "0"} if whole < 10**40 else False
-
-
-# ----------------------------------------------------------------------------
-# Two quantities that were exchanged: both are there, each beside the other's neighbour.
-
-_BESIDE = re.compile(r"[^\w.,;:()]{0,3}([^\W\d_]{3,40}|[A-Z]{2,10})")
-_BEFORE = re.compile(r"([^\W\d_]{3,40})[^\w.,;:()]{0,3}$")
-#: Certainty of an exchange that is seen by the words or the order alone.
-_SEEN = 0.8
-
-
-def _exchanged(
-    source: str, target: str, verdicts: Sequence[Verdict], ranges: Collection[tuple[Span, Span]]
-) -> Iterator[Verdict]:
-    pairs = [
-        (v.source, v.target) for v in verdicts if v.grade != "wrong" and v.source and v.target and not v.source.parts
-    ]
-    if not 2 <= len(pairs) <= MOST_COMPARED:
-        return
-    pairs.sort(key=lambda pair: pair[0].span)
-    done: set[int] = set()
-    for i, (a, b) in enumerate(pairs):
-        for k in range(i + 1, len(pairs)):
-            c, d = pairs[k]
-            if i in done or k in done or a.value == c.value or b.lexical or d.lexical:
-                continue
-            if a.kind != c.kind or b.kind != d.kind:
-                continue
-            if _turned(b, d) if (a.span, c.span) in ranges else _crossed(source, target, a, b, c, d):
-                done |= {i, k}
-                yield Verdict("wrong", "exchanged", a, d, certainty=_SEEN)
-
-
-def _turned(low: Quantity, high: Quantity) -> bool:
-    """Whether the ends of a range stand side by side the other way round."""
-    return 0 < low.span[0] - high.span[1] <= 8
-
-
-def _crossed(source: str, target: str, a: Quantity, b: Quantity, c: Quantity, d: Quantity) -> bool:
-    """Whether *b* stands beside the neighbour of *c*, and *d* beside that of *a*."""
-    ours, theirs = _neighbours(source, a), _neighbours(source, c)
-    return bool((ours & _neighbours(target, d)) - theirs - _neighbours(target, b)) and bool(
-        (theirs & _neighbours(target, b)) - ours - _neighbours(target, d)
-    )
-
-
-def _neighbours(text: str, quantity: Quantity) -> set[str]:
-    """The names and words beside a quantity."""
-    start, end = quantity.span
-    found = {
-        m[1].lower()
-        for m in (_BESIDE.match(text[end : end + 60]), _BEFORE.search(text[max(0, start - 60) : start]))
-        if m
-    }
-    return {word for word in found if len(word) > 2}

@@ -140,7 +140,7 @@ def _joining(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:
 
 _MORE = _joining("more").pattern
 #: Between two numbers that share a unit: *3 to 5 km*, 3～5公里.
-_JOIN = _joining("share", f"-?{SPACE}?(?:[-–—~～〜/x×,、&]|", f"|,{SPACE}?){SPACE}?(?:{_MORE}{SPACE})?")
+JOIN = _joining("share", f"-?{SPACE}?(?:[-–—~～〜/x×,、&]|", f"|,{SPACE}?){SPACE}?(?:{_MORE}{SPACE})?")
 #: Between the ends of a range; *and* only after *between*.
 _TO = _joining("range", f"{SPACE}?(?:[-–—~～〜至到]|", f"){SPACE}?")
 _APART = _joining("range", r"[,;.–—(，、。]|(?<!\w)(?:", r")(?!\w)")
@@ -206,13 +206,16 @@ def _quantity(text: str, number: Number, rules: Rules) -> Quantity:
         "",
         (a, b),
         text[a:b],
-        WEAK if weak or (kind == "percent" and value == 100) else 1.0,  # wholly
+        WEAK if weak else 1.0,
         number.localised,
         also=also,
         parts=tuple(Quantity(Fraction(int(run)), "cardinal", "", (a, b), surface) for run in runs),
         lexical=number.form == "article" or part_of_word or (not digits and value == 0),
     )
-    return measured(text, quantity, rules) if kind == "cardinal" else quantity
+    if kind == "cardinal":
+        quantity = measured(text, quantity, rules)
+    unsaid = quantity.value in shared_data()["unsaid"].get(quantity.unit or quantity.kind, ())
+    return replace(quantity, certainty=WEAK) if unsaid else quantity
 
 
 def _need_no_digits(text: str, span: tuple[int, int], value: Fraction, kind: Kind, rules: Rules, counted: bool) -> bool:
@@ -258,7 +261,12 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
         factor, second = shared_data()["compound"].get(quantity.unit, (0, ""))
         both = quantity.kind == after.kind == "measure" and second == after.unit and after.value < factor
         both = both and len(gap) < 14 and not _APART.search(gap)
-        metres = quantity.unit == "meter" and not after.unit and after.value < 100 and re.fullmatch(r" \w{1,8} ", gap)
+        metres = (
+            quantity.unit == "meter"
+            and not after.unit
+            and after.value < 100
+            and re.fullmatch(r" \w{1,8} (?:\w )?", gap)
+        )
         if both or metres:
             value, span = quantity.value + after.value / factor, (quantity.span[0], after.span[1])
             parts = (quantity, after) if both else ()
@@ -270,7 +278,7 @@ def _joined(text: str, found: list[Quantity], percent_first: bool) -> list[Quant
                 result[-1] = after = replace(after, value=full, also=(*after.also, after.value))
         if percent_first and quantity.kind == "percent" and after.kind == "cardinal" and _TO.fullmatch(gap):
             result[-1] = after = replace(after, kind="percent")  # yüzde 30 ila 43
-        result.append(_shared(quantity, after, gap) if _JOIN.fullmatch(gap) else quantity)
+        result.append(_shared(quantity, after, gap) if JOIN.fullmatch(gap) else quantity)
     return result[::-1]
 
 

@@ -170,8 +170,11 @@ def _spoken(spec: Mapping[str, Any] | None) -> Iterator[tuple[tuple[str, ...], A
         for options in spec.get("options", [{}]):
             for value in values:
                 key = _key(num2words(value, lang=locale, **options))
-                if value < 100 or len(key) == 1:
-                    for variant in _variants(key, spec.get("variants", {})):
+                keys = [key] if value < 100 or len(key) == 1 else []
+                if len(key) == 2 and "units_first" in spec:  # dvaadvacet
+                    keys.append((key[1] + spec["units_first"] + key[0],))
+                for each in keys:
+                    for variant in _variants(each, spec.get("variants", {})):
                         yield variant, Atom("add", Decimal(value))
         for value in () if spec.get("no_ordinals") else ranks:
             key = _key(num2words(value, lang=locale, to="ordinal"))

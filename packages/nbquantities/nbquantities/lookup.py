@@ -38,6 +38,12 @@ class Lookup:
         found = tried.match(text, at)
         return None if found is None else (found.end(), self.meanings[int((found.lastgroup or "g0")[1:])])
 
+    def search(self, text: str) -> Any:
+        """What the first match in a text means, or None."""
+        scanned = self._scanned.search(text)
+        found = self.match(text, scanned.start()) if scanned else None
+        return found and found[1]
+
     def finditer(self, text: str) -> Iterator[tuple[tuple[int, int], Any]]:
         """The spans of all matches, one after the other, and what they mean."""
         for scanned in self._scanned.finditer(text):

@@ -80,13 +80,13 @@ def measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     a, b = quantity.span
     if rules.patterns["permille"].match(text, b):
         return replace(quantity, kind="permille")
-    if before := next(rules.before.finditer(text[max(0, a - 8) : a]), None):
-        money = replace(quantity, kind="money", unit=before[1])
-        scale = re.match("[mk](?![A-Za-z])", text[b : b + 2])
+    if currency := rules.before.search(text[max(0, a - 8) : a]):
+        money = replace(quantity, kind="money", unit=currency)
+        scale = re.match("(?:bn|[mk])(?![A-Za-z])", text[b : b + 3])
         if scale is None:
             return money
-        thousands = 1000 if scale[0] == "k" else 10**6
-        return replace(money, value=quantity.value * thousands, span=(a, b + 1), surface=text[a : b + 1])
+        b += len(scale[0])
+        return replace(money, value=quantity.value * _LETTERS[scale[0]], span=(a, b), surface=text[a:b])
     after = rules.unit(text, b)
     of = rules.patterns["of"].match(text, b) if after is None else None
     if of and (quantity.value >= 10**6 or quantity.value < 1):
@@ -101,8 +101,10 @@ def measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     name, end = after
     if name == "second" and quantity.lexical and re.match(r" [^\W\d]", text[end : end + 2]):
         return quantity  # a second tree
-    if name == "degree" and (scale_before := next(_SCALE_OF_DEGREES.finditer(text[max(0, a - 4) : a]), None)):
-        name = scale_before[1]
+    if name == "degree":
+        name = _SCALE_OF_DEGREES.search(text[max(0, a - 4) : a]) or name
+    if name.startswith("degree") and rules.patterns["below_zero"].match(text, end):
+        quantity = replace(quantity, value=-abs(quantity.value))
     kind: Kind = "money" if name.isupper() or name in ("yen", "rupee") else "measure"
     mark = text[b:end].strip()
     quoted = mark in _QUOTES and name in ("inch", "foot")
@@ -113,6 +115,8 @@ def measured(text: str, quantity: Quantity, rules: Rules) -> Quantity:
     return replace(quantity, kind=kind, unit=name, also=also, lexical=False, soft=soft)
 
 
+#: Behind an amount of money, in any language: £125m.
+_LETTERS = {"k": 10**3, "m": 10**6, "bn": 10**9}
 #: Before the number: 摂氏90度.
 _SCALE_OF_DEGREES = Lookup(shared_data()["before_degrees"].items(), after=" ?$")
 #: Marks of inches and feet, and the quotation mark that each may close.
@@ -121,8 +125,7 @@ _QUOTES = {"”": "“", '"': '"', "'": "'", "''": "''"}
 
 def unit_of_word(word: str, rules: Rules) -> str:
     """The unit in a word that a number begins: *dreistündig*, *пятилетний*."""
-    found = next(rules.in_words.finditer(word), None) if word.isalpha() else None
-    return found[1] if found else ""
+    return rules.in_words.search(word) or "" if word.isalpha() else ""
 
 
 def _unit_within(text: str, start: int, end: int, rules: Rules) -> tuple[str, int] | None:

@@ -99,11 +99,11 @@ def _language_parts(rules: Rules) -> dict[str, str]:
     parts["any_oclock"] = parts.get("oclock", "(?!)")
     if numerals := data.get("numerals"):
         parts["numeral"] = "|".join(sorted(numerals, key=len, reverse=True))
-    parts |= {"if han": "", "boundary": ""} if rules.han else {"if spaced": ""}
+    parts |= {"if han": "", "start": "", "end": ""} if rules.han else {"if spaced": ""}
     if clock.get("norm") == 24:
         parts["if hours_24"] = ""
     if months := sorted({form for name in rules.months for form in (name, name.title(), name.upper())}):
-        stems = [rf"(?i:{re.escape(stem)})\w{{0,6}}" for stem in rules.month_stems]
+        stems = [f"(?i:{re.escape(stem)}){{letter}}{{0,6}}" for stem in rules.month_stems]
         parts["months"] = "|".join([*sorted(map(re.escape, months), key=len, reverse=True), *stems])
     if "month_tails" in parts:
         parts["month_tails"] = f"|(?={parts['month_tails']})"
@@ -386,4 +386,5 @@ def _fraction(match: re.Match[str], rules: Rules, values: Sequence[int]) -> list
             return []  # an ordinal: une neuvième place
     weak = numerator == 1 or share >= 1
     quarters = (_made(match, int(numerator), "cardinal"),) if share.denominator in (1, 2, 4) else ()  # of a year
-    return [_made(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)]
+    fraction = _made(match, share, "fraction", certainty=WEAK if weak else 1.0, parts=quarters)
+    return [measured(text, fraction, rules)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -57,6 +57,8 @@ def relation(a: Quantity, b: Quantity) -> Relation | None:
         decade, other = (a, b) if a.kind == "decade" else (b, a)
         if decade.value == 100 * (other.value - 1) and (other.kind in ORDINAL or other.unit == "century"):
             return Relation("equivalent", "century")
+        if in_the_range_of(decade, other):
+            return Relation("equivalent", "degrees")
     if kinds == {"identifier"} and a.value == b.value and all(re.search(r"[^\W\d_]", q.surface) for q in (a, b)):
         return Relation("equivalent", "identifier")
     if kinds & SHARES.keys():
@@ -66,6 +68,8 @@ def relation(a: Quantity, b: Quantity) -> Relation | None:
         one = fraction.value.numerator == 1 and "/" not in fraction.surface
         if one and other.value == fraction.value.denominator > 2 and not other.unit:
             return Relation("equivalent", "one of so many")
+    if kinds == {"date", "measure"} and a.unit != b.unit:
+        return None
     if kinds == {"date"} and {a.unit, b.unit} in ({"month", "day"}, {"year", "day"}, {"year", "month"}):
         return None
     equal, units = _equal(a, b), _unit_relation(a, b)
@@ -190,21 +194,39 @@ def converted(a: Quantity, b: Quantity) -> Relation | None:
                 return Relation("equivalent", "duration")
             continue
         alike = one.endswith("_per_hour") == other.endswith("_per_hour")
-        amounts = [in_unit(a.value, one, other)]
-        if amounts[0] is None and not alike:  # a speed, where one side lacks *per hour*
-            amounts = [in_unit(a.value, one.removesuffix("_per_hour"), other.removesuffix("_per_hour"))]
-        if a.unit == "degree" and {one, other} == {"degree_Fahrenheit", "degree_Celsius"}:  # a difference
-            amounts.append(a.value * (Fraction(5, 9) if one == "degree_Fahrenheit" else Fraction(9, 5)))
-        for amount in amounts:
-            if amount is not None and abs(amount - b.value) <= _tolerance(b):
-                return Relation("equivalent" if alike else "tolerable", f"≈ {float(amount):.6g}")
+        there, back = in_unit(a.value, one, other), in_unit(b.value, other, one)
+        if there is None and not alike:  # a speed, where one side lacks *per hour*
+            one, other = one.removesuffix("_per_hour"), other.removesuffix("_per_hour")
+            there, back = in_unit(a.value, one, other), in_unit(b.value, other, one)
+        amounts = [(there, back)] if one != other else []
+        if "degree" in (a.unit, b.unit) and {one, other} == {"degree_Fahrenheit", "degree_Celsius"}:  # a difference
+            ratio = Fraction(5, 9) if one == "degree_Fahrenheit" else Fraction(9, 5)
+            amounts.append((a.value * ratio, b.value / ratio))
+        for there, back in amounts:
+            if there is not None and back is not None and (_is_rounded(there, b) or _is_near(back, a)):
+                return Relation("equivalent" if alike else "tolerable", f"≈ {float(there):.6g}")
     return None
 
 
-def _tolerance(quantity: Quantity) -> Fraction:
-    """How far a converted amount may be off; degrees have their zero anywhere, so that half of one is always within."""
-    within = min(_rounding(quantity.value), abs(quantity.value) * MOST_ROUNDED)
-    return max(within, Fraction(1, 2)) if quantity.unit.startswith("degree") else within
+def in_the_range_of(decade: Quantity, measure: Quantity) -> bool:
+    """Whether degrees Celsius are within a decade of degrees Fahrenheit (*in the 80s*), to a degree."""
+    low, high = (in_unit(decade.value + last, "degree_Fahrenheit", "degree_Celsius") for last in (0, 9))
+    in_degrees = measure.unit in ("degree", "degree_Celsius") and decade.value < 100
+    return in_degrees and low is not None and high is not None and low - 1 < measure.value < high + 1
+
+
+def _is_rounded(exact: Fraction, written: Quantity) -> bool:
+    """Whether *written* is a conversion as texts round it; degrees may be cut off, and have their zero anywhere."""
+    off, value = exact - written.value, abs(written.value)
+    if written.unit.startswith("degree") and -1 <= 2 * off < 2:
+        return True
+    return abs(off) <= min(_rounding(value), value * MOST_ROUNDED)
+
+
+def _is_near(exact: Fraction, written: Quantity) -> bool:
+    """Whether *written*, from which was converted, is the closest that could be written in its unit."""
+    value = abs(written.value)
+    return abs(exact - written.value) <= min(max(_last_place(value) / 2, value / 100), value / 10)
 
 
 def _counted(value: Fraction, unit: str) -> dict[str, Fraction]:
@@ -217,6 +239,7 @@ def _counted(value: Fraction, unit: str) -> dict[str, Fraction]:
     return found
 
 
+@lru_cache(1 << 12)
 def in_unit(value: Fraction, unit: str, other: str) -> Fraction | None:
     """A value in another unit, None if it cannot be converted."""
     registry = pint_registry()
@@ -235,15 +258,21 @@ def _pint_name(unit: str) -> str:
     return re.sub("^(square|cubic)_", r"\1 ", unit).replace("_per_", " per ")
 
 
+def _last_place(value: Fraction) -> Fraction:
+    """The last place of a number in digits: 1, or a tenth, a hundredth … of it."""
+    place = Fraction(1)
+    while (value / place).denominator > 1 and place > Fraction(1, 10**9):
+        place /= 10
+    return place
+
+
 def _rounding(value: Fraction) -> Fraction:
     """Half a unit of the last place that is written, of five where a five stands there; one percent at least.
 
     >>> [float(_rounding(Fraction(value))) for value in ("15", "160", "24688", "1.83")]
     [2.5, 5.0, 246.88, 0.0183]
     """
-    place = Fraction(1)
-    while (value / place).denominator > 1 and place > Fraction(1, 10**9):
-        place /= 10
+    place = _last_place(value)
     while value and (value / place) % 10 == 0 and place < 10**30:
         place *= 10
     steps = 5 if (value / place) % 10 == 5 else 1

@@ -27,7 +27,8 @@ _AROUND = {
     "few": ("START", "END"),
     "vague_before": (r"(?<!\w)", r"\s+$"),
     "dotted": ("", ""),
-    "of": (SPACE, ""),
+    "below_zero": (SPACE, r"(?!\w)"),
+    "of": (SPACE, r"(?:(?<=['’])|(?!\w))"),
 }
 
 

@@ -1,0 +1,130 @@
+"""Two quantities that were exchanged: both are there, each where the other belongs.
+
+Three signs: the unit of one stands beside the other; the ends of a range, or two of a list, stand the other way round;
+what both texts share (names, words of one stem, other numbers) is nearer to each in the place of the other.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations, product
+from operator import itemgetter
+from typing import TypeAlias
+
+from nbquantities.kinds import JOIN
+from nbquantities.measures import Quantity
+from nbquantities.relations import in_unit, meanings
+
+Span: TypeAlias = tuple[int, int]
+#: A quantity of the source and what carries it over.
+Pair: TypeAlias = tuple[Quantity, Quantity]
+#: Maximum number of quantities that are compared with each other.
+MOST_EXCHANGED = 50
+#: How much nearer the shared words are where two quantities are exchanged, beyond what words far away sum up to.
+_NEARER, _FAR = 1.2, 0.02
+#: Words beyond this distance say nothing of a quantity.
+_REACH = 25
+#: Letters that words of one stem begin with (*Präsident*, *president* have fewer).
+_STEM = 5
+_TOKEN = re.compile(
+    r"[^\W\d_\u3040-\u9fff\uac00-\ud7af]+|(?P<syllable>[\u3040-\u9fff\uac00-\ud7af])|(?P<sign>[.,;:()（）。，；、“”\"!?—–])"
+)
+_SCORE = re.compile("[-–—~～〜/x×]")
+
+
+def exchanges(source: str, target: str, pairs: Sequence[Pair], ranges: Collection[tuple[Span, Span]]) -> Iterator[Pair]:
+    """Of each two *pairs* that were exchanged, the first of the source and the one that took its place in the target.
+
+    ranges: where the two ends of ranges stand in the source.
+    """
+    pairs = sorted((p for p in pairs if not (p[0].lexical or p[1].lexical)), key=lambda pair: pair[0].span)
+    if not 2 <= len(pairs) <= MOST_EXCHANGED:
+        return
+    nearness: tuple[_Nearness, _Nearness] | None = None
+    done: set[int] = set()
+    for (i, (a, b)), (k, (c, d)) in combinations(enumerate(pairs), 2):
+        if i in done or k in done or a.value == c.value:
+            continue
+        found = _units_moved(a, b, c, d)
+        if not found and d.span < b.span and a.kind == c.kind and b.kind == d.kind:
+            found = _turned(source, target, a, b, c, d, (a.span, c.span) in ranges)
+            if not found:
+                nearness = nearness or _nearness(source, target, pairs)
+                found = _crossed(*nearness, i, k)
+        if found:
+            done |= {i, k}
+            yield a, d
+
+
+def _units_moved(a: Quantity, b: Quantity, c: Quantity, d: Quantity) -> bool:
+    """Whether the unit of one stands beside the other: *10 km in 1967* as *1967 km in 10*."""
+    if a.unit == b.unit or c.unit == d.unit:
+        return False
+    plain = all(quantity.kind in ("cardinal", "measure") and not quantity.soft for quantity in (a, b, c, d))
+    return plain and _alike(a, d) and _alike(c, b) and not _alike(a, b) and not _alike(c, d)
+
+
+def _alike(one: Quantity, other: Quantity) -> bool:
+    """Whether two quantities have units that can be converted, or none."""
+    if one.unit == other.unit or not one.unit or not other.unit:
+        return one.unit == other.unit
+    return any(x == y or in_unit(1, x, y) is not None for x, y in product(meanings(one.unit), meanings(other.unit)))
+
+
+def _turned(source: str, target: str, a: Quantity, b: Quantity, c: Quantity, d: Quantity, ranged: bool) -> bool:
+    """Whether two neighbours stand the other way round: *3 to 5*, *33, 34 and 39*; *4-1* may be the other's score."""
+    gaps = source[a.span[1] : c.span[0]], target[d.span[1] : b.span[0]]
+    if ranged:
+        return 0 < len(gaps[1]) <= 8
+    return all(JOIN.fullmatch(gap) and not _SCORE.search(gap) for gap in gaps)
+
+
+# ----------------------------------------------------------------------------
+# What both texts share.
+
+#: What is near a quantity, a shared word or the number of a pair, and how near: 1 or less with each word between them.
+_Near: TypeAlias = Mapping[str | int, float]
+_Nearness: TypeAlias = Sequence[_Near]
+
+
+def _crossed(sources: _Nearness, targets: _Nearness, i: int, k: int) -> bool:
+    """Whether each of two quantities stands where the other belongs."""
+    both = frozenset((i, k))
+    straight = _common(sources[i], targets[i], both) + _common(sources[k], targets[k], both)
+    return _common(sources[i], targets[k], both) + _common(sources[k], targets[i], both) > _NEARER * (straight + _FAR)
+
+
+def _common(near: _Near, other: _Near, without: Collection[str | int]) -> float:
+    return sum(how * other[word] for word, how in near.items() if word in other and word not in without)
+
+
+def _nearness(source: str, target: str, pairs: Sequence[Pair]) -> tuple[_Nearness, _Nearness]:
+    """The shared words near each of the quantities of the source, and of the target."""
+    values = Counter(pair[0].value for pair in pairs)
+    sides = []
+    for text, quantities in zip((source, target), zip(*pairs, strict=True), strict=True):
+        words, starts, places = [], [], [0.0]
+        for match in _TOKEN.finditer(text):
+            starts.append(match.start())
+            words.append("" if match.lastgroup or len(match[0]) < 3 else match[0].lower()[:_STEM])
+            places.append(places[-1] + (2 if match["sign"] else 0.5 if match["syllable"] else 1))
+        at = [places[bisect_left(starts, quantity.span[0])] for quantity in quantities]
+        counts = Counter(words)
+        known = {word: place for word, place in zip(words, places, strict=False) if word and counts[word] == 1}
+        sides.append((known, at))
+    shared = sides[0][0].keys() & sides[1][0].keys()
+    near: list[_Nearness] = []
+    for known, at in sides:
+        anchors: list[tuple[float, str | int]] = [(known[word], word) for word in shared]
+        anchors += [(place, i) for i, place in enumerate(at) if values[pairs[i][0].value] == 1]
+        anchors.sort(key=itemgetter(0))
+        where = [place for place, _ in anchors]
+        near.append([_near(anchors[bisect_left(where, x - _REACH) : bisect_left(where, x + _REACH)], x) for x in at])
+    return near[0], near[1]
+
+
+def _near(anchors: Sequence[tuple[float, str | int]], at: float) -> _Near:
+    return {word: 1 / (1 + abs(place - at)) for place, word in anchors}
