@@ -141,11 +141,12 @@ def _second(text: Text, names: list[str], first: Mapping[str, Any], settings: Ma
     drawing = [name for name in names if PERTURBATIONS.get(name).random]
     drawn = perturb_all(text, drawing, draw=1, **settings)
     where = {name: settings[name] for name in ("seed", "unit")}
-    return {
-        name: orders
-        for name, orders in drawn.items()
-        if orders is not None and (not all(map(np.array_equal, orders, first[name])) or is_drawn(text, name, **where))
-    }
+
+    def is_another(name: str, orders: Any) -> bool:
+        alike = all(np.array_equal(one, other) for one, other in zip(orders, first[name], strict=True))
+        return not alike or is_drawn(text, name, **where)
+
+    return {name: orders for name, orders in drawn.items() if orders is not None and is_another(name, orders)}
 
 
 def _written(text: Text, orders: Any, spacing: Any) -> str:
