@@ -64,9 +64,8 @@ def paired_figure(table: pd.DataFrame, by: str, bars: pd.DataFrame, measures: Se
 
 def _measured(table: pd.DataFrame, hue: str, bars: pd.DataFrame, measures: Sequence[str], empty: str) -> Figure:
     """A line for each *row*, in it a mark for each of *hue*, a panel a measure; a bag of words stands by its mark."""
-    table = table.assign(measure=table["measure"].astype(pd.CategoricalDtype(list(measures)))).dropna(
-        subset=["measure", "value"]
-    )
+    table = table[table["measure"].isin(measures) & table["value"].notna()]
+    table = table.assign(measure=pd.Categorical(table["measure"], list(measures)))
     bars = bars.rename(columns={"predictor": "mark"})
     if hue in bars:
         bars[hue] = bars[hue].where(bars["mark"] == "bag of words")
@@ -209,9 +208,9 @@ def show_results(results: pd.DataFrame, name: str) -> None:
     known = results[results["low"].notna() & (results["measure"] != "refused")]
     ends = known[["value", "low", "high", "n"]].itertuples(index=False)
     cells = [f"{value:.3f} [{low:.2f}, {high:.2f}]{styles.dagger(n)}" for value, low, high, n in ends]
-    intervals = styles.wide(known.assign(cell=cells), OF, "measure", "cell", measured).fillna(styles.NOTHING)
+    intervals = styles.wide(known.assign(cell=cells), OF, "measure", "cell", measured).astype(object)
     caption = "Permutation acceptance with 95% intervals over pairs"
-    show(intervals, caption=caption, headings=SYMBOLS, fold="With intervals")
+    show(intervals.fillna(styles.NOTHING), caption=caption, headings=SYMBOLS, fold="With intervals")
 
 
 def show_control(pairs: pd.DataFrame, name: str) -> None:
