@@ -66,8 +66,8 @@ class Model(ABC):
     program: str | None = None
     #: Of a language model, "causal" or "masked", if it is known.
     kind: str | None = None
-    #: Where it reads translations that exist already.
-    folder: Path | None = None
+    #: The file or folder of translations that exist already, if it reads them.
+    path: Path | None = None
     #: The model that it asks, where it changes texts and answers of another one.
     inner: Model | None = None
 
