@@ -101,8 +101,7 @@ class Service(Model):
         return {"kind": "answer", "version": 1, "model": model, **languages, "decoding": self.settings()}
 
     def read_key(self) -> Record:
-        code = digest(__name__)
-        read = {"labels": list(self.labels), "code": code}
+        read = {"labels": list(self.labels), "code": digest(__name__)}
         return {"model": self.versioned(), "decoding": {**self.settings(), **read}}
 
     def sent(self, given: Input) -> Input:
