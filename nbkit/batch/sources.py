@@ -79,7 +79,7 @@ def _names(run_file: RunFile, folder: Path) -> set[str]:
     """The systems of a run that read their translations from *folder*."""
     models = (use.model for entry in entries(run_file) for use in entry.study.uses(entry.params))
     files = (model.inner or model for model in models if not model.stored)
-    return {model.name for model in files if model.folder is not None and model.folder.resolve() == folder.resolve()}
+    return {model.name for model in files if model.path is not None and model.path.resolve() == folder.resolve()}
 
 
 def _missing(run_file: RunFile) -> Iterator[MissingOutputsError]:

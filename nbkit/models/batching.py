@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -13,10 +14,9 @@ from nbkit.errors import ModelError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_MEMORY_MESSAGES = (
-    "out of memory", "not enough memory", "can't allocate memory", "cannot allocate memory", "failed to allocate",
-    "status_alloc_failed",
-)  # fmt: skip
+_OUT_OF_MEMORY = re.compile(
+    "(out of|not enough|can't allocate|cannot allocate) memory|failed to allocate|status_alloc_failed"
+)
 
 
 class Budget:
@@ -94,7 +94,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     """
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
-    return any(message in str(error).lower() for message in _MEMORY_MESSAGES)
+    return _OUT_OF_MEMORY.search(str(error).lower()) is not None
 
 
 def windows(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -206,9 +206,6 @@ class Masked(LanguageModel):
         A span within a word is extended to the whole subwords that it touches.
         """
         spans = [tuple(map(int, span.split(":"))) for _, span, _ in inputs]
-        for (text, _, _), (start, stop) in zip(inputs, spans, strict=True):
-            if not 0 <= start <= stop <= len(text):
-                raise ModelError(f"span {start}:{stop} is outside the text of {len(text)} characters: {text!r}")
         texts = [
             text[:start] + candidate + text[stop:]
             for (text, _, candidate), (start, stop) in zip(inputs, spans, strict=True)

@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbkit.corpora.nli import LABELS
 from nbkit.errors import ModelError, ParamsError
 from nbkit.fingerprint import installed
+from nbkit.yaml_text import read_own
 
 if TYPE_CHECKING:
     from nbkit.models.names import Reference
@@ -45,19 +45,12 @@ class Task:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-#: Pairs of sentences have one of `LABELS`; a span is written ``first:last``.
+_TABLES = read_own(Path(__file__).with_name("tasks.yaml"))
+#: By name. Pairs of sentences have one of `nbkit.corpora.nli.LABELS`; a span is written ``first:last``.
 TASKS: dict[str, Task] = {
-    task.name: task
-    for task in (
-        Task("translate", "model", "translation", "translation", ("text",), ("hypothesis",),
-             ("openai:", "command:", "outputs:", "placeholder:")),
-        Task("classify", "classifier", "classification", "classification", ("premise", "hypothesis"), LABELS,
-             ("openai:", "outputs:")),
-        Task("likelihood", "language model", "language_model", "perplexity", ("text",), ("perplexity",)),
-        Task("fill", "language model", "language_model", "masked-candidate", ("text", "span", "candidate"),
-             ("log_probability",)),
-    )
-}  # fmt: skip
+    name: Task(name, **{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()})
+    for name, fields in _TABLES["tasks"].items()
+}
 
 
 class Model(ABC):
@@ -73,8 +66,8 @@ class Model(ABC):
     program: str | None = None
     #: Of a language model, "causal" or "masked", if it is known.
     kind: str | None = None
-    #: Where it reads translations that exist already.
-    folder: Path | None = None
+    #: The file or folder of translations that exist already, if it reads them.
+    path: Path | None = None
     #: The model that it asks, where it changes texts and answers of another one.
     inner: Model | None = None
 
@@ -224,9 +217,7 @@ class Backend:
 
 #: By the suffix that chooses them: ``opus-mt@ct2``. None: transformers.
 BACKENDS: Mapping[str | None, Backend] = {
-    None: Backend("", "transformers on torch: the reference", "transformers"),
-    "ct2": Backend("CT2", "run by CTranslate2: several times as fast on a CPU", "ctranslate2"),
-    "ct2-int8": Backend("CT2 int8", "run by CTranslate2 with 8-bit weights: faster still", "ctranslate2", "int8"),
+    suffix or None: Backend(**fields) for suffix, fields in _TABLES["backends"].items()
 }
 
 

@@ -29,6 +29,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from nbkit.corpora.nli import LABELS
@@ -36,19 +37,12 @@ from nbkit.corpora.nli import catalogue as nli_catalogue
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models.model import Input, Model, Record, keep, resolve_device, resolve_dtype
 from nbkit.store import NOT_REMEMBERED
+from nbkit.yaml_text import read_own
 
 #: The parameters that a factory may declare.
 OFFERED = frozenset({"src", "tgt", "lang", "device", "dtype"})
 #: By the kind of the registry: the method of an object, the unit of its input, and the advice in error messages.
-_KINDS: Mapping[str, tuple[str, str, str]] = {
-    "model": ("translate", "text", "return one string per text, '' if there is no translation"),
-    "classifier": (
-        "probabilities",
-        "pair",
-        f"return a label or the probabilities of {', '.join(LABELS)} for each pair",
-    ),
-    "language model": ("perplexities", "text", "return one perplexity per text, nan if there is none"),
-}
+_KINDS: Mapping[str, Sequence[str]] = read_own(Path(__file__).with_name("tasks.yaml"))["code"]
 #: Maximum time in seconds for locating the text on which a function fails.
 _SEARCH = 10.0
 

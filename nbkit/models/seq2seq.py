@@ -94,13 +94,11 @@ class Tokenized(ABC):
         prefix = self.prefix(reference) if side == "text" else ""
         rows = self.tokenizer(**{side: [prefix + text for text in texts]}, truncation=False, verbose=False)["input_ids"]
         warn_of_cuts(reference, texts, list(map(len, rows)), self.positions)
-        return [
-            tuple(row if len(row) <= self.positions else self._cut(side, prefix + text))
-            for text, row in zip(texts, rows, strict=True)
-        ]
-
-    def _cut(self, side: str, text: str) -> list[int]:
-        return list(self.tokenizer(**{side: text}, truncation=True, max_length=self.positions)["input_ids"])
+        for i, text in enumerate(texts):
+            if len(rows[i]) > self.positions:
+                cut = self.tokenizer(**{side: prefix + text}, truncation=True, max_length=self.positions)
+                rows[i] = cut["input_ids"]
+        return list(map(tuple, rows))
 
 
 class Seq2Seq(Tokenized):

@@ -205,7 +205,7 @@ def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 def _filled_stars(name: str, src: str, tgt: str) -> set[str]:
     """What * stands for in the files that there are for a pair."""
-    path = Path(or_value_error(lambda each: str(models.load(each, "translate", src, tgt).folder), name))
+    path = Path(or_value_error(lambda each: str(models.load(each, "translate", src, tgt).path), name))
     before, _, after = path.name.partition("*")
     there = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
     fitting = (each for each in there if each.startswith(before) and each.endswith(after))

@@ -213,13 +213,6 @@ def test_marks_in_a_text_are_text(folders):
     assert np.isfinite(masked.perplexities(["a [SEP] dog"], progress=False)[0])
 
 
-@pytest.mark.parametrize("place", [(5, 100), (9, 3), (-1, 2)])
-def test_places_that_are_not_in_the_text(place, folders):
-    model = load_language_model(str(folders["bert"]))
-    with pytest.raises(ModelError, match="is outside the text of 58 characters"):
-        model.masked_log_probabilities([KITCHEN], [place], [["dog"]], progress=False)
-
-
 def test_candidates_and_places_that_cannot_be(folders):
     model = load_language_model(str(folders["bert"]))
     with pytest.raises(ModelError, match="has no token for it"):

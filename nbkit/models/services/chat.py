@@ -114,8 +114,8 @@ class Chat(Service):
         self._gate = _Gate(self.error, self.options.rate, self.options.most)
 
     @property
-    def _name(self) -> str:
-        name = super()._name
+    def name(self) -> str:
+        name = super().name
         return filled(name, self.reference.name, self.codes) if self.task.name == "translate" else name
 
     @property

@@ -218,45 +218,45 @@ class Command(Service):
                 raise ModelError(f"{self._shown} cannot be started: {error}") from None
             self._running.add(process)
             try:
-                fault = self._fault_of(process, out, len(texts))
+                return self._output(process, out, len(texts))
+            except ModelError as fault:
+                messages = _content(errors)[-4000:].decode("utf-8", "replace").strip().splitlines()
+                if len(messages) > 4:  # what is wrong, or what to do, comes first or last
+                    messages = [messages[0], "…", *messages[-3:]]
+                quoted = f"; it says: {' / '.join(line.strip()[:200] for line in messages)}" if messages else ""
+                raise ModelError(f"{self._shown} {fault}{quoted}") from None
             finally:
                 _kill(process)
                 self._running.discard(process)
-            data = b"" if fault else _content(out)
-            try:  # a missing last line break is forgiven
-                written = [line.removesuffix("\r") for line in data.decode().removesuffix("\n").split("\n") if data]
-            except UnicodeDecodeError as error:
-                written, fault = [], f"wrote bytes that are not UTF-8: {data[error.start : error.start + 12]!r}"
-            if not fault and (code := process.returncode):
-                killed = f" ({signal.Signals(-code).name})" if -code in set(signal.Signals) else ""
-                fault = f"ended with exit code {code}{killed} after {len(written)} of {len(texts)} lines"
-            if not fault and len(written) != len(texts):
-                fault = f"wrote {_counted(len(written), 'line')} for {_counted(len(texts), 'text')}"
-            if not fault:
-                return written
-            messages = _content(errors)[-4000:].decode("utf-8", "replace").strip().splitlines()
-            if len(messages) > 4:  # what is wrong, or what to do, comes first or last
-                messages = [messages[0], "…", *messages[-3:]]
-            quoted = f"; it says: {' / '.join(line.strip()[:200] for line in messages)}" if messages else ""
-            raise ModelError(f"{self._shown} {fault}{quoted}")
 
     @property
     def _shown(self) -> str:
         return f"program '{self.program:.120}'"
 
-    def _fault_of(self, process: subprocess.Popen[bytes], out: IO[bytes], lines: int) -> str:
-        """What is wrong with a process that does not end, or writes without end; "" for one that ends."""
-        limit, most = self.options.timeout * lines, _MOST_OUTPUT * lines
+    def _output(self, process: subprocess.Popen[bytes], out: IO[bytes], n: int) -> list[str]:
+        """The *n* lines that a process wrote. Raises `ModelError` for one that failed, or does not end."""
+        limit, most = self.options.timeout * n, _MOST_OUTPUT * n
         deadline = time.monotonic() + limit
-        while time.monotonic() < deadline:
+        while process.returncode is None:
+            if time.monotonic() >= deadline:
+                written = _content(out).count(b"\n")
+                raise ModelError(f"wrote {written} of {n} lines in {limit:.0f} s and did not end")
             with suppress(subprocess.TimeoutExpired):
                 process.wait(min(0.5, max(0.0, deadline - time.monotonic())))
             if os.fstat(out.fileno()).st_size > most:
-                return f"wrote more than {most:,} bytes for {_counted(lines, 'text')}"
-            if process.returncode is not None:
-                return ""
-        written = _content(out).count(b"\n")
-        return f"wrote {written} of {lines} lines in {limit:.0f} s and did not end"
+                raise ModelError(f"wrote more than {most:,} bytes for {_counted(n, 'text')}")
+        data = _content(out)
+        try:  # a missing last line break is forgiven
+            lines = [line.removesuffix("\r") for line in data.decode().removesuffix("\n").split("\n") if data]
+        except UnicodeDecodeError as error:
+            start = data[error.start : error.start + 12]
+            raise ModelError(f"wrote bytes that are not UTF-8: {start!r}") from None
+        if code := process.returncode:
+            killed = f" ({signal.Signals(-code).name})" if -code in set(signal.Signals) else ""
+            raise ModelError(f"ended with exit code {code}{killed} after {len(lines)} of {n} lines")
+        if len(lines) != n:
+            raise ModelError(f"wrote {_counted(len(lines), 'line')} for {_counted(n, 'text')}")
+        return lines
 
 
 def _content(file: IO[bytes]) -> bytes:

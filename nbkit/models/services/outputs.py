@@ -79,13 +79,9 @@ class Outputs(Service):
             raise self.error("write outputs:FILE or outputs:FOLDER")
 
     @property
-    def path(self) -> Path:
+    def path(self) -> Path:  # type: ignore[override]
         """The file or folder. Raises `NbkitError` for a variable that is not set."""
         return self._filled(self.written_place)
-
-    @property
-    def folder(self) -> Path:  # type: ignore[override]
-        return self.path
 
     def _filled(self, place: str) -> Path:
         codes = {**self.codes, "pair": "{src}-{tgt}".format(**self.codes)}

@@ -68,15 +68,11 @@ class Service(Model):
         #: The languages of texts and of answers; and as they are spelled in names. A classifier answers in labels.
         self.src, self.tgt = reference.lang or "", reference.tgt or LABEL_FILE
         self.codes = {name: reference.spelled.get(name, self.src) for name in ("src", "tgt")}
-        self.written = self._name.partition(":")[2]
-
-    @property
-    def _name(self) -> str:
-        return self.reference.entry.hub or self.reference.name
+        self.written = self.name.partition(":")[2]
 
     @property
     def name(self) -> str:
-        return self._name
+        return self.reference.entry.hub or self.reference.name
 
     @property
     def label(self) -> str:
@@ -105,8 +101,7 @@ class Service(Model):
         return {"kind": "answer", "version": 1, "model": model, **languages, "decoding": self.settings()}
 
     def read_key(self) -> Record:
-        code = digest(__name__)
-        read = {"labels": list(self.labels), "code": code}
+        read = {"labels": list(self.labels), "code": digest(__name__)}
         return {"model": self.versioned(), "decoding": {**self.settings(), **read}}
 
     def sent(self, given: Input) -> Input:

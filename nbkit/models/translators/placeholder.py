@@ -70,7 +70,7 @@ class Placeholder(Model):
         return {**self.inner.read_key(), "model": self.versioned()}
 
     def sent(self, given: Input) -> Input:
-        """The text with small numbers instead of its own, as the inner model first gets it."""
+        """The text with small numbers in place of its numbers, as the inner model first gets it."""
         (text,), src = given, self.reference.lang
         return (_mask(text, find_numbers(text, src), src, *_ATTEMPTS[0])[0],)
 

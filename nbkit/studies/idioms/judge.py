@@ -242,7 +242,7 @@ def probes(params: IdiomsParams, cell: Cell, model: str, items: pd.DataFrame, li
             split = split_by_alignment(word_entropies(each, words), two_by_two(linked[row["item"]]), idiom)
             likely = sum(each.log_probabilities), len(each.log_probabilities), each.perplexity
             given = [row["item"], row["unit"], row["idiom"], *whose(params, cell).values()]
-            rows.append((*given, context, hypothesis, score, *likely, split.idiom, split.other))
+            rows.append((*given, context, hypothesis, score, *likely, *split))
     return pd.DataFrame(rows, columns=list(PROBED))
 
 
