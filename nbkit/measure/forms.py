@@ -60,7 +60,7 @@ class _Key(BaseModel):
 
 
 def key_path(form: str | Path) -> Path:
-    """The path of the key of *form*.
+    """The path of the key that belongs to a form: the file with its answers.
 
     >>> str(key_path("round1.csv"))
     'round1.key.json'

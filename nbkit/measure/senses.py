@@ -854,11 +854,6 @@ class SentenceBias(NamedTuple):
     wrong: float
     wrong_sense: str
 
-    @property
-    def difference(self) -> float:
-        """DB_DIFF = DB✗ − DB✓."""
-        return self.wrong - self.right
-
 
 def bias_towards(
     words: Sequence[str], counts: SenseCounts, homograph: str, sense: str, *,
@@ -877,7 +872,7 @@ def sentence_bias(
     words: Sequence[str], counts: SenseCounts, homograph: str, right: str, senses: Iterable[str], *,
     measure: str = "freq", aggregate: str = "mean",
 ) -> SentenceBias:  # fmt: skip
-    """DB✓, DB✗ and their difference for a sentence (§2.2).
+    """DB✓ and DB✗ of a sentence (§2.2), whose difference is DB_DIFF.
 
     right: the sense of the reference. senses: all senses of the homograph, at least two, in the order of the lexicon.
     Other arguments as for `bias_towards`.
@@ -886,8 +881,8 @@ def sentence_bias(
     >>> counts = SenseCounts(9, Counter({("bat", "animal"): 5, ("bat", "club"): 4}),
     ...     {("bat", "animal"): Counter(cave=2, see=1), ("bat", "club"): Counter(see=4)})
     >>> bias = sentence_bias(["he", "see", "a", "bat"], counts, "bat", "animal", ["animal", "club"])
-    >>> bias.right, bias.wrong, bias.wrong_sense, bias.difference
-    (0.25, 1.0, 'club', 0.75)
+    >>> bias.right, bias.wrong, bias.wrong_sense
+    (0.25, 1.0, 'club')
     """
     towards = partial(bias_towards, words, counts, homograph, measure=measure, aggregate=aggregate)
     biases = {sense: towards(sense) for sense in senses if sense != right}

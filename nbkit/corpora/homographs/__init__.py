@@ -284,10 +284,11 @@ class _Entry(NamedTuple):
 
 
 def _read(path: Path, schema: Any, what: str, expected: str) -> tuple[Any, Callable[[Location, str], int]]:
-    """The content of a file by *schema*, and a function for lines. Raises `DataError` with file and line.
+    """Validate a file by a pydantic *schema*: its content, and a function that finds the line of a translation.
 
-    what: what errors of another syntax begin with. expected: what a file of another kind should be. The function gives
-    the last line below a location in which a translation stands, or that of the location itself for "".
+    what: how the message for bad syntax begins. expected: what a file that is not a mapping should be. The function
+    takes a location and a translation, and returns the last line below the location that holds it (or that of the
+    location, for ""). Raises `DataError` with file and line.
     """
     lines, values = lines_of(read_text(path, _THING), str(path), what)
     if not isinstance(values, dict):
@@ -414,7 +415,7 @@ def _lexicon(
 
 
 # ----------------------------------------------------------------------------
-# The sandbox's homographs as a lexicon: what its sentences were made from, so that every sense is told.
+# The sandbox's homographs as a lexicon: the words of its sentences, so that every sense can be identified.
 
 
 def sandbox_homographs(tgt: str = "de") -> HomographLexicon:
