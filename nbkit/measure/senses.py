@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from nbkit.corpora.homographs import Homograph, HomographLexicon, MucowItem, translation_key
 from nbkit.errors import NbkitError
+from nbkit.measure.aligners import linked_tokens
 from nbkit.measure.literal import WordMatcher, known_matchings
 from nbkit.text.sentences import Sentence, Text
 from nbkit.yaml_text import read_own
@@ -480,12 +481,8 @@ class SenseFinder:
         occurrences = self.occurrences(source)
         if not occurrences:
             return []
-        words = self._target_words(target)
-        targets: dict[int, set[int]] = {token: set() for _, token in occurrences}
-        for here, there in links:
-            if here in targets:
-                targets[here].add(there)
-        return [self._sense(word, token, sorted(targets[token]), words, reach) for word, token in occurrences]
+        words, links = self._target_words(target), list(links)
+        return [self._sense(word, token, linked_tokens(links, [token]), words, reach) for word, token in occurrences]
 
     def pair_senses(
         self, source: Text, target: Text, links: Iterable[tuple[int, int]], reach: Reach = "links"
@@ -508,13 +505,13 @@ class SenseFinder:
         is_noun = not self._capitals or self.nouns == "any" or (form or lemma)[:1].isupper()
         return self._lookup.sense(word, lemma, form) if is_noun else None
 
-    def _sense(self, word: str, token: int, targets: list[int], words: _TargetWords, reach: Reach) -> Sense:
+    def _sense(self, word: str, token: int, targets: Sequence[int], words: _TargetWords, reach: Reach) -> Sense:
         linked = [place for place in targets if words.noun[place]]
         found = self._indicated(word, linked, words)
         if reach != "links" and not found and (linked or not words.is_parsed or not words.has_verb(targets)):
             nouns = [place for place, is_noun in enumerate(words.noun) if is_noun]
             if reach == "window":
-                near = targets or [token]
+                near = targets or (token,)
                 nouns = [place for place in nouns if near[0] - WINDOW <= place <= near[-1] + WINDOW]
             found = self._indicated(word, nouns, words)
         clusters = set(found.values()) - {AMBIGUOUS}

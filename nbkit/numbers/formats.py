@@ -70,8 +70,7 @@ class NumberFormat:
     def value(self, choice: tuple[str, ...]) -> Decimal:
         """The number that one digit a place, and a power of ten at the end, make; exact."""
         *digits, power = choice
-        whole, fraction = "".join(digits[: len(self.integer)]), "".join(digits[len(self.integer) :])
-        return Decimal(format(Decimal(f"{whole}.{fraction}E{power}"), "f"))
+        return exact("".join(digits[: len(self.integer)]), "".join(digits[len(self.integer) :]), power)
 
     def _choices(self, lang: str) -> list[tuple[str, ...]]:
         """The digits allowed at each place, then the powers of ten; no leading 0, no 0 at the end of a fraction."""
@@ -81,6 +80,15 @@ class NumberFormat:
             for at, place in enumerate(self.integer + self.fraction)
         ]
         return [*digits, tuple(map(str, self.scales(lang)))]
+
+
+def exact(whole: str, fraction: str, power: int | str) -> Decimal:
+    """The number of these digits times a power of ten, without an exponent.
+
+    >>> exact("4", "2", 3)
+    Decimal('4200')
+    """
+    return Decimal(format(Decimal(f"{whole}.{fraction}E{power}"), "f"))
 
 
 @dataclass(frozen=True)
