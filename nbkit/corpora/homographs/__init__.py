@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import as_file, files
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
@@ -270,7 +271,7 @@ class _PublishedCluster(BaseModel):
     """A cluster in the published JSON."""
 
     senses: list[_Text] = Field(alias="[SENSES]")
-    glosses: list[tuple[str, ...]] = Field([], alias="[SOURCE GLOSSES]")
+    glosses: list[list[Any]] = Field([], alias="[SOURCE GLOSSES]")
     ambiguous: list[_Text] = Field([], alias="[AMBIGUOUS SENSES]")
     misleading: list[_Text] = Field([], alias="[BLACKLISTED SENSES]")
 
@@ -296,8 +297,8 @@ def _read(path: Path, schema: Any, what: str, expected: str) -> tuple[Any, Calla
 
     def line(location: Location, translation: str) -> int:
         same = (place for place, text in texts(values, ()) if translation_key(text) == translation_key(translation))
-        found = (lines.known[place] for place in same if place[: len(location)] == location)
-        return max(found, default=lines.known[location])
+        within = [place for place in same if place[: len(location)] == location]
+        return max(lines.line(place) or 1 for place in within or [location])
 
     try:
         return TypeAdapter(schema).validate_python(values), line
@@ -335,7 +336,7 @@ def read_published(path: Path, name: str, src: str, tgt: str, *, on_conflict: On
         clusters, shared = [], defaultdict[str, set[str]](set)
         for number, each in numbered.items():
             if each.senses:
-                gloss = each.glosses[0][0] if each.glosses else ""
+                gloss = next(map(str, chain.from_iterable(each.glosses)), "")
                 clusters.append(SenseCluster(number, frozenset(each.senses), gloss.strip()))
                 for translation in (*each.ambiguous, *each.misleading):
                     shared[translation_key(translation)].add(number)
