@@ -385,8 +385,10 @@ def mucow_homographs(
     entries = {}
     for word in dict.fromkeys(item.word for item in items):
         own = [item for item in items if item.word == word]
-        senses = {frozenset(item.right): item.right[0] for item in reversed(own)}
-        clusters = [SenseCluster(first, words) for words, first in reversed(senses.items())]
+        senses: dict[frozenset[str], str] = {}
+        for item in own:
+            senses.setdefault(frozenset(item.right), item.right[0])
+        clusters = [SenseCluster(first, words) for words, first in senses.items()]
         if rest := {each for item in own for each in item.wrong}.difference(*senses):
             clusters.append(SenseCluster("other", frozenset(rest)))
         entries[word] = _Entry(clusters)
