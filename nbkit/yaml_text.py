@@ -199,7 +199,7 @@ def lines_of(text: str, path: str, what: str = "invalid YAML") -> tuple[Lines, A
 
 
 def texts(value: Any, location: Location) -> Iterator[tuple[Location, str]]:
-    """The texts that a value holds."""
+    """The texts in a value, each with its location."""
     if isinstance(value, str) and value:
         yield location, value
     for key, each in (

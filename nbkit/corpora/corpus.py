@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import resources
 from itertools import chain, islice
 from pathlib import Path
@@ -35,7 +36,7 @@ from nbkit.files import OnError, Skipped, closest_place, expand_path, file_diges
 from nbkit.languages import check_language
 from nbkit.registry import Registry
 from nbkit.store import Store
-from nbkit.text.parsers import check_usable, find_pipeline, parse_remembered, parser_for, parser_identity
+from nbkit.text.parsers import parse_remembered, parser_for, parser_identity, usable_pipeline
 from nbkit.text.sentences import Pair, Text
 from nbkit.yaml_text import read_own
 
@@ -271,7 +272,7 @@ class Tools(NamedTuple):
     """
 
     chosen: Callable[[str, Mapping[str, str] | None], str]
-    check: Callable[[str, str], None]
+    check: Callable[[str, str], Any]
     parse: Callable[[Sequence[str], str, str, Store], list[Text]]
     pair: Callable[[RawPair, Text, Text], Any]
 
@@ -282,19 +283,15 @@ class Files(Source):
 
     place: Place = field(kw_only=True)
     tools: ClassVar[Tools]
+    #: All pairs of the files at some paths, with a `DataError` in place of each malformed one.
+    read: ClassVar[Callable[..., Iterator[Any]]]
+    #: The template fields of each file that a request needs.
+    fields: ClassVar[Callable[..., list[dict[str, str]]]]
 
     @property
     def has_trees(self) -> bool:
         """Whether the files hold parsed pairs."""
         return False
-
-    def read(self, request: Request, *paths: Path) -> Iterator[Any]:
-        """All pairs of the files, with a `DataError` in place of each malformed one."""
-        raise NotImplementedError
-
-    def fields(self, request: Request) -> list[dict[str, str]]:
-        """The template fields of each file."""
-        raise NotImplementedError
 
     def raw_pairs(self, request: Request) -> Iterator[Any]:
         """All pairs of the files, unparsed, with a `DataError` in place of each malformed one."""
@@ -386,12 +383,11 @@ def _coded(corpus: FileCorpus, request: Request, path: Path) -> Iterator[RawPair
     return read_coded_tsv(path, *sides)
 
 
-def _named(rows: Callable[[Path], Iterable[tuple[int, Any]]]) -> Callable[..., Iterator[RawPair | DataError]]:
-    def read(corpus: FileCorpus, request: Request, path: Path) -> Iterator[RawPair | DataError]:
-        codes = [corpus.code(request.src), corpus.code(request.tgt)]
-        return read_rows(rows(path), path, request.src, request.tgt, codes)
-
-    return read
+def _named(
+    rows: Callable[[Path], Iterable[tuple[int, Any]]], corpus: FileCorpus, request: Request, path: Path
+) -> Iterator[RawPair | DataError]:
+    codes = [corpus.code(request.src), corpus.code(request.tgt)]
+    return read_rows(rows(path), path, request.src, request.tgt, codes)
 
 
 def _treebanks(corpus: FileCorpus, request: Request, source: Path, target: Path) -> Iterator[Pair | DataError]:
@@ -403,15 +399,11 @@ FORMATS: dict[str, Format] = {
     "tsv": Format("TsvCorpus", _tsv),
     "coded-tsv": Format("CodedTsvCorpus", _coded),
     "moses": Format("MosesCorpus", lambda corpus, request, *paths: read_moses(*paths), by_side=True),
-    "parquet": Format("ParquetCorpus", _named(parquet_rows)),
-    "json": Format("JsonCorpus", _named(json_rows)),
-    "fairseq": Format("FairseqCorpus", _named(fairseq_rows)),
+    "parquet": Format("ParquetCorpus", partial(_named, parquet_rows)),
+    "json": Format("JsonCorpus", partial(_named, json_rows)),
+    "fairseq": Format("FairseqCorpus", partial(_named, fairseq_rows)),
     "conllu": Format("ConlluCorpus", _treebanks, by_side=True, has_trees=True),
 }
-
-
-def _check_parser(spec: str, lang: str) -> None:
-    check_usable(find_pipeline(spec), spec, lang)
 
 
 @dataclass(frozen=True)
@@ -424,7 +416,9 @@ class FileCorpus(Files):
     pivot: str | None = None
     codes: Mapping[str, str] = field(default_factory=dict)
     varieties: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    tools = Tools(parser_for, _check_parser, parse_remembered, lambda raw, source, target: Pair(raw.id, source, target))
+    tools = Tools(
+        parser_for, usable_pipeline, parse_remembered, lambda raw, source, target: Pair(raw.id, source, target)
+    )
 
     @property
     def has_trees(self) -> bool:
@@ -650,11 +644,11 @@ def registered(registry: Registry[T], spec: str) -> tuple[T, str | None] | None:
     return registry.get(name), split or None
 
 
-def declared(spec: str) -> str:
-    """The name of the declared corpus that *spec* names, or whose files it gives; "" for other files.
+def catalogue_name(spec: str) -> str:
+    """The name of the registered corpus that *spec* names or whose files it points to; "" for other files.
 
-    >>> declared("multi30k:val"), declared("moses:${NBKIT_DATA}/multi30k/val.{lang}"), declared("mine.tsv")
-    ('multi30k', 'multi30k', '')
+    >>> catalogue_name("multi30k:val"), catalogue_name("moses:${NBKIT_DATA}/multi30k/val.{lang}")
+    ('multi30k', 'multi30k')
     """
     head, _, path = spec.partition(":")
     if head in CORPORA:

@@ -27,7 +27,6 @@ from nbkit.text.form import one_form
 from nbkit.text.parsers import (
     blank_pipeline,
     check_parser,
-    check_usable,
     find_pipeline,
     load_pipeline,
     parse_remembered,
@@ -35,6 +34,7 @@ from nbkit.text.parsers import (
     rules_for,
     settings,
     squeeze,
+    usable_pipeline,
 )
 from nbkit.text.sentences import Sentence, Text
 from nbkit.yaml_text import read_own
@@ -122,7 +122,7 @@ def check_tokenizer(spec: str, lang: str) -> None:
     if spec == JIEBA and util.find_spec("jieba") is None:
         raise MissingExtraError("tokenizer 'jieba' needs the package jieba: pip install jieba")
     if spec not in (TOKENIZER, JIEBA):
-        check_usable(find_pipeline(spec), spec, lang, trees=has_parts_of_speech(spec))
+        usable_pipeline(spec, lang, trees=has_parts_of_speech(spec))
 
 
 def tokenizer_identity(spec: str, lang: str) -> dict[str, Any]:
@@ -244,19 +244,13 @@ class NliFiles(Files):
 
     def _columns(self, row: Mapping[str, Any], path: Path, number: int) -> Mapping[str, str]:
         """The file's name of each of our columns, from what was given or from the names that the file has."""
-        known = catalogue()["columns"]
-        found = {
-            ours: self.columns.get(ours) or next((name for name in names if name in row), None)
-            for ours, names in known.items()
-        }
+        known = catalogue()["columns"].items()
+        found = {ours: next((name for name in names if name in row), "") for ours, names in known} | {**self.columns}
         for ours in ("premise", "hypothesis", "label"):
-            if found[ours] is None or found[ours] not in row:
+            if found[ours] not in row:
                 named = f" '{found[ours]}'" if found[ours] else ""
-                raise DataError(
-                    f"no {ours} column{named} among {', '.join(row)}; name the columns: "
-                    f"{path.name}?premise=…&hypothesis=…&label=…",
-                    path, number,
-                )  # fmt: skip
+                advice = f"name the columns: {path.name}?premise=…&hypothesis=…&label=…"
+                raise DataError(f"no {ours} column{named} among {', '.join(row)}; {advice}", path, number)
         return {ours: name for ours, name in found.items() if name}
 
     def _example(
@@ -270,11 +264,9 @@ class NliFiles(Files):
         if label is None:
             return Unlabelled(f"no gold label ('{values['label']}')", path, number)
         if label not in LABELS:
-            hint = ""
-            if label.isdecimal():
-                hint = "; list the labels of the integers, in order: "
-                hint += f"{self.name}?classes=entailment,neutral,contradiction"
-            return DataError(f"label '{values['label']}' is not one of {', '.join(LABELS)}{hint}", path, number)
+            hint = f"; list the labels of the integers, in order: {self.name}?classes={','.join(LABELS)}"
+            problem = f"label '{values['label']}' is not one of {', '.join(LABELS)}"
+            return DataError(problem + hint * label.isdecimal(), path, number)
         id_, note = ("" if values.get(name) is None else str(values[name]) for name in ("id", "note"))
         return RawPair(id_ or str(number), values["premise"], values["hypothesis"], label, note)
 
@@ -312,7 +304,7 @@ class NliSandbox(SandboxCorpus):
         return (NliPair(id_, premise, hypothesis, label, rule) for id_, premise, hypothesis, label, rule in drawn)
 
     def good_pairs(self, request: Request) -> Iterator[RawPair]:
-        """The same as running text."""
+        """The requested pairs as running text."""
         return (RawPair(each.id, each.premise.text, each.hypothesis.text, each.label) for each in self.pairs(request))
 
     def identity(self, request: Request) -> dict[str, Any]:

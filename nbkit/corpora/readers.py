@@ -89,7 +89,7 @@ def read_tsv(path: Path, source: int = 0, target: int = 1, header: int = 0) -> I
 
 
 def read_coded_tsv(path: Path, source: Collection[str], target: Collection[str]) -> Iterator[RawPair | DataError]:
-    """The Tatoeba Challenge's four columns: two language codes, two texts.
+    """The pairs of a file of the Tatoeba Challenge, whose four columns are two language codes and two texts.
 
     source, target: the codes that are meant. Rows of another variety (``cmn_Hant`` beside ``cmn_Hans``) are
     not part of the corpus; they are passed over, not counted as malformed.

@@ -147,7 +147,7 @@ class MiniTrees:
         return word.casefold() in self.words
 
     def distribution(self, word: str) -> np.ndarray | None:
-        """ψ_{w,D}: 17 probabilities in the order of `TAGS`, or None for a word the corpus lacks."""
+        """The distribution of tags around a word (ψ_{w,D}), in the order of `TAGS`; None for an unknown word."""
         row = self.words.get(word.casefold())
         return None if row is None else self.sums[row] / (self.occurrences[row] * self.unit)
 
@@ -206,7 +206,9 @@ def neighbourhoods(sentence: Sentence, radius: int = 2) -> np.ndarray:
 
 
 def signatures(sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: MiniTrees, *, k: int = 4) -> np.ndarray:
-    """β_S of a sentence in each of *orders*: one float per order, NaN if the corpus has none of its words.
+    """How far tags around the words of a sentence are those of training (β_S), in each of *orders*.
+
+    NaN if the corpus has none of the words.
 
     Source: equation 4.
 

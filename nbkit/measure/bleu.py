@@ -425,7 +425,9 @@ class BleuAsCoded(Kappa):
         """
         check_pairs(self.name, hypotheses, references, lang)
         tokens = {text: _spacy_tokens(text, lang) for text in {*hypotheses, *references}}
-        return _unsmoothed([tokens[text] for text in references], [tokens[text] for text in hypotheses])
+        scored, against = _numbered_tokens(*([tokens[text] for text in texts] for texts in (references, hypotheses)))
+        brevity = np.exp(np.minimum(1 - against.lengths / np.maximum(scored.lengths, 1), 0))
+        return brevity * _unsmoothed(match_counts(scored, against, 4), scored.lengths)[:, -1]
 
 
 def _spacy_tokens(text: str, lang: str) -> list[str]:
@@ -434,18 +436,15 @@ def _spacy_tokens(text: str, lang: str) -> list[str]:
     return [token.text for token in blank_pipeline(lang).make_doc(text.strip())]
 
 
-def _unsmoothed(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> np.ndarray:
-    """BLEU-4 of pairs of token lists without smoothing or effective order: 0 if an order has no match."""
-    vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
-    hypothesis, reference = (_numbered_tokens(texts, vocabulary) for texts in (hypotheses, references))
-    matches = match_counts(hypothesis, reference, 4)
-    scores = np.zeros(len(matches))
-    known = (matches > 0).all(axis=1)
-    lengths = hypothesis.lengths[known, None]
-    precisions = matches[known] / (lengths - np.arange(4))
-    brevity = np.minimum(1.0, np.exp(1 - reference.lengths[known] / lengths[:, 0]))
-    scores[known] = brevity * np.exp(np.log(precisions).mean(axis=1))
-    return scores
+def _unsmoothed(matches: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """BLEU up to each order without smoothing, effective order and brevity penalty: 0 if an order has no match.
+
+    matches: clipped n-gram matches, texts × orders. lengths: of the texts.
+    """
+    sizes = np.arange(1, matches.shape[1] + 1)
+    with np.errstate(divide="ignore"):
+        logs = np.log(matches / np.maximum(lengths[:, None] + 1 - sizes, 1))
+    return np.exp(logs.cumsum(axis=1) / sizes)
 
 
 def bleu_percent(
@@ -456,16 +455,16 @@ def bleu_percent(
     >>> bleu_percent(["the cat sat on a mat".split()], ["the cat sat on the mat".split()]).round(4).tolist()
     [53.7285]
     """
-    vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
-    hypothesis, reference = (_numbered_tokens(texts, vocabulary) for texts in (hypotheses, references))
+    hypothesis, reference = _numbered_tokens(hypotheses, references)
     return percent_of_matches(match_counts(hypothesis, reference, max_order), hypothesis.lengths, reference.lengths)
 
 
-def _numbered_tokens(texts: Sequence[Sequence[str]], vocabulary: defaultdict[str, int]) -> Sequences:
-    """The tokens of *texts* as numbers; adds new ones to *vocabulary*."""
-    lengths = np.array([len(tokens) for tokens in texts], dtype=np.int64)
-    numbers = map(vocabulary.__getitem__, chain.from_iterable(texts))
-    return Sequences(np.fromiter(numbers, dtype=np.int64, count=int(lengths.sum())), lengths)
+def _numbered_tokens(*sides: Sequence[Sequence[str]]) -> list[Sequences]:
+    """The tokens of the texts of each side as numbers, the same for the same token."""
+    vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
+    numbers = (np.array([vocabulary[token] for tokens in texts for token in tokens], dtype=np.int64) for texts in sides)
+    lengths = (np.array([len(tokens) for tokens in texts], dtype=np.int64) for texts in sides)
+    return list(map(Sequences, numbers, lengths))
 
 
 def percent_of_matches(matches: np.ndarray, lengths: np.ndarray, reference_lengths: np.ndarray) -> np.ndarray:
@@ -521,10 +520,7 @@ def permutation_bleu(
     original = Sequences(np.tile(row, len(permuted)), lengths)
     highest = np.minimum(max_orders, len(row))  # orders longer than the sentence do not count
     matches = match_counts(Sequences(permuted.ravel(), lengths), original, int(highest.max()))
-    sizes = np.arange(1, matches.shape[1] + 1)
-    with np.errstate(divide="ignore"):
-        means = np.log(matches / (len(row) + 1 - sizes)).cumsum(axis=1) / sizes
-    return np.exp(means[:, highest - 1])
+    return _unsmoothed(matches, lengths)[:, highest - 1]
 
 
 # ----------------------------------------------------------------------------
@@ -593,19 +589,13 @@ def _characters(texts: Sequence[str]) -> Sequences:
 
 def _percent(matches: np.ndarray, hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """chrF in per cent from n-gram counts (pairs × orders), in sacreBLEU's order of floating-point operations."""
-    precision, recall, orders = np.zeros((3, len(matches)))
-    for n in range(_ORDER):
-        both = (hypothesis[:, n] > 0) & (reference[:, n] > 0)
-        precision += np.divide(matches[:, n], hypothesis[:, n], out=np.zeros(len(matches)), where=both)
-        recall += np.divide(matches[:, n], reference[:, n], out=np.zeros(len(matches)), where=both)
-        orders += both
-    some = orders > 0
-    np.divide(precision, orders, out=precision, where=some)
-    np.divide(recall, orders, out=recall, where=some)
-    factor = _BETA**2
-    score = (1 + factor) * precision * recall
-    np.divide(score, factor * precision + recall, out=score, where=precision + recall > 0)
-    return 100 * score
+    both = (hypothesis > 0) & (reference > 0)
+    orders = np.maximum(both.sum(axis=1), 1)
+    precision, recall = (
+        np.where(both, matches / np.maximum(side, 1), 0.0).sum(axis=1) / orders for side in (hypothesis, reference)
+    )
+    weighted = _BETA**2 * precision + recall
+    return 100 * ((1 + _BETA**2) * precision * recall / np.where(weighted > 0, weighted, 1.0))
 
 
 @dataclass(frozen=True)

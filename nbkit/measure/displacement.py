@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import NamedTuple
 
 from nbkit.measure.bleu import cut
 
@@ -24,22 +23,15 @@ RANGE = (0.0, 2 / LEAST_MOVED)
 _LEAST_WORDS, _LEAST_SHARE = 4, 0.5
 
 
-class Moved(NamedTuple):
-    """1 − τ of the words that two texts share, and how many these are; NaN if they are too few."""
-
-    displacement: float
-    words: int
-
-
 @lru_cache(maxsize=4096)  # of a source: the same for every system
-def displacement(plain: str, scrambled: str, lang: str) -> Moved:
+def displacement(plain: str, scrambled: str, lang: str) -> float:
     """1 − τ of the order of words in *scrambled* relative to *plain*: 0 the same order, 1 unrelated, 2 reversed.
 
     τ is Kendall's over words that occur once in both texts, in any case; punctuation does not count. NaN with fewer
     than four of them, or if they are less than half of the words that occur once in *plain*.
 
     >>> displacement("the old dog sleeps", "sleeps dog old the", "en")
-    Moved(displacement=2.0, words=4)
+    2.0
     """
     first, second = (_words(text, lang) for text in (plain, scrambled))
     once, again = (Counter(words) for words in (first, second))
@@ -47,9 +39,9 @@ def displacement(plain: str, scrambled: str, lang: str) -> Moved:
     own = [word for word in first if once[word] == 1]
     places = [there[word] for word in own if again[word] == 1]
     if len(places) < _LEAST_WORDS or len(places) < _LEAST_SHARE * len(own):
-        return Moved(float("nan"), len(places))
+        return float("nan")
     inverted = sum(a > b for a, b in combinations(places, 2))
-    return Moved(4 * inverted / (len(places) * (len(places) - 1)), len(places))
+    return 4 * inverted / (len(places) * (len(places) - 1))
 
 
 def _words(text: str, lang: str) -> Sequence[str]:
@@ -72,7 +64,7 @@ def carried_displacement(source: tuple[str, str], output: tuple[str, str], src: 
     >>> carried_displacement((text, scrambled), ("der alte Hund schläft", "der alte Hund schläft"), "en", "de")
     0.0
     """
-    moved = displacement(*source, src).displacement
+    moved = displacement(*source, src)
     if not moved >= LEAST_MOVED:  # NaN, too
         return float("nan")
-    return displacement(*output, tgt).displacement / moved
+    return displacement(*output, tgt) / moved

@@ -60,7 +60,7 @@ class _Key(BaseModel):
 
 
 def key_path(form: str | Path) -> Path:
-    """The path of the key of *form*.
+    """The path of the key that belongs to a form: the file with its answers.
 
     >>> str(key_path("round1.csv"))
     'round1.key.json'
@@ -295,13 +295,10 @@ def krippendorff_alpha(codes: np.ndarray, size: int) -> float:
     counts = np.stack([(codes == label).sum(axis=0) for label in range(size)]).astype(float)  # labels × items
     judgements = counts.sum(axis=0)
     counts, judgements = counts[:, judgements > 1], judgements[judgements > 1]
-    coincidences = (counts / (judgements - 1)) @ counts.T - np.diag((counts / (judgements - 1)).sum(axis=1))
-    totals = coincidences.sum(axis=1)
-    n = totals.sum()
-    expected = n * n - (totals**2).sum()
-    if expected == 0:
-        return float("nan")
-    return float(1 - (n - 1) * (n - np.trace(coincidences)) / expected)
+    observed = ((judgements**2 - (counts**2).sum(axis=0)) / (judgements - 1)).sum()
+    totals = counts.sum(axis=1)
+    expected = totals.sum() ** 2 - (totals**2).sum()
+    return float(1 - (totals.sum() - 1) * observed / expected) if expected else float("nan")
 
 
 def _cohen_kappa(given: np.ndarray, labels: Sequence[int], weights: str | None = None) -> float:

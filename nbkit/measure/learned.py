@@ -358,7 +358,7 @@ METHODS = {"argmax": argmax, "itermax": itermax}
 
 
 # ----------------------------------------------------------------------------
-# Contextual vectors of subwords from any encoder of transformers, and the word of each subword.
+# Alignment without training: words with the most similar contextual vectors in a multilingual encoder.
 
 
 class Subwords(NamedTuple):
@@ -366,58 +366,6 @@ class Subwords(NamedTuple):
 
     ids: tuple[int, ...]
     words: tuple[int | None, ...]
-
-
-class Encoder:
-    """The lower *layer* layers of an encoder, in float32, with its tokenizer.
-
-    Raises `ModelError` if the weights are not available or have fewer layers, or if the tokenizer cannot map subwords
-    to words.
-    """
-
-    def __init__(self, model: str, layer: int, device: str = "auto"):
-        self.tokenizer, self.network = _load_encoder(model, device)
-        if not self.tokenizer.is_fast:
-            problem = f"its tokenizer, {type(self.tokenizer).__name__}, has no offsets to map subwords to words"
-            raise ModelError(f"model '{model}': {problem}. Use a model with a fast tokenizer (tokenizer.json)")
-        layers = self.network.config.num_hidden_layers
-        if not 0 <= layer <= layers:
-            raise ModelError(f"model '{model}': layer: 0 (the embeddings) to {layers} expected, {layer} given")
-        self.layer = layer
-        self.limit: int = self.tokenizer.model_max_length
-        self.budget = networks.budget(self.network)
-
-    def subwords(self, texts: Sequence[Sequence[str]]) -> list[Subwords]:
-        """The subwords of tokenised texts, truncated to the model's limit with a warning."""
-
-        def encoded(**limits: Any) -> list[Subwords]:
-            found = self.tokenizer([list(words) for words in texts], is_split_into_words=True, **limits)
-            return [Subwords(tuple(ids), tuple(found.word_ids(i))) for i, ids in enumerate(found["input_ids"])]
-
-        whole = encoded(verbose=False)
-        longer = sum(len(text.ids) > self.limit for text in whole)
-        if not longer:
-            return whole
-        problem = f"{longer} texts exceed the model's limit of {self.limit} subwords"
-        warnings.warn(f"{problem}: the words beyond it get no links", stacklevel=3)
-        return encoded(truncation=True, max_length=self.limit)
-
-    def embed(self, batch: list[Subwords]) -> list[Any]:
-        """A unit vector for each subword of a word, (subwords × dimensions) per text. All texts have the same length,
-        so there is no padding and vectors do not depend on the batch.
-        """
-        import torch
-
-        ids = torch.tensor([text.ids for text in batch], device=self.network.device)
-        with torch.inference_mode():
-            made = self.network(input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True)
-            states = torch.nn.functional.normalize(made.hidden_states[self.layer], dim=-1)
-        kept = [[place for place, word in enumerate(text.words) if word is not None] for text in batch]
-        return [rows[places].cpu().numpy() for rows, places in zip(states, kept, strict=True)]
-
-
-# ----------------------------------------------------------------------------
-# Alignment without training: words with the most similar contextual vectors in a multilingual encoder.
 
 
 class EmbeddingAligner:
@@ -483,16 +431,25 @@ class EmbeddingAligner:
         return (from_pharaoh(record["links"]) for record in records)
 
     @cached_property
-    def _encoder(self) -> Encoder:
-        return Encoder(self.model, self.layer, self._device)
+    def _encoder(self) -> _Loaded:
+        """The tokenizer and the encoder, loaded now."""
+        encoder = _load_encoder(self.model, self._device)
+        if not encoder.tokenizer.is_fast:
+            problem = f"its tokenizer, {type(encoder.tokenizer).__name__}, has no offsets to map subwords to words"
+            raise ModelError(f"model '{self.model}': {problem}. Use a model with a fast tokenizer (tokenizer.json)")
+        if self.layer > (layers := encoder.network.config.num_hidden_layers):
+            problem = f"layer: 0 (the embeddings) to {layers} expected, {self.layer} given"
+            raise ModelError(f"model '{self.model}': {problem}")
+        return encoder
 
     def _window(self, pairs: list[TokenPair]) -> list[Alignment]:
-        encoder = self._encoder
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        subwords = dict(zip(texts, encoder.subwords(texts), strict=True))
-        embedded = encoder.budget.results(subwords.values(), _n_tokens, encoder.embed, group=_n_tokens)
+        subwords = self._subwords(texts)
+        budget = networks.budget(self._encoder.network)
+        embedded = budget.results(subwords, _n_tokens, self._embed, group=_n_tokens)
         vectors = dict(zip(texts, embedded, strict=True))
-        words = {text: [word for word in cut.words if word is not None] for text, cut in subwords.items()}
+        places = ([word for word in each.words if word is not None] for each in subwords)
+        words = dict(zip(texts, places, strict=True))
 
         def links(source: tuple[str, ...], target: tuple[str, ...]) -> Alignment:
             if not words[source] or not words[target]:  # tokens that consist of spaces have no subwords
@@ -502,3 +459,31 @@ class EmbeddingAligner:
             return tuple(sorted({(words[source][i], words[target][j]) for i, j in linked}))
 
         return [links(*pair) for pair in pairs]
+
+    def _subwords(self, texts: Sequence[Sequence[str]]) -> list[Subwords]:
+        """The subwords of tokenised texts, truncated to the model's limit with a warning."""
+        limit = self._encoder.tokenizer.model_max_length
+
+        def encoded(**limits: Any) -> list[Subwords]:
+            found = self._encoder.tokenizer([list(words) for words in texts], is_split_into_words=True, **limits)
+            return [Subwords(tuple(ids), tuple(found.word_ids(i))) for i, ids in enumerate(found["input_ids"])]
+
+        whole = encoded(verbose=False)
+        if longer := sum(len(text.ids) > limit for text in whole):
+            problem = f"{longer} texts exceed the model's limit of {limit} subwords"
+            warnings.warn(f"{problem}: the words beyond it get no links", stacklevel=3)
+            return encoded(truncation=True, max_length=limit)
+        return whole
+
+    def _embed(self, batch: list[Subwords]) -> list[Any]:
+        """A unit vector for each subword of a word, (subwords × dimensions) per text. All texts have the same length,
+        so there is no padding and vectors do not depend on the batch.
+        """
+        import torch
+
+        ids = torch.tensor([text.ids for text in batch], device=self._encoder.network.device)
+        with torch.inference_mode():
+            made = self._encoder.network(input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True)
+            states = torch.nn.functional.normalize(made.hidden_states[self.layer], dim=-1)
+        of_words = [[place for place, word in enumerate(text.words) if word is not None] for text in batch]
+        return [rows[places].cpu().numpy() for rows, places in zip(states, of_words, strict=True)]

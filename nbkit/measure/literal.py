@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import regex
@@ -132,19 +132,13 @@ def compound_parts(word: str, known: frozenset[str]) -> Iterator[tuple[str, ...]
     >>> list(compound_parts("preis", frozenset({"eis"})))
     []
     """
-    return (parts for parts in _cuts(word, known) if len(parts) > 1)
-
-
-def _cuts(word: str, known: frozenset[str]) -> Iterable[tuple[str, ...]]:
-    for end in range(_SHORTEST_PART, len(word) + 1):
-        if word[:end] not in known:
-            continue
-        if end == len(word):
-            yield (word,)
-        for link in _LINKS:
-            if word.startswith(link, end) and end + len(link) < len(word):
-                for rest in _cuts(word[end + len(link) :], known):
-                    yield word[:end], *rest
+    for end in range(_SHORTEST_PART, len(word)):
+        for link in _LINKS if word[:end] in known else ():
+            rest = word[end + len(link) :]
+            if rest and word.startswith(link, end):
+                yield from ((word[:end], *parts) for parts in compound_parts(rest, known))
+                if rest in known and len(rest) >= _SHORTEST_PART:
+                    yield word[:end], rest
 
 
 # ----------------------------------------------------------------------------
@@ -346,31 +340,18 @@ _CUT_SHORT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}
 _SHORTENED = regex.compile(r"(?i)(?<!\p{L})(?:ca|wo|sha|ai)(?=n['’]t(?!\p{L}))")
 
 
-class Blocklist(NamedTuple):
-    """A word of the idiom and its translations, the candidates for literal errors."""
-
-    word: str
-    translations: tuple[str, ...]
-
-
-class Trigger(NamedTuple):
-    """A blocklisted translation in a hypothesis. tokens: the positions of its words there, in all occurrences."""
-
-    translation: str
-    tokens: tuple[int, ...]
-
-
 @dataclass(frozen=True)
 class LiteralJudgement:
     """The result of the four steps for one translation.
 
-    candidates: step 2, one blocklist per word of the idiom that is in the dictionary. blocklists: step 3, those that
-    survive the reference. triggers: step 4, the blocklisted words of the hypothesis.
+    candidates: step 2, the blocklist of each word of the idiom that is in the dictionary: its translations.
+    blocklists: step 3, those that survive the reference. triggers: step 4, the blocklisted words of the hypothesis,
+    each with the positions there of its words, in all occurrences.
     """
 
-    candidates: tuple[Blocklist, ...]
-    blocklists: tuple[Blocklist, ...]
-    triggers: tuple[Trigger, ...]
+    candidates: Mapping[str, tuple[str, ...]]
+    blocklists: Mapping[str, tuple[str, ...]]
+    triggers: Mapping[str, tuple[int, ...]]
 
     @property
     def error(self) -> bool:
@@ -413,10 +394,10 @@ class Litter:
     --------
     >>> litter = Litter(WordDictionary("toy", "file", {"bread": ("pain",), "butter": ("beurre", "pain")}), "en", "fr")
     >>> judgement = litter.judge_texts("bread and butter", "la routine", "du pain")
-    >>> judgement.error, [trigger.translation for trigger in judgement.triggers]
-    (True, ['pain'])
+    >>> judgement.error, judgement.triggers
+    (True, {'pain': (1,)})
     >>> litter.judge_texts("bread and butter", "de pain", "du pain et du beurre").blocklists
-    ()
+    {}
     """
 
     dictionary: WordDictionary
@@ -451,14 +432,15 @@ class Litter:
         literal translation error.
         """
         words = dict.fromkeys(word.lower() for word in idiom)
-        candidates = tuple(Blocklist(word, found) for word in words if (found := self.dictionary.translations(word)))
+        candidates = {word: found for word in words if (found := self.dictionary.translations(word))}
         in_reference, in_hypothesis = ([self._parts(token) for token in side] for side in (reference, hypothesis))
-        surviving = tuple(
-            each for each in candidates if not any(self._occurrences(word, in_reference) for word in each.translations)
-        )
-        translations = dict.fromkeys(each for blocklist in surviving for each in blocklist.translations)
-        places = {each: self._occurrences(each, in_hypothesis) for each in translations}
-        return LiteralJudgement(candidates, surviving, tuple(Trigger(*each) for each in places.items() if each[1]))
+        blocklists = {
+            word: found
+            for word, found in candidates.items()
+            if not any(self._occurrences(each, in_reference) for each in found)
+        }
+        places = {each: self._occurrences(each, in_hypothesis) for found in blocklists.values() for each in found}
+        return LiteralJudgement(candidates, blocklists, {each: there for each, there in places.items() if there})
 
     def judge_texts(self, idiom: str, reference: str, hypothesis: str) -> LiteralJudgement:
         """`judge` for running text, which is cut into words; *idiom*: text of its spans."""
@@ -498,7 +480,7 @@ def published_litter(dictionary: WordDictionary, reverse: WordDictionary | None,
     >>> forward = WordDictionary("en-fr", "file", {"bark": ("aboyer",)})
     >>> litter = published_litter(forward, WordDictionary("fr-en", "file", {"écorce": ("bark",)}), "en", "fr")
     >>> litter.judge_texts("bark", "se tromper", "l'ecorce").triggers
-    (Trigger(translation='ecorce', tokens=(2,)),)
+    {'ecorce': (2,)}
     """
     both = dictionary if reverse is None else dictionary.both_directions(reverse)
     return Litter(both.without_accents(), src, tgt, accents="stripped", spans="last")
@@ -542,96 +524,63 @@ def lemmas(text: Text) -> list[str]:
 APT_VERSION = 1
 
 
-class AlignedPhrase(NamedTuple):
-    """The tokens that translate a phrase in a reference and in a hypothesis, from left to right.
+def aligned_words(tokens: Sequence[str], links: Iterable[tuple[int, int]], phrase: Collection[int]) -> tuple[str, ...]:
+    """The tokens of a translation that are linked to the source tokens *phrase*, from left to right.
 
-    >>> reference = "Ils ont fait la sourde oreille".split(), ((0, 0), (1, 1), (2, 4), (3, 5))
-    >>> hypothesis = "Ils ont une oreille sourde".split(), ((0, 0), (1, 1), (2, 4), (3, 3))
-    >>> AlignedPhrase.of([2, 3], reference, hypothesis)
-    AlignedPhrase(reference=('sourde', 'oreille'), hypothesis=('oreille', 'sourde'))
+    >>> aligned_words("Ils ont fait la sourde oreille".split(), ((0, 0), (1, 1), (2, 4), (3, 5)), [2, 3])
+    ('sourde', 'oreille')
     """
-
-    reference: tuple[str, ...]
-    hypothesis: tuple[str, ...]
-
-    @classmethod
-    def of(
-        cls,
-        phrase: Collection[int],
-        reference: tuple[Sequence[str], Iterable[tuple[int, int]]],
-        hypothesis: tuple[Sequence[str], Iterable[tuple[int, int]]],
-    ) -> AlignedPhrase:
-        """The phrase of the source tokens *phrase*; reference, hypothesis: tokens and the links from the source."""
-        return cls(*(
-            tuple(tokens[place] for place in linked_tokens(links, phrase)) for tokens, links in (reference, hypothesis)
-        ))  # fmt: skip
+    return tuple(tokens[place] for place in linked_tokens(links, phrase))
 
 
-class PhraseScores(NamedTuple):
-    """One entry per pair, in [0, 1]: NaN if the phrase is empty in the reference, 0 if only in the hypothesis.
+def unigram_precision(references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]) -> np.ndarray:
+    """APT-Eval's precision of every pair of aligned words, in [0, 1]; NaN for an empty reference.
 
-    unigram_precision: share of the reference's tokens that occur in the hypothesis's. chrf: chrF2 of the two.
+    In the paper's words, "the ratio of words in the reference spans that occur in the hypothesis spans":
+    Σ_w min(c_ref(w), c_hyp(w)) / Σ_w c_ref(w), ignoring case, with clipped counts. Source: idioms paper, §2.2.
+
+    >>> unigram_precision([("la", "routine"), ()], [("la", "vie"), ("x",)]).tolist()
+    [0.5, nan]
     """
-
-    unigram_precision: np.ndarray
-    chrf: np.ndarray
-
-
-def score_phrases(phrases: Sequence[AlignedPhrase], lang: str) -> PhraseScores:
-    """APT-Eval of every pair.
-
-    Unigram precision is, in the paper's words, "the ratio of words in the reference spans that occur in the hypothesis
-    spans": Σ_w min(c_ref(w), c_hyp(w)) / Σ_w c_ref(w), ignoring case, with clipped counts.
-    chrF is over characters, so it does not matter how the spans' tokens are joined. lang: of both sides.
-    Source: idioms paper, §2.2; Popović 2015.
-
-    >>> scores = score_phrases([AlignedPhrase(("la", "routine"), ("la", "vie")), AlignedPhrase((), ("x",))], "fr")
-    >>> scores.unigram_precision.tolist(), scores.chrf.round(3).tolist()
-    ([0.5, nan], [0.125, nan])
-    """
-    precision = np.array([_precision(phrase) for phrase in phrases], dtype=np.float64)
-    hypotheses, references = ([" ".join(phrase[side]) for phrase in phrases] for side in (1, 0))
-    chrf = Chrf().scores(hypotheses, references, lang)
-    return PhraseScores(precision, np.where(np.isnan(precision), np.nan, chrf))
+    counts = ([Counter(map(str.lower, words)) for words in side] for side in (references, hypotheses))
+    pairs = zip(*counts, strict=True)
+    return np.array([(ours & theirs).total() / ours.total() if ours else np.nan for ours, theirs in pairs])
 
 
-def published_precision(phrases: Sequence[AlignedPhrase]) -> np.ndarray:
-    """Unigram precision of every pair as the research code computes it; NaN and 0 as in `PhraseScores`.
+def published_precision(references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]) -> np.ndarray:
+    """`unigram_precision` as the research code computes it.
 
     |{w in reference} ∩ {w in hypothesis}| / Σ_w c_ref(w): distinct words over all words, so a reference that repeats a
     word scores below 1 against itself; case-sensitive, as the option ``--lower`` is never used.
     Source: the idioms paper's repository, APT-Eval.
 
-    >>> phrase = AlignedPhrase(("de", "temps", "de"), ("de", "temps", "de"))
-    >>> published_precision([phrase]).round(3).tolist(), score_phrases([phrase], "fr").unigram_precision.tolist()
-    ([0.667], [1.0])
+    >>> published_precision([("de", "temps", "de")], [("de", "temps", "de")]).round(3).tolist()
+    [0.667]
     """
-    shares = [len({*words} & {*found}) / len(words) if words else np.nan for words, found in phrases]
-    return np.array(shares, dtype=np.float64)
+    pairs = zip(references, hypotheses, strict=True)
+    return np.array([len({*ours} & {*theirs}) / len(ours) if ours else np.nan for ours, theirs in pairs])
 
 
-def signature(aligner: str) -> str:
-    """All settings of APT-Eval that can change a score, except chrF's. aligner: the source of the links.
+def aligned_chrf(references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]], lang: str) -> np.ndarray:
+    """chrF2 of every pair of aligned words, in [0, 1]; NaN for an empty reference. lang: of both sides.
+
+    It is over characters, so it does not matter how the tokens are joined. Source: idioms paper, §2.2; Popović 2015.
+
+    >>> aligned_chrf([("la", "routine"), ()], [("la", "vie"), ("x",)], "fr").round(3).tolist()
+    [0.125, nan]
+    """
+    chrf = Chrf().scores([" ".join(each) for each in hypotheses], [" ".join(each) for each in references], lang)
+    return np.where([not each for each in references], np.nan, chrf)
+
+
+def signature(aligner: str, *, published: bool = False) -> str:
+    """All settings of APT-Eval that can change a score, except chrF's.
+
+    aligner: the source of the links. published: of `published_precision`.
 
     >>> signature("eflomal")
     'APT-Eval|precision:of-reference-words|case:lower|empty-reference:left-out|empty-hypothesis:0|aligner:eflomal|v1'
     """
-    settings = "precision:of-reference-words|case:lower|empty-reference:left-out|empty-hypothesis:0"
+    precision, case = ("distinct-of-reference-words", "mixed") if published else ("of-reference-words", "lower")
+    settings = f"precision:{precision}|case:{case}|empty-reference:left-out|empty-hypothesis:0"
     return f"APT-Eval|{settings}|aligner:{aligner}|v{APT_VERSION}"
-
-
-def published_signature(aligner: str) -> str:
-    """`signature` for `published_precision`.
-
-    >>> published_signature("eflomal").split("|")[1:3]
-    ['precision:distinct-of-reference-words', 'case:mixed']
-    """
-    own = signature(aligner).replace("precision:of-reference-words", "precision:distinct-of-reference-words")
-    return own.replace("case:lower", "case:mixed")
-
-
-def _precision(phrase: AlignedPhrase) -> float:
-    if not phrase.reference:
-        return float("nan")
-    reference, hypothesis = (Counter(token.lower() for token in side) for side in phrase)
-    return (reference & hypothesis).total() / reference.total()

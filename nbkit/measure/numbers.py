@@ -387,7 +387,7 @@ def _scale(case: _Case) -> Verdict | None:
         # Only words from hundred on hold a scale word: *two* for 20 is another number.
         both = (expected.written, expected.value), (case.text(number), number.value)
         involved = any(_LETTERS.search(text) and abs(value) >= 100 for text, value in both)
-        if involved and _significant(number.value) == _significant(expected.value):
+        if involved and _significant_digits(number.value) == _significant_digits(expected.value):
             return Verdict("scale word wrong", case.text(number), (number,))
     return None
 
@@ -504,8 +504,8 @@ def _is_whole(value: Decimal) -> bool:
     return value == value.to_integral_value()  # of any length, where % ends at the 28 digits of the context
 
 
-def _significant(value: Decimal) -> str:
-    """The significant digits, unchanged by powers of ten."""
+def _significant_digits(value: Decimal) -> str:
+    """The significant digits of a number, which are the same for all of its multiples by powers of ten."""
     return "".join(map(str, value.as_tuple().digits)).strip("0")
 
 
@@ -519,7 +519,7 @@ def _corruption(wanted: str, there: str, alone: bool) -> str:
     >>> _corruption("41", "47", True), _corruption("41", "47", False), _corruption("64", "4", False)
     ('digit substituted', '', '')
     """
-    if _runs(wanted) == _runs(there):
+    if _without_repeats(wanted) == _without_repeats(there):
         return "repeated digits miscounted" if wanted != there else ""
     longer, common = max(len(wanted), len(there)), LCSseq.similarity(wanted, there)
     if 2 * common <= longer and not (alone and longer == common + 1):
@@ -529,8 +529,8 @@ def _corruption(wanted: str, there: str, alone: bool) -> str:
     return "digit added" if common == len(wanted) < len(there) else "digit substituted"
 
 
-def _runs(digits: str) -> list[str]:
-    """The digits without repeats in a row."""
+def _without_repeats(digits: str) -> list[str]:
+    """The digits, each run of equal ones as one."""
     return [digit for digit, _ in groupby(digits)]
 
 
@@ -541,7 +541,7 @@ def _runs(digits: str) -> list[str]:
 def own_flags(
     verdicts: Mapping[str, Sequence[Carried]], voters: Collection[str] | None = None
 ) -> dict[str, list[Carried]]:
-    """The quantities that each system gets wrong and at most one other does: all else is everyone's.
+    """The quantities that each system gets wrong and at most one other system does, too.
 
     Where several systems are flagged at the same quantity, its source is often unclear, or misread by nbkit.
     verdicts: of `compare_quantities` on each system's translation of one source. voters: the systems that

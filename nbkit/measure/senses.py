@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from nbkit.corpora.homographs import Homograph, HomographLexicon, MucowItem, translation_key
 from nbkit.errors import NbkitError
+from nbkit.measure.aligners import linked_tokens
 from nbkit.measure.literal import WordMatcher, known_matchings
 from nbkit.text.sentences import Sentence, Text
 from nbkit.yaml_text import read_own
@@ -480,12 +481,8 @@ class SenseFinder:
         occurrences = self.occurrences(source)
         if not occurrences:
             return []
-        words = self._target_words(target)
-        targets: dict[int, set[int]] = {token: set() for _, token in occurrences}
-        for here, there in links:
-            if here in targets:
-                targets[here].add(there)
-        return [self._sense(word, token, sorted(targets[token]), words, reach) for word, token in occurrences]
+        words, links = self._target_words(target), list(links)
+        return [self._sense(word, token, linked_tokens(links, [token]), words, reach) for word, token in occurrences]
 
     def pair_senses(
         self, source: Text, target: Text, links: Iterable[tuple[int, int]], reach: Reach = "links"
@@ -508,13 +505,13 @@ class SenseFinder:
         is_noun = not self._capitals or self.nouns == "any" or (form or lemma)[:1].isupper()
         return self._lookup.sense(word, lemma, form) if is_noun else None
 
-    def _sense(self, word: str, token: int, targets: list[int], words: _TargetWords, reach: Reach) -> Sense:
+    def _sense(self, word: str, token: int, targets: Sequence[int], words: _TargetWords, reach: Reach) -> Sense:
         linked = [place for place in targets if words.noun[place]]
         found = self._indicated(word, linked, words)
         if reach != "links" and not found and (linked or not words.is_parsed or not words.has_verb(targets)):
             nouns = [place for place, is_noun in enumerate(words.noun) if is_noun]
             if reach == "window":
-                near = targets or [token]
+                near = targets or (token,)
                 nouns = [place for place in nouns if near[0] - WINDOW <= place <= near[-1] + WINDOW]
             found = self._indicated(word, nouns, words)
         clusters = set(found.values()) - {AMBIGUOUS}
@@ -854,11 +851,6 @@ class SentenceBias(NamedTuple):
     wrong: float
     wrong_sense: str
 
-    @property
-    def difference(self) -> float:
-        """DB_DIFF = DB✗ − DB✓."""
-        return self.wrong - self.right
-
 
 def bias_towards(
     words: Sequence[str], counts: SenseCounts, homograph: str, sense: str, *,
@@ -877,7 +869,7 @@ def sentence_bias(
     words: Sequence[str], counts: SenseCounts, homograph: str, right: str, senses: Iterable[str], *,
     measure: str = "freq", aggregate: str = "mean",
 ) -> SentenceBias:  # fmt: skip
-    """DB✓, DB✗ and their difference for a sentence (§2.2).
+    """DB✓ and DB✗ of a sentence (§2.2), whose difference is DB_DIFF.
 
     right: the sense of the reference. senses: all senses of the homograph, at least two, in the order of the lexicon.
     Other arguments as for `bias_towards`.
@@ -886,8 +878,8 @@ def sentence_bias(
     >>> counts = SenseCounts(9, Counter({("bat", "animal"): 5, ("bat", "club"): 4}),
     ...     {("bat", "animal"): Counter(cave=2, see=1), ("bat", "club"): Counter(see=4)})
     >>> bias = sentence_bias(["he", "see", "a", "bat"], counts, "bat", "animal", ["animal", "club"])
-    >>> bias.right, bias.wrong, bias.wrong_sense, bias.difference
-    (0.25, 1.0, 'club', 0.75)
+    >>> bias.right, bias.wrong, bias.wrong_sense
+    (0.25, 1.0, 'club')
     """
     towards = partial(bias_towards, words, counts, homograph, measure=measure, aggregate=aggregate)
     biases = {sense: towards(sense) for sense in senses if sense != right}

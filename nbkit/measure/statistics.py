@@ -208,7 +208,7 @@ def influence_bounds(
     deviations = n * np.asarray(influence, dtype=np.float64)
     squares = float((deviations**2).sum())
     if n < 2 or squares**0.5 <= 1e-9 * max(1.0, abs(mean)):
-        return _unvaried(mean, n, within)
+        return _constant_bounds(mean, n, within)
     error = (squares / (n * (n - 1))) ** 0.5
     # Unbiased cumulants, and a little more: small samples underestimate skewness all the same.
     third = float((deviations**3).sum()) * n / max((n - 1) * (n - 2), 1)
@@ -259,9 +259,8 @@ def _rare_bounds(
         spread = float((deviations[0] ** 2).sum() * (deviations[1] ** 2).sum()) ** 0.5
         correlation = float(deviations[0] @ deviations[1]) / spread if spread > 0 else 0.0
         (below_up, above_up), (below_down, above_down) = sides
-        ends.append(
-            (mean - _length(below_up, above_down, correlation), mean + _length(above_up, below_down, correlation))
-        )
+        below = _difference_distance(below_up, above_down, correlation)
+        ends.append((mean - below, mean + _difference_distance(above_up, below_down, correlation)))
     low, high = np.mean(ends, axis=0)
     return alike, max(float(low), within[0]), min(float(high), within[1])
 
@@ -272,8 +271,8 @@ _ALIKE = (0.2, 0.5)
 _SAME = 1e-3
 
 
-def _length(one: float, other: float, correlation: float) -> float:
-    """How far the end of a difference is away, given those of its two terms."""
+def _difference_distance(one: float, other: float, correlation: float) -> float:
+    """The distance of a difference from the end of its interval, by the distances of its two terms."""
     return float(max(one**2 + other**2 - 2 * correlation * one * other, 0.0) ** 0.5)
 
 
@@ -295,7 +294,7 @@ def _skewed(
     return (max(low, float(within[0])), min(high, float(within[1]))) if within else (low, high)
 
 
-def _unvaried(value: float, n: float, within: tuple[float, float] | None) -> tuple[float, float]:
+def _constant_bounds(value: float, n: float, within: tuple[float, float] | None) -> tuple[float, float]:
     """The interval of the mean of *n* equal values, by the share of other values that they can have missed."""
     if within is None or not np.isfinite(within).all():
         return float("nan"), float("nan")
@@ -542,14 +541,6 @@ class RankBiserial(NamedTuple):
         return self.n_first / n if n else float("nan")
 
 
-class Thresholds(NamedTuple):
-    """Thresholds of the absolute correlation for small, medium and large effects."""
-
-    small: float
-    medium: float
-    large: float
-
-
 def rank_biserial(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> RankBiserial:
     """Rank-biserial correlation and Mann–Whitney U of two groups of scores, such as of wrong and of right translations.
 
@@ -579,14 +570,14 @@ def rank_biserial(first: Sequence[float] | np.ndarray, second: Sequence[float] |
     return RankBiserial(float((u1 - u2) / (n1 * n2)), float(min(u1, u2)), 1.0 if is_constant else float(p), n1, n2)
 
 
-def adjusted_thresholds(base_rate: float) -> Thresholds:
+def adjusted_thresholds(base_rate: float) -> dict[str, float]:
     """Cohen's small, medium and large effect d as correlations, for groups with shares p1 = *base_rate* and the rest.
 
     r = d / sqrt(d² + 1 / (p1 p2)), with p1 and p2 = 1 − p1 in (0, 1). (8)
 
     Source: McGrath & Meyer 2006; disambiguation paper, appendix A.5, Tables 7 and 8.
 
-    >>> [round(threshold, 4) for threshold in adjusted_thresholds(0.08)]
+    >>> [round(threshold, 4) for threshold in adjusted_thresholds(0.08).values()]
     [0.0542, 0.1344, 0.2121]
     """
-    return Thresholds(*(d / (d * d + 1 / (base_rate * (1 - base_rate))) ** 0.5 for d in COHEN.values()))
+    return {size: d / (d * d + 1 / (base_rate * (1 - base_rate))) ** 0.5 for size, d in COHEN.items()}

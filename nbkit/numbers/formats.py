@@ -60,7 +60,7 @@ class NumberFormat:
         return tuple(_of_language("scales", lang, "powers of ten with a name")) if self.scaled else (0,)
 
     def size(self, lang: str) -> int:
-        """How many different numbers it holds.
+        """The number of different numbers of this format.
 
         >>> parse_format("d").size("en"), parse_format("d.d").size("en"), parse_format("d.dn").size("en")
         (9, 81, 243)
@@ -70,17 +70,25 @@ class NumberFormat:
     def value(self, choice: tuple[str, ...]) -> Decimal:
         """The number that one digit a place, and a power of ten at the end, make; exact."""
         *digits, power = choice
-        whole, fraction = "".join(digits[: len(self.integer)]), "".join(digits[len(self.integer) :])
-        return Decimal(format(Decimal(f"{whole}.{fraction}E{power}"), "f"))
+        return exact("".join(digits[: len(self.integer)]), "".join(digits[len(self.integer) :]), power)
 
     def _choices(self, lang: str) -> list[tuple[str, ...]]:
-        """What can stand at each place, the power of ten last; neither number nor fraction has an idle 0 at its end."""
+        """The digits allowed at each place, then the powers of ten; no leading 0, no 0 at the end of a fraction."""
         idle = {0, len(self.integer) + len(self.fraction) - 1} if self.fraction else {0}
         digits = [
             tuple("0123456789")[at in idle :] if place == "d" else (place,)
             for at, place in enumerate(self.integer + self.fraction)
         ]
         return [*digits, tuple(map(str, self.scales(lang)))]
+
+
+def exact(whole: str, fraction: str, power: int | str) -> Decimal:
+    """The number of these digits times a power of ten, without an exponent.
+
+    >>> exact("4", "2", 3)
+    Decimal('4200')
+    """
+    return Decimal(format(Decimal(f"{whole}.{fraction}E{power}"), "f"))
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,7 @@ def _of_language(part: str, lang: str, what: str) -> Any:
 
 
 def formats(lang: str) -> dict[str, tuple[str, ...]]:
-    """The 25 formats in a language, by capability; ``special`` is spelled out as the language's own.
+    """The 25 formats in a language, by capability, with the language's own in place of ``special``.
 
     Raises `LanguageDataError` for a language without number formats.
 
@@ -218,6 +226,7 @@ def written(value: Decimal, parsed: NumberFormat, lang: str) -> DrawnNumber:
 
 
 def _values(parsed: NumberFormat, lang: str, n: int, held: int, seed: int) -> list[Decimal]:
+    """*n* different numbers of a format in random order; *held*: how many there are."""
     rng = generator(seed, "numbers", parsed.pattern)
     choices = parsed._choices(lang)
     sizes = [len(choice) for choice in choices]

@@ -124,7 +124,7 @@ def _drawn_by_insertion(forms: tuple[int, ...], random: np.random.BitGenerator) 
         at_home, steps = 0, []
         for k in reversed(range(len(groups))):
             options, weights = _last_steps(tables[k], sum(copies[:k]), copies[k], at_home)
-            before, broken, placed = options[_weighted(weights, random)]
+            before, broken, placed = options[_weighted_index(weights, random)]
             steps.append((broken, placed))
             at_home = before
         holds: dict[int, int] = {}
@@ -188,7 +188,7 @@ def _insert(
 
 
 def _choose(items: list[int], k: int, random: np.random.BitGenerator) -> list[int]:
-    """*k* different ones of *items* in random order."""
+    """Draw *k* different *items*, in random order."""
     return [items[i] for i in np.argsort(random.random_raw(len(items)))[:k]] if items else []
 
 
@@ -232,7 +232,7 @@ def _order(row: np.ndarray, derangement: np.ndarray, random: np.random.BitGenera
     return order
 
 
-def _weighted(weights: list[int], random: np.random.BitGenerator) -> int:
+def _weighted_index(weights: list[int], random: np.random.BitGenerator) -> int:
     """An index drawn with a probability proportional to its weight, exactly, however large weights are."""
     total = sum(weights)
     bits = total.bit_length()

@@ -13,7 +13,7 @@ from heapq import merge
 from itertools import combinations, islice, takewhile
 
 from nbkit.errors import NbkitError
-from nbkit.numbers.formats import DrawnNumber, NumberFormat, parse_format, written
+from nbkit.numbers.formats import DrawnNumber, NumberFormat, exact, parse_format, written
 
 #: Whether each of the numbers, as written, fails; asked in batches, as a translator is best asked.
 Fails = Callable[[list[str]], Sequence[bool]]
@@ -52,8 +52,7 @@ class _Digits:
 
     @classmethod
     def of(cls, whole: str, fraction: str, power: int) -> _Digits:
-        value = Decimal(format(Decimal(f"{whole}.{fraction}E{power}"), "f"))
-        return cls(len(whole) + len(fraction), power, value, whole, fraction)
+        return cls(len(whole) + len(fraction), power, exact(whole, fraction, power), whole, fraction)
 
 
 def shrink_number(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nbkit.corpora import CORPORA
-from nbkit.corpora.corpus import declared
+from nbkit.corpora.corpus import catalogue_name
 from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.models.names import licence as weights_licence
 
@@ -44,7 +44,7 @@ def corpora(params: Any) -> list[dict[str, str]]:
 def corpus_facts(spec: str) -> dict[str, str]:
     """What is declared of a corpus: name, summary, domain and licence; of others the start of *spec* as their name."""
     spec = spec.removeprefix("corpus:")
-    name = declared(spec) or spec.partition(":")[0]
+    name = catalogue_name(spec) or spec.partition(":")[0]
     known = NLI_CORPORA if name in NLI_CORPORA else CORPORA
     domain = _WRITTEN if name == "own" else known.domain(name)
     return {"name": name, "summary": known.summary(name), "domain": domain, "licence": known.licence(name)}

@@ -37,9 +37,9 @@ import pandas as pd
 
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.measure.statistics import (
+    COHEN,
     DIFFERENCE,
     UNIT,
-    Thresholds,
     adjusted_thresholds,
     influence_bounds,
     paired_tests,
@@ -388,11 +388,11 @@ def strengths(outcomes: Any, score: str, yes: str, by: Names = (), *, cluster: N
     for code, group in _split(frame, names):
         scores, chosen = group["_score"].to_numpy(float), group["_yes"].to_numpy(float) != 0
         found = rank_biserial(scores[chosen], scores[~chosen])
-        ends, limits = (np.nan, np.nan), Thresholds(np.nan, np.nan, np.nan)
+        ends, limits = (np.nan, np.nan), dict.fromkeys(COHEN, np.nan)
         if found.n_first and found.n_second:
             limits = adjusted_thresholds(found.base_rate)
             ends = _strength_bounds(scores, chosen, found.rbc, _codes(group, _list(cluster)))
-        rows.append((code, found.rbc, *ends, found.p, found.n_first, found.n_second, *limits))
+        rows.append((code, found.rbc, *ends, found.p, found.n_first, found.n_second, *limits.values()))
     return _table(frame, names, rows, ["value", "low", "high", "p", "n_yes", "n_no", "small", "medium", "large"])
 
 

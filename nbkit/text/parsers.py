@@ -185,7 +185,7 @@ def check_parser(spec: str, lang: str) -> str | None:
     parser 'de_no_such_pipeline' is not installed; install it with 'conda install -c conda-forge
     spacy-model-de_no_such_pipeline' or 'python -m spacy download de_no_such_pipeline', or name the folder ...
     """
-    check_usable(find_pipeline(spec), spec, lang)
+    usable_pipeline(spec, lang)
     return None
 
 
@@ -199,8 +199,13 @@ def check_lemmas(spec: str, lang: str) -> str | None:
     return f"parser '{spec}' has no lemmatizer among its components ({found}), but homographs are lemmas"
 
 
-def check_usable(pipeline: Pipeline, spec: str, lang: str, trees: bool = True) -> None:
-    """Raises `NbkitError` if *pipeline* is for another language, lacks a package, or makes no tags or no *trees*."""
+def usable_pipeline(spec: str, lang: str, trees: bool = True) -> Pipeline:
+    """The pipeline that *spec* refers to, checked: it can be used here for *lang*.
+
+    Raises `NbkitError` if it is for another language, lacks a package, or makes no tags or no *trees*, and what
+    `find_pipeline` raises.
+    """
+    pipeline = find_pipeline(spec)
     speaks = pipeline.meta.get("lang")
     if speaks not in (lang, base_language(lang), _MULTILINGUAL):
         raise NbkitError(f"parser '{spec}' is a pipeline for '{speaks}', not for '{lang}'")
@@ -215,16 +220,16 @@ def check_usable(pipeline: Pipeline, spec: str, lang: str, trees: bool = True) -
     missing = [name for name, version in _requirements(pipeline).items() if version is None]
     if missing:
         raise MissingExtraError(f"parser '{spec}' needs {' and '.join(missing)}: pip install {' '.join(missing)}")
+    return pipeline
 
 
 def parser_identity(spec: str, lang: str, trees: bool = True) -> dict[str, Any]:
     """What a parse (its tokens, without *trees*) depends on, for cache keys: pipeline and version, the digest of a
     folder's files, spaCy's version, the versions of the tokenizers that the pipeline requires, and our own conversion.
 
-    Loads nothing. Raises as `find_pipeline` and `check_usable` do.
+    Loads nothing. Raises as `usable_pipeline` does.
     """
-    pipeline = find_pipeline(spec)
-    check_usable(pipeline, spec, lang, trees)
+    pipeline = usable_pipeline(spec, lang, trees)
     identity = {
         "parser": pipeline.name,
         "lang": lang,

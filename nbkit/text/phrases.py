@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from itertools import accumulate, pairwise, product
 from pathlib import Path
@@ -213,12 +213,18 @@ class Phrase:
     name: str
     wordings: tuple[Wording, ...]
 
-    @property
+    @cached_property
     def bases(self) -> dict[str, str]:
         """Of every form of the phrase's words, the one by which the patterns know it."""
         parts = [part for wording in self.wordings for part in wording]
         own = {word: word for part in parts for word in part.words}
         return {form: base for part in parts for form, base in part.forms} | own
+
+    @cached_property
+    def needed(self) -> list[list[frozenset[str]]]:
+        """The forms of each word that must be there, by wording."""
+        required = ([part for part in wording if part.words and not part.optional] for wording in self.wordings)
+        return [[part.recognised for part in parts] for parts in required]
 
 
 def read_phrase(line: str) -> Phrase:
@@ -398,41 +404,19 @@ def _token_pattern(part: Part) -> TokenPattern:
 # Which phrases could be in a text at all: an index by the form of a word that every match of a phrase has.
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A phrase ready for matching.
-
-    number: its place in the list. needed: the forms of the words that must be there, by wording. bases: `Phrase.bases`.
-    """
-
-    phrase: Phrase
-    number: int
-    needed: tuple[tuple[frozenset[str], ...], ...]
-    bases: dict[str, str] = field(repr=False)
-
-
-def phrase_index(phrases: Iterable[Phrase]) -> dict[str, list[Entry]]:
-    """Index phrases by the forms of each wording's rarest word: a text without these does not hold the phrase."""
-    entries = [
-        Entry(phrase, number, tuple(map(_needed, phrase.wordings)), phrase.bases)
-        for number, phrase in enumerate(phrases)
-    ]
-    shared = Counter(form for entry in entries for needed in entry.needed for form in frozenset().union(*needed))
+def phrase_index(phrases: Sequence[Phrase]) -> dict[str, list[int]]:
+    """The numbers of the phrases by the forms of each wording's rarest word: a text without these does not hold it."""
+    shared = Counter(form for phrase in phrases for needed in phrase.needed for form in frozenset().union(*needed))
 
     def rank(forms: frozenset[str]) -> tuple[int, int]:
         """How many wordings share a word, fewest first; of equal ones the longest."""
         return max(map(shared.__getitem__, forms)), -max(map(len, forms))
 
-    index: dict[str, list[Entry]] = {}
-    for entry in entries:
-        for form in frozenset().union(*(min(needed, key=rank) for needed in entry.needed)):
-            index.setdefault(form, []).append(entry)
+    index: dict[str, list[int]] = {}
+    for number, phrase in enumerate(phrases):
+        for form in frozenset().union(*(min(needed, key=rank) for needed in phrase.needed)):
+            index.setdefault(form, []).append(number)
     return index
-
-
-def _needed(wording: Wording) -> tuple[frozenset[str], ...]:
-    """The forms of each word that must be there."""
-    return tuple(part.recognised for part in wording if part.words and not part.optional)
 
 
 # ----------------------------------------------------------------------------
@@ -491,8 +475,7 @@ class PhraseMatcher:
         self.phrases = {phrase.name: phrase for phrase in listed}
         if not listed:
             raise NbkitError("phrase list: it contains no phrase")
-        self._index = phrase_index(self.phrases.values())
-        self._keys = frozenset(self._index)
+        self._listed, self._index = listed, phrase_index(listed)
         self._matchers: dict[str, Matcher] = {}
         self._vocab: Vocab | None = None
 
@@ -540,24 +523,22 @@ class PhraseMatcher:
             return []
         row = _Row(whole)
         return [
-            PhraseMatch(
-                entry.phrase.name, row.tokens[start], row.tokens[end - 1] + 1, (row.starts[start], row.ends[end - 1])
-            )
-            for entry in candidates
-            for start, end in self._match(entry, row)
+            PhraseMatch(phrase.name, row.tokens[start], row.tokens[end - 1] + 1, (row.starts[start], row.ends[end - 1]))
+            for phrase in candidates
+            for start, end in self._match(phrase, row)
         ]
 
-    def _candidates(self, text: Text) -> list[Entry]:
+    def _candidates(self, text: Text) -> list[Phrase]:
         """The phrases of which every word that must be there is there, in any order: the others cannot match."""
         words = set().union(*map(_vocabulary, text.sentences))
-        entries = {entry.number: entry for hit in self._keys & words for entry in self._index[hit]}
+        numbers = sorted({number for form in self._index.keys() & words for number in self._index[form]})
         return [
-            entry
-            for _, entry in sorted(entries.items())
-            if any(all(not words.isdisjoint(forms) for forms in needed) for needed in entry.needed)
+            phrase
+            for phrase in map(self._listed.__getitem__, numbers)
+            if any(all(not words.isdisjoint(forms) for forms in needed) for needed in phrase.needed)
         ]
 
-    def _match(self, entry: Entry, row: _Row) -> list[tuple[int, int]]:
+    def _match(self, phrase: Phrase, row: _Row) -> list[tuple[int, int]]:
         """Ranges of pieces that spaCy's `Matcher` finds; each word is known by the base form that the phrase has."""
         from spacy.lang.lex_attrs import LEX_ATTRS
         from spacy.matcher import Matcher
@@ -565,11 +546,11 @@ class PhraseMatcher:
         from spacy.vocab import Vocab
 
         self._vocab = self._vocab or Vocab(lex_attr_getters=LEX_ATTRS)
-        name = entry.phrase.name
+        name = phrase.name
         if name not in self._matchers:
             self._matchers[name] = Matcher(self._vocab, validate=False)
-            self._matchers[name].add(name, patterns(entry.phrase.wordings), greedy="LONGEST")
-        base = entry.bases.get
+            self._matchers[name].add(name, patterns(phrase.wordings), greedy="LONGEST")
+        base = phrase.bases.get
         lemmas = [  # a form that the phrase itself has counts before its lemma: *an* of "an arm and a leg" is no *a*
             lower if base(lower) == lower else base(lemma) or base(lower) or lemma or word
             for lemma, lower, word in zip(row.lemmas, row.lowers, row.texts, strict=True)

@@ -130,7 +130,7 @@ def test_links_are_remembered_pair_by_pair(folder, tmp_path, monkeypatch):
     def refuse(*arguments):
         raise AssertionError("a model was loaded")
 
-    monkeypatch.setattr(embeddings, "Encoder", refuse)
+    monkeypatch.setattr(embeddings, "_load_encoder", refuse)
     assert run(PAIRS[::-1]) == whole[-2::-1]
     for changed in ({"method": "argmax"}, {"layer": 1}):
         with pytest.raises(AssertionError, match="a model was loaded"):

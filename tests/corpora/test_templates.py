@@ -61,7 +61,7 @@ def test_filling_and_around():
         ("integers:\n- {a: b}\n", 2, "expected a sentence"),
         ("- '[NUM]'\n", 1, "expected capabilities with their sentences"),
         ("integers: [unclosed\n\n", 3, "neither YAML nor JSON"),
-        ("? [a, b]\n: ['[NUM]']\n", 1, "unknown capability 'a list'"),
+        ("? [a, b]\n: ['[NUM]']\n", 1, "neither YAML nor JSON: found unhashable key"),
     ],
 )
 def test_bad_files_are_named_with_their_line(tmp_path: Path, text, line, reason):

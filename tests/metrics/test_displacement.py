@@ -24,7 +24,7 @@ def test_it_is_one_minus_kendalls_tau(n, draws):
     moved = draws.sample(words, n)
     tau = kendalltau(range(n), [moved.index(word) for word in words]).statistic
     shown = displacement(" ".join(words), " ".join(moved), "en")
-    assert shown.words == n and shown.displacement == pytest.approx(1 - tau)
+    assert shown == pytest.approx(1 - tau)
 
 
 @given(WORDS, st.randoms(use_true_random=False))
@@ -39,8 +39,8 @@ def test_a_copier_carries_all_and_a_repairer_nothing(words, draws):
 
 def test_words_that_occur_twice_and_punctuation_do_not_count():
     plain = "The dog and the cat saw, and heard, one old bird."
-    assert displacement(plain, plain.replace("The dog", "the Dog"), "en") == (0, 7)
-    assert math.isnan(displacement("the the the a a cat", "cat the a", "en").displacement)
+    assert displacement(plain, plain.replace("The dog", "the Dog"), "en") == 0
+    assert math.isnan(displacement("the the the a a cat", "cat the a", "en"))
 
 
 def test_an_output_that_was_reworded_is_undecided():
@@ -48,7 +48,7 @@ def test_an_output_that_was_reworded_is_undecided():
     assert math.isnan(carried_displacement(source, ("der alte Hund schläft hier", "hier ruht ein Greis"), "en", "de"))
     assert math.isnan(carried_displacement((source[0], source[0]), ("a b c d", "d c b a"), "en", "de"))
     long = " ".join(f"w{chr(97 + i)}" for i in range(20))
-    assert displacement(long, long.replace("wa wb", "wb wa"), "en").displacement < LEAST_MOVED
+    assert displacement(long, long.replace("wa wb", "wb wa"), "en") < LEAST_MOVED
 
 
 @pytest.mark.parametrize(("target", "within"), [("de", 0.02), ("ru", 0.02), ("ja", 0.1)])

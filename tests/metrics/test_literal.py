@@ -36,9 +36,9 @@ def test_figures_14_and_15(example):
     litter = Litter(dictionary(example["blocklists"]), "en", "fr")
     judgement = litter.judge_texts(example["idiom"], example["reference"], example["hypothesis"])
     printed = {word: tuple(translations) for word, translations in example["blocklists"].items()}
-    assert {each.word: each.translations for each in judgement.candidates} == printed
-    assert [each.word for each in judgement.blocklists] == example["surviving"]
-    assert {each.translation for each in judgement.triggers} == set(example["triggers"])
+    assert judgement.candidates == printed
+    assert list(judgement.blocklists) == example["surviving"]
+    assert set(judgement.triggers) == set(example["triggers"])
     assert judgement.error == bool(example["triggers"])
 
 
@@ -68,9 +68,9 @@ def test_published_figures_print_the_blocklists_of_figures_14_and_15(example):
     litter = published_litter(dictionary(forward), dictionary(reverse), "en", "fr")
     judgement = litter.judge_texts(example["idiom"], example["reference"], example["hypothesis"])
     printed_lists = {word: set(translations) for word, translations in example["blocklists"].items()}
-    assert {each.word: set(each.translations) for each in judgement.candidates} == printed_lists
-    assert [each.word for each in judgement.blocklists] == example["surviving"]
-    assert {each.translation for each in judgement.triggers} == set(example["triggers"])
+    assert {word: set(each) for word, each in judgement.candidates.items()} == printed_lists
+    assert list(judgement.blocklists) == example["surviving"]
+    assert set(judgement.triggers) == set(example["triggers"])
     assert "|accents:stripped|" in litter.signature() and "spans:last" in litter.signature()
 
 
@@ -111,7 +111,7 @@ def test_verbs_without_nt_are_words(text, words):
 def test_inflected_finds_the_first_failure_of_figure_14(example):
     litter = Litter(dictionary(example["blocklists"]), "en", "fr", matching="inflected")
     judgement = litter.judge_texts(example["idiom"], example["reference"], example["hypothesis"])
-    assert {each.translation for each in judgement.triggers} == set(example["inflected"])
+    assert set(judgement.triggers) == set(example["inflected"])
 
 
 def test_the_matcher_finds_the_idioms_of_the_figures():
@@ -131,14 +131,14 @@ def source_tokens(text: str) -> list[str]:
 def test_all_occurrences_of_a_translation_are_triggers():
     litter = Litter(dictionary({"the": ["le"], "bucket": ["seau"]}), "en", "fr")
     found = litter.judge(["the", "bucket"], ["il", "mourut"], ["le", "roi", "a", "le", "seau"])
-    assert found.triggers == (("le", (0, 3)), ("seau", (4,)))
+    assert found.triggers == {"le": (0, 3), "seau": (4,)}
 
 
 def test_a_blocklist_dies_as_a_whole():
     litter = Litter(dictionary({"butter": ["et", "pain", "beurre"], "bread": ["pain"]}), "en", "fr")
     judgement = litter.judge_texts("bread and butter", "lui et moi", "le beurre et le pain")
-    assert [each.word for each in judgement.blocklists] == ["bread"]
-    assert [each.translation for each in judgement.triggers] == ["pain"]
+    assert list(judgement.blocklists) == ["bread"]
+    assert list(judgement.triggers) == ["pain"]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_german_compounds():
     exact, compounds = (Litter(words, "en", "de", matching=matching) for matching in ("exact", "compounds"))
     assert not exact.judge_texts("piece of cake", "ein Kinderspiel", "ein Kuchenstück").error
     judgement = compounds.judge_texts("piece of cake", "ein Kinderspiel", "ein Kuchenstück")
-    assert [each.translation for each in judgement.triggers] == ["stück", "kuchen"]
+    assert list(judgement.triggers) == ["stück", "kuchen"]
     assert not compounds.judge_texts("piece of cake", "ein Kuchenstück", "ein Stück Kuchen").blocklists  # step 3 too
     assert not compounds.judge_texts("piece of cake", "ein Kinderspiel", "das Frühstück").error  # früh is not known
 
@@ -183,10 +183,10 @@ def test_compound_parts(word, known, parts):
 
 def test_entries_of_several_words_and_chinese():
     litter = Litter(dictionary({"surrender": ["se rendre"]}), "en", "fr")
-    assert litter.judge_texts("surrender", "x", "il veut se rendre").triggers == (("se rendre", (2, 3)),)
+    assert litter.judge_texts("surrender", "x", "il veut se rendre").triggers == {"se rendre": (2, 3)}
     assert not litter.judge_texts("surrender", "x", "se faire rendre").error
     chinese = Litter(dictionary({"cake": ["蛋糕"]}), "en", "zh")
-    assert chinese.judge_texts("piece of cake", "小菜一碟", "一块蛋糕").triggers == (("蛋糕", (2, 3)),)
+    assert chinese.judge_texts("piece of cake", "小菜一碟", "一块蛋糕").triggers == {"蛋糕": (2, 3)}
 
 
 def test_source_words_leave_endings_out():

@@ -79,4 +79,4 @@ def test_thresholds_are_those_of_either_group(base_rate):
 
 
 def test_thresholds_at_equal_groups():
-    assert adjusted_thresholds(0.5).medium == pytest.approx(0.5 / np.sqrt(0.25 + 4))
+    assert adjusted_thresholds(0.5)["medium"] == pytest.approx(0.5 / np.sqrt(0.25 + 4))

@@ -27,7 +27,7 @@ def test_thresholds_follow_from_one_base_rate_a_model(name, inferred):
         # Four decimals leave the base rate open within a little: both ends of the rounding are tried.
         ends = [base_rate_of(table[model, inferred] + end, COHEN[inferred]) for end in (-0.00005, 0.00005)]
         for size in COHEN:
-            low, high = (getattr(adjusted_thresholds(rate), size) for rate in ends)
+            low, high = (adjusted_thresholds(rate)[size] for rate in ends)
             assert low - 0.000051 <= table[model, size] <= high + 0.000051
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import as_file, files
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
@@ -270,7 +271,7 @@ class _PublishedCluster(BaseModel):
     """A cluster in the published JSON."""
 
     senses: list[_Text] = Field(alias="[SENSES]")
-    glosses: list[tuple[str, ...]] = Field([], alias="[SOURCE GLOSSES]")
+    glosses: list[list[Any]] = Field([], alias="[SOURCE GLOSSES]")
     ambiguous: list[_Text] = Field([], alias="[AMBIGUOUS SENSES]")
     misleading: list[_Text] = Field([], alias="[BLACKLISTED SENSES]")
 
@@ -284,10 +285,11 @@ class _Entry(NamedTuple):
 
 
 def _read(path: Path, schema: Any, what: str, expected: str) -> tuple[Any, Callable[[Location, str], int]]:
-    """The content of a file by *schema*, and a function for lines. Raises `DataError` with file and line.
+    """Validate a file by a pydantic *schema*: its content, and a function that finds the line of a translation.
 
-    what: what errors of another syntax begin with. expected: what a file of another kind should be. The function gives
-    the last line below a location in which a translation stands, or that of the location itself for "".
+    what: how the message for bad syntax begins. expected: what a file that is not a mapping should be. The function
+    takes a location and a translation, and returns the last line below the location that holds it (or that of the
+    location, for ""). Raises `DataError` with file and line.
     """
     lines, values = lines_of(read_text(path, _THING), str(path), what)
     if not isinstance(values, dict):
@@ -295,8 +297,8 @@ def _read(path: Path, schema: Any, what: str, expected: str) -> tuple[Any, Calla
 
     def line(location: Location, translation: str) -> int:
         same = (place for place, text in texts(values, ()) if translation_key(text) == translation_key(translation))
-        found = (lines.known[place] for place in same if place[: len(location)] == location)
-        return max(found, default=lines.known[location])
+        within = [place for place in same if place[: len(location)] == location]
+        return max(lines.line(place) or 1 for place in within or [location])
 
     try:
         return TypeAdapter(schema).validate_python(values), line
@@ -334,7 +336,7 @@ def read_published(path: Path, name: str, src: str, tgt: str, *, on_conflict: On
         clusters, shared = [], defaultdict[str, set[str]](set)
         for number, each in numbered.items():
             if each.senses:
-                gloss = each.glosses[0][0] if each.glosses else ""
+                gloss = next(map(str, chain.from_iterable(each.glosses)), "")
                 clusters.append(SenseCluster(number, frozenset(each.senses), gloss.strip()))
                 for translation in (*each.ambiguous, *each.misleading):
                     shared[translation_key(translation)].add(number)
@@ -383,8 +385,10 @@ def mucow_homographs(
     entries = {}
     for word in dict.fromkeys(item.word for item in items):
         own = [item for item in items if item.word == word]
-        senses = {frozenset(item.right): item.right[0] for item in reversed(own)}
-        clusters = [SenseCluster(first, words) for words, first in reversed(senses.items())]
+        senses: dict[frozenset[str], str] = {}
+        for item in own:
+            senses.setdefault(frozenset(item.right), item.right[0])
+        clusters = [SenseCluster(first, words) for words, first in senses.items()]
         if rest := {each for item in own for each in item.wrong}.difference(*senses):
             clusters.append(SenseCluster("other", frozenset(rest)))
         entries[word] = _Entry(clusters)
@@ -414,7 +418,7 @@ def _lexicon(
 
 
 # ----------------------------------------------------------------------------
-# The sandbox's homographs as a lexicon: what its sentences were made from, so that every sense is told.
+# The sandbox's homographs as a lexicon: the words of its sentences, so that every sense can be identified.
 
 
 def sandbox_homographs(tgt: str = "de") -> HomographLexicon:

@@ -59,24 +59,21 @@ class IdiomPair:
     def __post_init__(self) -> None:
         if not self.spans:
             raise NbkitError(f'pair {self.id}: the idiom "{self.idiom}" has no span')
-        for start, end in self.spans:
-            if problem := _span_problem(start, end, self.source):
+        for (start, end), words in zip(self.spans, self.words, strict=True):
+            problem = None
+            if not 0 <= start < end:
+                problem = "is empty or reversed"
+            elif end > len(self.source):
+                problem = f"ends outside the source, which has {len(self.source)} characters"
+            elif not any(map(str.isalnum, words)):
+                problem = f"contains no word: {words!r}"
+            if problem:
                 raise NbkitError(f'pair {self.id}: span ({start}, {end}) of "{self.idiom}" {problem}')
 
     @property
     def words(self) -> tuple[str, ...]:
         """The text of each span."""
         return tuple(self.source[start:end] for start, end in self.spans)
-
-
-def _span_problem(start: int, end: int, source: str) -> str | None:
-    if not 0 <= start < end:
-        return "is empty or reversed"
-    if end > len(source):
-        return f"ends outside the source, which has {len(source)} characters"
-    if not any(map(str.isalnum, source[start:end])):
-        return f"contains no word: {source[start:end]!r}"
-    return None
 
 
 def annotate(pair: Pair, matcher: PhraseMatcher) -> tuple[IdiomPair, ...]:
@@ -160,11 +157,11 @@ def _annotated(pair: RawPair, line: str, path: Path, number: int) -> IdiomPair:
     idiom, listed = columns
     if not idiom.strip() or not _SPANS.fullmatch(listed.strip()):
         raise DataError(f"expected spans such as [(12, 25), (40, 53)] after the idiom, found {listed!r}", path, number)
-    places = [(int(start), int(end)) for start, end in _SPAN.findall(listed)]
-    for start, end in places:
-        if problem := _span_problem(start, end, pair.source):
-            raise DataError(f'span ({start}, {end}) of "{idiom}" {problem}', path, number)
-    return IdiomPair(pair.id, pair.source, pair.target, idiom.strip(), longest(places))
+    places = longest([(int(start), int(end)) for start, end in _SPAN.findall(listed)])
+    try:
+        return IdiomPair(pair.id, pair.source, pair.target, idiom.strip(), places)
+    except NbkitError as error:
+        raise DataError(str(error), path, number) from None
 
 
 def longest(places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -181,7 +178,7 @@ def longest(places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 
 def write_idiom_pairs(pairs: Iterable[IdiomPair], source: str | Path, target: str | Path, spans: str | Path) -> None:
-    """The three files that `read_idiom_pairs` reads; each appears complete or not at all.
+    """Write the three files that `read_idiom_pairs` reads; each appears complete or not at all.
 
     Raises `NbkitError` for a text with a line break, which would shift the lines after it.
     """

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import yaml
-
-from nbkit.errors import DataError, NbkitError, closest
+from nbkit.errors import DataError, NbkitError, suggestion
 from nbkit.files import OnError, Skipped, keep_good, read_text
 from nbkit.languages import LanguageDataError, base_language, check_language
 from nbkit.numbers import in_place
 from nbkit.numbers.formats import CAPABILITIES
-from nbkit.yaml_text import compose, line_of
+from nbkit.yaml_text import lines_of
 
 #: What stands where the number was.
 PLACEHOLDER = "[NUM]"
@@ -128,32 +127,29 @@ def load_templates(
 
 
 def _templates(file: Path, lang: str, placeholders: Mapping[str, str]) -> Iterator[Template | DataError]:
-    """The templates of a file, whose nodes know their lines (JSON is read as the YAML that it is)."""
-    root = compose(read_text(file, "template file"), file, "neither YAML nor JSON")
-    if not isinstance(root, yaml.MappingNode):
+    """The templates of a file (JSON is read as the YAML that it is)."""
+    lines, values = lines_of(read_text(file, "template file"), str(file), "neither YAML nor JSON")
+    if not isinstance(values, dict):
         raise DataError("expected capabilities with their sentences (integers: [...])", file, 1)
-    for key, entries in root.value:
-        shown = key.value if isinstance(key, yaml.ScalarNode) else "a list"
-        name = _PUBLISHED_KEYS.get(shown, shown)
+    for shown, entries in values.items():
+        name, line = _PUBLISHED_KEYS.get(shown, shown), lines.line((shown,))
         if name not in CAPABILITIES:
-            guess = closest(name, CAPABILITIES)
-            hint = f"did you mean '{guess}'?" if guess else f"there are: {', '.join(CAPABILITIES)}"
-            yield DataError(f"unknown capability '{shown}'; {hint}", file, line_of(key))
-        elif not isinstance(entries, yaml.SequenceNode):
-            yield DataError(f"{shown}: expected a list of sentences", file, line_of(entries))
+            yield DataError(f"unknown capability '{shown}'{suggestion(str(name), CAPABILITIES)}", file, line)
+        elif not isinstance(entries, list):
+            yield DataError(f"{shown}: expected a list of sentences", file, line)
         else:
-            yield from (_template(entry, name, lang, file, placeholders) for entry in entries.value)
+            for i, entry in enumerate(entries):
+                yield _template(entry, name, lang, file, lines.line((shown, i)), placeholders)
 
 
 def _template(
-    entry: yaml.Node, capability: str, lang: str, file: Path, placeholders: Mapping[str, str]
+    text: Any, capability: str, lang: str, file: Path, line: int | None, placeholders: Mapping[str, str]
 ) -> Template | DataError:
-    if not isinstance(entry, yaml.ScalarNode):
-        return DataError("expected a sentence; put it in quotation marks", file, line_of(entry))
-    text = entry.value
+    if not isinstance(text, str):
+        return DataError("expected a sentence; put it in quotation marks", file, line)
     for spelling, meant in placeholders.items():
         text = text.replace(spelling, meant)
     try:
-        return Template(text, lang, capability, f"{file.name}:{line_of(entry)}")
+        return Template(text, lang, capability, f"{file.name}:{line}")
     except NbkitError as error:
-        return DataError(str(error), file, line_of(entry))
+        return DataError(str(error), file, line)

@@ -17,7 +17,14 @@ from nbkit.corpora.idioms import IdiomPair
 from nbkit.fingerprint import digest
 from nbkit.measure.aligners import linked_tokens
 from nbkit.measure.bleu import Chrf
-from nbkit.measure.literal import AlignedPhrase, Litter, published_litter, published_precision, score_phrases
+from nbkit.measure.literal import (
+    Litter,
+    aligned_chrf,
+    aligned_words,
+    published_litter,
+    published_precision,
+    unigram_precision,
+)
 from nbkit.models import ask, missing
 from nbkit.models.model import Model
 from nbkit.models.probes import load_probe, probe_input, read_probe, split_by_alignment, word_entropies
@@ -139,19 +146,19 @@ def _judged(
     for pair, text, hypothesis in zip(pairs, texts, translations, strict=True):
         found = {name: each.judge_spans(pair.words, pair.target, hypothesis) for name, each in litters.items()}
         paper, published = found["paper"], found["published"]
-        words = ", ".join(each.translation for each in paper.triggers)
+        words = ", ".join(paper.triggers)
         left = bool(paper.blocklists)
         own_words = content_words(pair, text)
         content = litters["paper"].judge(own_words, tokens(pair.target, cell.target), tokens(hypothesis, cell.target))
-        literally = ", ".join(each.translation for each in content.triggers)
+        literally = ", ".join(content.triggers)
         unseen = EVERY_WORD if content.covered else NO_CONTENT
         literal.append({
             "verdict": "fail" if words else "pass" if left else "undecided",
             "reason": words or ("" if left else EVERY_WORD if paper.covered else NO_WORD),
             "covered": paper.covered, "open": left,
             "published_covered": published.covered, "published_open": bool(published.blocklists),
-            "triggers": [each.translation for each in paper.triggers],
-            "trigger_tokens": [token for each in paper.triggers for token in each.tokens],
+            "triggers": list(paper.triggers),
+            "trigger_tokens": [token for places in paper.triggers.values() for token in places],
             "content": "fail" if literally else "pass" if content.blocklists else "undecided",
             "content_reason": literally or ("" if content.blocklists else unseen),
             **{name: each.error for name, each in found.items()},
@@ -161,21 +168,22 @@ def _judged(
     for name, own in align(params, cell, splits, items["source"], translations):
         of_references = links[links["aligner"] == name].set_index("item")["links"].loc[items["item"]]
         both = ((items["reference"], map(two_by_two, of_references)), (translations, own))
-        sides = [[(tokens(text, cell.target), each) for text, each in zip(*side, strict=True)] for side in both]
-        phrases = [AlignedPhrase.of(*each) for each in zip(places, *sides, strict=True)]
+        references, hypotheses = (
+            [aligned_words(tokens(text, cell.target), *each) for text, *each in zip(*side, places, strict=True)]
+            for side in both
+        )
         if name == params.aligners[0] and "aligned" in params.variants:
             near = [set(linked_tokens(each, place)) for each, place in zip(own, places, strict=True)]
             both_tokens = zip(near, shared["trigger_tokens"], strict=True)
             shared["aligned"] = [not each.isdisjoint(triggers) for each, triggers in both_tokens]
-        scores = score_phrases(phrases, cell.target)
         tables.append(shared.assign(
             aligner=name,
             main=name == params.aligners[0],
-            reference_words=[" ".join(each.reference) for each in phrases],
-            hypothesis_words=[" ".join(each.hypothesis) for each in phrases],
-            unigram_precision=scores.unigram_precision,
-            unigram_precision_published=published_precision(phrases),
-            aligned_chrf=scores.chrf,
+            reference_words=list(map(" ".join, references)),
+            hypothesis_words=list(map(" ".join, hypotheses)),
+            unigram_precision=unigram_precision(references, hypotheses),
+            unigram_precision_published=published_precision(references, hypotheses),
+            aligned_chrf=aligned_chrf(references, hypotheses, cell.target),
         ))  # fmt: skip
     return pd.concat(tables, ignore_index=True)
 

@@ -51,15 +51,15 @@ def compared(
         right = [word for word in set().union(*each) if votes[key(word)] >= SHARE * len(others)]
         right += tokens(shared.get(pair.idiom, ""), cell.target)
         found = litter.judge(content_words(pair, text), right, tokens(mine, cell.target))
-        triggers, is_open = [trigger.translation for trigger in found.triggers], bool(found.blocklists and mine.strip())
+        triggers, is_open = list(found.triggers), bool(found.blocklists and mine.strip())
         rows.append({
             "verdict": "fail" if triggers else "pass" if is_open else "undecided",
             "reason": ", ".join(triggers) or ("" if is_open else _THEIRS if found.candidates else NO_CONTENT),
             "literal": float(bool(triggers)) if is_open else np.nan,
             "open": is_open,
-            "words": [candidate.word for candidate in found.candidates],
+            "words": list(found.candidates),
             "triggers": triggers,
-            "trigger_tokens": [token for trigger in found.triggers for token in trigger.tokens],
+            "trigger_tokens": [token for places in found.triggers.values() for token in places],
             "votes": [votes[key(trigger)] for trigger in triggers],
         })  # fmt: skip
     table = items[["item", "unit", "idiom"]].join(pd.DataFrame(rows, index=items.index))

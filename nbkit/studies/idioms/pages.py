@@ -350,9 +350,8 @@ def examples(params: IdiomsParams, k: int = 3) -> pd.DataFrame:
 
 def lists(judgement: LiteralJudgement) -> tuple[str, str]:
     """Word, translations, and whether the blocklist is left, of each candidate; and the triggers; both as JSON."""
-    left = set(judgement.blocklists)
-    blocklists = [[each.word, list(each.translations), each in left] for each in judgement.candidates]
-    triggers = [list(each) for each in judgement.triggers]
+    blocklists = [[word, each, word in judgement.blocklists] for word, each in judgement.candidates.items()]
+    triggers = list(judgement.triggers.items())
     return json.dumps(blocklists, ensure_ascii=False), json.dumps(triggers, ensure_ascii=False)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from nbkit.corpora.idioms import training_copies
-from nbkit.measure.literal import Litter, published_signature, signature
+from nbkit.measure.literal import Litter, signature
 from nbkit.models.probes import corpus_perplexity
 from nbkit.models.translators.texts import score_signature
 from nbkit.studies.answering import Cell
@@ -128,7 +128,7 @@ def apt_eval(found: pd.DataFrame) -> pd.DataFrame:
     empty = found.assign(**sides).groupby(by, as_index=False, sort=False)[list(sides)].mean()
     table = pd.concat(tables, ignore_index=True).merge(empty, on=by)
     signed = [
-        (published_signature if measure.endswith("_published") else signature)(aligner)
+        signature(aligner, published=measure.endswith("_published"))
         for measure, aligner in zip(table["measure"], table["aligner"], strict=True)
     ]
     return _in_order(table.assign(signature=signed), found)

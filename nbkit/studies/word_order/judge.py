@@ -86,7 +86,7 @@ def _carried(cell: Cell, items: pd.DataFrame, answers: pd.DataFrame) -> tuple[np
     for place, (plain, changed, *outputs) in enumerate(texts):
         found[0, place] = carried_displacement((plain, changed), (outputs[0], outputs[1]), cell.source, cell.target)
         if found[0, place] == found[0, place]:
-            found[1, place] = 1 / displacement(plain, changed, cell.source).displacement
+            found[1, place] = 1 / displacement(plain, changed, cell.source)
     return found[0], found[1]
 
 

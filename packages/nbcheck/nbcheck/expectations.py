@@ -492,7 +492,7 @@ def not_literal(wanted: str, case: Case) -> Judged:
     if isinstance(judgement, str):
         return Judged("undecided", judgement)
     if judgement.error:
-        words = [trigger.translation for trigger in judgement.triggers]
+        words = list(judgement.triggers)
         return Judged("fail", f"literal: {', '.join(words)}", _found(words, case))
     return Judged("pass")
 
