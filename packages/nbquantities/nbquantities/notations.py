@@ -102,6 +102,8 @@ def _language_parts(rules: Rules) -> dict[str, str]:
     parts |= {"if han": "", "start": "", "end": ""} if rules.han else {"if spaced": ""}
     if clock.get("norm") == 24:
         parts["if hours_24"] = ""
+    if not language_data(rules.lang).get("loose_space"):
+        parts["if tight"] = ""
     if months := sorted({form for name in rules.months for form in (name, name.title(), name.upper())}):
         stems = [f"(?i:{re.escape(stem)}){{letter}}{{0,6}}" for stem in rules.month_stems]
         parts["months"] = "|".join([*sorted(map(re.escape, months), key=len, reverse=True), *stems])
