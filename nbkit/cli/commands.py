@@ -191,8 +191,11 @@ def import_file(file: Path, folder: Path, pair: tuple[str, str]) -> None:
     """
     from nbkit.corpora.readers import lines_of
 
+    found = lines_of(file, *pair)
+    if there := [name for name in found if (folder / name).exists()]:
+        raise NbkitError(f"{folder} already has {', '.join(there)}: name another folder, or remove them")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, lines in lines_of(file, *pair).items():
+    for name, lines in found.items():
         write_file(folder / name, "".join(line + "\n" for line in lines))
         click.echo(folder / name)
 

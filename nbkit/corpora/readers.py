@@ -218,11 +218,11 @@ def lines_of(path: Path, src: str, tgt: str) -> dict[str, list[str]]:
         known = {name: text for name, text in texts.items() if text is not None}
         if f"source.{src}" not in known or (n and known.keys() != found.keys()):
             expected = ", ".join(found) or f"source.{src}"
-            raise DataError(f"texts for {', '.join(known)}; expected {expected}", path, number)
+            raise DataError(f"it has {', '.join(known) or 'none of the texts'}; expected {expected}", path, number)
         for name, text in known.items():
             found.setdefault(name, []).append(text)
     if not found:
-        raise DataError(f"it contains no row for {src}-{tgt}", path)
+        raise DataError(f"it is no log of fairseq-generate and no JSON with rows for {src}-{tgt}", path)
     return found
 
 

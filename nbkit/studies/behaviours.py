@@ -161,6 +161,19 @@ def is_people(system: str) -> bool:
     return re.match(r"(ref(erences?)?|humans?)\b", system, re.IGNORECASE) is not None
 
 
+#: The label of what is judged beside systems, as they would do without translating.
+COPIES = "copy of the source"
+
+
+def is_control(system: str) -> bool:
+    """Whether a label is of what stands beside the systems of a run: people's translations, copies of the source.
+
+    >>> is_control("references"), is_control("copy of the source"), is_control("opus-mt")
+    (True, True, False)
+    """
+    return is_people(system) or system == COPIES
+
+
 def written(value: float, share: bool) -> str:
     """*value* as pages write it: a *share* in per cent, any other to two places, "–" for NaN."""
     return "–" if np.isnan(value) else (f"{value:z.1%}" if share else f"{value:z.2f}").replace("-", "−")

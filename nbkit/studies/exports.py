@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from nbkit.errors import DataError, NbkitError
+from nbkit.errors import DataError, NbkitError, ParamsError
 from nbkit.files import as_csv, atomic_write
 from nbkit.store.shards import plain
 from nbkit.studies.parts import OUTCOMES, Part, Run
@@ -45,6 +45,8 @@ def outcomes(params: Any, table: str = OUTCOMES) -> Any:
     """
     import pyarrow.parquet as pq
 
+    if not hasattr(params, "study"):
+        raise ParamsError(f"parameters of a study are expected, such as NumbersParams(), not {params!r:.40}")
     run = Run(params.study, params)
     files = run.files(table)
     if sum(pq.read_metadata(file).num_rows for file in files) <= LARGE:

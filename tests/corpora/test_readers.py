@@ -309,5 +309,5 @@ def test_logs_and_json_become_files_of_lines(tmp_path):
         "A_B.de": "Katze.\n",
     }  # fmt: skip
     (tmp_path / "gap.jsonl").write_text('{"source": "A", "hypothesis": "B"}\n{"source": "A"}\n')
-    with pytest.raises(DataError, match=r"gap.jsonl:2: texts for source.en; expected source.en, gap.de"):
+    with pytest.raises(DataError, match=r"gap.jsonl:2: it has source.en; expected source.en, gap.de"):
         readers.lines_of(tmp_path / "gap.jsonl", "en", "de")

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import nbkit
 from nbkit.batch import params as run_files
+from nbkit.errors import ParamsError
 from nbkit.measure.statistics import share_interval
 from nbkit.store import Store
 from nbkit.studies.numbers import STUDY, NumbersParams, running
@@ -41,6 +43,19 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NumbersParams:
         templates=None, sentences=f"moses:{tmp_path}/{{source|reference-A}}.{{lang}}",
         models=[f"outputs:{tmp_path}/systems/*.{{tgt}}"],
     )  # fmt: skip
+
+
+def test_no_system_is_called_as_the_references_are(params, tmp_path):
+    """Their rows would be one."""
+    (tmp_path / "systems" / "reference.de").write_text("\n".join(REFERENCE) + "\n", encoding="utf-8")
+    name = f"outputs:{tmp_path}/systems/reference.de?source={tmp_path}/source.en"
+    with pytest.raises(ParamsError, match="a model is called 'reference', as the references of sentences are: rename"):
+        NumbersParams.checked({**params.model_dump(), "models": [name]})
+
+
+def test_outcomes_need_parameters():
+    with pytest.raises(ParamsError, match="parameters of a study are expected"):
+        nbkit.outcomes("numbers")
 
 
 def test_a_corpus_without_quantities_is_named_beforehand(params, tmp_path):

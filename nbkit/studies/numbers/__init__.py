@@ -17,8 +17,8 @@ from nbkit.studies.answering import Cell
 from nbkit.studies.base import described
 from nbkit.studies.numbers.items import CASE, drawn, items, problems, template_inputs, templates
 from nbkit.studies.numbers.judge import GROUPS, SMALLEST, copies, in_training, outcomes, smallest, training_inputs
-from nbkit.studies.numbers.params import NumbersParams
-from nbkit.studies.numbers.running import REFERENCE, flags, marks, running_text, sentence_inputs, sentences
+from nbkit.studies.numbers.params import REFERENCE, NumbersParams
+from nbkit.studies.numbers.running import flags, marks, running_text, sentence_inputs, sentences
 from nbkit.studies.parts import Part, Run, spans
 from nbkit.studies.study import Study, Table
 

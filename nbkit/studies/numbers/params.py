@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 
 from nbkit.corpora.templates import own_file
 from nbkit.files import expand_path
+from nbkit.models import label
 from nbkit.numbers import forms
 from nbkit.numbers.formats import CAPABILITIES, capability, formats, parse_format
 from nbkit.studies.answering import Cell
@@ -27,6 +28,8 @@ from nbkit.studies.base import (
 
 #: What `templates` begins with where sentences are taken from a corpus.
 FROM_CORPUS = "corpus:"
+#: What tables call the references of sentences, which are judged beside the systems.
+REFERENCE = "reference"
 #: Of numbers and of templates, which are multiplied.
 Some: TypeAlias = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 
@@ -97,6 +100,8 @@ class NumbersParams(TranslatorParams):
         """Fields that do not fit together, each with the way out."""
         if self.source in self.languages:
             yield f"'{self.source}' is both the source and another language; remove it from languages"
+        if self.sentences is not None and REFERENCE in map(label, self.models):
+            yield f"a model is called '{REFERENCE}', as the references of sentences are: rename its file or folder"
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

@@ -18,11 +18,10 @@ from nbkit.measure.numbers import MOST_OWN, quantity_of, wrong_quantities
 from nbkit.models.translators.texts import corpus_texts_identity, score_of_sums, sentence_sums, text_pairs
 from nbkit.numbers import Quantity, Verdict, compare_quantities, find_quantities, with_ends
 from nbkit.studies.answering import Cell
-from nbkit.studies.numbers.params import NumbersParams
+from nbkit.studies.numbers.params import REFERENCE, NumbersParams
 from nbkit.studies.parts import item_id, spans
 
 #: What the corpus's own translations are called, which are judged like a system.
-REFERENCE = "reference"
 #: All quantities of a sentence, whatever their kind.
 ALL_KINDS = "all"
 #: Kinds of quantities as tables show them.

@@ -21,13 +21,11 @@ from nbcards.values import FEW, SYSTEM, answer, whole_and_groups
 from nbkit.errors import NbkitError
 from nbkit.languages import language_name
 from nbkit.studies import STUDIES
-from nbkit.studies.behaviours import Behaviour, Measure, behaviour_of, is_people
+from nbkit.studies.behaviours import Behaviour, Measure, behaviour_of, is_control
 from nbkit.studies.results import Outcomes, read_outcomes
 
 #: Systems of which one that stands apart from all others can be told.
 _SEVERAL = 3
-#: A known score beside those of systems, which is none of them.
-_COPY = "copy of the source"
 
 
 @dataclass(frozen=True)
@@ -159,7 +157,7 @@ class Answers:
                         f"{measure.written(mark.value)} ({mark.label}) than the whole, {value.text}.", main,
                     )  # fmt: skip
             others = [v for v in self.values if v is not value and v.direction == value.direction]
-            others = [v for v in others if not is_people(v.system) and v.system != _COPY]
+            others = [v for v in others if not is_control(v.system)]
             if len(others) >= _SEVERAL - 1 and low == low:
                 side = "above" if all(low > v.row["high"] for v in others) else ""
                 side = side or ("below" if all(high < v.row["low"] for v in others) else "")

@@ -25,7 +25,7 @@ import numpy as np
 from nbcards.values import DIRECTION, estimates, interval_of, scored
 from nbkit.errors import NbkitError
 from nbkit.measure.signflips import LEVEL, ZERO, Room, inner_end, p_values, room_of, visible
-from nbkit.studies.behaviours import Measure
+from nbkit.studies.behaviours import Measure, is_control
 from nbkit.studies.results import Outcomes
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _alone(
         there = {(row["study"], row[f"system_{side}"], *(row[name] for name in DIRECTION)) for row in known}
         for each in found:
             for (system, source, target), part in each.rows.groupby(["model", *DIRECTION], sort=False):
-                if (each.study, system, source, target) not in there:
+                if not is_control(system) and (each.study, system, source, target) not in there:
                     names = ("", system) if side == "b" else (system, "")
                     row = dict(zip(_PAIR, (each.study, *names, source, target, ""), strict=True))
                     n = {"only_a": 0, "only_b": 0, f"only_{side}": part["item"].nunique()}
@@ -194,7 +194,8 @@ def _pairings(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Iterator[tuple[di
 
 
 def _systems(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
-    """Which systems of the two sides are compared."""
+    """Which systems of the two sides are compared; what stands beside systems is compared only if there are none."""
+    a, b = ([name for name in names if not is_control(name)] or names for names in (a, b))
     if len(a) == 1 == len(b):
         return [(a[0], b[0])]
     common = [(name, name) for name in a if name in b]

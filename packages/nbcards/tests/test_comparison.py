@@ -165,6 +165,19 @@ def test_runs_cards_tables_and_systems_of_one_run(files):
     assert done.exit_code == 2 and "unknown system 'nwe'; did you mean 'new'?" in done.stderr
 
 
+def test_references_are_not_compared_in_place_of_the_systems():
+    """What stands beside the systems is the same on both sides, and would hide that they are not."""
+    people = before().assign(system="reference")
+    a, b = (pd.concat([each.assign(system=name), people]) for each, name in ((before(), "old"), (after(), "new")))
+    found = compare(a, b)
+    [row] = found.differences[found.differences["group"] == ""].to_dict("records")
+    assert (row["system_a"], row["system_b"], row["difference"]) == ("old", "new", pytest.approx(-0.3))
+    assert set(found.differences["system_a"]) == {"old"} and found.alone == []
+    assert set(compare(people, people).differences["system_a"]) == {"reference"}
+    with pytest.raises(NbkitError, match="A has the systems old, B has more, new, and none is in both"):
+        compare(a, pd.concat([b, after().assign(system="more")]))
+
+
 def test_what_cannot_be_compared_is_a_clear_error(files):
     for arguments, message in (
         (("before.parquet", "nothing"), "nothing: no such file or folder"),

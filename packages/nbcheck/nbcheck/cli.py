@@ -16,7 +16,7 @@ from nbcheck.study import STUDY, SuiteParams
 from nbcheck.study.judge import LABELS
 from nbcheck.suite import DEMO
 from nbkit.batch.params import refuse_programs
-from nbkit.cli import FILE, aligned, allow_commands_option, offline_option, pair_option
+from nbkit.cli import FILE, aligned, allow_commands_option, check_output, offline_option, pair_option
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import aligned_lines, good, plain_text
 from nbkit.languages import split_pair
@@ -65,6 +65,10 @@ def test(
 
     Example: nbkit test suite.yaml --system sandbox --system outputs:mine.de
     """
+    check_output(output)
+    suffix = output.suffix.removeprefix(".") if output else ""
+    if output and suffix not in FORMATS:
+        raise NbkitError(f"{output}: outcomes are written as {', '.join(FORMATS)}")
     place = str(DEMO) if suite == "demo" else suite
     read = read_suite(place, pair="-".join(split_pair(pair)) if pair else "")
     known = {*read.release, *read.quarantine}
@@ -92,9 +96,6 @@ def test(
         used = (found["by"] == "people").sum()
         click.echo(f"Judged by people: {_n(used, 'translation')} of this run; the forms have {n:,}")
     if output is not None:
-        suffix = output.suffix.removeprefix(".")
-        if suffix not in FORMATS:
-            raise NbkitError(f"{output}: outcomes are written as {', '.join(FORMATS)}")
         click.echo(f"{write_outcomes([params], output, suffix):,} outcomes in {output}")
     counted = found[found["aside"] == ""]
     if form is not None:
@@ -155,7 +156,7 @@ def _show(found: pd.DataFrame, shown: int) -> None:
 
 def _line(text: str) -> str:
     """*text* on one line of a terminal, without control characters."""
-    return "".join(character if character.isprintable() else " " for character in plain_text(text))
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _write_form(rows: pd.DataFrame, form: Path, params: SuiteParams, suite: Suite) -> None:
@@ -376,12 +377,12 @@ def check_outputs(
     if style == "tsv":
         click.echo("file\tline\tkind\tevidence")
     for each in found:
-        evidence = plain_text(" ".join(each.evidence.split()))
+        evidence = " ".join(each.evidence.split())
         if style == "json":
             row = {"file": each.system, "line": each.line, "kind": each.kind, "evidence": each.evidence}
             click.echo(json.dumps(row, ensure_ascii=False))
         elif style == "tsv":
-            click.echo(f"{each.system}\t{each.line}\t{each.kind}\t{evidence}")
+            click.echo(f"{each.system}\t{each.line}\t{each.kind}\t{plain_text(evidence)}")
         else:
             click.echo(f"{each.system}:{each.line}: {each.kind}{f': {evidence}' if evidence else ''}")
     counts = Counter(each.kind for each in found)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 #: The measure of tests in quarantine, in outcomes of suites.
 ASIDE = "quarantined"
+#: Groups that say where an item belongs, not what it tests.
+_PLACES = ("corpus", "language", "direction", "pair")
+#: What of a test is not tested.
+_LABELS = ("id", "category", "phenomenon")
 
 
 class _Items(NamedTuple):
@@ -59,6 +63,7 @@ def suites_of(chosen: Iterable[StudyParams], path: Path, every: bool = False) ->
     data: dict[str, dict[str, str]] = defaultdict(dict)
     written: dict[str, dict[str, dict[str, Any]]] = {}  # the tests of each suite, by its path
     ruled: dict[str, Mapping[str, str]] = {}  # the rules of items of other studies
+    same: dict[str, str] = {}  # what is tested, by item
     for study, table, expects, suite in _items(chosen):
         if suite is not None and suite.path not in written:
             written[suite.path] = {row["id"]: row for row in suite.as_rows()}
@@ -70,12 +75,14 @@ def suites_of(chosen: Iterable[StudyParams], path: Path, every: bool = False) ->
             groups: Mapping[str, Any] = defaultdict(str, row.groups)
             known, own = [("right", row.reference)] + [("wrong", row.output)] * (row.verdict == "fail"), row.item
             if suite is None:
-                ruled[own] = expects
                 test: dict[str, Any] = {
                     "id": row.item, "source": " ".join(source.split()), "category": study,
-                    "phenomenon": next((str(value) for value in groups.values() if value), study),
+                    "phenomenon": next((str(it) for name, it in groups.items() if it and name not in _PLACES), study),
                     **{name: filled for name, text in expects.items() if (filled := text.format_map(groups))},
                 }  # fmt: skip
+                ruled[row.item] = expects
+                # Items with one text and one expectation, such as a sentence and each kind of its quantities.
+                own = same.setdefault(row.item, repr([each for name, each in test.items() if name not in _LABELS]))
             else:  # what rules say need not be said again; what people said has to be
                 own, known = groups["test"], known[1:] if groups["by"] == "people" else []
                 test = {**written[suite.path][own], **({"quarantine": row.reason} if row.measure == ASIDE else {})}

@@ -133,7 +133,10 @@ def _is_copy(sources: Sequence[str], lines: Sequence[str], src: str) -> bool:
     running = [
         _is_same(source, line)
         for source, line in zip(sources, lines, strict=True)
-        if (any(word in own for word in _WORD.findall(source.lower())) if own else len(_units(source)) >= 4)
+        if (
+            sum(word.islower() for word in _WORD.findall(source)) >= 2
+            or (any(word in own for word in _WORD.findall(source.lower())) if own else len(_units(source)) >= 4)
+        )
     ]
     return sum(running) >= 3 and 2 * sum(running) > len(running)
 

@@ -261,6 +261,8 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
         if name not in _OF_SUITE:
             raise DataError(f"unknown key '{name}'{_hint(name, _OF_SUITE)}", file, 1)
     both = found.get("pair") or pair
+    if pair and both != pair:
+        raise DataError(f"its languages are {both}, not {pair}", file, 1)
     if not both:
         raise DataError("it does not say between which languages: pair: en-de", file, 1)
     src, tgt = split_pair(str(both))
@@ -316,7 +318,7 @@ def _at(path: str, beside: Path) -> str:
 def _hint(name: Any, known: Iterable[str]) -> str:
     known = list(known)
     guess = closest(str(name), known)
-    return f"; did you mean '{guess}'?" if guess else f"; there are: {', '.join(known)}" if len(known) < 40 else ""
+    return f"; did you mean '{guess}'?" if guess else f"; there are: {', '.join(known)}" if 0 < len(known) < 40 else ""
 
 
 def _reasons(entries: Any, file: Path) -> dict[str, str]:

@@ -144,6 +144,14 @@ def test_a_file_that_was_not_translated_is_found_line_by_line(others):
     ]
 
 
+def test_short_lines_that_nobody_translated_are_found():
+    sources = ["See you tomorrow.", "Good morning!", "Come here now.", "Very nice weather.", "New York"]
+    found = check_outputs(sources, {"it": sources}, "en", "de")
+    assert [(each.line, each.kind) for each in found] == [(n, "copy") for n in range(1, 6)]
+    names = ["Angela Merkel", "Universität Wien", "New York", "Harper & Row", "J. van der Berg"]
+    assert check_outputs(names, {"it": names}, "en", "de") == []
+
+
 def test_copied_files_do_not_excuse_a_line():
     one = [*TRANSLATED, SOURCE]
     outputs = {"it": one, "fine": [*TRANSLATED, LONG], "a": [*UNTRANSLATED, SOURCE], "b": [*UNTRANSLATED, SOURCE]}

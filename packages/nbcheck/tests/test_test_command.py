@@ -226,6 +226,28 @@ def test_a_suite_of_another_studys_items_has_no_faults(tmp_path, every):
     assert all("quantities" in each for each in wanted if "wrong" not in each)
 
 
+def test_a_sentence_that_failed_in_several_respects_is_one_test(tmp_path):
+    """Running text is judged as a whole and by kind of quantity."""
+    Path("pairs.tsv").write_text("12 cats cost 30 euros.\t12 Katzen kosten 30 Euro.\n", encoding="utf-8")
+    drops = lambda texts: ["Katzen kosten Geld."] * len(texts)  # noqa: E731
+    drops.identity = "drops"
+    MODELS.register("drops", drops)
+    params = NumbersParams(models=["drops"], templates=None, sentences="tsv:pairs.tsv")
+    [(path, n)] = suites_of([params], tmp_path / "numbers.yaml")
+    [test] = read_suite(str(path)).tests()
+    assert n == 1 and test.wanted["wrong"] == ("Katzen kosten Geld.",) and test.labels["phenomenon"] != "de"
+
+
+def test_what_cannot_be_written_or_is_in_another_language_is_refused_first(tmp_path):
+    for options, message in (
+        (("--output", "x.txt"), "x.txt: outcomes are written as parquet, jsonl, csv"),
+        (("--output", "nowhere/x.csv"), "there is no folder"),
+        (("--pair", "en-fr"), "its languages are en-de, not en-fr"),
+    ):
+        done = nbkit("test", "ours.yaml", "--system", "good", *options)
+        assert done.exit_code == 2 and message in done.output and "passed" not in done.output
+
+
 def test_tests_of_a_suite_become_tests_again(tmp_path):
     """Ids, rules, right translations, categories and forms of slots are kept; what is written lints and runs."""
     text = (
