@@ -143,8 +143,7 @@ class LocalProcesses:
         for on_gpu in (True, False):
             some = [task for task in tasks if bool(task.runs_models and self.gpus) == on_gpu]
             for task in some:
-                future = self._pool(on_gpu, len(some)).schedule(call, (task.function, task.arguments))
-                running[future] = task
+                running[self._pool(on_gpu, len(some)).schedule(call, (task.function, task.arguments))] = task
         killed: list[Task] = []
         try:
             for future in as_completed(running):
