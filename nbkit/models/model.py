@@ -39,20 +39,15 @@ class Task:
     noun: str
     version_name: str
     kind: str
-    inputs: tuple[str, ...]
-    columns: tuple[str, ...]
-    services: tuple[str, ...] = ()
+    inputs: Sequence[str]
+    columns: Sequence[str]
+    services: Sequence[str] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _task(name: str, fields: Mapping[str, Any]) -> Task:
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
-    return Task(name, **values)
 
 
 _TABLES = read_own(Path(__file__).with_name("tasks.yaml"))
 #: By name. Pairs of sentences have one of `nbkit.corpora.nli.LABELS`; a span is written ``first:last``.
-TASKS: dict[str, Task] = {name: _task(name, fields) for name, fields in _TABLES["tasks"].items()}
+TASKS: dict[str, Task] = {name: Task(name, **fields) for name, fields in _TABLES["tasks"].items()}
 
 
 class Model(ABC):
