@@ -170,7 +170,7 @@ def text_of(row: Mapping[str, Any], side: str, lang: str) -> str | None:
 
 
 def has_direction(row: Mapping[str, Any], src: str, tgt: str) -> bool:
-    """Whether a row belongs to a direction, by the languages that it names (``src_lang``, ``lp``); True if it names none.
+    """Whether a row belongs to a direction by the languages it names (``src_lang``, ``lp``); True if it names none.
 
     >>> has_direction({"lp": "en-cs_CZ"}, "en", "cs"), has_direction({"lp": "de-en"}, "en", "de")
     (True, False)
