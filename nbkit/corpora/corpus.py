@@ -489,11 +489,11 @@ class JoinedCorpus(FileCorpus):
         )
 
     def file_identity(self, request: Request) -> dict[str, Any]:
-        """That of each part."""
+        """The identities of all parts."""
         return {"joined": [part.file_identity(asked) for part, asked in self._requests(request)]}
 
     def file_problems(self, request: Request) -> list[str]:
-        """Those of all parts."""
+        """The problems of languages, splits and files of all parts."""
         return [problem for part, asked in self._requests(request) for problem in part.file_problems(asked)]
 
     def _requests(self, request: Request) -> Iterator[tuple[FileCorpus, Request]]:

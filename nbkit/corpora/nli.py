@@ -136,7 +136,7 @@ def tokenizer_identity(spec: str, lang: str) -> dict[str, Any]:
 
 
 def tokenised(texts: Sequence[str], spec: str, lang: str, store: Store | None = None) -> list[Text]:
-    """The tokens of each of *texts*. Parses are stored; plain tokens are made faster than they are read."""
+    """Tokenise *texts*. Parses are stored; plain tokens are not, as computing them is faster than reading them."""
     if has_parts_of_speech(spec):
         return parse_remembered(texts, spec, lang, store=store)
     identity = tokenizer_identity(spec, lang)

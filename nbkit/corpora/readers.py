@@ -170,7 +170,7 @@ def text_of(row: Mapping[str, Any], side: str, lang: str) -> str | None:
 
 
 def has_direction(row: Mapping[str, Any], src: str, tgt: str) -> bool:
-    """Whether a row is of a direction, by the languages that it names (``src_lang``, ``lp``); those of no name are.
+    """Whether a row belongs to a direction by the languages it names (``src_lang``, ``lp``); True if it names none.
 
     >>> has_direction({"lp": "en-cs_CZ"}, "en", "cs"), has_direction({"lp": "de-en"}, "en", "de")
     (True, False)
@@ -188,8 +188,10 @@ def _serves(code: str, lang: str) -> bool:
 def read_rows(
     rows: Iterable[tuple[int, Mapping[str, Any] | DataError]], path: Path, src: str, tgt: str, codes: Sequence[str]
 ) -> Iterator[RawPair | DataError]:
-    """Pairs of rows with named columns (`text_of`). Rows of another direction are passed over. codes: as columns have
-    the languages."""
+    """The pairs in rows with named columns (`text_of`); rows of another direction are skipped.
+
+    codes: the names that columns have for the source and target language.
+    """
     for number, row in rows:
         if isinstance(row, DataError):
             yield row
@@ -229,7 +231,7 @@ def lines_of(path: Path, src: str, tgt: str) -> dict[str, list[str]]:
 def as_pair(
     sides: Sequence[str | DataError], path: Path, number: int, target_path: Path | None = None
 ) -> RawPair | DataError:
-    """The pair of line *number*, or what is wrong with one of its sides."""
+    """The pair in line *number*, or a `DataError` if a side is empty or malformed."""
     for side, name, place in zip(sides, ("source", "target"), (path, target_path or path), strict=True):
         if isinstance(side, DataError):
             return side
@@ -245,19 +247,14 @@ def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[P
     the Parallel Universal Dependencies do) and two of them differ.
     """
     shared: bool | None = None
-    count = 0
-    for left, right in zip_longest(conllu_entries(source, src), conllu_entries(target, tgt)):
+    for count, (left, right) in enumerate(zip_longest(conllu_entries(source, src), conllu_entries(target, tgt))):
         if left is None or right is None:
             longer, shorter = (right, source) if left is None else (left, target)
             assert longer is not None
             reason = f"{shorter.name} has only {count} sentence{'s' * (count != 1)}: the two files are not aligned"
             raise DataError(reason, longer.path, longer.line)
-        count += 1
-        if isinstance(left, DataError):
-            yield left
-            continue
-        if isinstance(right, DataError):
-            yield right
+        if isinstance(left, DataError) or isinstance(right, DataError):
+            yield next(side for side in (left, right) if isinstance(side, DataError))
             continue
         same = left.comments.get("sent_id") == right.comments.get("sent_id")
         shared = same if shared is None else shared

@@ -592,5 +592,5 @@ def wrong_quantities(verdicts: Iterable[Carried]) -> list[Carried]:
 
 
 def quantity_of(verdict: Carried) -> object:
-    """The place in the source that a verdict is on, or the value that was added."""
+    """What a verdict is about: a span of the source, or the value that was added."""
     return verdict.source.span if verdict.source else verdict.target and verdict.target.value

@@ -67,7 +67,7 @@ class Draws:
 
     @property
     def used(self) -> bool:
-        """Whether anything has been drawn: if not, the outcome does not depend on chance."""
+        """Whether a permutation has been drawn; if not, the outcome does not depend on chance."""
         return self._blocks > 0
 
     def permutation(self, n: int) -> list[int]:
@@ -406,7 +406,7 @@ def paired(
 
 
 def single_pieces(view: View) -> list[Places]:
-    """As `View.pieces` where every token moves by itself."""
+    """Every token as a piece of its own, in the form of `View.pieces`."""
     return [(place,) for place in range(view.length)]
 
 

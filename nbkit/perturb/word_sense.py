@@ -188,7 +188,7 @@ PERTURBATIONS = {
 
 
 def spelled(kind: str) -> str:
-    """A type of perturbation with what it does.
+    """A type of perturbation with its description.
 
     >>> spelled("IH")
     'IH: insertion before the homograph'

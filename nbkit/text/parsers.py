@@ -99,7 +99,7 @@ def parser_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:
 
 
 def rules_for(lang: str) -> str:
-    """Whose tokenizer rules of spaCy serve *lang*: those of its base language, or of any language (``xx``) where spaCy
+    """The language whose spaCy tokenizer rules serve *lang*: its base language, or any language (``xx``) where spaCy
     has none or the package that they need is missing.
 
     >>> [rules_for(lang) for lang in ("de", "pt-BR", "cy")]

@@ -16,7 +16,7 @@ from nbkit.corpora import (
     find_corpus,
     load_pairs,
 )
-from nbkit.corpora.corpus import declared
+from nbkit.corpora.corpus import catalogue_name
 from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.languages import NAMES, TARGETS
@@ -41,10 +41,10 @@ def test_every_named_corpus_says_what_it_is():
 def test_files_of_a_declared_corpus_are_recognised_and_others_are_not():
     """A card names the domain of a corpus also where its files are given; of other files nothing is invented."""
     place = "moses:${NBKIT_DATA}/wmt/wmt23/en-de/{source|reference-A}.{lang}"
-    assert declared(place) == "wmt23" and CORPORA.domain("wmt23").startswith("news, ")
-    assert declared("tsv:${NBKIT_DATA}/tatoeba/en-de.tsv") == "tatoeba"
+    assert catalogue_name(place) == "wmt23" and CORPORA.domain("wmt23").startswith("news, ")
+    assert catalogue_name("tsv:${NBKIT_DATA}/tatoeba/en-de.tsv") == "tatoeba"
     for other in ("tsv:mine/en-de.tsv", "moses:${NBKIT_DATA}/wmt/wmt23-suites/en-de/x.{lang}", "own", "mine.tsv"):
-        assert declared(other) == "" and corpus_facts(other)["licence"] == ""
+        assert catalogue_name(other) == "" and corpus_facts(other)["licence"] == ""
     assert corpus_facts("tsv:mine/en-de.tsv")["domain"] == ""
     assert all(NLI_CORPORA.domain(name) for name in NLI_CORPORA)
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import sacrebleu
 
+from nbkit.corpora.corpus import FileCorpus
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.languages import TARGETS
 from nbkit.measure.bleu import BleuAsCoded, cut
@@ -132,8 +133,7 @@ def test_what_is_left_out_and_what_is_used_is_the_whole_corpus(alone):
 
 def test_malformed_lines_are_counted_where_they_are_skipped(params, tmp_path, monkeypatch):
     monkeypatch.setattr("nbkit.corpora.corpus.parser_identity", lambda spec, lang: {"parser": spec})
-    monkeypatch.setattr("nbkit.corpora.corpus.check_usable", lambda *_: None)
-    monkeypatch.setattr("nbkit.corpora.corpus.find_pipeline", lambda spec: spec)
+    monkeypatch.setattr(FileCorpus, "tools", FileCorpus.tools._replace(check=lambda *_: None))
     (tmp_path / "pairs.tsv").write_text("malformed\n", encoding="utf-8")
     raw = params.model_copy(update={"corpus": str(tmp_path / "pairs.tsv"), "on_error": "skip", "models": []})
     monkeypatch.setattr(type(STUDY), "problems", lambda *_, **__: [])

@@ -201,7 +201,7 @@ class HomographLexicon:
 
     @cached_property
     def digest(self) -> str:
-        """Identifies languages, senses and translations in a cache key; name and glosses do not change any result."""
+        """Digest of languages, senses and translations for cache keys; name and glosses have no effect on results."""
         content = {
             word: [[cluster.name, sorted(cluster.keys)] for cluster in homograph.clusters]
             + [["", sorted(homograph.ambiguous_keys)]]
