@@ -121,22 +121,36 @@ def summarise(
         raise UnknownNameError("interval", interval, get_args(IntervalOf))
     if interval == "share":
         within = UNIT
-    keys, groups = _groups(outcomes, value, names, cells, clusters, min_n)
+    is_frame = isinstance(outcomes, pd.DataFrame)
+    sums = (_sums_of_frame if is_frame else _sums_of_relation)(outcomes, value, names, cells, clusters, min_n)
     bounds = _share if interval == "share" else _mean
     rows = []
-    for place, group in enumerate(groups):
+    for place, group in enumerate(_in_groups(sums)):
         _check_range(group, value, within)
         rows.append((place, group.value, *bounds(group, within), group.n, len(group.influence)))
-    return _table(keys, names, rows, _SUMMARY)
+    return _table(sums.keys, names, rows, _SUMMARY)
+
+
+class _Sums(NamedTuple):
+    """What clusters add to the groups that they are in. Codes of groups count from 0.
+
+    keys: the columns that name each group. values, n, most: of each group θ, the number of its values, and K² / Σ_k 1 /
+    n_k, the number of independent values that θ is worth at most. groups: of each cluster in a group, the group's code.
+    influence, weights, shares: u_c, w_c = Σ_k n_ck / (K n_k) and Σ_k s_ck / (K n_k).
+    """
+
+    keys: pd.DataFrame
+    values: np.ndarray
+    n: np.ndarray
+    most: np.ndarray
+    groups: np.ndarray
+    influence: np.ndarray
+    weights: np.ndarray
+    shares: np.ndarray
 
 
 class _Group(NamedTuple):
-    """What clusters add to the mean of a group, θ.
-
-    value, n, most: θ, the number of its values, and K² / Σ_k 1 / n_k, the number of independent values that θ is worth
-    at most. influence, weights, means: of each cluster u_c, w_c = Σ_k n_ck / (K n_k), and the mean of its values as
-    they weigh in θ, Σ_k s_ck / (K n_k w_c).
-    """
+    """The sums of one group. means: of each cluster, the mean of its values as they weigh in θ."""
 
     value: float
     n: int
@@ -146,51 +160,86 @@ class _Group(NamedTuple):
     means: np.ndarray
 
 
-def _groups(
-    outcomes: Any, value: str, by: list[str], cells: list[str], cluster: list[str], min_n: int
-) -> tuple[pd.DataFrame, list[_Group]]:
-    """The groups of `summarise`, and a row that names each: in the order of their first rows, also without a value."""
-    rows = _added_up(outcomes, value, list(dict.fromkeys([*cells, *cluster])))
-    places, cell = _codes(rows, by), _codes(rows, cells)
-    counts = (rows["_n"].to_numpy() > 0) & (np.bincount(cell, rows["_n"])[cell] >= min_n)
-    rows, places, cell = rows[counts], places[counts], _codes(rows[counts], cells)
-    n, total = rows["_n"].to_numpy(float), rows["_total"].to_numpy(float)
-    first, n_k = _first(cell), np.bincount(cell, n)
-    means = np.bincount(cell, total) / n_k
+def _sums_of_frame(
+    frame: pd.DataFrame, value: str, by: list[str], cells: list[str], cluster: list[str], min_n: int
+) -> _Sums:
+    rows = _columns(frame, {_VALUE: value}, [*cells, *cluster])
+    places = _codes(rows, by)  # also of groups whose first value is missing
+    size = rows[_VALUE].groupby(_codes(rows, cells)).transform("count")
+    counts = (rows[_VALUE].notna() & (size >= min_n)).to_numpy()
+    rows, places = rows[counts], places[counts]
+    values, cell, unit = rows[_VALUE].to_numpy(float), _codes(rows, cells), _codes(rows, [*by, *cluster])
+    first = _first(cell)
+    keys, n = rows.iloc[first], np.bincount(cell)
     _, group = np.unique(places[first], return_inverse=True)
-    k = np.bincount(group)
-    values, each = np.bincount(group, means) / k, (1 / (k[group] * n_k))[cell]
-    fractions = np.bincount(group[cell], rows["_fractions"].to_numpy(float))
-    most = np.where(fractions > 0, np.inf, k**2 / np.bincount(group, 1 / n_k))
-    unit = _codes(rows, [*by, *cluster])
-    influence, weights, shares = (np.bincount(unit, each * part) for part in (total - means[cell] * n, n, total))
-    of_unit = group[cell[_first(unit)]]
-    order = np.argsort(of_unit, kind="stable")
-    own = np.split(order, np.searchsorted(of_unit, np.arange(1, len(k)), sorter=order)) if len(k) else []
-    sizes = np.bincount(group, n_k).astype(int)
-    found = [_Group(float(theta), int(size), float(limit), influence[each], weights[each], shares[each] / weights[each])
-             for theta, size, limit, each in zip(values, sizes, most, own, strict=True)]  # fmt: skip
-    return rows.iloc[first[_first(group)]], found
+    groups = _per_group(group, n, np.bincount(cell, values), np.bincount(cell, values != values.round()) > 0)
+    each = groups.each[cell]
+    added = (np.bincount(unit, part * each) for part in (values - groups.means[cell], np.ones(len(values)), values))
+    return _Sums(keys.iloc[_first(group)], groups.values, groups.n, groups.most, group[cell[_first(unit)]], *added)
 
 
-def _added_up(outcomes: Any, value: str, keys: list[str]) -> pd.DataFrame:
-    """Of each combination of *keys* how many values there are (_n), their _total, and whether some are _fractions.
+class _Groups(NamedTuple):
+    """values, n, most: as in `_Sums`. means, each: of each cell m_k, and 1 / (K n_k)."""
 
-    Of a relation, DuckDB adds them up out of core; its combinations are sorted.
-    """
-    if isinstance(outcomes, pd.DataFrame):
-        frame = _columns(outcomes, {_VALUE: value}, keys).assign(_all=0)
-        frame["_fractions"] = frame[_VALUE] % 1 > 0
-        groups = frame.groupby(["_all", *keys], sort=False, observed=True, dropna=False)
-        return groups.agg(_n=(_VALUE, "count"), _total=(_VALUE, "sum"), _fractions=("_fractions", "any")).reset_index()
-    names = ", ".join(map(_quoted, keys))
-    sums = f"count({_VALUE}) AS _n, sum({_VALUE}) AS _total, max(({_VALUE} <> round({_VALUE}))::INTEGER) AS _fractions"
-    rows = _projected(outcomes, {_VALUE: value}, keys).aggregate(", ".join(filter(None, [names, sums])), names)
-    return cast(pd.DataFrame, (rows.order(names) if keys else rows).df()).fillna({"_total": 0, "_fractions": 0})
+    values: np.ndarray
+    n: np.ndarray
+    most: np.ndarray
+    means: np.ndarray
+    each: np.ndarray
 
 
-#: The column of what is evaluated.
-_VALUE = "_value"
+def _per_group(group: np.ndarray, n: np.ndarray, totals: np.ndarray, are_fractions: np.ndarray) -> _Groups:
+    """From the number and the sum of each cell's values to its group."""
+    means, cells = totals / n, np.bincount(group)
+    most = np.where(np.bincount(group, are_fractions) > 0, np.inf, cells**2 / np.bincount(group, 1 / n))
+    values = np.bincount(group, means) / cells
+    return _Groups(values, np.bincount(group, n).astype(int), most, means, 1 / (cells[group] * n))
+
+
+def _sums_of_relation(
+    relation: Any, value: str, by: list[str], cells: list[str], cluster: list[str], min_n: int
+) -> _Sums:
+    """DuckDB adds up twice: values to cells, then what they add to their cell's mean to clusters."""
+    rows = _projected(relation, {_VALUE: value, _ALL: "0"}, list(dict.fromkeys([*cells, *cluster])))
+    rows = rows.filter(f"{_VALUE} IS NOT NULL")
+    quoted, groups, units = (
+        ", ".join(map(_quoted, dict.fromkeys([_ALL, *names]))) for names in (cells, by, [*by, *cluster])
+    )
+    known = f"""
+        WITH cells AS (
+            SELECT {quoted}, count(*) AS n, sum({_VALUE}) AS total,
+                   max(({_VALUE} <> round({_VALUE}))::INTEGER) AS fractions
+            FROM {_ROWS} GROUP BY {quoted} HAVING count(*) >= {int(min_n)}),
+        known AS (
+            SELECT *, (dense_rank() OVER (ORDER BY {groups}) - 1)::INTEGER AS code, total / n AS mean,
+                   1 / (count(*) OVER (PARTITION BY {groups}) * n) AS each
+            FROM cells)"""
+    keys = rows.query(_ROWS, f"{known} SELECT * FROM known ORDER BY code").df()
+    alike = " AND ".join(
+        f"r.{_quoted(name)} IS NOT DISTINCT FROM k.{_quoted(name)}" for name in dict.fromkeys([_ALL, *cells])
+    )
+    own = ", ".join(f"r.{name}" for name in units.split(", "))
+    sums = rows.query(_ROWS, f"""{known}
+        SELECT code, sum((r.{_VALUE} - k.mean) * k.each) AS influence, sum(k.each) AS weight,
+               sum(r.{_VALUE} * k.each) AS share
+        FROM {_ROWS} r JOIN known k ON {alike} GROUP BY code, {own}""").fetchnumpy()  # fmt: skip
+    code = keys["code"].to_numpy(int)
+    of = _per_group(code, *(keys[name].to_numpy(float) for name in ("n", "total", "fractions")))
+    columns = (np.asarray(sums[name]) for name in ("code", "influence", "weight", "share"))
+    return _Sums(keys.iloc[_first(code)], of.values, of.n, of.most, *columns)
+
+
+#: The column of what is evaluated, and of what all rows share; what queries call a relation.
+_VALUE, _ALL, _ROWS = "_value", "_all", "_rows"
+
+
+def _in_groups(sums: _Sums) -> Iterator[_Group]:
+    order = np.argsort(sums.groups, kind="stable")
+    edges = np.searchsorted(sums.groups, np.arange(len(sums.values) + 1), sorter=order)
+    for value, n, most, start, end in zip(sums.values, sums.n, sums.most, edges, edges[1:], strict=False):
+        own = order[start:end]
+        weights = sums.weights[own]
+        yield _Group(float(value), int(n), float(most), sums.influence[own], weights, sums.shares[own] / weights)
 
 
 def _mean(group: _Group, within: tuple[float, float] | None) -> tuple[float, float]:

@@ -160,7 +160,7 @@ def _alone(
         there = {(row["study"], row[f"system_{side}"], *(row[name] for name in DIRECTION)) for row in known}
         for each in found:
             for (system, source, target), part in each.rows.groupby(["model", *DIRECTION], sort=False):
-                if not is_control(system) and (each.study, system, source, target) not in there:
+                if not is_control(str(system)) and (each.study, system, source, target) not in there:
                     names = ("", system) if side == "b" else (system, "")
                     row = dict(zip(_PAIR, (each.study, *names, source, target, ""), strict=True))
                     n = {"only_a": 0, "only_b": 0, f"only_{side}": part["item"].nunique()}

@@ -172,7 +172,7 @@ def test_references_are_not_compared_in_place_of_the_systems():
     found = compare(a, b)
     [row] = found.differences[found.differences["group"] == ""].to_dict("records")
     assert (row["system_a"], row["system_b"], row["difference"]) == ("old", "new", pytest.approx(-0.3))
-    assert set(found.differences["system_a"]) == {"old"} and found.alone == []
+    assert set(found.differences["system_a"]) == {"old"} and found.alone() == []
     assert set(compare(people, people).differences["system_a"]) == {"reference"}
     with pytest.raises(NbkitError, match="A has the systems old, B has more, new, and none is in both"):
         compare(a, pd.concat([b, after().assign(system="more")]))
