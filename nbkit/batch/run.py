@@ -38,6 +38,7 @@ from nbkit.batch.workers import (
 )
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.models.names import BY_RULE
+from nbkit.models.python import unstored_models
 from nbkit.registry import find_package
 from nbkit.report import site as report
 from nbkit.store import Store, StoreError
@@ -304,7 +305,10 @@ def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> I
     for entry in job.plan.entries:
         path = job.folder.outcomes(entry.name)
         if entry.name not in keys:
-            why = "part of its work failed" if entry.name in incomplete else "results of a model are not stored"
+            why = "part of its work failed"
+            if entry.name not in incomplete:
+                names = unstored_models(entry.study.inputs(entry.params))
+                why = f"answers of {', '.join(names)} are not stored: register an identity"
             tqdm.write(f"no outcomes of {entry.name}: {why}", file=sys.stderr)
         elif written_key(path) != keys[entry.name]:
             schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"

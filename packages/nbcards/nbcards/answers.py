@@ -190,7 +190,9 @@ def of_entry(folder: Path, name: str, study: str) -> Answers:
         return _read(path, name, study, (state.st_mtime_ns, state.st_size))
     if study not in STUDIES:
         return Answers(name, study, problem="this nbkit does not have its study")
-    return Answers(name, study, behaviour_of(STUDIES.get(study)), problem="no outcomes yet")
+    return Answers(
+        name, study, behaviour_of(STUDIES.get(study)), problem="no outcomes yet, or answers that are not stored"
+    )
 
 
 @lru_cache(maxsize=64)
