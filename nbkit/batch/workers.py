@@ -27,6 +27,7 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import LocalProvisioner
 from pebble import ProcessExpired, ProcessPool
 from pebble.pool.process import WORKERS_NAME
+from tqdm import tqdm
 from traitlets import Dict
 
 from nbkit.batch.folder import OutputFolder
@@ -261,8 +262,9 @@ def prepare_worker(environment: Mapping[str, str], gpus: Sequence[str] = (), loc
             break
     tempfile.tempdir = None  # TMPDIR may be another one now
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # As an exception: answers that came are stored, and semaphores (tqdm has one) returned.
+    # As an exception: answers that came are stored.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    tqdm.set_lock(threading.RLock())  # one among processes is a semaphore, which a killed process leaves behind
     end_with_parent()
 
 
@@ -427,6 +429,7 @@ def _live(arguments: Sequence[str], environment: Mapping[str, str], folder: str)
     from ipykernel.kernelapp import IPKernelApp
 
     end_with_parent()
+    tqdm.set_lock(threading.RLock())  # as in `prepare_worker`
     os.setsid()  # Ctrl-C in the terminal is not for kernels
     os.chdir(folder)
     os.environ.clear()

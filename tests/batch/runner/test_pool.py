@@ -42,6 +42,14 @@ def test_workers_get_their_environment_and_are_reused():
     assert "TOY" not in os.environ and not any(psutil.pid_exists(pid) for pid in pids)
 
 
+def test_progress_bars_of_a_worker_share_no_semaphore():
+    """A killed worker would leave it behind, with a warning at the end of the run."""
+    source = "import tqdm\nassert not hasattr(tqdm.tqdm.get_lock(), 'mp_lock')"
+    with LocalProcesses(1, {}) as run:
+        (done,) = run([Task("x", exec, (source, {}))])
+    assert done.error is None
+
+
 def test_an_error_that_cannot_be_pickled_comes_back_as_text():
     source = "class E(Exception):\n def __init__(self, a, b): super().__init__('a b')\nraise E(1, 2)"
     with LocalProcesses(1, {}) as run:
