@@ -11,6 +11,7 @@ import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -61,6 +62,12 @@ def table() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def write_table(path: Path, behaviour: dict[str, Any]) -> None:
+    """The table in a file that declares this behaviour."""
+    about = {"schema_version": exports.SCHEMA_VERSION, "study": "order", "key": "", "findings": []}
+    exports.write_parts(lambda: iter([table()]), path, "parquet", {**about, "behaviour": behaviour})
+
+
 def write(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     """The files: of a study's run, of a table, and of a version that nobody has yet."""
     files = {name: folder / f"{name}.parquet" for name in ("toy", "order", "newer")}
@@ -71,9 +78,9 @@ def write(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     replace(STUDY, behaviour=declared)
     exports.write_outcomes([ToyParams(file=str(folder / "lines.txt"), penalty=0.1)], files["toy"], "parquet", key="k")
     replace(STUDY)
-    exports.write_table(table(), files["order"], "order", TABLE)
+    write_table(files["order"], TABLE)
     monkeypatch.setattr(exports, "SCHEMA_VERSION", exports.SCHEMA_VERSION + 1)
-    exports.write_table(table(), files["newer"], "order", {**TABLE, "palette": "viridis"})
+    write_table(files["newer"], {**TABLE, "palette": "viridis"})
     return files
 
 
