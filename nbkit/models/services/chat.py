@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 import nbkit
 from nbkit.errors import ModelError
@@ -43,6 +43,8 @@ _PLACE = re.compile(r"@(\w+://.*|[^@]*:\d+(/.*)?|[^@]*/v\d+/?)$")
 #: Longest waiting time in seconds accepted from a server; between two attempts if it gives none; a week, the longest
 #: that the system's clock is asked to wait.
 LONGEST_WAIT, _LONGEST_BACKOFF, _LONGEST = 600.0, 60.0, 604_800.0
+#: The fewest requests a minute that are not none.
+SLOWEST = 1e-3
 #: Maximum size of an answer in bytes; a translation of a sentence is never larger.
 _MOST_BYTES = 4 * 2**20
 #: Temporary errors besides server errors (5xx): time-out, conflict, "too early", too many requests.
@@ -82,6 +84,13 @@ class ChatOptions(BaseModel):
     timeout: float = Field(120.0, gt=0, le=_LONGEST)
     attempts: int = Field(6, ge=1)
     backoff: float = Field(1.0, ge=0, le=_LONGEST)
+
+    @field_validator("rate")
+    @classmethod
+    def _is_none_or_seen(cls, rate: float) -> float:
+        if 0 < rate < SLOWEST:
+            raise ValueError(f"0 (unlimited) or at least {SLOWEST:g} a minute expected, {rate:g} given")
+        return rate
 
 
 class Chat(Service):
@@ -295,7 +304,7 @@ class _Gate:
 
     def __init__(self, error: Callable[[str], ModelError], rate: float, most: int | None):
         self._error = error
-        self._gap, self._most, self._left = min(60.0 / rate, _LONGEST) if rate else 0.0, most, most
+        self._gap, self._most, self._left = 60.0 / rate if rate else 0.0, most, most
         self._free = 0.0
         self._lock = threading.Lock()
 
