@@ -224,7 +224,7 @@ def lines_of(path: Path, src: str, tgt: str) -> dict[str, list[str]]:
         for name, text in known.items():
             found.setdefault(name, []).append(text)
     if not found:
-        raise DataError(f"it is no log of fairseq-generate and no JSON with rows for {src}-{tgt}", path)
+        raise DataError(f"it is neither a log of fairseq-generate nor JSON with rows for {src}-{tgt}", path)
     return found
 
 

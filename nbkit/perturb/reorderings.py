@@ -406,7 +406,7 @@ def paired(
 
 
 def single_pieces(view: View) -> list[Places]:
-    """Every token as a piece of its own, in the form of `View.pieces`."""
+    """Every token as a separate piece, in the form of `View.pieces`."""
     return [(place,) for place in range(view.length)]
 
 

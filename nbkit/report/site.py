@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -155,10 +156,10 @@ class Run(_Record):
 
     @property
     def outcomes(self) -> dict[str, Path]:
-        """The files of outcomes, by entry of the run file."""
+        """The files of outcomes that can be read, by entry of the run file."""
         names = [grid.name or grid.study for grid in self.runs]
         files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_safe_name(name)}
-        return {name: path for name, path in files.items() if path.is_file()}
+        return {name: path for name, path in files.items() if _is_parquet(path)}
 
     @property
     def is_sandbox(self) -> bool:
@@ -350,6 +351,16 @@ def archive_without_text(output_folder: Path) -> Path:
     members = {"index.html": site.index().encode()}
     members |= {f"html/{spread[0].file}": site.page(*spread).encode() for spread in site.spreads()}
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
+
+
+def _is_parquet(path: Path) -> bool:
+    """Whether *path* is a Parquet file, by what it ends with: a report does without a broken one."""
+    try:
+        with path.open("rb") as file:
+            file.seek(-4, os.SEEK_END)
+            return file.read() == b"PAR1"
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,9 @@ def test_the_help_ends_in_an_example_that_the_command_takes(words):
     *_, example = (ALL[words].help or "").split("Example: ")
     program, *arguments = shlex.split(example)
     assert (program, *arguments[: len(words)]) == ("nbkit", *words)
-    context = click.Context(ALL[words], info_name=" ".join(words))
+    # A command keeps the names of its help that it first has.
+    above = click.Context(main, **main.context_settings)
+    context = click.Context(ALL[words], above, info_name=" ".join(words))
     ALL[words].make_parser(context).parse_args(arguments[len(words) :])
 
 

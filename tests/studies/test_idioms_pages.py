@@ -16,6 +16,8 @@ from tests.pages import Page, html, run_page
 from .conftest import Dummy, register, registered
 from .idioms_cases import literally, probed, toy_params
 
+pytestmark = pytest.mark.thorough
+
 #: The languages of the paper, and the table that has all its results.
 LANGUAGES = {"fr": "table3", "es": "table4"}
 PUBLISHED = STUDY.printed
@@ -34,7 +36,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
             return {each.path: run_page(each.path, run, folder / each.path, patch) for each in STUDY.notebooks}
 
 
-@pytest.mark.thorough
 def test_every_page_draws_what_its_tables_say(pages: dict[str, Page]) -> None:
     """Marks stand where the tables' values are, in panels of both languages; the footer comes last."""
     found = pages["idioms/literal_errors"]
@@ -108,7 +109,6 @@ def test_examples_and_matches_are_marked(pages: dict[str, Page]) -> None:
     assert matcher.frame("matcher_recall")["language"].tolist() == list(LANGUAGES)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("given", ["models", "idioms", "voters"])
 def test_a_run_without_something_says_so_on_every_page(given: str, tmp_path, monkeypatch) -> None:
     """Without models, without idioms, and with voters in the place of references: words instead of errors."""
@@ -144,7 +144,6 @@ def test_one_error_by_hand_comes_to_what_the_study_finds(pages: dict[str, Page])
     assert page.values["of_idiom"].mean() == pytest.approx(found[tuple(one[OF])])
 
 
-@pytest.mark.thorough
 def test_pages_into_a_language_that_the_paper_lacks_show_its_tables(tmp_path, monkeypatch) -> None:
     """One model with a name of forty letters, into Arabic, no idiom's word in the dictionary: nothing is decided."""
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
