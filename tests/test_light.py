@@ -106,7 +106,7 @@ def test_it_validates_computes_outcomes_and_compares(light):
     for system in ("one", "two"):
         light("outcomes", f"{system}.yaml", "--output", f"{system}.parquet")
     compared = light("compare", "one.parquet", "two.parquet")
-    assert "en→de mine: No difference could be shown in texts with all quantities right" in compared
+    assert "en→de: No difference could be shown in texts with all quantities right" in compared
 
 
 def test_what_is_missing_is_named_with_its_extra(light):

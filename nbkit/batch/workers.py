@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, as_completed, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,19 +140,32 @@ class LocalProcesses:
 
     def _work(self, tasks: Sequence[Task]) -> Generator[Done, None, list[Task]]:
         """Run *tasks* on the workers; return those whose process was killed."""
-        running: dict[Future[Any], Task] = {}
-        for on_gpu in (True, False):
-            some = [task for task in tasks if bool(task.runs_models and self.gpus) == on_gpu]
-            for task in some:
-                running[self._pool(on_gpu, len(some)).schedule(call, (task.function, task.arguments))] = task
+        waiting = {
+            kind: [task for task in tasks if bool(task.runs_models and self.gpus) == kind] for kind in (True, False)
+        }
+        numbers = {kind: len(some) for kind, some in waiting.items()}
+        running: dict[Future[Any], tuple[bool, Task]] = {}
         killed: list[Task] = []
+
+        def start(kind: bool, most: int = 1) -> None:
+            """Give up to *most* waiting tasks to the workers with a GPU (True) or to the others (False)."""
+            for task in waiting[kind][:most]:
+                future = self._pool(kind, numbers[kind]).schedule(call, (task.function, task.arguments))
+                running[future] = kind, task
+            del waiting[kind][:most]
+
         try:
-            for future in as_completed(running):
-                if isinstance(future.exception(), ProcessExpired | BrokenExecutor):
-                    killed.append(running[future])
-                else:
-                    yield Done.of(running[future], future)
-        finally:  # a full disk ends a run
+            for kind in waiting:  # one more than workers, so that none waits; not all, as a full disk ends a run
+                start(kind, 1 + len(self.gpus) if kind else 1 + self.workers)
+            while running:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    kind, task = running.pop(future)
+                    if isinstance(future.exception(), ProcessExpired | BrokenExecutor):
+                        killed.append(task)
+                    else:
+                        yield Done.of(task, future)
+                    start(kind)
+        finally:
             for future in running:
                 future.cancel()
         return killed
