@@ -134,11 +134,17 @@ def _is_copy(sources: Sequence[str], lines: Sequence[str], src: str) -> bool:
         _is_same(source, line)
         for source, line in zip(sources, lines, strict=True)
         if (
-            sum(word.islower() for word in _WORD.findall(source)) >= 2
+            _is_phrase(source)
             or (any(word in own for word in _WORD.findall(source.lower())) if own else len(_units(source)) >= 4)
         )
     ]
     return sum(running) >= 3 and 2 * sum(running) > len(running)
+
+
+def _is_phrase(source: str) -> bool:
+    """Whether a text has two words in small letters, one of them of four or more: names have *de la* and *van der*."""
+    small = [word for word in _WORD.findall(source) if word.islower()]
+    return len(small) >= 2 and max(map(len, small)) >= 4
 
 
 def _is_same(source: str, line: str) -> bool:

@@ -148,7 +148,7 @@ def test_short_lines_that_nobody_translated_are_found():
     sources = ["See you tomorrow.", "Good morning!", "Come here now.", "Very nice weather.", "New York"]
     found = check_outputs(sources, {"it": sources}, "en", "de")
     assert [(each.line, each.kind) for each in found] == [(n, "copy") for n in range(1, 6)]
-    names = ["Angela Merkel", "Universität Wien", "New York", "Harper & Row", "J. van der Berg"]
+    names = ["Angela Merkel", "Universität Wien", "New York", "Juan de la Cruz", "Ana de la Vega", "J. van der Berg"]
     assert check_outputs(names, {"it": names}, "en", "de") == []
 
 
