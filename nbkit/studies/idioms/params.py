@@ -26,6 +26,7 @@ from nbkit.studies.base import (
     passing,
     with_distinct_labels,
 )
+from nbkit.studies.behaviours import COPIES
 
 #: The placeholder for a training condition in a model's name.
 CONDITION = "{condition}"
@@ -42,7 +43,7 @@ Variant = Literal["inflected", "compounds", "accents", "aligned"]
 _ALIGNED = only("links", "dictionary", "outcomes", "control_outcomes", "probes")
 
 #: Names in tables of the two controls, judged besides the run's systems.
-CONTROL_NAMES = ("references", "copy of the source")
+CONTROL_NAMES = ("references", COPIES)
 
 
 def paper_name(model: str) -> str:
