@@ -19,7 +19,6 @@ from nbcards.drawing import bar, point, scale, svg
 from nbcards.findings import Decided, Finding, decide
 from nbcards.values import FEW, SYSTEM, answer, whole_and_groups
 from nbkit.errors import NbkitError
-from nbkit.languages import language_name
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import Behaviour, Measure, behaviour_of, is_control
 from nbkit.studies.results import Outcomes, read_outcomes
@@ -107,14 +106,14 @@ class Answers:
 
     @property
     def claims(self) -> dict[Any, list[Decided]]:
-        """The findings by claim."""
+        """Each claim of the paper with its findings, one for each system and direction."""
         found: dict[Any, list[Decided]] = {}
         for each in self.findings:
             found.setdefault(each.finding.claim, []).append(each)
         return found
 
     def surprises(self) -> Iterator[Surprise]:
-        """What contradicts the paper, a floor, the rest of the system's own groups, or all other systems."""
+        """Results that contradict the paper, a floor, the rest of the system's groups, or all other systems."""
         main = self.behaviour.main if self.behaviour else ""
         yield from self.odd
         for claim, decided in self.claims.items():
@@ -169,7 +168,7 @@ class Answers:
 
 
 def direction(source: str, target: str) -> str:
-    """A direction as pages write it.
+    """A translation direction as pages write it.
 
     >>> direction("en", "de"), direction("en", "")
     ('en→de', 'en')
@@ -177,17 +176,12 @@ def direction(source: str, target: str) -> str:
     return f"{source}→{target}" if target else source
 
 
-def spelled(source: str, target: str) -> str:
-    """A direction in words, for a tooltip."""
-    return " to ".join(language_name(code) for code in (source, target) if code)
-
-
 def of_entry(folder: Path, name: str, study: str) -> Answers:
-    """What the entry *name* of the run in *folder* says; its outcomes are read again only if they changed."""
+    """The `Answers` of the entry *name* of the run in *folder*; its outcomes are read again only if they changed."""
     path = folder / "outcomes" / f"{name}.parquet"
     if path.is_file():
         state = path.stat()
-        return _read(path, name, study, (state.st_mtime_ns, state.st_size))
+        return _cached_answers(path, name, study, (state.st_mtime_ns, state.st_size))
     if study not in STUDIES:
         return Answers(name, study, problem="this nbkit does not have its study")
     return Answers(
@@ -196,7 +190,8 @@ def of_entry(folder: Path, name: str, study: str) -> Answers:
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, name: str, study: str, state: tuple[int, int]) -> Answers:
+def _cached_answers(path: Path, name: str, study: str, state: tuple[int, int]) -> Answers:
+    """`of_file`, cached by *state* (the file's time and size); an error becomes the answers' `problem`."""
     try:
         return of_file(path, name, study)
     except (NbkitError, OSError, ValueError) as error:
@@ -205,19 +200,19 @@ def _read(path: Path, name: str, study: str, state: tuple[int, int]) -> Answers:
 
 
 def of_file(path: Path, name: str, study: str) -> Answers:
-    """What a Parquet file of outcomes says. Raises `DataError` for one that cannot be read."""
+    """The `Answers` from a Parquet file of outcomes. Raises `DataError` for one that cannot be read."""
     [found] = read_outcomes(path, texts=False)
     if found.rows.empty:
         return Answers(name, study, found.behaviour, problem="no outcomes")
     claims = [Finding(**each) for each in found.findings]
     return Answers(
-        name, study, found.behaviour, tuple(_values(found, found.behaviour.headline_of(found.names))),
-        tuple(each for claim in claims for each in decide(found, claim)), tuple(_odd(found)),
+        name, study, found.behaviour, tuple(_headlines(found, found.behaviour.headline_of(found.names))),
+        tuple(each for claim in claims for each in decide(found, claim)), tuple(_declared_surprises(found)),
     )  # fmt: skip
 
 
-def _odd(found: Outcomes) -> Iterator[Surprise]:
-    """What the study declares as contradicting a natural order."""
+def _declared_surprises(found: Outcomes) -> Iterator[Surprise]:
+    """How often each system has a value that the study declares as surprising."""
     for each in found.behaviour.surprising:
         of_systems: Any = found.measured(each.measure).groupby(SYSTEM, sort=False)
         for (system, *pair), own in of_systems:
@@ -226,8 +221,8 @@ def _odd(found: Outcomes) -> Iterator[Surprise]:
                 yield Surprise(each.text.format(system=of, n=n, of=len(own)), each.page)
 
 
-def _values(found: Outcomes, measure: Measure) -> Iterator[Value]:
-    """The headline of each system and direction."""
+def _headlines(found: Outcomes, measure: Measure) -> Iterator[Value]:
+    """The value of *measure* for each system and direction."""
     whole, groups = whole_and_groups(found, measure)
     for row in cast(list[dict[str, Any]], whole.to_dict("records")):
         own = groups[(groups[SYSTEM] == [row[name] for name in SYSTEM]).all(axis=1)]
@@ -240,21 +235,22 @@ def _values(found: Outcomes, measure: Measure) -> Iterator[Value]:
 
 
 def tables(answers: Sequence[Answers]) -> list[tuple[list[Answers], list[Row]]]:
-    """The columns and rows of a table for *answers* that share systems; of such as share none, each has its own."""
+    """One (columns, rows) for each table of the index: answers that share a system or direction are in one table."""
     groups: list[list[Answers]] = []
     for each in answers:
         if each.values:
-            joined = [group for group in groups if not {*_systems([each])}.isdisjoint(_systems(group))]
+            joined = [group for group in groups if not {*_systems_of([each])}.isdisjoint(_systems_of(group))]
             groups = [group for group in groups if group not in joined] + [[*chain(*joined), each]]
     return [(group, matrix(group)) for group in sorted(groups, key=lambda group: answers.index(group[0]))]
 
 
-def _systems(answers: Sequence[Answers]) -> list[tuple[str, str]]:
+def _systems_of(answers: Sequence[Answers]) -> list[tuple[str, str]]:
+    """The (system, direction) of each value."""
     return [(value.system, value.direction) for each in answers for value in each.values]
 
 
 def matrix(answers: Sequence[Answers]) -> list[Row]:
-    """System, direction and its value in each of *answers*; those with most values first."""
+    """The rows of one table: a system, a direction, and its value in each of *answers*; the fullest rows first."""
     rows: dict[tuple[str, str], list[Value | None]] = {}
     for column, each in enumerate(answers):
         for value in each.values:

@@ -40,7 +40,7 @@ _ITEM = ((0, "entry"), (1, "direction"))
 
 
 def digest(files: Mapping[str, Path]) -> str:
-    """The digest of what the page is made of beside the run's records. files: outcomes by entry."""
+    """The digest of all files of outcomes, on which the page depends beside the run's records. files: by entry."""
     state = hashlib.blake2b(digest_size=16)
     for name, path in files.items():
         with path.open("rb") as file:
@@ -71,7 +71,7 @@ class Pack:
         self._rows = [pd.DataFrame(columns=[*_ANSWER, *_RESULT[1:]], dtype=np.int32)]
 
     def add(self, entry: Mapping[str, Any], tables: Iterable[pd.DataFrame]) -> None:
-        """Add the outcomes of an *entry*, as `described`. tables: measured rows with the column *measure*."""
+        """Add the outcomes of an *entry* (from `described`). tables: measured rows with the column *measure*."""
         number, before = len(self.entries), len(self._items)
         for table in tables:
             pairs = zip(table["source_language"], table["target_language"], strict=True)
@@ -82,7 +82,7 @@ class Pack:
                 "item": [self._items[number, way, item] for way, item in zip(ways, table["item"], strict=True)],
                 "system": [self._systems[each] for each in table["system"]],
                 "groupsOf": [self._groups[json.dumps(each, ensure_ascii=False)] for each in groups_of(table)],
-                **{name: [self._text(each) for each in table.get(name, none)] for name in _ANSWER[3:7]},
+                **{name: [self._text_number(each) for each in table.get(name, none)] for name in _ANSWER[3:7]},
                 "spansOf": [self._spans[json.dumps(found, ensure_ascii=False)] if (found := spans_of(each)) else _NONE
                             for each in spans],
                 "measure": [self._measures[each] for each in table["measure"]],
@@ -95,15 +95,17 @@ class Pack:
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return len(self._items)
 
-    def _text(self, text: Any) -> int:
+    def _text_number(self, text: Any) -> int:
+        """The number of a text among all texts of the page, −1 for anything else."""
         return self._texts[text] if isinstance(text, str) else _NONE
 
     def packed(self) -> tuple[bytes, int]:
-        """The deflated columns, and their length before: the length of a JSON head, the head, arrays, and the texts.
+        """The columns compressed for the page, and their size in bytes before compression.
 
+        They are the length of a JSON head, the head, arrays, and the texts.
         A number of an array has 4 bytes, and a zero ends each text.
         """
         rows = pd.concat(self._rows, ignore_index=True)
@@ -135,13 +137,13 @@ class Pack:
 def pack(
     runs: Sequence[tuple[str, str, Mapping[str, Any] | None]], files: Mapping[str, Path], most: int = MOST_ITEMS
 ) -> Pack:
-    """The items of the entries of a run that have outcomes, at most *most*. runs: name, study and parameters of each.
+    """Pack a run's items, at most *most*. runs: (entry, study, parameters) of each; files: outcomes by entry.
 
     Of more, those with the smallest ids of each entry, which are the same for each system and in each run. Raises
     `DataError` for a file that cannot be read.
     """
     made = Pack()
-    found = {name: _ids(path) for name, path in files.items()}
+    found = {name: _item_ids(path) for name, path in files.items()}
     left, share = most, {}
     for place, (name, ids) in enumerate(sorted(found.items(), key=lambda each: len(each[1]))):
         share[name] = min(len(ids), left // (len(found) - place))
@@ -157,13 +159,13 @@ def pack(
 
 
 def measured(found: Outcomes) -> Iterator[pd.DataFrame]:
-    """The measured rows of each measure, with the column *measure*."""
+    """A table for each measure of *found*: its measured rows, with its name in the column *measure*."""
     for name in found.names:
         yield found.measured(name).assign(measure=name)
 
 
-def _ids(path: Path) -> set[str]:
-    """The ids of the items in a file."""
+def _item_ids(path: Path) -> set[str]:
+    """The ids of the items in a Parquet file of outcomes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -175,7 +177,7 @@ def _ids(path: Path) -> set[str]:
 
 
 def described(name: str, study: str, behaviour: Behaviour, runs: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
-    """What the page says of an entry: its study's title, what changed texts are called, corpora and licences of runs.
+    """What the page says of an entry: its study's title, what changed texts are called, corpora and licences.
 
     runs: parameters; those of another version, or of a study that is not here, say nothing of corpora.
     """
@@ -262,6 +264,7 @@ class Sentences:
         return f"Sentences of {self.title}: {len(self):,} items ({studies or 'none'})"
 
     def _repr_html_(self) -> str:
+        """The browser of sentences in a frame, as Jupyter shows it."""
         frame = Markup(
             '<iframe title="{}" srcdoc="{}" sandbox="allow-scripts allow-downloads" width="100%" height="{}" '
             'style="border: 1px solid #dfe3e8"></iframe>'

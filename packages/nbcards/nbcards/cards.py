@@ -75,7 +75,7 @@ class MeasureOf(_Part):
     groups: tuple[Value, ...]
 
     def written(self, value: float | None) -> str:
-        """*value* as it is shown."""
+        """*value* as pages write it: a share in per cent, anything else as a number."""
         return written(float("nan") if value is None else value, self.share)
 
     def with_interval(self, value: Value) -> str:
@@ -156,7 +156,7 @@ class HealthOf(_Part):
     read: str = Field(default="", description="How many findings a reader found right.")
 
     def sentence(self, each: Healthy) -> str:
-        """The sentence for one system."""
+        """How many texts of one system have defects, and of which kinds, in a sentence."""
         if not each.lines_with:
             return f"{each.system}: no defect was found in {self.lines:,} texts."
         counts = ", ".join(f"{kind} {n:,}" for kind, n in each.counts.items())
@@ -165,7 +165,7 @@ class HealthOf(_Part):
 
     @property
     def missing(self) -> str:
-        """What could not be judged, in a sentence; "" for nothing."""
+        """Which defects could not be looked for, and why, in a sentence; "" if all could."""
         by_reason: dict[str, list[str]] = {}
         for kind, why in self.unjudged.items():
             by_reason.setdefault(why, []).append(kind)
@@ -203,7 +203,8 @@ class Card(_Part):
         return f"{names}, {language_name(self.source_language)} → {language_name(self.target_language)}"
 
     def _repr_html_(self) -> str:
-        return str(rendered("card_body.html.j2", **_values(self)))
+        """The card as HTML, as Jupyter shows it."""
+        return str(rendered("card_body.html.j2", **_template_values(self)))
 
     def table(self) -> Any:
         """All values as a table: behaviour, measure, system, group, value, low, high, n, clusters, undecided."""
@@ -236,7 +237,7 @@ def write_card(card: Card, folder: Path, waiting: Sequence[str] = ()) -> Path:
     waiting: titles of behaviours that are still to be measured; with any, only the page is written, and says so.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    page = rendered("card.html.j2", **_values(card, linked=not waiting), waiting=waiting)
+    page = rendered("card.html.j2", **_template_values(card, linked=not waiting), waiting=waiting)
     whole = {} if waiting else {DATA: card.model_dump_json(indent=1), MARKDOWN: markdown(card)}
     for name, text in {**whole, PAGE: page}.items():
         write_file(folder / name, text + "\n")
@@ -262,7 +263,7 @@ def schema() -> dict[str, Any]:
 
 
 def markdown(card: Card) -> str:
-    """*card* for a model card on a hub.
+    """The card in Markdown, for a model card on a hub.
 
     Cells hold no line breaks and no bars; texts of corpora are omitted.
     """
@@ -284,13 +285,13 @@ def markdown(card: Card) -> str:
                 for value in (*measure.values, *measure.people)
             ]
         if behaviour.answers:
-            lines += [f"\n{_cell(sentence)}" for sentence in looked_at(behaviour)]
+            lines += [f"\n{_cell(sentence)}" for sentence in data_sentences(behaviour)]
         lines.append("")
     return "\n".join([*lines, f"Made with nbkit {card.nbkit}, {card.made[:10]}: `{card.command}`", ""])
 
 
-def looked_at(behaviour: BehaviourOf) -> Iterator[str]:
-    """Sentences on what was tested, what other texts were for, and which weights have a licence."""
+def data_sentences(behaviour: BehaviourOf) -> Iterator[str]:
+    """Sentences on the texts that were tested, the texts used otherwise, and the licences of weights."""
     by_use: dict[str, list[str]] = {}
     for each in behaviour.texts:
         entry = each.name + f": {each.domain}" * bool(each.domain) + f" ({each.licence})" * bool(each.licence)
@@ -304,20 +305,21 @@ def looked_at(behaviour: BehaviourOf) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
+    """*text* on one line with its bars escaped, for a table in Markdown."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _values(card: Card, *, linked: bool = False) -> dict[str, Any]:
-    """What the template reads. linked: whether numbers and items lead to the sentences beside the page."""
+def _template_values(card: Card, *, linked: bool = False) -> dict[str, Any]:
+    """The variables of the card's template. linked: whether numbers and items link to the page of sentences."""
     return {
         "link": address if linked else lambda *of, **filters: "", "card": card, "digest": code_digest(),
         "run": SimpleNamespace(is_sandbox=card.sandbox), "picture": picture, "marked": _marked, "few": FEW,
-        "looked_at": looked_at, "least": LEAST_SHOWN,
+        "data_sentences": data_sentences, "least": LEAST_SHOWN,
     }  # fmt: skip
 
 
 def address(study: str, measure: MeasureOf | None = None, value: Value | None = None, **filters: str) -> str:
-    """Where the sentences behind a value are: the page beside the card, with its filters.
+    """The link to the sentences behind a value: the page beside the card, with filters in its fragment.
 
     >>> address("numbers", item="0af1")
     'sentences.html#study=numbers&item=0af1'
@@ -330,10 +332,10 @@ def address(study: str, measure: MeasureOf | None = None, value: Value | None = 
 
 
 def _marked(item: Item, text: str) -> Markup:
-    """A text of an item as HTML, with what is marked in it; of a long one what is around the marks, and all folded."""
+    """A text of an item as HTML with its spans marked; a long one is cut to the part around them, and foldable."""
     whole = getattr(item, text) or ""
     shown = with_spans(whole, item.spans, text)
-    start, end = _around(item, text)
+    start, end = _excerpt(item, text)
     if not start and end == len(whole):
         return shown
     spans = [
@@ -349,8 +351,8 @@ def _marked(item: Item, text: str) -> Markup:
 _SHOWN, _BESIDE = 320, 120
 
 
-def _around(item: Item, text: str) -> tuple[int, int]:
-    """The part of a text to show: around its marks, or where they would be by those of another text."""
+def _excerpt(item: Item, text: str) -> tuple[int, int]:
+    """Start and end of the part of a text to show: around its own marks, or in proportion to another text's."""
     whole = getattr(item, text) or ""
     marks = [(each["text"] == text, each["text"], each["start"], each["end"]) for each in item.spans]
     if len(whole) <= _SHOWN or not marks:
@@ -379,12 +381,12 @@ def picture(measure: MeasureOf, study: str = "", link: Callable[..., str] = lamb
     known = [value for value in (*measure.values, *measure.people) if value.value is not None]
     if not known:
         return Markup("")
-    low, high = _ends(measure, known)
+    low, high = _axis_ends(measure, known)
     height = _TOP + _ROW * len(known) + 26
     summary = "; ".join(f"{value.system}: {measure.with_interval(value)}" for value in known)
     to = ["" if value in measure.people else link(study, measure, value) for value in known]
     head = Markup("<title>{}</title><style>{}</style>").format(measure.label, Markup(_style()))
-    parts = map(Markup, _drawn(measure, known, scale(low, high, _LEFT, _WIDTH - 24), to))
+    parts = map(Markup, _picture_parts(measure, known, scale(low, high, _LEFT, _WIDTH - 24), to))
     role = "group" if any(to) else "img"
     label = f"{measure.label}: {summary}"
     return svg([head, *parts], _WIDTH, height, label, "measure", role=role, fixed=False)
@@ -396,8 +398,8 @@ def _style() -> str:
     return (TEMPLATES / "measure.css").read_text(encoding="utf-8")
 
 
-def _ends(measure: MeasureOf, known: list[Value]) -> tuple[float, float]:
-    """The ends of the axis: 0 to 1 for shares, else what there is to be shown."""
+def _axis_ends(measure: MeasureOf, known: list[Value]) -> tuple[float, float]:
+    """The ends of the axis: 0 to 1 for shares, else so that all values and marks fit."""
     if measure.share:
         return 0.0, 1.0
     shown = [end for value in known for end in (value.low, value.high, value.value) if end is not None]
@@ -407,13 +409,14 @@ def _ends(measure: MeasureOf, known: list[Value]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _drawn(measure: MeasureOf, known: list[Value], x: Any, to: list[str]) -> Iterator[str]:
+def _picture_parts(measure: MeasureOf, known: list[Value], x: Any, to: list[str]) -> Iterator[str]:
+    """The SVG elements of `picture`: axis, marks, and a row per value. x: value to pixels; to: the rows' links."""
     bottom = _TOP + _ROW * len(known)
-    ends = _ends(measure, known)
+    ends = _axis_ends(measure, known)
     yield f'<line class="axis" x1="{x(ends[0]):.1f}" x2="{x(ends[1]):.1f}" y1="{bottom}" y2="{bottom}"/>'
     for tick in _ticks(*ends):
         yield bar(x(tick), bottom, bottom + 4, "axis")
-        yield f'<text class="tick" x="{x(tick):.1f}" y="{bottom + 18}">{_tick(measure, tick)}</text>'
+        yield f'<text class="tick" x="{x(tick):.1f}" y="{bottom + 18}">{_tick_label(measure, tick)}</text>'
     for mark in measure.marks:
         anchor = ' style="text-anchor: end"' if x(mark.value) > _WIDTH - 90 else ""
         yield bar(x(mark.value), _TOP - 6, bottom, "mark")
@@ -434,9 +437,11 @@ def _drawn(measure: MeasureOf, known: list[Value], x: Any, to: list[str]) -> Ite
 
 
 def _ticks(low: float, high: float) -> list[float]:
+    """Positions of an axis's ticks: multiples of a round step, seven at most."""
     step = next(step for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 25, 50, 1e9) if (high - low) / step <= 6)
     return [round(number * step, 6) for number in range(ceil(low / step), floor(high / step) + 1)]
 
 
-def _tick(measure: MeasureOf, value: float) -> str:
+def _tick_label(measure: MeasureOf, value: float) -> str:
+    """The label of a tick: per cent for shares."""
     return f"{value:.0%}" if measure.share else f"{value:g}".replace("-", "−")

@@ -69,6 +69,7 @@ def card(
 
 
 def _overrides(file: Path | None) -> Mapping[str, Mapping[str, Any]]:
+    """The parameters by study in a YAML file; none if no file is given."""
     if file is None:
         return {}
     found = load(read_text(file, "parameters"), file)[1]

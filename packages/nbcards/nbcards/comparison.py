@@ -78,7 +78,7 @@ class Comparison(Compared):
 
     @property
     def answer(self) -> str:
-        """What changed, in one or two sentences."""
+        """What changed from A to B, in one or two sentences."""
         rows = list(self.rows())
         if not (self.differences["up"].any() or self.differences["down"].any()):
             same = self.items["change"].isin(["right", "same", "wrong"]).all()
@@ -106,7 +106,7 @@ class Comparison(Compared):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What A and B are, with their systems where there is one pair of them."""
+        """The names of A and B for the page, with their systems if a single pair is compared."""
         pairs = self.differences[["system_a", "system_b"]].drop_duplicates()
         if len(pairs) > 1:
             return self.a, self.b
@@ -114,14 +114,14 @@ class Comparison(Compared):
         one, other = (name if name == system else f"{name} ({system})" for name, system in named)
         return one, other
 
-    def _systems(self, row: Mapping[Any, Any]) -> str:
-        """The systems of a row, where there are several."""
+    def _systems_text(self, row: Mapping[Any, Any]) -> str:
+        """The systems of a row as text; "" if a single pair is compared."""
         if len(self.differences[["system_a", "system_b"]].drop_duplicates()) == 1:
             return ""
         return " → ".join(dict.fromkeys((row["system_a"], row["system_b"])))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of `differences` as pages write them."""
+        """The rows of `differences` for the page, with verdicts, pictures and numbers as text."""
         table = self.differences
         of = zip(table["study"], table["measure"], strict=True)
         measures = [self.declared[study].measures[name] for study, name in of]
@@ -134,17 +134,17 @@ class Comparison(Compared):
             yield {
                 **{str(name): value for name, value in row.items()},
                 "verdict": verdict, "title": self.declared[row["study"]].title, "measure_label": measure.label,
-                "pair": _pair(row), "systems": self._systems(row), "a_text": measure.written(row["a"]),
+                "pair": _direction(row), "systems": self._systems_text(row), "a_text": measure.written(row["a"]),
                 "b_text": measure.written(row["b"]), "apart": apart(row["difference"], measure),
-                "interval": interval_apart(row["low"], row["high"], measure), "p_text": _p(row["p_holm"]),
-                "p_phrase": " ".join(filter(None, ("p", "=" * (row["p_holm"] >= 0.001), _p(row["p_holm"])))),
+                "interval": interval_apart(row["low"], row["high"], measure), "p_text": _p_text(row["p_holm"]),
+                "p_phrase": " ".join(filter(None, ("p", "=" * (row["p_holm"] >= 0.001), _p_text(row["p_holm"])))),
                 "effect_text": signed(row["effect"], 2), "few": row["n"] < FEW,
                 "visible_text": "–" if np.isnan(row["visible"]) else apart(row["visible"], measure).lstrip("+"),
-                "picture": _picture(row, float(reach), measure, verdict),
+                "picture": _difference_picture(row, float(reach), measure, verdict),
             }  # fmt: skip
 
     def blocks(self) -> Iterator[dict[str, Any]]:
-        """Each measure of each study, systems and direction: its rows and its items, as the page shows them."""
+        """For each study, systems, direction and measure: its rows and its items, ready for the page."""
         rows = list(self.rows())
         for gone in self.excluded[self.excluded["measure"] != ""].to_dict("records"):
             here = [row for row in rows if all(row[name] == gone[name] for name in _KEYS)]
@@ -155,17 +155,17 @@ class Comparison(Compared):
             measure = behaviour.measures[gone["measure"]]
             changes = of["change"].value_counts()
             yield {
-                "behaviour": behaviour, "measure": measure, "pair": _pair(gone), "whole": here[0], "groups": here[1:],
-                "sentence": _sentence(here[0], measure), "excluded": gone, "has_texts": "output_a" in of,
-                "items": list(_shown(of, behaviour, gone["target_language"])),
+                "behaviour": behaviour, "measure": measure, "pair": _direction(gone), "whole": here[0],
+                "groups": here[1:], "sentence": _overall_sentence(here[0], measure), "excluded": gone,
+                "has_texts": "output_a" in of, "items": list(_items_by_change(of, behaviour, gone["target_language"])),
                 "unshown": {text: int(changes[name]) for name, text in _UNSHOWN.items() if name in changes},
             }  # fmt: skip
 
     def alone(self) -> list[str]:
-        """What only one side has, and was not compared."""
+        """Systems and directions that only one side has, one line each: they were not compared."""
         rows = self.excluded[self.excluded["measure"] == ""].to_dict("records")
         return [
-            f"{self.declared[row['study']].title}, {_pair(row)}, {row['system_a'] or row['system_b']} "
+            f"{self.declared[row['study']].title}, {_direction(row)}, {row['system_a'] or row['system_b']} "
             f"(only in {'A' if row['system_a'] else 'B'}, {row['only_a'] + row['only_b']:,} items)"
             for row in rows
         ]
@@ -207,6 +207,7 @@ class Comparison(Compared):
         return folder / "compare.html"
 
     def _repr_html_(self) -> str:
+        """The comparison as HTML, as Jupyter shows it."""
         return rendered("comparison.html.j2", one=self, rows=[row for row in self.rows() if not row["group"]])
 
 
@@ -218,7 +219,7 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
     are computed. Raises `NbkitError` if there is nothing to compare.
     """
     if run is None:
-        one, other = _name(a), _name(b)
+        one, other = _side_name(a), _side_name(b)
         if one == other and not isinstance(a, str | Path):
             one, other = "A", "B"
         elif one == other:  # the whole paths, where their last parts are the same
@@ -231,7 +232,7 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
         known = sorted({name for each in whole for name in each.rows["model"]})
         for name in (one, other):
             if name not in known:
-                raise UnknownNameError("system", name, known, way_out=f" (in {_name(run)})")
+                raise UnknownNameError("system", name, known, way_out=f" (in {_side_name(run)})")
         sides = [each.of_systems([one]) for each in whole], [each.of_systems([other]) for each in whole]
     sandbox = any(of_sandbox(each) for each in ((a, b) if run is None else (run,)))
     declared = {each.study: each.behaviour for each in (*sides[1], *sides[0])}
@@ -251,7 +252,8 @@ def default_folder(a: str, b: str, run: Path | None = None) -> Path:
     return Path("outputs") / f"compare-{cell_label(f'{of} {one} vs {other}')}"
 
 
-def _name(place: Any) -> str:
+def _side_name(place: Any) -> str:
+    """The name of a side: of its folder or file, or of the systems in a table."""
     if not isinstance(place, str | Path):
         rows = place.rows if isinstance(place, Outcomes) else place
         return ", ".join(sorted(set(rows["model"])))
@@ -264,7 +266,7 @@ def _name(place: Any) -> str:
 
 
 def verdict_of(row: Mapping[Any, Any], measure: Measure) -> str:
-    """What a significant difference is: "better", "worse" or "different"; "" for others."""
+    """Whether a significant difference is "better", "worse" or "different"; "" if it is not significant."""
     if not row["p_holm"] <= LEVEL:
         return ""
     if measure.better is None:
@@ -272,16 +274,18 @@ def verdict_of(row: Mapping[Any, Any], measure: Measure) -> str:
     return "better" if (row["difference"] > 0) == (measure.better == "higher") else "worse"
 
 
-def _p(value: float) -> str:
+def _p_text(value: float) -> str:
+    """A p-value as text."""
     return "–" if np.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}" if value < 0.9995 else "1"
 
 
-def _pair(row: Mapping[Any, Any]) -> str:
+def _direction(row: Mapping[Any, Any]) -> str:
+    """The direction of a row as text: *en→de*."""
     return "→".join(filter(None, (row["source_language"], row["target_language"])))
 
 
-def _sentence(row: Mapping[Any, Any], measure: Measure) -> str:
-    """What the comparison says of all items of a measure."""
+def _overall_sentence(row: Mapping[Any, Any], measure: Measure) -> str:
+    """The result of a row over all items of a measure, in a sentence."""
     n = f"N = {row['n']:,} in {row['clusters']:,} clusters" if row["clusters"] < row["n"] else f"N = {row['n']:,}"
     if not row["n"]:
         return "Nothing can be said: no item is decided in both."
@@ -297,7 +301,7 @@ def _sentence(row: Mapping[Any, Any], measure: Measure) -> str:
     return f"{shown} in {values}; {limit}."
 
 
-def _picture(row: Mapping[Any, Any], reach: float, measure: Measure, verdict: str) -> Markup:
+def _difference_picture(row: Mapping[Any, Any], reach: float, measure: Measure, verdict: str) -> Markup:
     """A difference with its interval around 0, as inline SVG; filled where significant."""
     if np.isnan(row["difference"]):
         return Markup("")
@@ -314,41 +318,44 @@ def _picture(row: Mapping[Any, Any], reach: float, measure: Measure, verdict: st
 # Items.
 
 
-def _shown(items: pd.DataFrame, behaviour: Behaviour, target: str) -> Iterator[dict[str, Any]]:
-    """The kinds of items with their number and the first of them, ready to be shown."""
+def _items_by_change(items: pd.DataFrame, behaviour: Behaviour, target: str) -> Iterator[dict[str, Any]]:
+    """For each kind of change its number of items, and the first items, ready for the page."""
     for name in _TITLES:
         of = items[items["change"] == name]
         if len(of):
-            first = [_item(row, behaviour, target) for row in of.head(SHOWN).to_dict("records")]
+            first = [_item_values(row, behaviour, target) for row in of.head(SHOWN).to_dict("records")]
             yield {"change": name, "n": len(of), "items": first}
 
 
-def _item(row: Mapping[Any, Any], behaviour: Behaviour, target: str) -> dict[str, Any]:
+def _item_values(row: Mapping[Any, Any], behaviour: Behaviour, target: str) -> dict[str, Any]:
+    """The texts and outputs of an item as HTML, for the page's template. target: the outputs' language."""
     spans = spans_of(row.get("spans"))
-    outputs = marked(_text(row.get("output_a")), _text(row.get("output_b")))
+    outputs = marked(_as_text(row.get("output_a")), _as_text(row.get("output_b")))
     texts = [("source", "source"), ("changed", behaviour.changed), ("reference", "reference")]
     return {
         "item": row["item"],
         "group": row["group"],
-        "texts": [(title, with_spans(text, spans, name)) for name, title in texts if (text := _text(row.get(name)))],
+        "texts": [(title, with_spans(text, spans, name)) for name, title in texts if (text := _as_text(row.get(name)))],
         "outputs": [
-            (side.upper(), output, _score(row[f"score_{side}"]), _text(row[f"reason_{side}"]))
+            (side.upper(), output, _score_text(row[f"score_{side}"]), _as_text(row[f"reason_{side}"]))
             for side, output in zip("ab", outputs, strict=True)
         ],
         "lang": target,
     }
 
 
-def _score(value: float) -> str:
+def _score_text(value: float) -> str:
+    """A score as text, "undecided" for NaN."""
     return "undecided" if np.isnan(value) else f"{value:.3g}".replace("-", "−")
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
+    """*value* if it is a text, else ""."""
     return value if isinstance(value, str) else ""
 
 
 def marked(a: str, b: str) -> tuple[Markup, Markup]:
-    """Both texts as HTML, with the words marked that the other does not have in this place.
+    """Both texts as HTML, with the words marked in which they differ.
 
     >>> marked("It is 12 km.", "It is 21 km.")
     (Markup('It is <del>12</del> km.'), Markup('It is <ins>21</ins> km.'))
@@ -365,7 +372,7 @@ def marked(a: str, b: str) -> tuple[Markup, Markup]:
 
 
 def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """*row* for JSON, which has no NaN."""
+    """*row* with plain Python values for JSON, None for NaN."""
     return {
         str(name): None
         if isinstance(value, float) and np.isnan(value)

@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 
 def scale(low: float, high: float, left: float, right: float) -> Callable[[float], float]:
-    """Where a value stands between *left* and *right*, the places of *low* and *high*.
+    """A function from a value to its position in pixels: *low* is at *left*, *high* at *right*.
 
     >>> scale(0.0, 1.0, 10, 110)(0.25)
     35.0
@@ -17,7 +17,7 @@ def scale(low: float, high: float, left: float, right: float) -> Callable[[float
 
 
 def bar(x: float, top: float, bottom: float, kind: str) -> Markup:
-    """An upright line. kind: its class."""
+    """An upright line in SVG. kind: its CSS class."""
     return Markup('<line class="{}" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>').format(kind, x, x, top, bottom)
 
 
@@ -25,7 +25,7 @@ def point(
     at: Callable[[float], float], y: float, ends: tuple[float | None, float, float | None], *,
     radius: float = 4, title: str = "", colour: str = "", full: bool = True,
 ) -> Markup:  # fmt: skip
-    """A value as a dot over its interval. ends: low, value, high; None or NaN: no interval. colour: if not the page's.
+    """A value as an SVG dot on its interval. ends: (low, value, high), None or NaN: no interval. at: from `scale`.
 
     >>> point(scale(0, 1, 0, 100), 9, (None, 0.5, None), radius=3)
     Markup('<circle class="value" cx="50.0" cy="9" r="3"></circle>')
@@ -46,7 +46,7 @@ def point(
 
 def svg(parts: Sequence[Markup], width: float, height: float, label: str, kind: str, *, role: str = "img",
         fixed: bool = True) -> Markup:  # fmt: skip
-    """The picture of *parts*. label: what a screen reader says. kind: its class. fixed: whether it keeps its size."""
+    """The SVG picture of *parts*. label: for screen readers; kind: its CSS class; fixed: whether it keeps its size."""
     size = Markup(' width="{}" height="{}"').format(width, height) if fixed else ""
     return Markup('<svg class="{}" viewBox="0 0 {} {}"{} role="{}" aria-label="{}">{}</svg>').format(
         kind, width, height, size, role, escape(label), Markup().join(parts)

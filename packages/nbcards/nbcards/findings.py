@@ -51,8 +51,8 @@ class Finding(Declared):
     across: Words = ()
     is_: Literal["above", "below"] = Field(alias="is")
 
-    def measured(self, declared: Iterable[Measure] = ()) -> Measure:
-        """What is compared, as a measure that averages as the study's own of the same outcomes, and is written so."""
+    def as_measure(self, declared: Iterable[Measure] = ()) -> Measure:
+        """What the claim compares as a `Measure`, which averages as the one of *declared* for the same outcomes."""
         averages = (each.average for each in declared if (each.measure, each.minus) == (self.measure, self.minus))
         return Measure(
             label=self.claim, reading=self.claim, answer=Answers(above=""), average=next(averages, "cluster"),
@@ -81,7 +81,7 @@ class Decided(Declared):
     @property
     def numbers(self) -> str:
         """The numbers behind the verdict: ``+0.24 [+0.21, +0.27], N = 40``."""
-        measured, n = self.finding.measured(), f"N = {self.n:,}"
+        measured, n = self.finding.as_measure(), f"N = {self.n:,}"
         if self.finding.with_ or self.finding.than is not None:
             of = "ρ = " * bool(self.finding.with_)
             return f"{of}{measured.written(self.value)} {measured.interval(self.low, self.high)}, {n}"
@@ -90,7 +90,7 @@ class Decided(Declared):
 
 
 def decide(found: Outcomes, finding: Finding) -> list[Decided]:
-    """Whether *finding* holds for each system and direction in outcomes.
+    """Whether the claim *finding* holds, for each system and direction in *found*.
 
     A difference is over the clusters of both sides where these are most of the smaller side's, such as the sentences of
     two perturbations: each cluster's influence on both means is added up. Otherwise it is that of independent means,
@@ -98,10 +98,10 @@ def decide(found: Outcomes, finding: Finding) -> list[Decided]:
     shares). *not sure*: the interval contains what is compared with. A system without both sides of a comparison is
     skipped. A correlation is Spearman's, with an interval over clusters.
     """
-    measured = finding.measured(found.behaviour.measures.values())
+    measured = finding.as_measure(found.behaviour.measures.values())
     rows = scored(found, measured)
     if finding.with_:
-        rows = rows.assign(other=_others(found, rows, finding))
+        rows = rows.assign(other=_correlated_with(found, rows, finding))
     rows = rows[rows["score"].notna()]
     across: dict[str, Any] = {f"across {name}": group(rows, name) for name in finding.across}
     rows = rows.assign(**across)
@@ -128,16 +128,16 @@ class _Known(NamedTuple):
 
 
 def _comparison(own: pd.DataFrame, finding: Finding, measured: Measure) -> _Known | None:
-    """The value of the claim's groups, or how far it is from that of others, with its interval and number of units."""
-    inside = own[_fits(own, finding.of)]
+    """The value of the claim's groups, or how far it is from that of the others; None without rows."""
+    inside = own[_is_in_groups(own, finding.of)]
     if inside.empty or finding.than is not None:
         return None if inside.empty else _Known(*interval_of(inside, measured), inside["cluster"].nunique())
-    others = own[_fits(own, finding.against) if finding.against else ~_fits(own, finding.of)]
+    others = own[_is_in_groups(own, finding.against) if finding.against else ~_is_in_groups(own, finding.of)]
     if not finding.each:
-        return None if others.empty else _apart(inside, others, measured)
+        return None if others.empty else _difference(inside, others, measured)
     rivals = others.groupby(group(others, finding.each).to_numpy(), sort=False)
     differences = [
-        _apart(inside, rows, measured)._replace(beside=str(name)) for name, rows in rivals if len(rows) >= SOME
+        _difference(inside, rows, measured)._replace(beside=str(name)) for name, rows in rivals if len(rows) >= SOME
     ]
     if not differences:
         return None
@@ -147,12 +147,12 @@ def _comparison(own: pd.DataFrame, finding: Finding, measured: Measure) -> _Know
     return closest._replace(low=low, high=high)
 
 
-def _apart(one: pd.DataFrame, other: pd.DataFrame, measured: Measure) -> _Known:
-    """The difference of two means."""
+def _difference(one: pd.DataFrame, other: pd.DataFrame, measured: Measure) -> _Known:
+    """The difference of the means of *one* and *other*, with its interval and number of clusters."""
     shared = set(one["cluster"]) & set(other["cluster"])
     fewest = min(side["cluster"].nunique() for side in (one, other))
     if 2 * len(shared) < fewest or len(shared) < 2:
-        return _Known(*_independent(interval_of(one, measured), interval_of(other, measured)), fewest)
+        return _Known(*_independent_difference(interval_of(one, measured), interval_of(other, measured)), fewest)
     by = "part" if measured.average not in ("item", "cluster") else "side"
     sides = [side[side["cluster"].isin(shared)].assign(side=name) for name, side in (("one", one), ("other", other))]
     if measured.average == "cluster":
@@ -171,15 +171,15 @@ def _apart(one: pd.DataFrame, other: pd.DataFrame, measured: Measure) -> _Known:
 
 def _correlation(own: pd.DataFrame, finding: Finding) -> _Known | None:
     """Spearman's ρ within the claim's groups, with its interval and number of units; None where it is not defined."""
-    own = own[_fits(own, finding.of) & own["other"].notna().to_numpy()]
+    own = own[_is_in_groups(own, finding.of) & own["other"].notna().to_numpy()]
     if (n := own["cluster"].nunique()) < 2:
         return None
     [row] = correlate(own, "score", "other", cluster="cluster").to_dict("records")
     return None if np.isnan(row["value"]) else _Known(row["value"], row["low"], row["high"], n)
 
 
-def _others(found: Outcomes, rows: pd.DataFrame, finding: Finding) -> Any:
-    """What *rows* are correlated with: a group's numbers, or the other measure at the same items."""
+def _correlated_with(found: Outcomes, rows: pd.DataFrame, finding: Finding) -> Any:
+    """What the score of each of *rows* is correlated with: a number in a group, or the other measure of its item."""
     kind, _, name = finding.with_.partition(":")
     if kind == "group":
         return pd.to_numeric(group(rows, name), errors="coerce")
@@ -188,7 +188,8 @@ def _others(found: Outcomes, rows: pd.DataFrame, finding: Finding) -> Any:
     return rows[keys].join(others.rename("other"), on=keys)["other"].to_numpy()
 
 
-def _fits(rows: pd.DataFrame, wanted: dict[str, tuple[str, ...]]) -> np.ndarray:
+def _is_in_groups(rows: pd.DataFrame, wanted: dict[str, tuple[str, ...]]) -> np.ndarray:
+    """Which *rows* are in the *wanted* groups, which are given as name → values."""
     fits = np.ones(len(rows), dtype=bool)
     for name, values in wanted.items():
         fits &= group(rows, name).isin(values).to_numpy()
@@ -198,10 +199,10 @@ def _fits(rows: pd.DataFrame, wanted: dict[str, tuple[str, ...]]) -> np.ndarray:
 _Interval: TypeAlias = tuple[float, float, float]
 
 
-def _independent(one: _Interval, other: _Interval) -> _Interval:
-    """The difference of two means with its interval.
+def _independent_difference(one: _Interval, other: _Interval) -> _Interval:
+    """The difference of two independent means, each given as (mean, low, high), in the same form.
 
-    >>> _independent((0.5, 0.4, 0.6), (0.2, 0.1, 0.3))
+    >>> _independent_difference((0.5, 0.4, 0.6), (0.2, 0.1, 0.3))
     (0.3, 0.158..., 0.441...)
     """
     (mean, low, high), (mean_2, low_2, high_2) = one, other
@@ -214,7 +215,7 @@ def _independent(one: _Interval, other: _Interval) -> _Interval:
 
 
 def _verdict(low: float, high: float, than: float, wanted: str) -> Verdict:
-    """What an interval says; one without ends (NaN) says nothing.
+    """Whether an interval lies on the *wanted* side ("above" or "below") of the number *than*; "not sure" for NaN.
 
     >>> _verdict(0.1, 0.3, 0.0, "above"), _verdict(0.1, 0.3, 0.0, "below"), _verdict(-0.1, 0.3, 0.0, "above")
     ('holds', 'differs', 'not sure')

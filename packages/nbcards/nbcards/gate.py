@@ -28,7 +28,7 @@ _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def check(conditions: Iterable[str], comparison: Comparison) -> list[Check]:
-    """Check each condition in each row of *comparison* that it is about; where it is true, the gate is broken.
+    """Check each condition in each row of *comparison* that it is about; a gate is broken where its condition is true.
 
     conditions: ``STUDY[.MEASURE][[GROUP]][.COLUMN] < NUMBER``, and more terms after "and" (docs/ci.md).
 
@@ -37,27 +37,28 @@ def check(conditions: Iterable[str], comparison: Comparison) -> list[Check]:
     checks: list[Check] = []
     for condition in conditions:
         try:
-            checks += _checked(condition, comparison)
+            checks += _checks_of(condition, comparison)
         except NbkitError as error:
             raise ParamsError(f"--fail-if '{condition}': {error}") from None
     return checks
 
 
-def _checked(condition: str, comparison: Comparison) -> Iterator[Check]:
+def _checks_of(condition: str, comparison: Comparison) -> Iterator[Check]:
+    """One check for each row that *condition* is about."""
     parts = _CONDITION.fullmatch(condition.strip())
     if parts is None:
         raise NbkitError("not a condition; write it like numbers.strict < -0.01")
     study, name, group, column, rest = parts.groups()
     rows = [{**row, "verdict": row["verdict"] or "none"} for row in comparison.rows()]
-    rows = _with(rows, "behaviour", "study", study)
+    rows = _rows_with(rows, "behaviour", "study", study)
     declared = comparison.declared[study].measures
     name = name or next(iter(declared))
-    rows = _with(rows, "measure", "measure", name)
+    rows = _rows_with(rows, "measure", "measure", name)
     compared = []
     for text in re.split(r"\s+and\s+", f"{column or 'difference'} {rest}"):
         key, sign, value = _term(text, rows[0])
         if key in _SELECTING and sign == "==":
-            rows = _with(rows, key.replace("_", " "), key, value)
+            rows = _rows_with(rows, key.replace("_", " "), key, value)
         else:
             compared.append((key, _OPERATORS[sign], value))
     if group == "*":
@@ -65,7 +66,7 @@ def _checked(condition: str, comparison: Comparison) -> Iterator[Check]:
         if not rows:
             raise NbkitError(f"{declared[name].label} has no groups here")
     else:
-        rows = _with(rows, "group", "group", group or "")
+        rows = _rows_with(rows, "group", "group", group or "")
     for row in rows:
         title = ", ".join(filter(None, (declared[name].label, row["group"], row["pair"], row["systems"])))
         message = f"{row['a_text']} → {row['b_text']}, {row['apart']} {row['interval']}, {row['p_phrase']}"
@@ -76,8 +77,8 @@ def _checked(condition: str, comparison: Comparison) -> Iterator[Check]:
         yield Check(title, broken, message, condition, few=row["n"] < SOME)
 
 
-def _with(rows: list[dict[str, Any]], kind: str, key: str, value: str) -> list[dict[str, Any]]:
-    """The rows with this *value*. Raises `UnknownNameError` if there are none."""
+def _rows_with(rows: list[dict[str, Any]], kind: str, key: str, value: str) -> list[dict[str, Any]]:
+    """The rows whose *key* has this *value*. Raises `UnknownNameError`, about a *kind*, if none has."""
     if found := [row for row in rows if row[key] == value]:
         return found
     raise UnknownNameError(kind, value, {row[key] for row in rows if row[key]}, way_out=" (in this comparison)")
@@ -107,22 +108,23 @@ def _term(text: str, row: Mapping[str, Any]) -> tuple[str, str, Any]:
 def junit(checks: Sequence[Check], title: str) -> bytes:
     """The checks as JUnit XML: one test case each."""
     broken = sum(each.broken for each in checks)
-    suite = ElementTree.Element("testsuite", name=_xml(title), tests=str(len(checks)), failures=str(broken))
+    suite = ElementTree.Element("testsuite", name=_xml_text(title), tests=str(len(checks)), failures=str(broken))
     for each in checks:
-        name = _xml(f"{each.name} ({each.condition})")
+        name = _xml_text(f"{each.name} ({each.condition})")
         case = ElementTree.SubElement(suite, "testcase", classname="nbkit compare", name=name)
         if each.broken:
-            failure = ElementTree.SubElement(case, "failure", message=_xml(each.message))
-            failure.text = _xml(f"{each.condition}: {each.message}")
+            failure = ElementTree.SubElement(case, "failure", message=_xml_text(each.message))
+            failure.text = _xml_text(f"{each.condition}: {each.message}")
     return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
 
 
-def _xml(text: str) -> str:
+def _xml_text(text: str) -> str:
+    """*text* with each character that XML forbids replaced."""
     return _NOT_XML.sub("�", text)
 
 
 def annotation(check: Check) -> str:
-    """A broken gate as a command of GitHub's workflows, which shows it beside the build.
+    """A broken gate as a GitHub workflow command, which shows it beside the build.
 
     >>> annotation(Check("numbers, en→de", True, "93% → 81%", "numbers < -0.1"))
     '::error title=numbers%2C en→de::93%25 → 81%25 (numbers < -0.1)'
@@ -131,6 +133,7 @@ def annotation(check: Check) -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
+    """*text* with per cent signs, line breaks and the signs in *more* escaped, as GitHub's commands require."""
     for sign in "%\r\n" + more:
         text = text.replace(sign, f"%{ord(sign):02X}")
     return text

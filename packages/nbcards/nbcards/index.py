@@ -42,12 +42,13 @@ class Index:
 
     @cached_property
     def _answers(self) -> dict[str, answers.Answers]:
+        """The answers of each entry of the run, by its name."""
         named = [each for each in self.run.runs if each.name]
         return {each.name: answers.of_entry(self.run.folder, each.name, each.study) for each in named}
 
     @cached_property
     def _titles(self) -> dict[str, str]:
-        """The titles of the entries, with their names where an entry of the same study has answers, too."""
+        """The title of each entry by its name, which is added to the title where entries share a study."""
         often = Counter(each.study for each in self._answers.values())
         return {
             name: each.behaviour.title + f" · {name}" * (often[each.study] > 1) if each.behaviour else ""
@@ -55,7 +56,7 @@ class Index:
         }
 
     def answers(self, page: Page) -> Markup:
-        """The table of all systems, their ranks, and surprises."""
+        """The HTML at the top of the index: the table of all systems, their ranks, and surprises."""
         known = list(self._answers.values())
         boards = ranks.boards(self.run.outcomes, self.run.health)
         return Markup(rendered(
@@ -65,7 +66,7 @@ class Index:
         ))  # fmt: skip
 
     def section(self, name: str, page: Page) -> Section | None:
-        """What is shown of one entry; None for one without outcomes to be."""
+        """What the index shows of one entry; None if the run has no entry of this name."""
         if (known := self._answers.get(name)) is None:
             return None
         alt = " ".join(value.answer for value in known.values).replace("*", "")
@@ -75,6 +76,7 @@ class Index:
 
     @property
     def _runs(self) -> list[tuple[str, str, Any]]:
+        """(name, study, parameters) of each entry of the run."""
         return [(each.name or each.study, each.study, each.params) for each in self.run.runs]
 
     def sentences_digest(self, provenance: str) -> str:

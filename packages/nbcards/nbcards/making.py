@@ -88,7 +88,7 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
         if each.params is not None:
             seconds = f"{time.monotonic() - started:.0f} s"
             report(f"{each.behaviour.title}: {seconds}" + (f", failed: {reason}" if reason else ""))
-        parts[each.study.name] = _behaviour(each, found, reason, plan.pair)
+        parts[each.study.name] = _behaviour_of(each, found, reason, plan.pair)
         waiting = [other.behaviour.title for other in plan.behaviours if other.study.name not in parts]
         if waiting and found is not None:
             write_card(_card(plan, parts, began), folder, waiting)
@@ -114,7 +114,7 @@ def make_card(plan: CardPlan, folder: Path, report: Callable[[str], None] = lamb
 
 
 def _card(plan: CardPlan, parts: Mapping[str, BehaviourOf], began: float, health: tuple[HealthOf, ...] = ()) -> Card:
-    """The card of what was measured so far."""
+    """The card of the behaviours measured so far. parts: by study; began: the start on the monotonic clock."""
     kinds: dict[Kind, Mapping[str, str]] = {"translator": plan.systems, "classifier": plan.classifiers}
     systems = (
         SystemOf(label=shown, name=name, kind=kind) for kind, named in kinds.items() for shown, name in named.items()
@@ -127,7 +127,8 @@ def _card(plan: CardPlan, parts: Mapping[str, BehaviourOf], began: float, health
     )  # fmt: skip
 
 
-def _behaviour(planned: Planned, found: Outcomes | None, reason: str, pair: tuple[str, str]) -> BehaviourOf:
+def _behaviour_of(planned: Planned, found: Outcomes | None, reason: str, pair: tuple[str, str]) -> BehaviourOf:
+    """What the card says of one behaviour. found: its outcomes; reason: why there are none."""
     behaviour, params = planned.behaviour, planned.params
     measures: list[MeasureOf] = []
     people: Any = None
@@ -147,7 +148,7 @@ def _behaviour(planned: Planned, found: Outcomes | None, reason: str, pair: tupl
             # What the paper's systems did elsewhere says nothing beside sentences of the sandbox.
             marks = measure.published if planned.corpora != "sandbox" else ()
             marks = tuple(mark for mark in marks if mark.pair in ("", "-".join(pair)))
-            shown = _measure(name, measure, whole, groups, marks, estimates(people, measure), pair)
+            shown = _measure_of(name, measure, whole, groups, marks, estimates(people, measure), pair)
             measures.append(shown)
             rows: Any = whole.to_dict("records")
             for row in rows:
@@ -164,10 +165,10 @@ def _behaviour(planned: Planned, found: Outcomes | None, reason: str, pair: tupl
         divided = divided if divided.share == headline.share and divided.better == headline.better else headline
         parts = whole_and_groups(found, divided)[1]
         worst = {str(name): worst_group(own, divided) for name, own in parts.groupby("system")}
-        items = list(_items(scored(found, divided), divided, worst))
+        items = list(_telling_items(scored(found, divided), divided, worst))
         rows = found.measured(measures[0].measure)
         tested = found.measured(headline.measure)["source"].nunique()
-        warnings = [*_warnings(list(measured.values()), measures, rows), *_left_out(small, len(planned.systems))]
+        warnings = [*_warnings(list(measured.values()), measures, rows), *_tiny_groups(small, len(planned.systems))]
     undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
     missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
     facts: dict[str, Any] = {"corpora": {}, "params": {}}
@@ -186,13 +187,13 @@ def _behaviour(planned: Planned, found: Outcomes | None, reason: str, pair: tupl
 
 
 def _with_people(sentence: str, measure: MeasureOf) -> str:
-    """A sentence with what references get by the same judge."""
+    """*sentence* with the values that references, which people wrote, get by the same measure."""
     people = (f"; {each.system} (by people): {measure.with_interval(each)}" for each in measure.people)
     return sentence.removesuffix(".") + "".join(people) + "."
 
 
 def _with_health(sentence: str, found: Outcomes, measure: Measure, system: str, pair: tuple[str, str]) -> str:
-    """A sentence with how many of the outputs that it judges are broken, which the number itself may not show."""
+    """*sentence* with how many of the outputs that it judges are broken, as the value itself may not show it."""
     if not (checks := find_package("nbkit.health")):
         return sentence
     rows = scored(found, measure)
@@ -221,8 +222,8 @@ def _with_health(sentence: str, found: Outcomes, measure: Measure, system: str, 
 _NAMED = 8
 
 
-def _left_out(small: Mapping[tuple[str, tuple[tuple[str, int], ...]], Sequence[str]], systems: int) -> Iterator[str]:
-    """Which groups an answer does not judge one by one.
+def _tiny_groups(small: Mapping[tuple[str, tuple[tuple[str, int], ...]], Sequence[str]], systems: int) -> Iterator[str]:
+    """Sentences that name the groups with too few items to be judged one by one.
 
     small: the systems by measure ("" for the headline) and by their groups with numbers of items.
     """
@@ -245,11 +246,12 @@ _CEILING = 0.05
 
 
 def _undecided(rows: pd.DataFrame, system: str) -> pd.DataFrame:
+    """The rows of *system* that could not be judged."""
     return rows[(rows["system"] == system) & (rows["verdict"] == "undecided")]
 
 
-def _why(measure: Measure, rows: pd.DataFrame, n: int) -> str:
-    """The most frequent reasons of *n* undecided items; "" without any."""
+def _common_reasons(measure: Measure, rows: pd.DataFrame, n: int) -> str:
+    """The most frequent reasons of *n* undecided items with their counts, in words; "" if there are none."""
     reasons = rows["reason"].value_counts()
     shown = reasons[reasons.index != ""].head(_REASONS)
     more = n - int(shown.sum())
@@ -258,7 +260,7 @@ def _why(measure: Measure, rows: pd.DataFrame, n: int) -> str:
 
 
 def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], rows: pd.DataFrame) -> Iterator[str]:
-    """Why values are to be read with care: few units, many items that could not be judged, what the study declares.
+    """Sentences on why values are to be read with care: few units, many undecided items, what the study declares.
 
     rows: those of the first measure.
     """
@@ -270,14 +272,14 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], rows: 
     for value in measures[0].values:
         every, of = value.n + value.undecided, f"{value.system}: " * (len(measures[0].values) > 1)
         if value.n and value.undecided > MUCH * every:
-            why = _why(measured[0], _undecided(rows, value.system), value.undecided)
+            why = _common_reasons(measured[0], _undecided(rows, value.system), value.undecided)
             yield (
                 f"{of}{value.undecided:,} of {every:,} items could not be judged{why and f' ({why})'}; the value is "
                 "that of the others."
             )
         unseen = _undecided(rows, value.system).dropna(subset="value")
         if len(unseen) > MUCH * value.n:
-            why = _why(measured[0], unseen, len(unseen))
+            why = _common_reasons(measured[0], unseen, len(unseen))
             yield (
                 f"{of}{len(unseen):,} of {value.n:,} items could not have shown an error{why and f' ({why})'}; by the "
                 "measure’s definition they count as right."
@@ -301,49 +303,53 @@ def _warnings(measured: Sequence[Measure], measures: Sequence[MeasureOf], rows: 
             yield declared.doubt.label
 
 
-def _measure(
+def _measure_of(
     name: str, measure: Measure, whole: pd.DataFrame, groups: pd.DataFrame, published: tuple[Published, ...],
     people: pd.DataFrame, pair: tuple[str, str],
 ) -> MeasureOf:  # fmt: skip
+    """A measure as the card stores it. whole, groups, people: `estimates` over all items, by group, of references."""
     read = measure.precision(*pair)
     marks = [measure.floor, measure.ceiling, measure.zero]
     declared: Any = measure.model_dump(include={"label", "measure", "reading", "better", "called", "share", "range"})
     return MeasureOf(
         name=name, by="" if measure.names else measure.by, published=published, read=read.sentence if read else "",
         marks=tuple(dict.fromkeys(mark for mark in marks if mark is not None)), method=method_of(measure),
-        people=tuple(_value(row) for row in people.to_dict("records") if row["n"]),
-        values=tuple(map(_value, whole.to_dict("records"))), groups=tuple(map(_value, groups.to_dict("records"))),
+        people=tuple(_value_of(row) for row in people.to_dict("records") if row["n"]),
+        values=tuple(map(_value_of, whole.to_dict("records"))), groups=tuple(map(_value_of, groups.to_dict("records"))),
         **declared,
     )  # fmt: skip
 
 
-def _value(row: Mapping[Any, Any]) -> Value:
-    numbers: dict[str, Any] = {name: _number(row[name]) for name in ("value", "low", "high")}
+def _value_of(row: Mapping[Any, Any]) -> Value:
+    """A row of `estimates` as a value of the card."""
+    numbers: dict[str, Any] = {name: _number_or_none(row[name]) for name in ("value", "low", "high")}
     numbers |= {name: int(row[name]) for name in ("n", "clusters", "undecided")}
     return Value(system=row["system"], group=str(row.get("group", "")), **numbers)
 
 
-def _number(value: float) -> float | None:
+def _number_or_none(value: float) -> float | None:
+    """*value*, or None for NaN."""
     return None if value != value else float(value)
 
 
-def _items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str]) -> Iterator[Item]:
-    """Telling items of each system; worst: the groups from which a failing one is taken."""
+def _telling_items(rows: pd.DataFrame, measure: Measure, worst: Mapping[str, str]) -> Iterator[Item]:
+    """The worst, a typical and the best item of each system. worst: system → group to take its worst from."""
     own_group = group(rows, measure.item)
     for system, own in rows.groupby("system", sort=False):
         for role, place in revealing(own, measure, worst.get(str(system), "")).items():
             row = own.loc[place]
-            texts = {name: _text(row[name]) for name in ("source", "changed", "reference", "output")}
-            verdict = _text(row["verdict"])
+            texts = {name: _text_or_none(row[name]) for name in ("source", "changed", "reference", "output")}
+            verdict = _text_or_none(row["verdict"])
             called = {"pass": "passes", "fail": "fails", **measure.called}.get(verdict or "", verdict or role)
             yield Item(
                 system=str(system), role=called if measure.share else role, group=own_group[place] or row["group"],
-                item=row["item"], **texts, spans=tuple(spans_of(row["spans"])), score=_number(row["score"]),
+                item=row["item"], **texts, spans=tuple(spans_of(row["spans"])), score=_number_or_none(row["score"]),
                 verdict=verdict, reason=row["reason"],
             )  # fmt: skip
 
 
-def _text(value: Any) -> str | None:
+def _text_or_none(value: Any) -> str | None:
+    """*value* if it is a text, else None."""
     return value if isinstance(value, str) else None
 
 
@@ -385,6 +391,6 @@ def card(
 
 
 def default_folder(plan: CardPlan) -> Path:
-    """Where a card is written if nothing else is said: ``outputs/card-SYSTEM-SRC-TGT``."""
+    """The folder of a card unless another is given: ``outputs/card-SYSTEM-SRC-TGT``."""
     names = "-".join(re.sub(r"\W+", "-", shown).strip("-") for shown in (*plan.systems, *plan.classifiers))
     return Path("outputs") / f"card-{names[:80]}-{'-'.join(plan.pair)}"

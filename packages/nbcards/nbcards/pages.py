@@ -21,19 +21,20 @@ _LONG_WORD = re.compile(r"\S{40}(?=\S)")
 
 
 @cache
-def _templates() -> Environment:
+def _template_environment() -> Environment:
+    """Jinja's environment for the templates, with their filters."""
     made = environment(TEMPLATES)
     made.filters |= {"duration": duration, "emphasised": emphasised}
     return made
 
 
 def rendered(template: str, **values: Any) -> str:
-    """A page, or a part of one, of this template."""
-    return _templates().get_template(template).render(values)
+    """The page, or part of a page, that *template* makes of *values*."""
+    return _template_environment().get_template(template).render(values)
 
 
 def code_digest() -> str:
-    """A digest of the code and templates behind the pages: those of another version are made again."""
+    """A digest of the code and templates of pages: pages of another version are written again."""
     return source_digest(Path(__file__).parent)
 
 
@@ -47,7 +48,7 @@ def emphasised(text: str) -> Markup:
 
 
 def with_spans(text: str, spans: Iterable[Mapping[Any, Any]], of: str) -> Markup:
-    """*text* as HTML with its *spans* marked, those whose "text" is *of*; of overlapping ones the first has both.
+    """*text* as HTML with the *spans* marked whose "text" is *of*; where two overlap, the first has the overlap.
 
     >>> with_spans("a < 12", [{"text": "source", "start": 4, "end": 6, "label": "number"}], "source")
     Markup('a &lt; <mark title="number">12</mark>')
@@ -65,5 +66,5 @@ def with_spans(text: str, spans: Iterable[Mapping[Any, Any]], of: str) -> Markup
 
 
 def _breakable(text: str) -> str:
-    """*text* escaped as HTML; lines may end in words so long that a table would outgrow its page."""
+    """*text* escaped as HTML, with line breaks allowed in words so long that they would widen a table."""
     return escaped(_LONG_WORD.sub("\\g<0>\0", text)).replace("\0", "<wbr>")

@@ -80,7 +80,7 @@ def compared(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Compared:
         undecided = int(side["both"]) - int(known.sum())
         excluded.append({**place, "both": int(side["both"]), **gone, "undecided": undecided})
         common, here = both[both["side"] == "both"], both[known]
-        if not any(_is_among(common, other, place) for other in items):
+        if not any(_is_covered(common, other, place) for other in items):
             items.append(_changes(common, measure).assign(**place))
         groups = here.groupby("group", sort=True) if measure.by and here["group"].nunique() > 1 else ()
         for name, part in [("", here), *groups]:
@@ -105,12 +105,12 @@ def compared(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Compared:
     # One that the test refutes ends where the test stops refusing: the skewness of few unequal clusters widens it.
     for n in table.index[(table["p"] <= LEVEL) & (table["low"] <= 0) & (table["high"] >= 0)]:
         table.loc[n, "high" if table["difference"][n] < 0 else "low"] = inner_end(tested[n].sums, tested[n].shares)
-    excluded += _alone(a, b, excluded)
+    excluded += _one_sided(a, b, excluded)
     return Compared(table, pd.concat(items, ignore_index=True), pd.DataFrame(excluded), tests=tests)
 
 
 def ranked(found: Outcomes, measure: Measure) -> pd.DataFrame:
-    """The systems of each direction by their value of *measure*, best first, with what the order is worth.
+    """The systems of each direction, best first, with the lowest and highest rank that each may have.
 
     Each pair of systems is tested on the items that both have (as in `compared`); p is adjusted by Holm over all pairs
     of a direction. ``first`` and ``last`` are the ranks that a system may have: one more than the systems that are
@@ -152,10 +152,10 @@ def ranked(found: Outcomes, measure: Measure) -> pd.DataFrame:
     return pd.concat(boards, ignore_index=True) if boards else empty
 
 
-def _alone(
+def _one_sided(
     a: Sequence[Outcomes], b: Sequence[Outcomes], known: Sequence[Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Items of systems and directions that the other side does not have."""
+    """Rows for `Compared.excluded`: systems and directions that only one side has."""
     for side, found in (("a", a), ("b", b)):
         there = {(row["study"], row[f"system_{side}"], *(row[name] for name in DIRECTION)) for row in known}
         for each in found:
@@ -179,11 +179,11 @@ def paired(a: Outcomes, b: Outcomes, measure: Measure) -> pd.DataFrame:
 
 
 def _pairings(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Iterator[tuple[dict[str, str], Measure, pd.DataFrame]]:
-    """Study, systems, direction and measure of each comparison, the measure, and the joined scores."""
+    """For each comparison: its study, systems, direction and measure by name, the measure, and the joined scores."""
     others = {each.study: each for each in b}
     for sides in ((each, others[each.study]) for each in a if each.study in others):
         labels = [list(side.rows["model"].unique()) for side in sides]
-        for one, other in _systems(labels[0], labels[1], sides[0].study):
+        for one, other in _system_pairs(labels[0], labels[1], sides[0].study):
             pair = [side.of_systems([name]) for side, name in zip(sides, (one, other), strict=True)]
             for name, measure in sides[0].behaviour.measures.items():
                 both = paired(pair[0], pair[1], measure)
@@ -193,8 +193,8 @@ def _pairings(a: Sequence[Outcomes], b: Sequence[Outcomes]) -> Iterator[tuple[di
                         yield dict(zip(_PAIR, place, strict=True)), measure, part
 
 
-def _systems(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
-    """Which systems of the two sides are compared; what stands beside systems is compared only if there are none."""
+def _system_pairs(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
+    """Which systems of the sides *a* and *b* are compared; controls only if a side has no other system."""
     a, b = ([name for name in names if not is_control(name)] or names for names in (a, b))
     if len(a) == 1 == len(b):
         return [(a[0], b[0])]
@@ -218,7 +218,7 @@ class _Test(NamedTuple):
 
 
 def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], _Test]:
-    """Values, difference and effect size of joined *rows*, and what is tested."""
+    """Values, difference and effect size of joined *rows*, and the data for the significance test."""
     weights = weights_of(rows, measure)
     scores = {side: rows[f"score_{side}"].to_numpy(float) for side in "ab"}
     apart = scores["b"] - scores["a"]
@@ -244,7 +244,7 @@ def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], _
 
 
 def weights_of(rows: pd.DataFrame, measure: Measure) -> np.ndarray:
-    """What the score of each row counts in the value, as `interval_of` averages; sums to 1."""
+    """The weight of each row's score in the mean, as `interval_of` averages; the weights sum to 1."""
     if measure.average == "item":
         return np.full(len(rows), 1 / max(1, len(rows)))
     alike = rows["cluster"] if measure.average == "cluster" else rows["part"]
@@ -268,10 +268,10 @@ def _rank_biserial(sums: np.ndarray) -> float:
 
 
 def _changes(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """What became of each item that both sides have, with its texts."""
+    """Each item that both sides have, with its texts and its change (one of `CHANGES`)."""
     import pandas as pd
 
-    states = [_states(rows, side, measure) for side in "ab"]
+    states = [_correctness(rows, side, measure) for side in "ab"]
     texts = "output_a" in rows
     shown, score = ("output_a", "output_b") if texts else ("score_a", "score_b"), rows["score_b"] - rows["score_a"]
     altered = (rows[shown[0]] != rows[shown[1]]) & ~(rows[shown[0]].isna() & rows[shown[1]].isna())
@@ -289,8 +289,8 @@ def _changes(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     )
 
 
-def _states(rows: pd.DataFrame, side: str, measure: Measure) -> np.ndarray:
-    """Of each row "right", "wrong" or "": by the value of a share, else by the outcome's verdict."""
+def _correctness(rows: pd.DataFrame, side: str, measure: Measure) -> np.ndarray:
+    """Whether each row of *side* is "right" or "wrong", "" if unknown: by the value of a share, else by the verdict."""
     score, verdict = rows[f"score_{side}"], rows[f"verdict_{side}"]
     if measure.share and measure.better is not None:
         right = (score == (1 if measure.better == "higher" else 0)).to_numpy()
@@ -298,7 +298,7 @@ def _states(rows: pd.DataFrame, side: str, measure: Measure) -> np.ndarray:
     return verdict.map({"pass": "right", "fail": "wrong"}).fillna("").to_numpy()
 
 
-def _is_among(rows: pd.DataFrame, known: pd.DataFrame, place: Mapping[str, str]) -> bool:
-    """Whether the items of *rows* are those of *known*, of the same systems and direction."""
+def _is_covered(rows: pd.DataFrame, known: pd.DataFrame, place: Mapping[str, str]) -> bool:
+    """Whether *known* has all items of *rows*, for the same study, systems and direction (*place*)."""
     alike = all(known[name].iloc[0] == place[name] for name in _PAIR[:-1])
     return alike and set(rows["item"]) <= set(known["item"])

@@ -18,7 +18,7 @@ from nbkit.studies.results import by_study, computed
 
 
 def outcomes_at(place: Any) -> list[Outcomes]:
-    """The outcomes at *place* by study, with their texts where they have some.
+    """The outcomes at *place*, one `Outcomes` for each study, with texts if they are stored.
 
     place: the output folder of a run, the folder of a card, a file of outcomes (.parquet, .jsonl), outcomes as
     `nbkit.studies.results` has them, or a table of them with the column *study*. The outcomes of a run that did not
@@ -43,7 +43,7 @@ def outcomes_at(place: Any) -> list[Outcomes]:
 
 
 def merged(found: Sequence[Outcomes]) -> list[Outcomes]:
-    """One `Outcomes` for each study, in the order of the registered studies."""
+    """Join outcomes of the same study, in the order of the registered studies."""
     parts: dict[str, list[Outcomes]] = {}
     for each in found:
         parts.setdefault(each.study, []).append(each)

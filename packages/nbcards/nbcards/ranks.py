@@ -43,7 +43,7 @@ class Board:
         return direction(self.rows[0]["source_language"], self.rows[0]["target_language"])
 
     def shown(self) -> Iterator[dict[str, Any]]:
-        """The rows as the index writes them."""
+        """The rows with values, intervals and ranks as text, for the index."""
         for row in self.rows:
             yield {
                 **row,
@@ -56,29 +56,31 @@ class Board:
 
 
 def boards(files: Mapping[str, Path], health: Sequence[Mapping[str, Any]] = ()) -> list[Board]:
-    """The ranks of a run. files: outcomes by entry; health: its records (`nbkit.report.site.Run`)."""
+    """The rankings of a run. files: outcomes by entry; health: records of health (`nbkit.report.site.Run`)."""
     found: list[Board] = []
     for name, path in files.items():
         state = path.stat()
         with suppress(NbkitError):  # the entry's section says what is wrong with its file
-            found += _of_entry(path, name, (state.st_mtime_ns, state.st_size))
+            found += _boards_of_entry(path, name, (state.st_mtime_ns, state.st_size))
     for each in (each for each in health if each.get("measure")):
         outcomes = health_outcomes(each)
-        found += _boards(ranked(outcomes, outcomes.behaviour.headline), each["file"], outcomes.behaviour.title,
+        found += _boards_of_table(ranked(outcomes, outcomes.behaviour.headline), each["file"], outcomes.behaviour.title,
                          outcomes.behaviour.headline)  # fmt: skip
     return found
 
 
 @lru_cache(maxsize=64)
-def _of_entry(path: Path, name: str, state: tuple[int, int]) -> tuple[Board, ...]:
+def _boards_of_entry(path: Path, name: str, state: tuple[int, int]) -> tuple[Board, ...]:
+    """The rankings from the outcomes at *path* of the entry *name*, cached by *state*: the file's time and size."""
     [found] = read_outcomes(path, texts=False)
     measures = [each for each in found.behaviour.measures.values() if each.read]
     return tuple(
-        board for each in measures for board in _boards(ranked(found, each), name, found.behaviour.title, each)
+        board for each in measures for board in _boards_of_table(ranked(found, each), name, found.behaviour.title, each)
     )
 
 
-def _boards(table: Any, name: str, title: str, measure: Measure) -> Iterator[Board]:
+def _boards_of_table(table: Any, name: str, title: str, measure: Measure) -> Iterator[Board]:
+    """A ranking for each direction of *table* (from `ranked`) where *measure* is precise and systems are enough."""
     for (source, target), part in table.groupby(DIRECTION, sort=False):
         read = measure.precision(source, target)
         if read is not None and read.right >= BAR * read.of and len(part) >= LEAST:
@@ -86,7 +88,7 @@ def _boards(table: Any, name: str, title: str, measure: Measure) -> Iterator[Boa
 
 
 def health_outcomes(health: Mapping[str, Any]) -> Outcomes:
-    """The outcomes of a record of health: whether nothing was found in a line; equal sources are one cluster.
+    """A record of health as outcomes: a line is right if no defect was found; equal sources are one cluster.
 
     health: with source, target, measure (its declaration), clusters (of each line; None for an empty one) and systems,
     each with *flagged*, its lines (from 1) in which something was found.

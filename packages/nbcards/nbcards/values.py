@@ -27,15 +27,15 @@ SYSTEM = ["system", *DIRECTION]
 
 
 def scored(found: Outcomes, measure: Measure) -> pd.DataFrame:
-    """The measured rows of one measure with the column score, and group, part: of `Measure.by` and `Measure.average`.
+    """The measured rows of *measure* with the columns score, group (by `Measure.by`) and part (by `Measure.average`).
 
     A score is NaN where the measure is not defined (undecided).
     """
-    rows = _chosen(found, measure, measure.measure)
+    rows = _selected_rows(found, measure, measure.measure)
     rows = rows.assign(score=rows["value"])
     if measure.minus:
         keys = [*SYSTEM, "item"]
-        sides = rows, _chosen(found, measure, measure.minus)
+        sides = rows, _selected_rows(found, measure, measure.minus)
         both = [part.assign(again=part.groupby(keys).cumcount()) for part in sides]
         taken = both[1].set_index([*keys, "again"])["value"]
         there = both[0].join(taken.rename("minus"), on=[*keys, "again"])
@@ -46,7 +46,8 @@ def scored(found: Outcomes, measure: Measure) -> pd.DataFrame:
     )
 
 
-def _chosen(found: Outcomes, measure: Measure, name: str) -> pd.DataFrame:
+def _selected_rows(found: Outcomes, measure: Measure, name: str) -> pd.DataFrame:
+    """The measured rows of the outcome *name* in the groups that *measure* selects."""
     rows = found.measured(name)
     fits = np.ones(len(rows), dtype=bool)
     for wanted, groups in ((True, measure.where), (False, measure.unlike)):
@@ -60,16 +61,17 @@ def estimates(found: Outcomes, measure: Measure) -> pd.DataFrame:
 
     Columns: system, source_language, target_language, value, low, high, n (scores), clusters, undecided.
     """
-    return _estimated(scored(found, measure), measure, ())
+    return _estimates_by(scored(found, measure), measure, ())
 
 
 def whole_and_groups(found: Outcomes, measure: Measure) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """`estimates` over all items, and by group; the second is empty where the measure has no groups."""
+    """The `estimates` over all items, and the `estimates` by group, empty where the measure has no groups."""
     rows = scored(found, measure)
-    return _estimated(rows, measure, ()), _estimated(rows if measure.by else rows.iloc[:0], measure, ["group"])
+    return _estimates_by(rows, measure, ()), _estimates_by(rows if measure.by else rows.iloc[:0], measure, ["group"])
 
 
-def _estimated(rows: pd.DataFrame, measure: Measure, by: Sequence[str]) -> pd.DataFrame:
+def _estimates_by(rows: pd.DataFrame, measure: Measure, by: Sequence[str]) -> pd.DataFrame:
+    """The `estimates` of scored *rows* for each system, direction and the columns *by*."""
     of = [*SYSTEM, *by]
     is_known = rows["score"].notna()
     known = rows[is_known]
@@ -81,7 +83,7 @@ def _estimated(rows: pd.DataFrame, measure: Measure, by: Sequence[str]) -> pd.Da
 
 
 def means(known: pd.DataFrame, measure: Measure, by: Sequence[str] = ()) -> pd.DataFrame:
-    """The mean of scored rows in each group of *by*, as the measure averages: value, low, high, n and units."""
+    """The means of scored rows for each combination of *by*, as the measure averages: value, low, high, n and units."""
     cells: Any = () if measure.average in ("item", "cluster") else "part"
     if measure.average == "cluster":
         known = known.groupby([*by, "cluster"], sort=False)["score"].mean().reset_index()
@@ -92,14 +94,14 @@ def means(known: pd.DataFrame, measure: Measure, by: Sequence[str] = ()) -> pd.D
 
 
 def interval_of(known: pd.DataFrame, measure: Measure) -> tuple[float, float, float]:
-    """The value of scored rows, and the ends of its interval; NaN without rows."""
+    """The mean of scored rows and the ends of its interval, (value, low, high); NaN without rows."""
     for row in means(known, measure).to_dict("records"):
         return row["value"], row["low"], row["high"]
     return np.nan, np.nan, np.nan
 
 
 def apart(value: float, measure: Measure) -> str:
-    """A difference as pages write it: of shares in percentage points.
+    """A difference as pages write it, in percentage points for shares.
 
     >>> from nbkit.studies.behaviours import Answers
     >>> measure = Measure(label="", measure="", reading="", answer=Answers(above=""))
@@ -122,7 +124,7 @@ def signed(value: float, digits: int) -> str:
 
 
 def interval_apart(low: float, high: float, measure: Measure) -> str:
-    """The interval of a difference as pages write it, "" if there is none."""
+    """The interval of a difference as pages write it, "" for NaN."""
     ends = (apart(low, measure), apart(high, measure))
     return "" if np.isnan(low) else f"[{', '.join(end.removesuffix(' pp') for end in ends)}]"
 
@@ -149,7 +151,7 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
     }
     differ = parts.loc[parts["n"] >= SOME, "value"].map(measure.written).nunique() > 1
     sentence = re.sub(r"\[(.*?)\]", r"\1" if differ else "", sentence)
-    known = _ranked(parts).sort_values("value", kind="stable")
+    known = _large_groups(parts).sort_values("value", kind="stable")
     counted = known if len(known) else parts[parts["value"].notna()]
     if len(counted):
         fields |= {
@@ -173,22 +175,22 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
         raise NbkitError(f"the answer of '{measure.label}' names {error}, which this measure does not have") from None
 
 
-def _ranked(parts: pd.DataFrame) -> pd.DataFrame:
-    """The groups with a value that an answer counts and may name as lowest or highest: of enough items (`SOME`)."""
+def _large_groups(parts: pd.DataFrame) -> pd.DataFrame:
+    """The groups that an answer may name as lowest or highest: with a value and enough items (`SOME`)."""
     return parts[parts["value"].notna() & (parts["n"] >= SOME)]
 
 
 def unranked(parts: pd.DataFrame) -> dict[str, int]:
-    """The groups with a value that are too small to be ranked beside others, with their numbers of items."""
-    if len(_ranked(parts)) < 2:
+    """The groups with a value but too few items to be named as lowest or highest, with their numbers of items."""
+    if len(_large_groups(parts)) < 2:
         return {}
     small = parts[parts["value"].notna() & (parts["n"] < SOME)].sort_values("n", ascending=False, kind="stable")
     return dict(zip(small["group"], small["n"].astype(int), strict=True))
 
 
 def worst_group(parts: pd.DataFrame, measure: Measure) -> str:
-    """The group of one system's `estimates` that its answer names as the worst; "" if it names none."""
-    some = _ranked(parts)
+    """The group that the answer for one system names as the worst; "" if it names none. parts: `estimates` by group."""
+    some = _large_groups(parts)
     if some.empty or measure.better is None:
         return ""
     values = some["value"].to_numpy()
@@ -196,7 +198,7 @@ def worst_group(parts: pd.DataFrame, measure: Measure) -> str:
 
 
 def method_of(measure: Measure) -> str:
-    """How `interval_of` makes the interval of a value, as pages say it.
+    """The name of the method that `interval_of` uses, as pages write it.
 
     >>> from nbkit.studies.behaviours import Answers
     >>> method_of(Measure(label="", measure="", reading="", answer=Answers(above="")))
@@ -208,7 +210,7 @@ def method_of(measure: Measure) -> str:
 
 
 def revealing(rows: pd.DataFrame, measure: Measure, group: str = "") -> dict[str, Any]:
-    """Positions of the worst, a typical and the best of one system's scored *rows*; where nothing is better, by value.
+    """Index labels of one system's worst, typical and best rows; *lowest* and *highest* where nothing is better.
 
     If all scores are equal, none is worse or better. group: from which the worst is taken if it has one as bad.
 

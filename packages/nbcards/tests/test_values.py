@@ -8,7 +8,7 @@ from cards_cases import tidy
 
 from nbcards import making
 from nbcards.cards import MeasureOf, Value
-from nbcards.making import _left_out, _warnings, _with_health
+from nbcards.making import _tiny_groups, _warnings, _with_health
 from nbcards.values import answer, revealing, unranked, worst_group
 from nbkit.studies import STUDIES
 from nbkit.studies.behaviours import Answers, Mark, Measure, behaviours
@@ -77,9 +77,9 @@ def test_groups_that_are_neither_counted_nor_ranked_are_named():
     small = {("", groups): ["S"], ("carried", groups): ["S"], ("", ()): ["S"]}
     named = "; ".join(f"k{n} ({n})" for n in range(9, 1, -1))
     why = f", as they have fewer than 10 items: {named}; 1 more."
-    assert list(_left_out(small, 1)) == [f"Not judged one by one{why}"]
-    assert list(_left_out(small, 2)) == [f"Not judged one by one for S{why}"]
-    assert list(_left_out({("carried", groups): ["S"]}, 1)) == [f"Not judged one by one in “carried”{why}"]
+    assert list(_tiny_groups(small, 1)) == [f"Not judged one by one{why}"]
+    assert list(_tiny_groups(small, 2)) == [f"Not judged one by one for S{why}"]
+    assert list(_tiny_groups({("carried", groups): ["S"]}, 1)) == [f"Not judged one by one in “carried”{why}"]
 
 
 def test_a_sentence_says_how_many_of_the_outputs_it_judges_are_broken(monkeypatch):
