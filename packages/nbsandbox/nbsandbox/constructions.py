@@ -40,18 +40,18 @@ CONSTRUCTIONS: dict[str, Construction] = {}
 
 
 def construction(function: Construction) -> Construction:
-    """Enter *function* in the table under its own name."""
+    """Enter a construction in the table `CONSTRUCTIONS` under its function's name (a decorator)."""
     CONSTRUCTIONS[function.__name__] = function
     return function
 
 
-def again(draw: Draw, antecedent: Phrase) -> Phrase:
-    """A pronoun for *antecedent*."""
+def pronoun_for(draw: Draw, antecedent: Phrase) -> Phrase:
+    """A pronoun that refers to *antecedent*."""
     return Phrase(draw.key(), person=antecedent.agreement, female=antecedent.female, antecedent=antecedent)
 
 
 def person(draw: Draw) -> Phrase:
-    """Someone who can be spoken of again as he or she in every language."""
+    """Someone who can be referred to as *he* or *she* in every language: a name, a noun or a relative."""
     way = draw.pick((0, 1, 1, 2))
     if way == 0:
         return draw.name()
@@ -61,18 +61,18 @@ def person(draw: Draw) -> Phrase:
 
 
 def state(draw: Draw, subject: Phrase, tense: Tense) -> Clause:
-    """Someone is in a state: hungry, busy, sad."""
+    """A clause that *subject* is in a drawn state: *Paul was very hungry*."""
     states = [a for a in table("adjectives") if "state" in a.kinds and "person" in a.kinds]
     return Clause(draw.key(), subject=subject, quality=draw.concept(states), tense=tense, very=draw.chance(0.4))
 
 
 def _past_event(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
-    """The plain past event that a sentence is about: someone did it."""
+    """A clause in the past of subject and verb alone: *Anna bought*; the caller adds the object."""
     return Clause(draw.key(), subject=subject or draw.subject(verb.subjects), verb=verb, tense="past")
 
 
-def plain_scope(clause: Clause) -> Clause:
-    """Drop what would be in doubt under a negation: how, with what; three of them; many."""
+def without_doubtful_scope(clause: Clause) -> Clause:
+    """Drop from a clause what a negation could refer to: *with a knife*, *slowly*, *three*."""
     clause.manner = clause.instrument = None
     if clause.object is not None and clause.object.determiner in ("count", "many"):
         clause.object.determiner, clause.object.count = "definite", 0
@@ -80,7 +80,7 @@ def plain_scope(clause: Clause) -> Clause:
 
 
 def with_definite_object(clause: Clause) -> Clause:
-    """An indefinite object becomes definite: whom one loves or knows is not just anyone."""
+    """Make the object definite: *loves a dog* becomes *loves the dog*."""
     if clause.object is not None and clause.object.determiner == "indefinite":
         clause.object.determiner = "definite"
     return clause
@@ -105,15 +105,17 @@ _EVENTS: dict[str, tuple[str, Sequence[Tense]]] = {
 }
 
 
-def _event(draw: Draw, frames: str, tenses: Sequence[Tense]) -> list[Clause]:
+def _event_of(draw: Draw, frames: str, tenses: Sequence[Tense]) -> list[Clause]:
+    """A clause with a verb of *frames* (separated by spaces) in one of *tenses*: *Anna bought a car*."""
     return [draw.event(tuple(frames.split()), draw.pick(tenses) if len(tenses) > 1 else tenses[0])]
 
 
-CONSTRUCTIONS |= {name: partial(_event, frames=frames, tenses=tenses) for name, (frames, tenses) in _EVENTS.items()}
+CONSTRUCTIONS |= {name: partial(_event_of, frames=frames, tenses=tenses) for name, (frames, tenses) in _EVENTS.items()}
 
 
 @construction
 def intransitive(draw: Draw) -> list[Clause]:
+    """*The child slept in the garden.*"""
     clause = draw.event(("intr",), draw.pick(_TENSES))
     if clause.place is None and clause.manner is None:
         draw.location(clause)
@@ -122,6 +124,7 @@ def intransitive(draw: Draw) -> list[Clause]:
 
 @construction
 def stative(draw: Draw) -> list[Clause]:
+    """*Anna loves the old house.*"""
     clause = with_definite_object(draw.event(("st",), "present"))
     if clause.object is not None:
         draw.qualify(clause.object)
@@ -130,6 +133,7 @@ def stative(draw: Draw) -> list[Clause]:
 
 @construction
 def modal(draw: Draw) -> list[Clause]:
+    """*Paul must wash the car today.*"""
     clause = draw.event(("tr", "able", "di"), "present")
     clause.modal = draw.pick(("can", "must"))
     if draw.chance(0.4):
@@ -139,25 +143,28 @@ def modal(draw: Draw) -> list[Clause]:
 
 @construction
 def negation(draw: Draw) -> list[Clause]:
+    """*The man did not read the letter.*"""
     tense: Tense = draw.pick(("past", "past", "progressive", "future", "present"))
     frames = {"present": ("fond",), "progressive": ("tr",)}.get(tense, ("tr", "di", "ach"))
     clause = draw.event(frames, tense)
     clause.negative = True
-    return [plain_scope(with_definite_object(clause) if tense == "present" else clause)]
+    return [without_doubtful_scope(with_definite_object(clause) if tense == "present" else clause)]
 
 
 @construction
 def negated_modal(draw: Draw) -> list[Clause]:
+    """*Anna cannot find the key.*"""
     clause = draw.event(("tr", "able"), draw.pick(("present", "past")))
     clause.modal = "can"
     clause.negative = True
     if clause.tense == "past" and clause.time is None:
         draw.date(clause)
-    return [plain_scope(clause)]
+    return [without_doubtful_scope(clause)]
 
 
 @construction
 def manner(draw: Draw) -> list[Clause]:
+    """*The woman opened the door slowly.*"""
     clause = draw.event(("tr", "di", "intr"), draw.pick(("past", "progressive", "future")), extras=0.4)
     if clause.manner is None:
         draw.manner(clause)
@@ -167,6 +174,7 @@ def manner(draw: Draw) -> list[Clause]:
 
 @construction
 def time_first(draw: Draw) -> list[Clause]:
+    """*Yesterday Paul bought a book.*"""
     tense: Tense = draw.pick(("past", "future"))
     clause = draw.event(("tr", "di", "ach", "go"), tense, extras=0.7)
     if clause.time is None:
@@ -177,6 +185,7 @@ def time_first(draw: Draw) -> list[Clause]:
 
 @construction
 def possessive(draw: Draw) -> list[Clause]:
+    """*Anna found Paul's book.*"""
     clause = draw.event(("tr", "ach"), draw.pick(("past", "future")), extras=0.6)
     thing = clause.its_object
     if not thing.kinds & {"person", "place", "wild", "built", "awaited"}:
@@ -188,6 +197,7 @@ def possessive(draw: Draw) -> list[Clause]:
 
 @construction
 def place(draw: Draw) -> list[Clause]:
+    """*The child is reading a book in the park.*"""
     clause = draw.event(("tr", "intr"), draw.pick(("past", "progressive", "habit")), extras=0.3)
     draw.location(clause)
     return [clause]
@@ -195,6 +205,7 @@ def place(draw: Draw) -> list[Clause]:
 
 @construction
 def instrument(draw: Draw) -> list[Clause]:
+    """*Paul cut the bread with a knife.*"""
     verbs = tuple(v for v in verbs_of(("tr", "ach")) if v.instruments)
     verb = draw.concept(verbs)
     clause = Clause(draw.key(), verb=verb, tense="past", subject=draw.subject(("person",)))
@@ -206,6 +217,7 @@ def instrument(draw: Draw) -> list[Clause]:
 
 @construction
 def companion(draw: Draw) -> list[Clause]:
+    """*Anna is travelling with her brother.*"""
     clause = draw.event(("intr", "go"), draw.pick(("past", "progressive", "future")), extras=0.3)
     if clause.subject is not None and clause.subject.is_person:
         clause.manner = None
@@ -215,6 +227,7 @@ def companion(draw: Draw) -> list[Clause]:
 
 @construction
 def passive(draw: Draw) -> list[Clause]:
+    """*This letter was written by the teacher.*"""
     verb = draw.concept(verbs_of(("pass",)))
     patient = draw.noun(verb.objects, 0.4)
     if draw.chance(0.3):
@@ -227,6 +240,7 @@ def passive(draw: Draw) -> list[Clause]:
 
 @construction
 def numeral(draw: Draw) -> list[Clause]:
+    """*Paul bought three apples.*"""
     clause = draw.event(("tr", "di"), draw.pick(("past", "future")), extras=0.6)
     thing = clause.its_object
     if "mass" not in thing.kinds:
@@ -241,6 +255,7 @@ def numeral(draw: Draw) -> list[Clause]:
 
 @construction
 def polar_question(draw: Draw) -> list[Clause]:
+    """*Did Anna read the book?*"""
     tense: Tense = draw.pick(("past", "past", "progressive", "future"))
     subject = Phrase(draw.key(), person=SECOND) if draw.chance(0.3) else None
     clause = draw.event(("tr", "di") if tense == "progressive" else ("tr", "di", "ach"), tense, subject)
@@ -252,6 +267,7 @@ def polar_question(draw: Draw) -> list[Clause]:
 
 @construction
 def subject_question(draw: Draw) -> list[Clause]:
+    """*Who read the book?*"""
     someone = Phrase(draw.key(), person=THIRD)
     clause = draw.event(("tr", "di", "ach"), draw.pick(("past", "past", "future")), someone)
     clause.subject, clause.question_key = None, someone.key
@@ -263,6 +279,7 @@ def subject_question(draw: Draw) -> list[Clause]:
 
 @construction
 def object_question(draw: Draw) -> list[Clause]:
+    """*What did Anna read?*"""
     tense: Tense = draw.pick(("past", "past", "progressive", "future"))
     things = tuple(v for v in verbs_of(("tr", "di")) if "person" not in v.objects and v.id not in _NO_WHAT)
     verb = draw.concept(things)
@@ -286,6 +303,7 @@ _ADJUNCTS: dict[Force, tuple[Tense, ...]] = {
 
 
 def _adjunct_question(draw: Draw, force: Force) -> list[Clause]:
+    """*Where did Anna read the book?*, or *when* or *why*, according to *force*."""
     tense = draw.pick(_ADJUNCTS[force])
     subject = Phrase(draw.key(), person=SECOND) if draw.chance(0.2) else None
     frames = ("tr", "di") if tense == "progressive" else ("tr", "di", "ach")
@@ -303,6 +321,7 @@ CONSTRUCTIONS |= {f"{force}_question": partial(_adjunct_question, force=force) f
 
 @construction
 def command(draw: Draw) -> list[Clause]:
+    """*Please wash the car now!*"""
     you = Phrase(draw.key(), person=SECOND)
     verbs = tuple(v for v in verbs_of(("tr", "di")) if v.id not in _NOT_COMMANDED)
     clause = Clause(draw.key(), verb=draw.concept(verbs), subject=you, tense="present", force="command")
@@ -320,6 +339,7 @@ _NOT_COMMANDED = frozenset({"steal", "await", "praise"})
 
 @construction
 def existential(draw: Draw) -> list[Clause]:
+    """*There are three apples on the table.*"""
     spot = draw.spot()
     kinds = {"on": ("portable", "dish", "fruit"), "in": ("portable", "dish")}.get(spot.relation, ("portable", "pet"))
     thing = draw.noun(kinds, 0.6)
@@ -334,6 +354,7 @@ def existential(draw: Draw) -> list[Clause]:
 
 @construction
 def copula_adjective(draw: Draw) -> list[Clause]:
+    """*The house is very old.*"""
     phrase = draw.thing(("goods", "place", "text", "animal"), None, 0.0)
     if phrase.determiner in ("indefinite", "count", "many"):
         phrase.determiner, phrase.plural, phrase.count = "definite", False, 0
@@ -342,7 +363,7 @@ def copula_adjective(draw: Draw) -> list[Clause]:
         phrase.adjective = None
         clause = state(draw, phrase, draw.pick(("present", "past")))
     else:
-        clause = _qualities(draw, phrase)
+        clause = _quality_clause(draw, phrase)
         clause.very = draw.chance(0.6)
         if phrase.determiner == "definite" and draw.chance(0.5):
             if phrase.kinds & {"place", "plant"}:
@@ -358,6 +379,7 @@ def copula_adjective(draw: Draw) -> list[Clause]:
 
 @construction
 def copula_noun(draw: Draw) -> list[Clause]:
+    """*My brother is a good teacher.*"""
     subject = draw.owned(("family",), draw.pick((FIRST, THIRD, WE, THEY))) if draw.chance(0.6) else draw.name()
     subject.adjective = None
     jobs = [n for n in nouns_of(("work",)) if ("female" in n.kinds) == subject.female]
@@ -368,6 +390,7 @@ def copula_noun(draw: Draw) -> list[Clause]:
 
 @construction
 def comparative(draw: Draw) -> list[Clause]:
+    """*This car is faster than the bus.*"""
     things = [
         (noun, [a for a in adjectives_of(noun) if "compare" in a.kinds])
         for noun in nouns_of(("work", "animal", "vehicle", "place", "clothing", "text", "tool", "fruit"))
@@ -387,7 +410,8 @@ def comparative(draw: Draw) -> list[Clause]:
     return [Clause(draw.key(), subject=subject, quality=quality, than=than, tense="present")]
 
 
-def _qualities(draw: Draw, phrase: Phrase, kind: str = "") -> Clause:
+def _quality_clause(draw: Draw, phrase: Phrase, kind: str = "") -> Clause:
+    """A clause that *phrase* has an adjective, of *kind* if given, that suits it: *The house is old*."""
     options = [
         a for a in adjectives_of(phrase.its_noun) if "attribute" not in a.kinds and (not kind or kind in a.kinds)
     ]
@@ -400,11 +424,12 @@ def _qualities(draw: Draw, phrase: Phrase, kind: str = "") -> Clause:
 
 @construction
 def complement_clause(draw: Draw) -> list[Clause]:
+    """*Anna hopes that Paul will write the letter.*"""
     speaker = person(draw)
     verb = draw.concept(verbs_of(("say",)))
     clause = Clause(draw.key(), subject=speaker, verb=verb, tense="present")
     tense: Tense = "future" if "future" in verb.kinds else draw.pick(("past", "future", "progressive"))
-    subject = again(draw, speaker) if draw.chance(0.4) else None
+    subject = pronoun_for(draw, speaker) if draw.chance(0.4) else None
     clause.content = draw.event(("tr", "intr", "di"), tense, subject, extras=0.5)
     clause.content.time_first = False
     return [clause]
@@ -412,20 +437,22 @@ def complement_clause(draw: Draw) -> list[Clause]:
 
 @construction
 def reported_ability(draw: Draw) -> list[Clause]:
+    """*Paul said that he could not find the key.*"""
     speaker = person(draw)
     verb = draw.concept(verbs_of(("say",), ("say",)))
     clause = Clause(draw.key(), subject=speaker, verb=verb, tense="past")
-    subject = again(draw, speaker) if draw.chance(0.7) else draw.subject(("person",))
+    subject = pronoun_for(draw, speaker) if draw.chance(0.7) else draw.subject(("person",))
     content = draw.event(("tr", "able", "di"), "past", subject, extras=0.0)
     content.modal, content.negative = "can", draw.chance(0.7)
     if content.object is not None:
         draw.qualify(content.object, 0.7)
-    clause.content = plain_scope(content) if content.negative else content
+    clause.content = without_doubtful_scope(content) if content.negative else content
     return [clause]
 
 
 @construction
 def subject_relative(draw: Draw) -> list[Clause]:
+    """*The teacher who bought the car is tired.*"""
     subject = draw.noun(("work", "child"), 0.1)
     subject.relative = draw.event(("tr", "intr"), draw.pick(("past", "progressive")), subject, extras=0.3)
     subject.relative.subject, subject.relative.time_first = None, False
@@ -436,6 +463,7 @@ def subject_relative(draw: Draw) -> list[Clause]:
 
 @construction
 def object_relative(draw: Draw) -> list[Clause]:
+    """*Anna read the book that Paul bought.*"""
     kinds = ("goods", "portable", "text")
     verbs = tuple(v for v in verbs_of(("tr", "ach")) if set(v.objects).intersection(kinds) and "governs" not in v.kinds)
     verb = draw.concept(tuple(v for v in verbs_of(("tr", "ach", "di")) if set(v.objects).intersection(kinds)))
@@ -454,6 +482,7 @@ def object_relative(draw: Draw) -> list[Clause]:
 
 @construction
 def coordinated_nouns(draw: Draw) -> list[Clause]:
+    """*Paul and the teacher bought a car.*"""
     subject = draw.subject(("person",), pronouns=False) if draw.chance(0.6) else draw.name()
     subject.coordinated = (
         draw.name() if subject.noun is not None and "name" not in subject.noun.kinds else draw.noun(("adult",), 0.2)
@@ -463,6 +492,7 @@ def coordinated_nouns(draw: Draw) -> list[Clause]:
 
 @construction
 def coordinated_objects(draw: Draw) -> list[Clause]:
+    """*Anna bought an apple and a book.*"""
     verbs = tuple(v for v in verbs_of(("tr", "di")) if len(nouns_of(v.objects)) > 5)
     verb = draw.concept(verbs)
     clause = Clause(draw.key(), verb=verb, tense=draw.pick(("past", "future", "progressive")))
@@ -475,6 +505,7 @@ def coordinated_objects(draw: Draw) -> list[Clause]:
 
 @construction
 def coordinated_verbs(draw: Draw) -> list[Clause]:
+    """*Anna bought a book and read the letter.*"""
     subject = draw.subject(("person",))
     clause = draw.event(("tr", "ach"), "past", subject, extras=0.3)
     clause.conjunct = draw.event(("tr", "di"), "past", subject, extras=0.0)
@@ -485,6 +516,7 @@ def coordinated_verbs(draw: Draw) -> list[Clause]:
 
 @construction
 def coordinated_clauses(draw: Draw) -> list[Clause]:
+    """*Anna washed the car, but Paul read a book.*"""
     clause = draw.event(("tr", "di", "go"), "past", extras=0.3)
     clause.conjunct = draw.event(("tr", "intr"), "past", extras=0.2)
     clause.conjunct.time_first = False
@@ -494,10 +526,11 @@ def coordinated_clauses(draw: Draw) -> list[Clause]:
 
 @construction
 def because(draw: Draw) -> list[Clause]:
+    """*Anna slept because she was tired.*"""
     subject = person(draw)
     clause = draw.event(("tr", "ach", "go", "intr"), "past", subject, extras=0.2)
     reason = (
-        state(draw, again(draw, subject), "past")
+        state(draw, pronoun_for(draw, subject), "past")
         if draw.chance(0.6)
         else draw.event(("tr", "ach"), "past", draw.subject(("person",)), extras=0.0)
     )
@@ -507,6 +540,7 @@ def because(draw: Draw) -> list[Clause]:
 
 @construction
 def when(draw: Draw) -> list[Clause]:
+    """*The child slept when Anna arrived.*"""
     clause = draw.event(("tr", "intr"), "past", extras=0.0)
     event = draw.event(("ach", "go"), "past", draw.subject(("person",), pronouns=False), extras=0.0)
     clause.subordinate = Subordinate(draw.key(), "when", event, first=draw.chance(0.6))
@@ -515,9 +549,10 @@ def when(draw: Draw) -> list[Clause]:
 
 @construction
 def condition(draw: Draw) -> list[Clause]:
+    """*If Anna finds the key, she will open the door.*"""
     subject = person(draw)
     event = draw.event(("tr", "ach"), "condition", subject, extras=0.0)
-    clause = draw.event(("tr", "di", "go"), "future", again(draw, subject), extras=0.0)
+    clause = draw.event(("tr", "di", "go"), "future", pronoun_for(draw, subject), extras=0.0)
     clause.time_first = False
     clause.subordinate = Subordinate(draw.key(), "if", event, first=True)
     return [clause]
@@ -525,6 +560,7 @@ def condition(draw: Draw) -> list[Clause]:
 
 @construction
 def infinitive(draw: Draw) -> list[Clause]:
+    """*Anna wants to buy a car.*"""
     verb = draw.concept(verbs_of(("inf",)))
     subject = draw.subject(verb.subjects)
     tense: Tense = "present" if "present" in verb.kinds else "past"
@@ -539,12 +575,13 @@ def infinitive(draw: Draw) -> list[Clause]:
         draw.date(clause, 0.5, first=1)
     if "want" in verb.kinds and tense == "present" and draw.chance(0.3):
         clause.negative = True
-        plain_scope(clause.infinitive)
+        without_doubtful_scope(clause.infinitive)
     return [clause]
 
 
 @construction
 def purpose(draw: Draw) -> list[Clause]:
+    """*Anna went to the market to buy a book.*"""
     clause = draw.event(("go",), "past", draw.subject(("person",)), extras=0.0)
     clause.purpose = draw.event(("tr",), "present", clause.subject, extras=0.0)
     clause.purpose.subject = None
@@ -554,14 +591,16 @@ def purpose(draw: Draw) -> list[Clause]:
 
 @construction
 def noun_place(draw: Draw) -> list[Clause]:
+    """*Anna found the book on the table*, where the place belongs to the noun."""
     spot: Place = draw.spot()
     kinds = ("portable", "dish") if spot.relation in ("on", "in") else ("pet",)
     thing = draw.noun(kinds, 0.3)
     thing.place = spot
-    return [_seen(draw, thing)]
+    return [_past_event_with(draw, thing)]
 
 
-def _seen(draw: Draw, thing: Phrase) -> Clause:
+def _past_event_with(draw: Draw, thing: Phrase) -> Clause:
+    """A clause in the past with *thing* as its object: *Anna found the book*."""
     verbs = [v for v in verbs_of(("tr", "ach")) if thing.kinds & set(v.objects) and "place" not in v.kinds]
     verb = draw.concept(verbs)
     clause = Clause(draw.key(), verb=verb, tense="past", subject=draw.subject(("person",)), object=thing)
@@ -571,9 +610,10 @@ def _seen(draw: Draw, thing: Phrase) -> Clause:
 
 @construction
 def two_sentences(draw: Draw) -> list[Clause]:
+    """*Anna bought a car. She was tired.*"""
     subject = person(draw)
     first = draw.event(("tr", "ach", "go"), "past", subject, extras=0.0)
-    same = again(draw, subject)
+    same = pronoun_for(draw, subject)
     if draw.chance(0.4):
         return [first, state(draw, same, "past")]
     second = draw.event(("tr", "di"), "future", same, extras=0.0)
@@ -594,92 +634,93 @@ _MEASURES = ("digits", "digits", "fraction", "fraction", "grouped", "scale", "wo
 _LONGEST_WORDS = 6
 
 
-def _digits(draw: Draw, n: int) -> int:
-    """A number of *n* digits, each as likely as the others, of at least 3: one and two agree in ways of their own."""
+def _number_of_length(draw: Draw, n: int) -> int:
+    """A random number of *n* digits, from 3 on, as words agree with 1 and 2 irregularly."""
     low = 3 if n == 1 else 10 ** (n - 1)
     return low + int(draw.uniform() * (10**n - low))
 
 
-def _integer(draw: Draw, most: int) -> int:
-    """An integer of up to *most* digits, every length as likely; never one that ends as *twenty-one* does."""
-    value = _digits(draw, 1 + int(draw.uniform() * most))
+def _random_integer(draw: Draw, most: int) -> int:
+    """A random integer of up to *most* digits, all lengths as likely; none ends in 1, as *twenty-one* does."""
+    value = _number_of_length(draw, 1 + int(draw.uniform() * most))
     return value + 1 if value % 10 == 1 else value
 
 
-def _decimal(draw: Draw, most: int) -> Decimal:
-    """A number with digits after its point, the last of them no zero."""
+def _random_decimal(draw: Draw, most: int) -> Decimal:
+    """A random number of up to *most* digits before its point and some after it, the last not 0."""
     places = 1 + int(draw.uniform() * draw.numerals["fraction"])
     fraction = int(draw.uniform() * 10 ** (places - 1)) * 10 + 1 + int(draw.uniform() * 9)
-    return Decimal(_integer(draw, most)) + Decimal(fraction).scaleb(-places)
+    return Decimal(_random_integer(draw, most)) + Decimal(fraction).scaleb(-places)
 
 
-def _scaled(draw: Draw) -> Decimal:
-    """So many million or billion, as far as the digits of the mixture reach."""
-    mantissa = _decimal(draw, 2) if draw.chance(0.7) else Decimal(_integer(draw, 3))
+def _random_millions(draw: Draw) -> Decimal:
+    """A random number of millions or billions, within the digits that the mixture allows."""
+    mantissa = _random_decimal(draw, 2) if draw.chance(0.7) else Decimal(_random_integer(draw, 3))
     power = draw.pick((6, 9)) if draw.numerals["digits"] > 6 else 6
     return (mantissa * 10**power).to_integral_value()
 
 
-def _count(draw: Draw) -> Amount:
-    """How many things: an integer."""
+def _random_count(draw: Draw) -> Amount:
+    """A random number of things, with the form to write it in: *12*, *1,200*, *1.2 million*."""
     form = draw.pick(_COUNTS)
     if form == "scale":
-        return Amount(_scaled(draw), form)
-    return Amount(Decimal(_integer(draw, draw.numerals["digits"])), form)
+        return Amount(_random_millions(draw), form)
+    return Amount(Decimal(_random_integer(draw, draw.numerals["digits"])), form)
 
 
-def _measure(draw: Draw, unit: Lexeme) -> Amount:
-    """How much of a unit: also fractions, and number words where they agree with the unit in every language."""
+def _random_measure(draw: Draw, unit: Lexeme) -> Amount:
+    """A random amount of *unit*, with the form to write it in; unlike a count, also with a fraction."""
     form, digits = draw.pick(_MEASURES), draw.numerals["digits"]
     if form in ("words", "financial") and "spoken" not in unit.kinds:
         form = "digits"
     match form:
         case "fraction":
-            return Amount(_decimal(draw, digits), draw.pick(("digits", "grouped")))
+            return Amount(_random_decimal(draw, digits), draw.pick(("digits", "grouped")))
         case "scale" if "duration" not in unit.kinds:
-            return Amount(_scaled(draw), form)
+            return Amount(_random_millions(draw), form)
         case "words" | "financial":
-            value = _integer(draw, min(digits, _LONGEST_WORDS))
+            value = _random_integer(draw, min(digits, _LONGEST_WORDS))
             return Amount(Decimal(value if value > 9 else value + 10), form)  # a lone 陆 is land rather than six
         case _:
-            return Amount(Decimal(_integer(draw, digits)), "grouped" if form == "grouped" else "digits")
+            return Amount(Decimal(_random_integer(draw, digits)), "grouped" if form == "grouped" else "digits")
 
 
-def _much(draw: Draw, kind: str) -> Phrase:
-    """So many of a unit."""
+def _amount_of_unit(draw: Draw, kind: str) -> Phrase:
+    """A phrase such as *12 euros*: a random amount of a unit of this *kind*."""
     unit = draw.concept(nouns_of((kind,), "units"))
-    return Phrase(draw.key(), unit, "count", plural=True, amount=_measure(draw, unit))
+    return Phrase(draw.key(), unit, "count", plural=True, amount=_random_measure(draw, unit))
 
 
-def _many(draw: Draw, phrase: Phrase) -> Phrase:
-    """*phrase* as so many of them."""
-    phrase.determiner, phrase.plural, phrase.amount = "count", True, _count(draw)
+def _with_random_count(draw: Draw, phrase: Phrase) -> Phrase:
+    """*phrase* with a random number: *12 books*."""
+    phrase.determiner, phrase.plural, phrase.amount = "count", True, _random_count(draw)
     phrase.possessor, phrase.reflexive = None, False
     return phrase
 
 
-def _things(draw: Draw, verb: Lexeme, adjective: float = 0.3) -> Phrase:
-    """So many things that suit the verb; of people and animals the Russian accusative counts in another way."""
+def _counted_objects(draw: Draw, verb: Lexeme, adjective: float = 0.3) -> Phrase:
+    """A phrase such as *12 new books*: a random number of things that *verb* can have as object."""
     nouns = [n for n in nouns_of(verb.objects) if not n.kinds & {"mass", "person", "animal", "place", "part"}]
     phrase = Phrase(draw.key(), draw.concept(nouns))
     draw.qualify(phrase, adjective)
-    return _many(draw, phrase)
+    return _with_random_count(draw, phrase)
 
 
 #: The verbs of which so many things can be the object.
 _TRADED = ("buy", "sell", "find", "choose", "order", "take", "wash", "draw", "steal", "hide", "translate")
 
 
-def _when(draw: Draw, clause: Clause, probability: float = 0.5) -> list[Clause]:
-    """*clause*, with a time or a year."""
+def _with_time(draw: Draw, clause: Clause, probability: float = 0.5) -> list[Clause]:
+    """*clause*, with *probability* with a time added: *yesterday*, *in 1987*."""
     if draw.chance(probability):
         dated = draw.chance(0.25)
-        clause.time = _year(draw) if dated else draw.adverb("time", "past")
+        clause.time = _random_year(draw) if dated else draw.adverb("time", "past")
         clause.time_first = dated or draw.chance(0.3)  # not "in 1987 12 tickets"
     return [clause]
 
 
-def _year(draw: Draw) -> Adverbial:
+def _random_year(draw: Draw) -> Adverbial:
+    """An adverbial such as *in 1987*."""
     year = next(adverb for adverb in table("adverbs") if "year" in adverb.kinds)
     draw.concepts.append(year)
     return Adverbial(draw.key(), year, 1700 + int(draw.uniform() * 330))
@@ -687,57 +728,65 @@ def _year(draw: Draw) -> Adverbial:
 
 @construction
 def many_objects(draw: Draw) -> list[Clause]:
+    """*Paul bought 12 books.*"""
     clause = _past_event(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
-    clause.object = _things(draw, clause.its_verb)
-    return _when(draw, clause)
+    clause.object = _counted_objects(draw, clause.its_verb)
+    return _with_time(draw, clause)
 
 
 @construction
 def many_gifts(draw: Draw) -> list[Clause]:
+    """*Paul gave her 12 books.*"""
     clause = _past_event(draw, draw.concept([v for v in verbs_of(("di",)) if "goods" in v.objects]))
-    clause.object, clause.recipient = _things(draw, clause.its_verb), draw.recipient()
-    return _when(draw, clause, 0.3)
+    clause.object, clause.recipient = _counted_objects(draw, clause.its_verb), draw.recipient()
+    return _with_time(draw, clause, 0.3)
 
 
 @construction
 def many_subjects(draw: Draw) -> list[Clause]:
-    subject = _many(draw, Phrase(draw.key(), draw.concept(nouns_of(("work", "child")))))
+    """*12 teachers bought the car.*"""
+    subject = _with_random_count(draw, Phrase(draw.key(), draw.concept(nouns_of(("work", "child")))))
     subject.female = "female" in subject.kinds
     draw.qualify(subject, 0.3)
-    return _when(draw, draw.event(("tr", "ach"), "past", subject, extras=0.0))
+    return _with_time(draw, draw.event(("tr", "ach"), "past", subject, extras=0.0))
 
 
 @construction
 def many_workers(draw: Draw) -> list[Clause]:
-    subject = _many(draw, Phrase(draw.key(), draw.concept(nouns_of(("work",)))))
+    """*12 teachers worked in the hotel.*"""
+    subject = _with_random_count(draw, Phrase(draw.key(), draw.concept(nouns_of(("work",)))))
     clause = _past_event(draw, draw.concept(verbs_of(("intr",), ("work",))), subject)
     clause.place = Place(draw.key(), "at", draw.noun(("building",), 0.3))
-    return _when(draw, clause, 0.6)
+    return _with_time(draw, clause, 0.6)
 
 
 @construction
 def many_here(draw: Draw) -> list[Clause]:
+    """*There are 12 books in the box.*"""
     place = Place(draw.key(), "in", draw.noun(("building", "container"), 0.3))
     things = Phrase(draw.key(), draw.concept(nouns_of(("portable", "dish", "fruit"))))
     draw.qualify(things, 0.4)
-    return [Clause(draw.key(), existing=_many(draw, things), place=place, tense="present")]
+    return [Clause(draw.key(), existing=_with_random_count(draw, things), place=place, tense="present")]
 
 
 @construction
 def two_numbers(draw: Draw) -> list[Clause]:
+    """*Paul bought 12 books and 30 apples.*"""
     clause = _past_event(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
-    clause.object = _things(draw, clause.its_verb, 0.1)
-    clause.object.coordinated = _things(draw, clause.its_verb, 0.1)
-    return _when(draw, clause, 0.3)
+    clause.object = _counted_objects(draw, clause.its_verb, 0.1)
+    clause.object.coordinated = _counted_objects(draw, clause.its_verb, 0.1)
+    return _with_time(draw, clause, 0.3)
 
 
 @construction
 def cost(draw: Draw) -> list[Clause]:
+    """*The book cost 12 euros.*"""
     return _amounts_to(draw, "priced", "money")
 
 
 @construction
 def weight(draw: Draw) -> list[Clause]:
+    """*The dog weighs 12 kilograms.*"""
     (clause,) = _amounts_to(draw, "weighs", "mass")
     clause.tense, clause.time, clause.time_first = "present", None, False
     return [clause]
@@ -745,21 +794,23 @@ def weight(draw: Draw) -> list[Clause]:
 
 @construction
 def distance(draw: Draw) -> list[Clause]:
+    """*The bus covered 12 kilometers.*"""
     return _amounts_to(draw, "moves", "distance")
 
 
 def _amounts_to(draw: Draw, frame: str, unit: str) -> list[Clause]:
+    """*The book cost 12 euros*, or another verb of *frame* with a unit of this kind."""
     verb = draw.concept(verbs_of((frame,)))
     subject = draw.noun(verb.subjects, 0.5)
     if draw.chance(0.3):
         subject.determiner = draw.pick(("this", "that"))
     clause = _past_event(draw, verb, subject)
-    clause.object = _much(draw, unit)
-    return _when(draw, clause)
+    clause.object = _amount_of_unit(draw, unit)
+    return _with_time(draw, clause)
 
 
-def _quantity(draw: Draw) -> Phrase:
-    """The price of the old house."""
+def _measured_quantity(draw: Draw) -> Phrase:
+    """A phrase such as *the price of the old house*."""
     quantity = Phrase(draw.key(), draw.concept(nouns_of(("quantity",), "units")), "own")
     quantity.possessor = draw.noun(("goods", "building", "vehicle"), 0.3)
     return quantity
@@ -767,52 +818,59 @@ def _quantity(draw: Draw) -> Phrase:
 
 @construction
 def price(draw: Draw) -> list[Clause]:
-    clause = _past_event(draw, draw.concept(verbs_of(("level",))), _quantity(draw))
-    clause.object = _much(draw, "money")
-    return _when(draw, clause)
+    """*The price of the house reached 12 euros.*"""
+    clause = _past_event(draw, draw.concept(verbs_of(("level",))), _measured_quantity(draw))
+    clause.object = _amount_of_unit(draw, "money")
+    return _with_time(draw, clause)
 
 
 @construction
 def change(draw: Draw) -> list[Clause]:
-    clause = _past_event(draw, draw.concept(verbs_of(("change",))), _quantity(draw))
+    """*The price of the house rose by 12 percent.*"""
+    clause = _past_event(draw, draw.concept(verbs_of(("change",))), _measured_quantity(draw))
     percent = draw.concept(nouns_of(("percent",), "units"))
-    value = Decimal(_integer(draw, 3)) if draw.chance(0.4) else _decimal(draw, 2)
+    value = Decimal(_random_integer(draw, 3)) if draw.chance(0.4) else _random_decimal(draw, 2)
     clause.object = Phrase(draw.key(), percent, "count", plural=True, amount=Amount(value, "digits"))
-    return _when(draw, clause)
+    return _with_time(draw, clause)
 
 
 @construction
 def payment(draw: Draw) -> list[Clause]:
+    """*Paul paid her 12 euros.*"""
     verb = draw.concept(verbs_of(("pay",)))
     clause = _past_event(draw, verb, draw.subject(verb.subjects, pronouns=False))
-    clause.object, clause.recipient = _much(draw, "money"), draw.recipient()
-    return _when(draw, clause)
+    clause.object, clause.recipient = _amount_of_unit(draw, "money"), draw.recipient()
+    return _with_time(draw, clause)
 
 
 @construction
 def loan(draw: Draw) -> list[Clause]:
+    """*Paul lent her 12 euros.*"""
     clause = _past_event(draw, draw.concept(verbs_of(("di",), ("lend", "give", "send", "offer"))))
-    clause.object, clause.recipient = _much(draw, "money"), draw.recipient()
-    return _when(draw, clause)
+    clause.object, clause.recipient = _amount_of_unit(draw, "money"), draw.recipient()
+    return _with_time(draw, clause)
 
 
 @construction
 def duration(draw: Draw) -> list[Clause]:
+    """*Paul waited 12 hours.*"""
     verbs = verbs_of(("intr",), ("wait", "work", "travel"))
     clause = _past_event(draw, draw.concept(verbs), draw.subject(("person",)))
-    clause.object = _much(draw, "duration")
-    return _when(draw, clause, 0.4)
+    clause.object = _amount_of_unit(draw, "duration")
+    return _with_time(draw, clause, 0.4)
 
 
 @construction
 def dated(draw: Draw) -> list[Clause]:
+    """*Paul bought a car in 1987.*"""
     clause = draw.event(("tr", "ach", "di"), "past", extras=0.0)
-    clause.time, clause.time_first = _year(draw), draw.chance(0.4)
+    clause.time, clause.time_first = _random_year(draw), draw.chance(0.4)
     return [clause]
 
 
 @construction
 def reported_number(draw: Draw) -> list[Clause]:
+    """*Anna said that the book cost 12 euros.*"""
     verb = draw.concept(verbs_of(("say",), ("say",)))
     content = draw.pick((cost, weight, price, change))(draw)[0]
     content.time_first, content.time = False, None

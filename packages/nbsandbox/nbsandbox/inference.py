@@ -38,48 +38,48 @@ from nbsandbox.stream import SPLITS, VERSION, part_of
 
 
 @cache
-def named(name: str) -> dict[str, Lexeme]:
+def lexemes_of(name: str) -> dict[str, Lexeme]:
     """The lexemes of a table of the dictionary by their ids."""
     return {lexeme.id: lexeme for lexeme in table(name)}
 
 
 @cache
 def opposites(quality: Lexeme) -> tuple[Lexeme, ...]:
-    """The adjectives that do not hold where *quality* does.
+    """The adjectives that cannot hold where *quality* does: *small* for *big*.
 
-    >>> [other.id for other in opposites(named("adjectives")["big"])]
+    >>> [other.id for other in opposites(lexemes_of("adjectives")["big"])]
     ['small']
     """
     group = next((group for group in data("entailment")["exclusive_qualities"] if quality.id in group), ())
-    return tuple(named("adjectives")[other] for other in group if other != quality.id)
+    return tuple(lexemes_of("adjectives")[other] for other in group if other != quality.id)
 
 
 @cache
 def other_times(time: Lexeme) -> tuple[Lexeme, ...]:
-    """The times of the past at which nothing happens that happens at *time*."""
+    """The times of the past other than *time*, none of which overlaps it."""
     rows = data("entailment")["exclusive_times"]
-    return tuple(named("adverbs")[other] for row in rows if time.id not in row for other in row)
+    return tuple(lexemes_of("adverbs")[other] for row in rows if time.id not in row for other in row)
 
 
 @cache
 def related(verb: Lexeme) -> frozenset[str]:
-    """The verbs that an event of *verb* says something about, itself among them."""
+    """The ids of verbs that an event of *verb* may say something about (*buy*: *sell*, *order*), itself included."""
     return frozenset({verb.id}.union(*(group for group in data("entailment")["related_verbs"] if verb.id in group)))
 
 
 @cache
-def kinds_named() -> tuple[tuple[Lexeme, tuple[Lexeme, ...]], ...]:
-    """The words for kinds, each with the things that it covers."""
-    nouns = named("nouns")
+def hypernyms() -> tuple[tuple[Lexeme, tuple[Lexeme, ...]], ...]:
+    """Each word for a kind (*fruit*) with the nouns that it covers (*apple*, …)."""
+    nouns = lexemes_of("nouns")
     return tuple(
-        (named("hypernyms")[kind], tuple(nouns[noun] for noun in covered))
+        (lexemes_of("hypernyms")[kind], tuple(nouns[noun] for noun in covered))
         for kind, covered in data("entailment")["hypernyms"].items()
     )
 
 
 def kind_of(noun: Lexeme) -> Lexeme:
-    """The word for the kind of a thing that has one."""
-    return next(kind for kind, covered in kinds_named() if noun in covered)
+    """The word for the kind of a noun that has one: *fruit* for *apple*."""
+    return next(kind for kind, covered in hypernyms() if noun in covered)
 
 
 #: Draws the meaning of a hypothesis, or None where this draw came to nothing.
@@ -91,18 +91,18 @@ FAMILIES: dict[str, Family] = {}
 
 
 def family(function: Family) -> Family:
-    """Enter *function* in the table under its own name."""
+    """Enter a family of hypotheses in the table `FAMILIES` under its function's name (a decorator)."""
     FAMILIES[function.__name__] = function
     return function
 
 
 def someone(draw: Draw) -> Phrase:
-    """A person who is spoken of by name, by trade or as one of the family."""
+    """A person as a phrase: a name, a trade or a member of the family."""
     return draw.name() if draw.chance(0.35) else draw.noun(("person",), 0.0)
 
 
 def deed(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
-    """Something that someone did, and no more: who, what, to whom."""
+    """A clause in the past that says only who did what, to whom: *Anna gave Paul the letter*."""
     clause = Clause(draw.key(), verb=verb, subject=subject or someone(draw), tense="past")
     if verb.objects:
         clause.object = thing(draw, verb)
@@ -112,7 +112,7 @@ def deed(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
 
 
 def thing(draw: Draw, verb: Lexeme) -> Phrase:
-    """What something was done to: a definite or indefinite thing, or a person."""
+    """An object for *verb*: a definite or indefinite thing, or a person if the verb takes persons alone."""
     phrase = draw.noun(tuple(kind for kind in verb.objects if kind != "person") or verb.objects, 0.0)
     if phrase.determiner == "definite" and not phrase.kinds & {"mass", "person"} and draw.chance(0.3):
         phrase.determiner = "indefinite"
@@ -120,7 +120,7 @@ def thing(draw: Draw, verb: Lexeme) -> Phrase:
 
 
 def enriched(draw: Draw, clause: Clause, least: int = 1, most: int = 3) -> Clause | None:
-    """*clause* with some more said of it; None if there is not that much to say."""
+    """*clause* with *least* to *most* modifiers added; None if it does not take so many."""
     for _ in range(draw.pick(range(least, most + 1))):
         if not add(draw, clause):
             return None
@@ -138,7 +138,7 @@ _UNTOLD = frozenset({"answer", "await", "seek"})
 
 @family
 def timed(draw: Draw) -> Clause | None:
-    """A deed with its time."""
+    """A hypothesis with a time: *The man read a letter yesterday*."""
     clause = deed(draw, draw.concept(_verbs()))
     draw.date(clause, first=0.3)
     return enriched(draw, clause)
@@ -146,7 +146,7 @@ def timed(draw: Draw) -> Clause | None:
 
 @family
 def described(draw: Draw) -> Clause | None:
-    """A deed done to something with an adjective that has an opposite."""
+    """A hypothesis whose object has an adjective with an opposite: *Anna bought a red bag*."""
     clause = deed(draw, draw.concept(_verbs()))
     phrase = clause.its_object
     options = [
@@ -160,8 +160,8 @@ def described(draw: Draw) -> Clause | None:
 
 @family
 def roles(draw: Draw) -> Clause | None:
-    """A deed of one person to another, whose roles can be exchanged."""
-    verb = draw.concept([named("verbs")[name] for name in data("entailment")["deeds"]])
+    """A hypothesis on two persons whose roles can be swapped: *Anna praised the man*."""
+    verb = draw.concept([lexemes_of("verbs")[name] for name in data("entailment")["deeds"]])
     clause = Clause(draw.key(), verb=verb, subject=someone(draw), tense="past")
     if "di" in verb.kinds:
         clause.recipient = someone(draw)
@@ -174,6 +174,7 @@ def roles(draw: Draw) -> Clause | None:
 
 @family
 def compared(draw: Draw) -> Clause | None:
+    """A hypothesis with a comparison: *The cow is bigger than the dog*."""
     group = draw.pick(("work", "animal", "vehicle", "place", "clothing", "text", "tool", "fruit"))
     nouns = nouns_of((group,))
     first, second = draw.concept(nouns), draw.concept(nouns)
@@ -195,20 +196,22 @@ def compared(draw: Draw) -> Clause | None:
 
 @family
 def denied(draw: Draw) -> Clause | None:
+    """A hypothesis with a negation: *The man did not read the letter yesterday*."""
     clause = deed(draw, draw.concept(_verbs()))
     clause.negative = True
     return enriched(draw, clause, 2, 3)
 
 
-def _of_kind(draw: Draw) -> tuple[Lexeme, Lexeme, Lexeme]:
-    """A kind, a thing of that kind and a verb that it goes with."""
-    kind, covered = draw.pick(kinds_named())
+def _draw_kind(draw: Draw) -> tuple[Lexeme, Lexeme, Lexeme]:
+    """A word for a kind, a noun that it covers, and a verb that takes the noun as object."""
+    kind, covered = draw.pick(hypernyms())
     noun = draw.pick(covered)
     verbs = [verb for verb in _verbs() if noun.kinds & set(verb.objects)]
     return kind, noun, draw.concept(verbs)
 
 
-def _specific(draw: Draw, noun: Lexeme, verb: Lexeme) -> Clause | None:
+def _deed_to(draw: Draw, noun: Lexeme, verb: Lexeme) -> Clause | None:
+    """*Anna bought an apple*: a clause with modifiers whose object is *noun*; None if it does not take enough."""
     clause = Clause(draw.key(), verb=verb, subject=someone(draw), tense="past")
     clause.object = Phrase(draw.key(), noun, "indefinite")
     draw.concepts.append(noun)
@@ -219,17 +222,20 @@ def _specific(draw: Draw, noun: Lexeme, verb: Lexeme) -> Clause | None:
 
 @family
 def kind_named(draw: Draw) -> Clause | None:
-    kind, _, verb = _of_kind(draw)
-    return _specific(draw, kind, verb)
+    """A hypothesis that names a kind: *Anna bought a fruit*."""
+    kind, _, verb = _draw_kind(draw)
+    return _deed_to(draw, kind, verb)
 
 
 @family
 def kind_specified(draw: Draw) -> Clause | None:
-    _, noun, verb = _of_kind(draw)
-    return _specific(draw, noun, verb)
+    """A hypothesis that names a thing of a kind: *Anna bought an apple*."""
+    _, noun, verb = _draw_kind(draw)
+    return _deed_to(draw, noun, verb)
 
 
-def _countable(draw: Draw) -> Clause | None:
+def _countable_deed(draw: Draw) -> Clause | None:
+    """A clause whose object can be counted: *Anna bought the apple*; None if the one drawn cannot."""
     clause = deed(draw, draw.concept(_verbs()))
     phrase = clause.its_object
     if phrase.determiner == "own" or phrase.kinds & {"mass", "person", "place", "part"}:
@@ -237,42 +243,45 @@ def _countable(draw: Draw) -> Clause | None:
     return clause
 
 
-def _count(draw: Draw, phrase: Phrase) -> None:
-    """Make it so many of them."""
+def _make_several(draw: Draw, phrase: Phrase) -> None:
+    """Give *phrase* a number from two to five: *three apples*."""
     phrase.determiner, phrase.plural, phrase.count = "count", True, draw.pick((2, 3, 4, 5))
 
 
-def _uncount(phrase: Phrase) -> None:
-    """Make it one of them."""
+def _make_one(phrase: Phrase) -> None:
+    """Make *phrase* singular and indefinite: *an apple*."""
     phrase.determiner, phrase.plural, phrase.count = "indefinite", False, 0
 
 
 @family
 def counted(draw: Draw) -> Clause | None:
-    clause = _countable(draw)
+    """A hypothesis with a number: *Anna bought three apples*."""
+    clause = _countable_deed(draw)
     if clause is None:
         return None
-    _count(draw, clause.its_object)
+    _make_several(draw, clause.its_object)
     return enriched(draw, clause, 2, 3)
 
 
 @family
 def existing(draw: Draw) -> Clause | None:
-    clause = _countable(draw)
+    """A hypothesis with an indefinite object, true of one or more: *Anna bought an apple*."""
+    clause = _countable_deed(draw)
     if clause is None:
         return None
     clause.its_object.determiner = "indefinite"
     return enriched(draw, clause, 2, 3)
 
 
-def phrases(clause: Clause) -> list[Phrase]:
-    """The phrases whose nouns may be described: not names, and not people of the speaker's family."""
+def describable(clause: Clause) -> list[Phrase]:
+    """The phrases of *clause* that may have an adjective: all participants but names and pronouns."""
     participants = (clause.subject, clause.object, clause.recipient, clause.than)
     return [p for p in participants if p is not None and p.noun is not None and "name" not in p.noun.kinds]
 
 
 def _describe(draw: Draw, clause: Clause) -> bool:
-    options = [p for p in phrases(clause) if p.adjective is None and p.determiner != "own" and _fitting(p, clause)]
+    """Give a phrase of *clause* an adjective; False if none can have one."""
+    options = [p for p in describable(clause) if p.adjective is None and p.determiner != "own" and _fitting(p, clause)]
     if not options:
         return False
     phrase = draw.pick(options)
@@ -281,20 +290,21 @@ def _describe(draw: Draw, clause: Clause) -> bool:
 
 
 def _fitting(phrase: Phrase, clause: Clause) -> tuple[Lexeme, ...]:
-    """Adjectives for a phrase; what is compared by its size is not called big beside."""
+    """Adjectives that suit *phrase*, without the quality that *clause* compares, and its opposites."""
     barred = () if clause.quality is None else (clause.quality, *opposites(clause.quality))
     return tuple(a for a in adjectives_of(phrase.its_noun) if a not in barred)
 
 
-def _date(draw: Draw, clause: Clause) -> bool:
+def _add_time(draw: Draw, clause: Clause) -> bool:
+    """Give *clause* a time in the past; False if it has one, or is not in the past."""
     if clause.time is None and clause.tense == "past":
         clause.time = draw.adverb("time", "past")
         return True
     return False
 
 
-def _extend(kind: str) -> Callable[[Draw, Clause], bool]:
-    """A modifier of manner, place or instrument; a clause takes one of them."""
+def _adder_of(kind: str) -> Callable[[Draw, Clause], bool]:
+    """A function that adds a modifier of *kind* (manner, location, instrument), unless the clause has one of these."""
 
     def extend(draw: Draw, clause: Clause) -> bool:
         taken = clause.manner or clause.place or clause.instrument
@@ -306,11 +316,11 @@ def _extend(kind: str) -> Callable[[Draw, Clause], bool]:
     return extend
 
 
-_WAYS = (_describe, _describe, _date, _extend("manner"), _extend("location"), _extend("instrument"))
+_WAYS = (_describe, _describe, _add_time, _adder_of("manner"), _adder_of("location"), _adder_of("instrument"))
 
 
 def add(draw: Draw, clause: Clause) -> bool:
-    """Say one thing more; False where there is nothing more to be said."""
+    """Add a modifier to *clause*, of a random sort; False if it does not take one more."""
     ways = list(_WAYS)
     while ways:
         way = draw.pick(ways)
@@ -321,8 +331,8 @@ def add(draw: Draw, clause: Clause) -> bool:
 
 
 def remove(draw: Draw, clause: Clause) -> bool:
-    """Leave one thing unsaid; False where all is bare."""
-    slots: list[tuple[object, str]] = [(p, "adjective") for p in phrases(clause) if p.adjective is not None]
+    """Remove a random modifier from *clause*; False if it has none."""
+    slots: list[tuple[object, str]] = [(p, "adjective") for p in describable(clause) if p.adjective is not None]
     names = ("time", "manner", "place", "instrument")
     slots += [(clause, name) for name in names if getattr(clause, name) is not None]
     if not slots:
@@ -333,7 +343,7 @@ def remove(draw: Draw, clause: Clause) -> bool:
 
 
 def can_be_passive(clause: Clause) -> bool:
-    """Whether the grammars have a passive for this clause."""
+    """Whether the grammars can make this clause passive."""
     verb = clause.verb
     return (
         verb is not None
@@ -347,7 +357,7 @@ def can_be_passive(clause: Clause) -> bool:
 
 
 def passive(clause: Clause) -> Clause:
-    """The same event from the patient's side.
+    """*clause* in the passive: *The letter was read by Anna*.
 
     A passive clause has the patient as its subject and the agent as its object.
     """
@@ -366,13 +376,13 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(function: Rule) -> Rule:
-    """Enter *function* in the table under its own name; there it gets a copy of the hypothesis, free to be changed."""
+    """Enter a rule in the table `RULES` under its function's name (a decorator); it gets a copy to change."""
     RULES[function.__name__] = lambda draw, hypothesis: function(draw, deepcopy(hypothesis))
     return function
 
 
 def more(draw: Draw, clause: Clause, most: int = 2) -> Clause | None:
-    """*clause* with one or more things more said of it."""
+    """*clause* with one to *most* modifiers added; None if it does not take any."""
     if not add(draw, clause):
         return None
     for _ in range(draw.pick(range(most))):
@@ -381,11 +391,11 @@ def more(draw: Draw, clause: Clause, most: int = 2) -> Clause | None:
 
 
 def denial(clause: Clause) -> Clause:
-    """That *clause* did not happen, at all."""
+    """*clause* negated as a whole, without manner, instrument and number: *Anna did not read the letter*."""
     clause.negative = True
     clause.manner = clause.instrument = None
     if clause.object is not None and clause.object.determiner == "count":
-        _uncount(clause.object)
+        _make_one(clause.object)
     return clause
 
 
@@ -402,19 +412,19 @@ def modifier_dropped(draw: Draw, premise: Clause) -> Clause | None:
 @rule
 def modifier_added(draw: Draw, premise: Clause) -> Clause | None:
     """*The man read a letter* ⊭ *The man read a letter yesterday*; something else may have been said instead."""
-    wanted = _details(premise)
+    wanted = _modifiers(premise)
     if not remove(draw, premise):
         return None
     if draw.chance(0.5):
         add(draw, premise)
-        details = _details(premise)
+        details = _modifiers(premise)
         if wanted.items() <= details.items() or _excludes(details, wanted):
             return None
     return premise
 
 
-def _details(clause: Clause) -> dict[str, Lexeme]:
-    """What a clause says besides who did what, by where it says it."""
+def _modifiers(clause: Clause) -> dict[str, Lexeme]:
+    """The modifiers of a clause by slot: adjectives by role (*object*), and time, manner, place, instrument."""
     names = ("subject", "object", "recipient", "than")
     details = {name: p.adjective for name in names if (p := getattr(clause, name)) is not None}
     details |= {name: a.adverb for name in ("time", "manner") if (a := getattr(clause, name)) is not None}
@@ -424,7 +434,7 @@ def _details(clause: Clause) -> dict[str, Lexeme]:
 
 
 def _excludes(details: dict[str, Lexeme], wanted: dict[str, Lexeme]) -> bool:
-    """Whether a premise says another time, place, manner or opposite quality than its hypothesis asks for."""
+    """Whether modifiers of the premise exclude the *wanted* ones: another time, place, manner or opposite adjective."""
     changed = [name for name in wanted if name in details and details[name] is not wanted[name]]
     qualities = {"subject", "object", "recipient", "than"}
     return any(name not in qualities or details[name] in opposites(wanted[name]) for name in changed)
@@ -496,28 +506,29 @@ def denied_more_narrowly(draw: Draw, premise: Clause) -> Clause | None:
 # Premises of two clauses: what is known, said, intended or forgotten, and what else was done.
 
 
-def _reported(draw: Draw, premise: Clause, verb: str) -> Clause:
+def _as_content_of(draw: Draw, premise: Clause, verb: str) -> Clause:
+    """*Paul thinks that Anna read the letter*: *premise* as what someone says or thinks, by *verb*."""
     content = premise
     content.time_first = False
-    return Clause(draw.key(), subject=someone(draw), verb=named("verbs")[verb], tense="present", content=content)
+    return Clause(draw.key(), subject=someone(draw), verb=lexemes_of("verbs")[verb], tense="present", content=content)
 
 
 @rule
 def fact_known(draw: Draw, hypothesis: Clause) -> Clause | None:
     """*Paul knows that Anna read the letter* ⊨ *Anna read the letter*."""
-    return _reported(draw, hypothesis, "realize")
+    return _as_content_of(draw, hypothesis, "realize")
 
 
 @rule
 def only_said(draw: Draw, hypothesis: Clause) -> Clause | None:
     """*Paul thinks that Anna read the letter* ⊭ *Anna read the letter*."""
-    return _reported(draw, hypothesis, draw.pick(("say", "think", "believe")))
+    return _as_content_of(draw, hypothesis, draw.pick(("say", "think", "believe")))
 
 
 def _as_infinitive_of(draw: Draw, premise: Clause, verbs: tuple[str, ...]) -> Clause:
     """*Anna read the letter* as the infinitive of one of *verbs*: *Anna wanted to read the letter*."""
     inner = premise
-    verb = named("verbs")[draw.pick(verbs)]
+    verb = lexemes_of("verbs")[draw.pick(verbs)]
     premise = Clause(draw.key(), subject=inner.subject, verb=verb, tense="past")
     premise.time, premise.time_first = inner.time, inner.time is not None
     inner.subject, inner.time, inner.time_first, inner.tense = None, None, False, "present"
@@ -538,8 +549,8 @@ def forgotten(draw: Draw, hypothesis: Clause) -> Clause | None:
     return _as_infinitive_of(draw, hypothesis, ("forgetto",))
 
 
-def _beside(draw: Draw, hypothesis: Clause) -> Clause | None:
-    """Something else that someone else did."""
+def _other_deed_of(draw: Draw, hypothesis: Clause) -> Clause | None:
+    """A clause in which someone else does something unrelated; None if it is done to a person."""
     assert hypothesis.verb is not None
     verbs = [v for v in verbs_of(("tr", "ach")) if v.objects and v.id not in related(hypothesis.verb)]
     clause = deed(draw, draw.concept(verbs))
@@ -549,11 +560,12 @@ def _beside(draw: Draw, hypothesis: Clause) -> Clause | None:
 @rule
 def conjunct_dropped(draw: Draw, premise: Clause) -> Clause | None:
     """*Anna read the letter and Paul washed the car* ⊨ *Anna read the letter*."""
-    other = _beside(draw, premise)
+    other = _other_deed_of(draw, premise)
     return None if other is None else _joined(draw, premise, other)
 
 
 def _joined(draw: Draw, clause: Clause, other: Clause) -> Clause:
+    """*clause* and *other* in one sentence with *and* or *but*, in random order."""
     first, second = (clause, other) if draw.chance(0.5) else (other, clause)
     second.time_first = False
     first.conjunct = second
@@ -565,7 +577,7 @@ def _joined(draw: Draw, clause: Clause, other: Clause) -> Clause:
 @rule
 def participants_crossed(draw: Draw, premise: Clause) -> Clause | None:
     """*Paul read the letter and Anna washed the car* contradicts *Anna read the letter*."""
-    other = _beside(draw, premise)
+    other = _other_deed_of(draw, premise)
     if other is None:
         return None
     premise.subject, other.subject = other.subject, premise.subject
@@ -575,7 +587,7 @@ def participants_crossed(draw: Draw, premise: Clause) -> Clause | None:
 @rule
 def reason_dropped(draw: Draw, premise: Clause) -> Clause | None:
     """*Anna read the letter because Paul broke the lamp* ⊨ both of its clauses."""
-    other = _beside(draw, premise)
+    other = _other_deed_of(draw, premise)
     if other is None:
         return None
     if draw.chance(0.5):
@@ -592,11 +604,11 @@ def reason_dropped(draw: Draw, premise: Clause) -> Clause | None:
 @rule
 def roles_kept(draw: Draw, premise: Clause) -> Clause | None:
     """*Today Anna praised the man* ⊨ *Anna praised the man today*: the same roles, perhaps in the other voice."""
-    return _retold(draw, premise)
+    return _rephrased(draw, premise)
 
 
-def _retold(draw: Draw, clause: Clause) -> Clause | None:
-    """*clause* with more said of it, or with its time at another place: the same is done to roles kept and swapped."""
+def _rephrased(draw: Draw, clause: Clause) -> Clause | None:
+    """*clause* with a modifier added or its time moved, so that premises of kept and swapped roles differ alike."""
     if clause.time is None or draw.chance(0.5):
         return more(draw, clause)
     clause.time_first = not clause.time_first
@@ -610,17 +622,18 @@ def roles_swapped(draw: Draw, premise: Clause) -> Clause | None:
         premise.subject, premise.recipient = premise.recipient, premise.subject
     else:
         premise.subject, premise.object = premise.object, premise.subject
-    return _retold(draw, premise)
+    return _rephrased(draw, premise)
 
 
 @rule
 def other_deed(draw: Draw, premise: Clause) -> Clause | None:
     """*Anna praised the man* ⊭ *Anna invited the man*."""
-    premise.verb = _other_verb(draw, premise, [named("verbs")[name] for name in data("entailment")["deeds"]])
+    premise.verb = _other_verb(draw, premise, [lexemes_of("verbs")[name] for name in data("entailment")["deeds"]])
     return premise if premise.verb is not None else None
 
 
 def _other_verb(draw: Draw, clause: Clause, among: list[Lexeme]) -> Lexeme | None:
+    """A verb unrelated to that of *clause* that fits its participants, drawn from *among*; None if there is none."""
     verb, thing = clause.its_verb, clause.its_object
     kinds = thing.kinds | ({"person"} if thing.is_person else set())
     options = [
@@ -634,6 +647,7 @@ def _other_verb(draw: Draw, clause: Clause, among: list[Lexeme]) -> Lexeme | Non
 
 
 def _takes(verb: Lexeme, instrument: Lexeme) -> bool:
+    """Whether something is done by *verb* with this *instrument*."""
     return bool(instrument.kinds & set(verb.instruments))
 
 
@@ -695,7 +709,7 @@ def other_comparison(draw: Draw, premise: Clause) -> Clause | None:
 def hyponym(draw: Draw, premise: Clause) -> Clause | None:
     """*bought an apple* ⊨ *bought a fruit*."""
     thing, verb = premise.its_object, premise.its_verb
-    covered = next(covered for kind, covered in kinds_named() if kind is thing.noun)
+    covered = next(covered for kind, covered in hypernyms() if kind is thing.noun)
     options = [n for n in covered if n.kinds & set(verb.objects)]
     options = [n for n in options if thing.adjective is None or thing.adjective in adjectives_of(n)]
     if not options:
@@ -721,14 +735,14 @@ def kind_denied(draw: Draw, hypothesis: Clause) -> Clause | None:
 @rule
 def number_weakened(draw: Draw, premise: Clause) -> Clause | None:
     """*bought three apples* ⊨ *bought an apple*."""
-    _count(draw, premise.its_object)
+    _make_several(draw, premise.its_object)
     return premise
 
 
 @rule
 def number_added(draw: Draw, premise: Clause) -> Clause | None:
     """*bought an apple* ⊭ *bought three apples*."""
-    _uncount(premise.its_object)
+    _make_one(premise.its_object)
     return premise
 
 
@@ -753,7 +767,7 @@ _SHORTEST = {"en": 8, "zh": 7}
 def entailment(
     lang: str, *, n: int | None, split: str = "test", start: int = 0
 ) -> Iterator[tuple[str, Text, Text, str, str]]:
-    """Stream *n* labelled pairs (id, premise, hypothesis, label, rule), from place *start* on (None: without end).
+    """Stream *n* labelled pairs (id, premise, hypothesis, label, rule), from place *start* on (None: unbounded).
 
     The pair at place i is a function of (version, *split*, i) and the language alone, and the same i has the same
     meaning and label in all languages. Three pairs in a row have the three labels, in a drawn order. The
@@ -777,10 +791,11 @@ def entailment(
         raise UnknownNameError("sandbox split", split, SPLITS)
     if start < 0 or (n is not None and n < 0):
         raise SandboxError(f"sandbox entailment: n={n} and start={start} must not be negative")
-    return _stream(lang, n, split, start)
+    return _stream_pairs(lang, n, split, start)
 
 
-def _stream(lang: str, n: int | None, split: str, start: int) -> Iterator[tuple[str, Text, Text, str, str]]:
+def _stream_pairs(lang: str, n: int | None, split: str, start: int) -> Iterator[tuple[str, Text, Text, str, str]]:
+    """Pairs as `entailment` gives them, without its checks."""
     index = start
     while n is None or index < start + n:
         premise, hypothesis, label, rule = inference(split, index)
@@ -793,23 +808,23 @@ def _stream(lang: str, n: int | None, split: str, start: int) -> Iterator[tuple[
 #: As studies read the same pairs for each of their tables.
 @lru_cache(maxsize=2048)
 def inference(split: str, index: int) -> tuple[Clause, Clause, str, str]:
-    """Premise, hypothesis, label and rule at place *index* of a split, the same for every language."""
+    """Premise, hypothesis, label and rule of the pair at place *index* of a split, the same for every language."""
     # label, family and rule are chosen before anything is drawn that may be thrown away: all labels are as frequent
     # as they should be, and so are the hypotheses of each
     seed = address(VERSION, "entailment", data("entailment")["version"], split, index)
-    label = _label(split, index)
+    label = _label_at(split, index)
     draw = Draw(seed)
-    family = _pick(draw, {name: entry["weight"] for name, entry in data("entailment")["families"].items()})
-    rule = _pick(draw, data("entailment")["families"][family][label])
+    family = _weighted_pick(draw, {name: entry["weight"] for name, entry in data("entailment")["families"].items()})
+    rule = _weighted_pick(draw, data("entailment")["families"][family][label])
     while True:
         seed += 1
-        found = _attempt(Draw(seed), family, rule, split)
+        found = _try_pair(Draw(seed), family, rule, split)
         if found is not None:
             return *found, label, f"{family}/{rule}"
 
 
-def _label(split: str, index: int) -> str:
-    """The labels of three consecutive pairs are in an order that is specific to these three."""
+def _label_at(split: str, index: int) -> str:
+    """The label of the pair at place *index*: each three consecutive pairs have all labels, in a random order."""
     block, place = divmod(index, len(LABELS))
     draw = Draw(address(VERSION, "entailment", data("entailment")["version"], split, "labels", block))
     left = list(LABELS)
@@ -818,13 +833,14 @@ def _label(split: str, index: int) -> str:
     return draw.pick(left)
 
 
-def _pick(draw: Draw, weights: Mapping[str, int]) -> str:
+def _weighted_pick(draw: Draw, weights: Mapping[str, int]) -> str:
+    """A random key of *weights*, as likely as its weight."""
     limits = tuple(accumulate(weights.values()))
     return tuple(weights)[bisect(limits, draw.uniform() * limits[-1])]
 
 
-def _attempt(draw: Draw, family: str, rule: str, split: str) -> tuple[Clause, Clause] | None:
-    """One draw of a pair; None if it failed: too short, of another split, without a premise."""
+def _try_pair(draw: Draw, family: str, rule: str, split: str) -> tuple[Clause, Clause] | None:
+    """A (premise, hypothesis) of a family and rule; None if the draw failed: too short, of another split, alike."""
     hypothesis = FAMILIES[family](draw)
     if hypothesis is None or part_of([hypothesis]) not in SPLITS[split]:
         return None
@@ -844,6 +860,7 @@ def _attempt(draw: Draw, family: str, rule: str, split: str) -> tuple[Clause, Cl
 
 
 def _length(clause: Clause, lang: str) -> int:
+    """The number of tokens of *clause* in a language."""
     return len(grammar(lang).sentence(clause)[0])
 
 

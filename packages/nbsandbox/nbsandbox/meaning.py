@@ -44,7 +44,7 @@ class Lexeme:
 
 @cache
 def data(name: str) -> dict[str, Any]:
-    """The table ``data/<name>.yaml``: the words of a language, mixtures, idioms, homographs, what the world knows."""
+    """The content of ``data/<name>.yaml``: words of a language, mixtures, idioms, homographs, facts for inference."""
     text = (files(__package__) / "data" / f"{name}.yaml").read_text(encoding="utf-8")
     return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
 
@@ -80,7 +80,7 @@ def table(name: str) -> tuple[Lexeme, ...]:
 
 @cache
 def nominals() -> tuple[Lexeme, ...]:
-    """Every lexeme that can head a noun phrase."""
+    """Every lexeme that can be the noun of a phrase."""
     return tuple(lexeme for name in NOMINAL for lexeme in table(name))
 
 
@@ -91,7 +91,8 @@ def verbals() -> tuple[Lexeme, ...]:
 
 
 @cache
-def _by_id(tables: tuple[str, ...]) -> dict[str, Lexeme]:
+def _lexemes_by_id(tables: tuple[str, ...]) -> dict[str, Lexeme]:
+    """The lexemes of several tables by their ids; of equal ids, that of the first table."""
     return {lexeme.id: lexeme for name in reversed(tables) for lexeme in table(name)}
 
 
@@ -101,7 +102,7 @@ def find_lexeme(name: str, tables: tuple[str, ...]) -> Lexeme:
     >>> find_lexeme("bank.river", NOMINAL).cells["de"]
     'n,Ufer,Ufer'
     """
-    known = _by_id(tables)
+    known = _lexemes_by_id(tables)
     if name not in known:
         raise UnknownNameError("sandbox word", name, known)
     return known[name]
@@ -156,7 +157,7 @@ class Phrase:
 
     @property
     def agreement(self) -> int:
-        """Row of the verb table that this phrase takes as a subject."""
+        """The index of the verb form that agrees with this phrase as a subject (person and number)."""
         if self.coordinated is not None:
             if self.person == FIRST or self.coordinated.person == FIRST:
                 return WE
@@ -170,26 +171,28 @@ class Phrase:
 
     @property
     def its_noun(self) -> Lexeme:
-        """The noun of a phrase that has one."""
+        """The noun; the phrase must have one."""
         assert self.noun is not None
         return self.noun
 
     @property
     def is_person(self) -> bool:
+        """Whether it refers to a person: any pronoun, a name or a noun for a person."""
         return self.noun is None or not self.noun.kinds.isdisjoint(("person", "name"))
 
     @property
     def is_measure(self) -> bool:
-        """So many of a unit: euros, kilometers, hours."""
+        """Whether it is an amount of a unit: *12 euros*, *12 hours*."""
         return "unit" in self.kinds
 
     @property
     def is_duration(self) -> bool:
-        """So many of a unit of time: said of an event as an adverb is, though it has no preposition."""
+        """Whether it is an amount of time (*12 hours*), which is said as an adverb is, without a preposition."""
         return "duration" in self.kinds
 
     @property
     def is_animate(self) -> bool:
+        """Whether it refers to a person or an animal."""
         return self.is_person or "animal" in self.kinds
 
 
@@ -303,19 +306,19 @@ class Clause:
 
     @property
     def its_verb(self) -> Lexeme:
-        """The verb of a clause that has one."""
+        """The verb; the clause must have one."""
         assert self.verb is not None
         return self.verb
 
     @property
     def its_object(self) -> Phrase:
-        """The object of a clause that has one."""
+        """The object; the clause must have one."""
         assert self.object is not None
         return self.object
 
 
 def concepts(clause: Clause | None) -> list[Lexeme]:
-    """The content words of a clause and of everything in it."""
+    """The content words of a clause, its phrases and its dependent clauses."""
     if clause is None:
         return []
     found = [word for word in (clause.verb, clause.quality) if word is not None]
@@ -331,7 +334,7 @@ def concepts(clause: Clause | None) -> list[Lexeme]:
         clause.companion,
         clause.place.ground if clause.place is not None else None,
     ):
-        found += _of_phrase(phrase)
+        found += _concepts_of_phrase(phrase)
     found += [adverbial.adverb for adverbial in (clause.manner, clause.frequency, clause.time) if adverbial is not None]
     for inner in (clause.infinitive, clause.purpose, clause.content, clause.conjunct):
         found += concepts(inner)
@@ -340,15 +343,16 @@ def concepts(clause: Clause | None) -> list[Lexeme]:
     return found
 
 
-def _of_phrase(phrase: Phrase | None) -> list[Lexeme]:
+def _concepts_of_phrase(phrase: Phrase | None) -> list[Lexeme]:
+    """The content words of a phrase, its owner, place, relative clause and coordinated phrase."""
     if phrase is None:
         return []
     found = [word for word in (phrase.noun, phrase.adjective) if word is not None]
     if phrase.determiner == "own":
-        found += _of_phrase(phrase.possessor)
+        found += _concepts_of_phrase(phrase.possessor)
     if phrase.place is not None:
-        found += _of_phrase(phrase.place.ground)
-    return found + concepts(phrase.relative) + _of_phrase(phrase.coordinated)
+        found += _concepts_of_phrase(phrase.place.ground)
+    return found + concepts(phrase.relative) + _concepts_of_phrase(phrase.coordinated)
 
 
 # What a token says about a thing of the meaning. A token's address is (key of the thing + role), the same in
@@ -375,7 +379,7 @@ class Node:
         self.tag = ""  # a note from a grammar to its own spelling rules
 
     def in_order(self, into: list[Node]) -> list[Node]:
-        """Append this subtree's nodes from left to right, and number them."""
+        """Append the nodes of this subtree to *into*, from left to right, and number them."""
         for node in self.before:
             node.in_order(into)
         self.index = len(into)
@@ -386,7 +390,7 @@ class Node:
 
 
 def _without_needless_commas(nodes: list[Node]) -> list[Node]:
-    """Leave out commas that meet another mark (the end of a relative clause at the end of its sentence)."""
+    """The nodes without commas that stand beside another mark, as after a relative clause at the end of a sentence."""
     last = len(nodes) - 1
     needless = [n for i, n in enumerate(nodes) if n.form in _COMMAS and i < last and nodes[i + 1].upos == "PUNCT"]
     if not needless:
@@ -402,7 +406,7 @@ def _without_needless_commas(nodes: list[Node]) -> list[Node]:
 def realise(
     root: Node, lang: str, spell: Callable[[list[Node]], None], spaced: bool
 ) -> tuple[Sentence, list[tuple[int, ...]]]:
-    """The `Sentence` of a finished tree, and the addresses of each of its tokens.
+    """The `Sentence` of a finished tree, and for each token the addresses of the concepts that it expresses.
 
     *spell* applies the language's rules for neighbouring words (elision, a/an) to the nodes in order.
     """
@@ -438,13 +442,13 @@ T = TypeVar("T")
 
 @cache
 def nouns_of(kinds: tuple[str, ...], among: str = "nouns") -> tuple[Lexeme, ...]:
-    """The nouns of the table *among* that are of any of *kinds*."""
+    """The nouns of any of *kinds* in the table *among*."""
     return tuple(noun for noun in table(among) if noun.kinds.intersection(kinds))
 
 
 @cache
 def verbs_of(frames: tuple[str, ...], among: tuple[str, ...] = ()) -> tuple[Lexeme, ...]:
-    """The verbs of any of *frames*; where *among* names some, these alone."""
+    """The verbs of any of *frames*; if *among* names verbs, only these."""
     verbs = (verb for verb in table("verbs") if verb.kinds.intersection(frames))
     return tuple(verb for verb in verbs if not among or verb.id in among)
 
@@ -457,7 +461,7 @@ def adjectives_of(noun: Lexeme) -> tuple[Lexeme, ...]:
 
 @cache
 def adverbs_of(kind: str, detail: str = "") -> tuple[Lexeme, ...]:
-    """The adverbs of a kind and, where given, of a detail of it (the tense of a time adverb)."""
+    """The adverbs of *kind*, such as "time", and of *detail* (the tense of a time adverb) if given."""
     return tuple(a for a in table("adverbs") if kind in a.kinds and (not detail or detail in a.kinds))
 
 
@@ -477,27 +481,29 @@ class Draw:
         self.concepts: list[Lexeme] = []
 
     def key(self) -> int:
-        """A new address."""
+        """A new address, which aligns what the languages make of one concept."""
         self._key += STEP
         return self._key
 
     def uniform(self) -> float:
-        """A number in [0, 1)."""
+        """A random number in [0, 1)."""
         return self._random()
 
     def chance(self, probability: float) -> bool:
+        """True with *probability*."""
         return self._random() < probability
 
     def pick(self, options: Sequence[T]) -> T:
+        """A random one of *options*, all as likely."""
         return options[int(self._random() * len(options))]
 
     def weighted(self, options: Sequence[T], weights: Sequence[float]) -> T:
-        """One of *options*, each as likely as its weight says."""
+        """A random one of *options*, as likely as its weight."""
         limits = list(accumulate(weights))
         return options[bisect(limits, self._random() * limits[-1])]
 
     def concept(self, options: Sequence[Lexeme]) -> Lexeme:
-        """A lexeme that this text does not hold yet, so that no word is repeated without need."""
+        """A random one of *options*, preferably one that the text does not have yet."""
         lexeme = self.pick(options)
         if lexeme in self.concepts:
             lexeme = self.pick([option for option in options if option not in self.concepts] or options)
@@ -507,14 +513,16 @@ class Draw:
     # --- phrases
 
     def name(self) -> Phrase:
+        """A random person's name."""
         noun = self.concept(table("names"))
         return Phrase(self.key(), noun, female="female" in noun.kinds)
 
     def pronoun(self) -> Phrase:
+        """A random personal pronoun."""
         return Phrase(self.key(), person=self.pick((FIRST, THIRD, THIRD, WE, THEY)), female=self.chance(0.5))
 
     def noun(self, kinds: tuple[str, ...], adjective: float = 0.35) -> Phrase:
-        """A definite noun phrase."""
+        """A definite noun phrase of any of *kinds*, with an adjective with probability *adjective*."""
         noun = self.concept(nouns_of(kinds))
         phrase = Phrase(self.key(), noun, "definite", female="female" in noun.kinds)
         if "kin" in noun.kinds:
@@ -524,17 +532,17 @@ class Draw:
         return phrase
 
     def speaker(self) -> Phrase:
-        """I or we, whichever is not the subject: whose family it is."""
+        """*I* or *we*, whichever is not the subject, as owner in *my brother*."""
         return Phrase(self.key(), person=self.pick([p for p in (FIRST, WE) if p != self._subject]))
 
     def qualify(self, phrase: Phrase, probability: float = 1.0) -> None:
-        """Give *phrase* an adjective."""
+        """Give *phrase* with *probability* an adjective that suits it."""
         options = adjectives_of(phrase.its_noun)
         if options and phrase.adjective is None and self.chance(probability):
             phrase.adjective = self.concept(options)
 
     def subject(self, kinds: tuple[str, ...], pronouns: bool = True) -> Phrase:
-        """Someone who does something: a name, a pronoun, a noun with or without an owner."""
+        """A random subject: a name, a pronoun, a noun with or without an owner."""
         person = kinds[0] == "person"
         way = self._random()
         if person and way < 0.18:
@@ -555,14 +563,14 @@ class Draw:
         return phrase
 
     def owned(self, kinds: tuple[str, ...], person: int) -> Phrase:
-        """My brother, their neighbour."""
+        """A phrase with a pronoun of *person* as owner: *my brother*, *their neighbour*."""
         phrase = self.noun(kinds, 0.15)
         phrase.determiner = "own"
         phrase.possessor = Phrase(self.key(), person=person, female=self.chance(0.5))
         return phrase
 
     def thing(self, kinds: tuple[str, ...], subject: Phrase | None = None, adjective: float = 0.4) -> Phrase:
-        """What something is done to: definite, indefinite, owned, pointed at or counted."""
+        """A random object: definite, indefinite, with owner, demonstrative or number. subject: a likely owner."""
         phrase = self.noun(kinds, adjective)
         way = self._random()
         mass = "mass" in phrase.kinds
@@ -582,7 +590,7 @@ class Draw:
         return phrase
 
     def number(self, phrase: Phrase) -> None:
-        """Make it two to five of them, or many."""
+        """Make *phrase* plural, with a number from two to five or *many*."""
         phrase.plural = True
         if self.chance(0.7):
             phrase.determiner, phrase.count = "count", self.pick((2, 3, 4, 5))
@@ -605,11 +613,12 @@ class Draw:
             phrase.possessor = Phrase(self.key(), person=self.pick(others), female=self.chance(0.5))
 
     def place(self, kinds: tuple[str, ...] = ("place",)) -> Place:
+        """A phrase of place: *in the park*."""
         ground = self.noun(kinds, 0.2)
         return Place(self.key(), "at", ground)
 
     def spot(self) -> Place:
-        """On the table, under the bed, in the box, behind the house."""
+        """A place relative to a thing: *on the table*, *behind the house*."""
         relation: Relation = self.pick(("on", "under", "in", "behind", "beside"))
         kinds = {
             "on": ("surface",),
@@ -621,10 +630,11 @@ class Draw:
         return Place(self.key(), relation, self.noun(tuple(kinds), 0.2))
 
     def adverb(self, kind: str, detail: str = "") -> Adverbial:
+        """An adverb of *kind*, and of *detail* if given."""
         return Adverbial(self.key(), self.concept(adverbs_of(kind, detail)))
 
     def date(self, clause: Clause, probability: float = 1.0, first: float = 0.0, tense: Tense = "past") -> None:
-        """Say with *probability* when it happens, and with probability *first* before everything else."""
+        """Give *clause* with *probability* a time in *tense*, which comes first with probability *first*."""
         if probability == 1 or self.chance(probability):
             clause.time = self.adverb("time", tense)
             clause.time_first = self.chance(first) if 0 < first < 1 else bool(first)
@@ -634,7 +644,7 @@ class Draw:
     def event(
         self, frames: tuple[str, ...], tense: Tense, subject: Phrase | None = None, extras: float = 1.0
     ) -> Clause:
-        """A clause about an event: verb, participants, and the adverbials that its tense asks for."""
+        """A clause with a verb of *frames*, its participants, and adverbials: those of its tense, and *extras*."""
         verb = self.concept(verbs_of(frames))
         clause = Clause(self.key(), verb=verb, tense=tense)
         clause.subject = subject if subject is not None else self.subject(verb.subjects)
@@ -643,7 +653,7 @@ class Draw:
         return clause
 
     def participants(self, clause: Clause) -> None:
-        """Object, recipient or goal, as the verb asks."""
+        """Give *clause* the object, recipient or goal that its verb requires."""
         verb, subject = clause.its_verb, clause.subject
         if subject is not None:
             self._subject = subject.agreement
@@ -655,11 +665,11 @@ class Draw:
             clause.recipient = self.recipient()
 
     def recipient(self) -> Phrase:
-        """Who gets it."""
+        """A random recipient: *gave Anna a book*."""
         return self.name() if self.chance(0.3) else self.noun(("person",), 0.2)
 
     def adverbials(self, clause: Clause, extras: float = 1.0) -> None:
-        """The adverbs that the tense asks for, and with probability *extras* some more."""
+        """Give *clause* the adverbials that its tense requires, and with probability *extras* others."""
         verb = clause.its_verb
         if clause.tense == "habit":
             clause.frequency = self.adverb("freq")
@@ -686,10 +696,11 @@ class Draw:
 
     @staticmethod
     def is_bare(clause: Clause) -> bool:
-        """Whether the clause is nothing but subject and verb."""
+        """Whether *clause* has nothing but subject and verb."""
         return not (clause.time or clause.manner or clause.place or clause.companion or clause.frequency)
 
     def manner(self, clause: Clause) -> None:
+        """Give *clause* an adverb of manner that suits its verb, if any does."""
         verb = clause.its_verb
         if verb.kinds & {"st", "sleep"} or (clause.goal is not None and clause.tense == "habit"):
             return
@@ -701,6 +712,7 @@ class Draw:
         clause.manner = Adverbial(self.key(), self.concept(options))
 
     def instrument(self, clause: Clause) -> None:
+        """Give *clause* an instrument that suits its verb, if any does: *with a knife*."""
         verb = clause.its_verb
         if verb.instruments and (clause.subject is None or clause.subject.is_person):
             clause.instrument = self.noun(verb.instruments, 0.25)
@@ -708,7 +720,7 @@ class Draw:
                 clause.instrument.determiner = "indefinite"
 
     def location(self, clause: Clause) -> None:
-        """Where it happens, if the verb and its object leave room for that."""
+        """Give *clause* a place, if its verb and object allow one: *in the park*."""
         things = clause.object.kinds if clause.object is not None else frozenset()
         if clause.kinds & {"st", "go", "wide", "water", "clean"} or things & {"place", "built", "part"}:
             return
@@ -720,7 +732,7 @@ class Draw:
         clause.place = self.place(kinds)
 
     def companion(self, clause: Clause) -> None:
-        """With a friend, with her."""
+        """Give *clause* a companion: *with a friend*, *with her*."""
         way = self._random()
         if way < 0.3:
             other = Phrase(self.key(), person=self.pick((THIRD, THEY)), female=self.chance(0.5))

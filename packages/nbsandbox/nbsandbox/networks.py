@@ -83,6 +83,7 @@ class SentenceLstm(nn.Module):
         self.projection = nn.Linear(self.size, self.size, bias=False) if is_projected else nn.Identity()
 
     def forward(self, words: Tensor, mask: Tensor | None) -> Tensor:
+        """The code of each sentence: the maximum over positions of projected LSTM states."""
         if mask is None:
             return self.projection(self.lstm(words)[0]).amax(1)
         states = recurrent_states(self.lstm, words, mask.sum(1))
@@ -142,7 +143,7 @@ class SentencePairClassifier(PreTrainedModel):
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
-        """Layers of any width start with outputs as large as their inputs; the rest as in transformers."""
+        """Initialise layers of any width so that outputs are as large as inputs; others as transformers does."""
         if isinstance(module, nn.Linear | nn.Conv1d):
             init.xavier_uniform_(module.weight)
             if module.bias is not None:
@@ -172,14 +173,14 @@ class SentencePairClassifier(PreTrainedModel):
         present = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         in_premise = (present * (1 - token_type_ids)).bool()
         in_hypothesis = (present * token_type_ids).bool()
-        first, second = (self.encode(*_side(input_ids, chosen)) for chosen in (in_premise, in_hypothesis))
+        first, second = (self.encode(*_chosen_ids(input_ids, chosen)) for chosen in (in_premise, in_hypothesis))
         logits = self.compare(first, second)
         loss = None if labels is None else nn.functional.cross_entropy(logits, labels)
         return SequenceClassifierOutput(loss=loss, logits=logits)
 
 
-def _side(ids: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
-    """The chosen ids of each row, moved to its beginning, and their mask."""
+def _chosen_ids(ids: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
+    """The ids of each row where *chosen*, moved to the row's beginning, and a mask of them."""
     lengths = chosen.sum(1)
     width = int(lengths.max())
     order = (~chosen).to(torch.int8).argsort(dim=1, stable=True)[:, :width]
@@ -213,7 +214,7 @@ class History:
 
     @property
     def length(self) -> int:
-        """How many positions are remembered."""
+        """The number of remembered positions."""
         return int(self.cache.get_seq_length())
 
     def of(self, layer: int) -> Tensor:
@@ -221,11 +222,11 @@ class History:
         return self.cache.layers[layer].keys[:, 0]
 
     def last(self, layer: int) -> tuple[Tensor, Tensor]:
-        """The last row of a layer and what belongs beside it, (sentences × width) each."""
+        """Of the last position in a layer: its row and what was stored beside it, (sentences × width) each."""
         return self.of(layer)[:, -1], self.cache.layers[layer].values[:, 0, -1]
 
     def add(self, layer: int, rows: Tensor, beside: Tensor | None = None) -> None:
-        """Remembers the *rows* of new positions, and what belongs *beside* them."""
+        """Remember the *rows* of new positions, and *beside* them another tensor."""
         # A cache requires two tensors with equal positions; with one kind of rows, the other tensor is narrow.
         other = rows[..., :1] if beside is None else beside
         self.cache.update(rows.unsqueeze(1), other.unsqueeze(1), layer)
@@ -286,7 +287,7 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
     ) -> Any:
-        """As of any encoder-decoder of transformers; *decoder_attention_mask* changes nothing: decoders are causal."""
+        """As any encoder-decoder of transformers; *decoder_attention_mask* has no effect: decoders are causal."""
         if encoder_outputs is None:
             encoder_outputs = self.encoder(input_ids, attention_mask, inputs_embeds=inputs_embeds)
         elif isinstance(encoder_outputs, tuple):
@@ -338,13 +339,13 @@ class Encoder(nn.Module):
         output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
     ) -> Any:
-        """As of any encoder of transformers."""
+        """As any encoder of transformers: the states of *input_ids* or *inputs_embeds*."""
         states = self.encoded(self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds, attention_mask)
         return BaseModelOutput(last_hidden_state=states, hidden_states=(states,) if output_hidden_states else None)
 
 
 def empty_padding(embeddings: nn.Embedding) -> None:
-    """Set the padding vector to zero in new embeddings; loaded ones are unchanged."""
+    """Set the padding vector of new embeddings to zero; loaded embeddings are unchanged."""
     if embeddings.padding_idx is not None and not getattr(embeddings.weight, "_is_hf_initialized", False):
         init.zeros_(embeddings.weight[embeddings.padding_idx])
 
@@ -402,7 +403,7 @@ class GlobalAttention(nn.Module):
         self.output = nn.Linear(memory + width, width, bias=False)
 
     def keys(self, memory: Tensor) -> Tensor:
-        """Wᵀ s for each of the encoder's states: the same at every position of the target."""
+        """Wᵀ s for each encoder state s: computed once for all positions of the target."""
         return memory @ self.query.weight
 
     def forward(self, state: Tensor, keys: Tensor, memory: Tensor, absent: Tensor) -> tuple[Tensor, Tensor]:
@@ -436,7 +437,7 @@ class RecurrentDecoder(nn.Module):
             states = [history.last(layer) for layer in layers]
             fed = history.last(len(layers))[0]
         else:
-            ends = self._ends(memory, mask)
+            ends = self._final_states(memory, mask)
             states = [(self.first_state(ends), self.first_cell(ends))] * len(layers)
             fed = torch.zeros_like(states[0][0])
         absent, keys = ~mask, self.attention.keys(memory)
@@ -460,8 +461,8 @@ class RecurrentDecoder(nn.Module):
         return rows, (torch.stack(weights, 1).unsqueeze(1),)
 
     @staticmethod
-    def _ends(memory: Tensor, mask: Tensor) -> Tensor:
-        """The encoder's forward state at the last word of each sentence, and its backward state at the first."""
+    def _final_states(memory: Tensor, mask: Tensor) -> Tensor:
+        """The encoder's final states: forward at the last word of each sentence, backward at the first."""
         width = memory.shape[-1] // 2
         last = mask.sum(1).long() - 1
         forward = memory[torch.arange(len(memory), device=memory.device), last, :width]
@@ -542,6 +543,7 @@ class _Convolutional(nn.Module):
         )
 
     def embedded(self, words: Tensor, before: int = 0) -> Tensor:
+        """Embedded *words* with the embeddings of their positions, which begin at *before*."""
         positions = torch.arange(before, before + words.shape[1], device=words.device)
         return self.dropout(words + self.embed_positions(positions))
 
@@ -634,13 +636,13 @@ class ConvS2STranslator(EncoderDecoder):
 
     @torch.no_grad()
     def generate(self, *args: Any, **options: Any) -> Any:
-        """As of any model; weights are normalised once and not at every position."""
+        """Generate as any model does, but normalise weights once instead of at every position."""
         with parametrize.cached():
             return super().generate(*args, **options)  # type: ignore[misc]
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
-        """Outputs vary as much as inputs do: a gate halves them, and dropout leaves (1 − p) of them (§3.5)."""
+        """Initialise weights so that outputs vary as inputs do: a gate halves them, dropout leaves (1 − p) (§3.5)."""
         if isinstance(module, nn.Embedding):
             init.normal_(module.weight, 0.0, self.config.init_std)
             empty_padding(module)

@@ -40,7 +40,7 @@ PHENOMENA: dict[str, Construction] = {}
 
 
 def phenomenon(function: Construction) -> Construction:
-    """Enter *function* in the table under its own name."""
+    """Enter a construction in the table `PHENOMENA` under its function's name (a decorator)."""
     PHENOMENA[function.__name__] = function
     return function
 
@@ -73,10 +73,11 @@ def homographs() -> tuple[SandboxHomograph, ...]:
     >>> [sense.id for sense in homographs()[0].senses], homographs()[0].shares
     (['bank.money', 'bank.river'], (4, 1))
     """
-    return tuple(_homograph(word, entry) for word, entry in data("homographs").items())
+    return tuple(_read_homograph(word, entry) for word, entry in data("homographs").items())
 
 
-def _homograph(word: str, entry: dict[str, Any]) -> SandboxHomograph:
+def _read_homograph(word: str, entry: dict[str, Any]) -> SandboxHomograph:
+    """A homograph from its *entry* in ``data/homographs.yaml``."""
     shares = entry["shares"]
     cues = {}
     for kind, table in CUES.items():
@@ -91,7 +92,7 @@ def _homograph(word: str, entry: dict[str, Any]) -> SandboxHomograph:
 
 
 def homograph_lexicon(tgt: str) -> dict[str, dict[str, tuple[str, ...]]]:
-    """English homographs to their sense clusters, and these to the lemmas of *tgt* that express the sense.
+    """English homographs → names of their senses → lemmas of *tgt* that express the sense.
 
     A homograph with two senses that are one word in *tgt* is excluded: no translation would distinguish them.
     Raises `UnknownNameError` for a language that the sandbox does not translate to.
@@ -112,7 +113,7 @@ def homograph_lexicon(tgt: str) -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 def sense_name(sense: Lexeme) -> str:
-    """The name of a sense's cluster.
+    """The name of a sense of a homograph: *river*.
 
     >>> sense_name(homographs()[0].senses[1])
     'river'
@@ -121,6 +122,7 @@ def sense_name(sense: Lexeme) -> str:
 
 
 def _lemma(sense: Lexeme, lang: str) -> str:
+    """The lemma that expresses *sense* in a language."""
     cell = sense.cells[lang]
     return cell.partition("/")[0] if lang in ("zh", "ja") else cell.split(",")[1]
 
@@ -161,7 +163,7 @@ class _Cues:
         draw.concepts.append(self.sense)
 
     def draw(self, kind: str, barred: frozenset[str] = frozenset()) -> Lexeme:
-        """A word of a kind of cues, preferably one that the text does not hold yet; none that is of *barred* kinds."""
+        """A cue of *kind* for the meant or a misleading sense, if possible new to the text; none of *barred* kinds."""
         entries = [entry for entry in self.homograph.cues[kind] if not entry[0].kinds & barred]
         known = [entry for entry in entries if entry[0] not in self._draw.concepts] or entries
         misled = self._attracted != self._meant and self._draw.chance(_MISLED)
@@ -176,7 +178,7 @@ class _Cues:
         return word
 
     def someone(self) -> Phrase:
-        """Who does it."""
+        """A subject: a person who is a cue, or any person."""
         if not self._draw.chance(0.75):
             return self._draw.subject(("adult",), pronouns=False)
         noun = self.draw("people")
@@ -185,7 +187,7 @@ class _Cues:
         return phrase
 
     def thing(self) -> Phrase:
-        """The homograph, half of the time with an adjective."""
+        """The homograph as a phrase, half of the time with an adjective that is a cue."""
         draw = self._draw
         phrase = Phrase(draw.key(), self.sense, "definite")
         if draw.chance(0.5):
@@ -200,13 +202,13 @@ class _Cues:
         return phrase
 
     def place(self, clause: Clause, probability: float = 0.75) -> None:
-        """Where it happens."""
+        """Give *clause* with *probability* a place that is a cue."""
         if self._draw.chance(probability) and not clause.kinds & {"st", "wide"}:
             clause.place = Place(self._draw.key(), "at", Phrase(self._draw.key(), self.draw("places"), "definite"))
 
 
-def _event(draw: Draw, cues: _Cues, subject: Phrase | None = None, coordinated: float = 0.35) -> Clause:
-    """Somebody does something to the homograph somewhere."""
+def _homograph_event(draw: Draw, cues: _Cues, subject: Phrase | None = None, coordinated: float = 0.35) -> Clause:
+    """A clause with the homograph as object: *The clerk closed the bank in the city*."""
     verb = cues.draw("verbs")
     tense: Tense = "present" if "st" in verb.kinds else "past"
     clause = Clause(draw.key(), verb=verb, tense=tense, subject=subject or cues.someone(), object=cues.thing())
@@ -218,7 +220,8 @@ def _event(draw: Draw, cues: _Cues, subject: Phrase | None = None, coordinated: 
     return clause
 
 
-def _timed(draw: Draw, clause: Clause, probability: float = 0.6) -> list[Clause]:
+def _with_time(draw: Draw, clause: Clause, probability: float = 0.6) -> list[Clause]:
+    """*clause*, if it is in the past, with *probability* with a time."""
     if clause.tense == "past":
         draw.date(clause, probability, first=0.3)
     return [clause]
@@ -226,11 +229,13 @@ def _timed(draw: Draw, clause: Clause, probability: float = 0.6) -> list[Clause]
 
 @phenomenon
 def sense_object(draw: Draw) -> list[Clause]:
-    return _timed(draw, _event(draw, _Cues(draw)), 0.8)
+    """The homograph as object: *The clerk closed the bank yesterday.*"""
+    return _with_time(draw, _homograph_event(draw, _Cues(draw)), 0.8)
 
 
 @phenomenon
 def sense_passive(draw: Draw) -> list[Clause]:
+    """The homograph as subject of a passive: *The bank was closed by the clerk.*"""
     cues = _Cues(draw)
     verbs = [verb for verb, row in cues.homograph.cues["verbs"] if verb.kinds & {"pass", "voice"} and any(row)]
     active = frozenset(v.id for v, _ in cues.homograph.cues["verbs"] if v not in verbs)
@@ -238,11 +243,12 @@ def sense_passive(draw: Draw) -> list[Clause]:
     clause.subject, clause.object = cues.thing(), cues.someone()
     clause.subject.plural = False
     cues.place(clause, 0.7)
-    return _timed(draw, clause, 0.7)
+    return _with_time(draw, clause, 0.7)
 
 
 @phenomenon
 def sense_relative(draw: Draw) -> list[Clause]:
+    """The homograph with a relative clause: *Anna found the bank that the clerk closed.*"""
     cues = _Cues(draw)
     barred = frozenset({"di", "st", "governs"})
     outer = Clause(draw.key(), verb=cues.draw("verbs", barred), tense="past", subject=draw.subject(("adult",)))
@@ -255,17 +261,19 @@ def sense_relative(draw: Draw) -> list[Clause]:
 
 @phenomenon
 def sense_reported(draw: Draw) -> list[Clause]:
+    """The homograph in a reported clause: *Anna said that the clerk closed the bank.*"""
     cues = _Cues(draw)
     verb = draw.concept(tuple(v for v in verbs_of(("say",)) if "future" not in v.kinds))
     clause = Clause(draw.key(), subject=person(draw), verb=verb, tense="past" if verb.id == "say" else "present")
-    (clause.content,) = _timed(draw, _event(draw, cues), 0.3)
+    (clause.content,) = _with_time(draw, _homograph_event(draw, cues), 0.3)
     clause.content.time_first = False
     return [clause]
 
 
 @phenomenon
 def sense_because(draw: Draw) -> list[Clause]:
-    reason = _event(draw, _Cues(draw))
+    """The homograph in a reason: *Anna slept because the clerk closed the bank.*"""
+    reason = _homograph_event(draw, _Cues(draw))
     clause = draw.event(("intr", "go"), "past", person(draw), extras=0.0)
     clause.subordinate = Subordinate(draw.key(), "because", reason)
     return [clause]
@@ -273,8 +281,9 @@ def sense_because(draw: Draw) -> list[Clause]:
 
 @phenomenon
 def sense_when(draw: Draw) -> list[Clause]:
+    """The homograph beside a *when*-clause: *The clerk closed the bank when Anna arrived.*"""
     cues = _Cues(draw)
-    clause = _event(draw, cues)
+    clause = _homograph_event(draw, cues)
     clause.tense = "past"
     event = draw.event(("go",), "past", draw.subject(("adult",), pronouns=False), extras=0.0)
     clause.subordinate = Subordinate(draw.key(), "when", event, first=draw.chance(0.6))
@@ -283,8 +292,9 @@ def sense_when(draw: Draw) -> list[Clause]:
 
 @phenomenon
 def sense_condition(draw: Draw) -> list[Clause]:
+    """The homograph beside an *if*-clause: *If Anna arrives, the clerk will close the bank.*"""
     cues = _Cues(draw)
-    clause = _event(draw, cues)
+    clause = _homograph_event(draw, cues)
     clause.tense = "future"
     event = draw.event(("go",), "condition", draw.subject(("adult",), pronouns=False), extras=0.0)
     clause.subordinate = Subordinate(draw.key(), "if", event, first=True)
@@ -293,6 +303,7 @@ def sense_condition(draw: Draw) -> list[Clause]:
 
 @phenomenon
 def ordinary(draw: Draw) -> list[Clause]:
+    """A sentence without a homograph, by a construction of the general mixture."""
     return CONSTRUCTIONS[draw.pick(_ORDINARY)](draw)
 
 
@@ -310,26 +321,27 @@ def idioms() -> tuple[Idiom, ...]:
     >>> idioms()[0].name, idioms()[0].meant_verb.id
     ('kick the bucket', 'die')
     """
-    return tuple(_idiom(name, entry) for name, entry in data("idioms")["idioms"].items())
+    return tuple(_read_idiom(name, entry) for name, entry in data("idioms")["idioms"].items())
 
 
 @cache
 def literal_verbs() -> dict[Lexeme, tuple[Lexeme, ...]]:
-    """Verbs and what is done to them in regular text (``literal`` in ``data/idioms.yaml``)."""
+    """Verbs with the objects that they have in regular text (``literal`` in ``data/idioms.yaml``)."""
     rows = data("idioms")["literal"]["verbs"].items()
     return {find_lexeme(verb, VERBAL): tuple(find_lexeme(noun, NOMINAL) for noun in nouns) for verb, nouns in rows}
 
 
 @cache
-def literal_ends() -> tuple[Lexeme, ...]:
-    """Verbs without an object in regular text: meanings of idioms."""
+def literal_intransitives() -> tuple[Lexeme, ...]:
+    """Verbs without an object in regular text, such as *die*, which idioms mean."""
     return tuple(find_lexeme(verb, VERBAL) for verb in data("idioms")["literal"]["ends"])
 
 
-def _idiom(name: str, entry: dict[str, Any]) -> Idiom:
+def _read_idiom(name: str, entry: dict[str, Any]) -> Idiom:
+    """An idiom from its *entry* in ``data/idioms.yaml``."""
     meaning = entry["meaning"]
-    phrase = _noun(entry["be"] if "be" in entry else entry["object"])
-    meant: Any = _noun(meaning) if "be" in entry else meaning.get("object")
+    phrase = _read_noun(entry["be"] if "be" in entry else entry["object"])
+    meant: Any = _read_noun(meaning) if "be" in entry else meaning.get("object")
     return Idiom(
         name=name,
         pairs=entry["pairs"],
@@ -338,23 +350,24 @@ def _idiom(name: str, entry: dict[str, Any]) -> Idiom:
         recipient=entry.get("recipient", False),
         of=tuple(find_lexeme(noun, NOMINAL) for noun in entry.get("of", ())),
         meant_verb=find_lexeme(meaning["verb"], VERBAL) if "verb" in meaning else None,
-        meant=_noun(meant) if isinstance(meant, dict) else meant,
+        meant=_read_noun(meant) if isinstance(meant, dict) else meant,
     )
 
 
-def _noun(entry: dict[str, Any]) -> IdiomNoun:
+def _read_noun(entry: dict[str, Any]) -> IdiomNoun:
+    """A noun of an idiom, with determiner, number and adjective, from its *entry* in ``data/idioms.yaml``."""
     adjective = find_lexeme(entry["adjective"], ("adjectives",)) if "adjective" in entry else None
     noun = find_lexeme(entry["noun"], NOMINAL)
     return IdiomNoun(noun, entry.get("determiner", "definite"), entry.get("plural", False), adjective)
 
 
 def phrase_of(noun: IdiomNoun, key: int, determiner: Determiner) -> Phrase:
-    """The phrase of *noun*, under the address *key*."""
+    """A phrase of the idiom's *noun*, with the address *key*."""
     return Phrase(key, noun.noun, determiner, noun.plural, adjective=noun.adjective, female="female" in noun.noun.kinds)
 
 
 def clauses_of(clause: Clause | None) -> Iterator[Clause]:
-    """A clause and those inside it, relative ones aside, which hold no idiom."""
+    """*clause* and its dependent clauses, except relative ones, which hold no idiom."""
     if clause is not None:
         yield clause
         subordinate = clause.subordinate.clause if clause.subordinate is not None else None
@@ -362,18 +375,18 @@ def clauses_of(clause: Clause | None) -> Iterator[Clause]:
             yield from clauses_of(inner)
 
 
-def figurative(clause: Clause) -> Clause:
-    """*clause* with each idiom replaced by its meaning: what every language but English says.
+def with_idioms_explained(clause: Clause) -> Clause:
+    """*clause* with each idiom replaced by its meaning, which all languages but English express.
 
     Addresses do not change, so that what English and its translation have in common stays aligned.
     """
     changes: dict[str, Any] = {
-        name: figurative(inner)
+        name: with_idioms_explained(inner)
         for name in ("infinitive", "purpose", "content", "conjunct")
         if (inner := getattr(clause, name)) is not None
     }
     if clause.subordinate is not None:
-        changes["subordinate"] = replace(clause.subordinate, clause=figurative(clause.subordinate.clause))
+        changes["subordinate"] = replace(clause.subordinate, clause=with_idioms_explained(clause.subordinate.clause))
     idiom = clause.idiom
     if idiom is None:
         return replace(clause, **changes) if changes else clause
@@ -392,8 +405,8 @@ def figurative(clause: Clause) -> Clause:
     return replace(clause, **changes)
 
 
-def idiom_places(clause: Clause, addresses: list[tuple[int, ...]]) -> tuple[int, ...]:
-    """The tokens of the English sentence that are words of the clause's idiom, someone's and something aside.
+def idiom_tokens(clause: Clause, addresses: list[tuple[int, ...]]) -> tuple[int, ...]:
+    """Indices of the English tokens that belong to the clause's idiom, without the *someone* or *something* in it.
 
     The article of a noun phrase that something is said to be is none of them: *a* white elephant.
     """
@@ -404,8 +417,8 @@ def idiom_places(clause: Clause, addresses: list[tuple[int, ...]]) -> tuple[int,
     return tuple(place for place, keys in enumerate(addresses) if wanted.intersection(keys))
 
 
-def tied(clause: Clause, addresses: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The addresses of an English sentence, its idiom tied together where its meaning is fewer words.
+def with_idiom_aligned(clause: Clause, addresses: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The addresses of English tokens, all words of the idiom with that of its meaning if this is a single word.
 
     So *the* and *bucket* of *kick the bucket* are aligned, as *kick* is, with *sterben*.
     """
@@ -417,7 +430,7 @@ def tied(clause: Clause, addresses: list[tuple[int, ...]]) -> list[tuple[int, ..
         whole = clause.class_.key
     elif isinstance(idiom.meant, IdiomNoun):
         return addresses
-    places = set(idiom_places(clause, addresses))
+    places = set(idiom_tokens(clause, addresses))
     return [(*keys, whole) if place in places and whole not in keys else keys for place, keys in enumerate(addresses)]
 
 
@@ -432,8 +445,8 @@ Context = Callable[[Draw, _Event], list[Clause]]
 _LITERAL_CLASSES = ("elephant", "horse", "cheese", "cake", "lamp", "book", "bicycle", "flower", "hat")
 
 
-def idiomatic(idiom: Idiom) -> _Event:
-    """An event that *idiom* describes."""
+def event_of_idiom(idiom: Idiom) -> _Event:
+    """A function that draws a clause with *idiom*, given a subject and a tense."""
 
     def event(draw: Draw, subject: Phrase | None, tense: Tense) -> Clause:
         if idiom.verb is None:
@@ -444,7 +457,7 @@ def idiomatic(idiom: Idiom) -> _Event:
         determiner = idiom.phrase.determiner
         if determiner in ("own", "reflexive"):
             clause.object = phrase_of(idiom.phrase, draw.key(), "own")
-            clause.object.possessor = _other(draw) if determiner == "own" else _oneself(draw, clause.subject)
+            clause.object.possessor = _random_owner(draw) if determiner == "own" else _as_pronoun(draw, clause.subject)
             clause.object.reflexive = determiner == "reflexive"
         else:
             indefinite = determiner == "indefinite"
@@ -457,6 +470,7 @@ def idiomatic(idiom: Idiom) -> _Event:
 
 
 def _idiom_as_class(draw: Draw, idiom: Idiom) -> Clause:
+    """A clause with a noun idiom as its predicate: *This gift is a white elephant*."""
     noun = draw.concept(idiom.of)
     subject = Phrase(draw.key(), noun, draw.pick(("definite", "this", "that")), female="female" in noun.kinds)
     draw.qualify(subject, 0.3)
@@ -464,50 +478,53 @@ def _idiom_as_class(draw: Draw, idiom: Idiom) -> Clause:
     return Clause(draw.key(), subject=subject, class_=phrase, tense="present", idiom=idiom)
 
 
-def _other(draw: Draw) -> Phrase:
-    """Someone: a name or a noun."""
+def _random_owner(draw: Draw) -> Phrase:
+    """Someone who owns something: a name or a noun."""
     return draw.name() if draw.chance(0.5) else draw.noun(("work",), 0.2)
 
 
-def _oneself(draw: Draw, subject: Phrase) -> Phrase:
+def _as_pronoun(draw: Draw, subject: Phrase) -> Phrase:
+    """A pronoun for *subject*, as owner in *his bags*."""
     return Phrase(draw.key(), person=subject.agreement, female=subject.female)
 
 
-def _literal(draw: Draw, subject: Phrase | None, tense: Tense) -> Clause:
-    """An event that is meant as it is said."""
+def _literal_event(draw: Draw, subject: Phrase | None, tense: Tense) -> Clause:
+    """A clause with words of idioms in their literal sense: *Paul painted the bucket*."""
     verb = draw.pick(tuple(literal_verbs()))
     draw.concepts.append(verb)
     clause = Clause(draw.key(), verb=verb, tense="present" if "st" in verb.kinds else tense)
     clause.subject = subject or draw.subject(("person",))
-    clause.object = _thing(draw, draw.concept(literal_verbs()[verb]))
+    clause.object = _random_phrase_of(draw, draw.concept(literal_verbs()[verb]))
     if "di" in verb.kinds:
         clause.recipient = draw.recipient()
     return clause
 
 
-def _thing(draw: Draw, noun: Lexeme) -> Phrase:
+def _random_phrase_of(draw: Draw, noun: Lexeme) -> Phrase:
+    """A phrase of *noun* with a random determiner, number and adjective."""
     phrase = Phrase(draw.key(), noun, "definite", female="female" in noun.kinds)
     draw.qualify(phrase, 0.3)
     way, mass = draw.uniform(), "mass" in noun.kinds
     if "limb" in noun.kinds:
-        phrase.determiner, phrase.possessor = "own", _other(draw)
+        phrase.determiner, phrase.possessor = "own", _random_owner(draw)
     elif way < 0.25 and not mass:
         phrase.determiner = "indefinite"
     elif way < 0.4:
         phrase.determiner = draw.pick(("this", "that"))
     elif way < 0.55:
-        phrase.determiner, phrase.possessor = "own", _other(draw)
+        phrase.determiner, phrase.possessor = "own", _random_owner(draw)
     elif way < 0.7 and not mass:
         phrase.plural = True
     return phrase
 
 
-def _tense(draw: Draw) -> Tense:
+def _random_tense(draw: Draw) -> Tense:
+    """Past or, less often, future."""
     return draw.pick(("past", "past", "past", "future"))
 
 
 def _timed_idiom(draw: Draw, clause: Clause) -> Clause:
-    """*clause* with the adverbials that its tense asks for or allows."""
+    """*clause* with the time and place that its tense requires or allows."""
     if clause.verb is None or clause.tense == "present":
         return clause
     if clause.tense == "future" or draw.chance(0.6):
@@ -519,10 +536,12 @@ def _timed_idiom(draw: Draw, clause: Clause) -> Clause:
 
 
 def plain(draw: Draw, event: _Event) -> list[Clause]:
-    return [_timed_idiom(draw, event(draw, None, _tense(draw)))]
+    """*event* alone: *She kicked the bucket.*"""
+    return [_timed_idiom(draw, event(draw, None, _random_tense(draw)))]
 
 
 def reported(draw: Draw, event: _Event) -> list[Clause]:
+    """*event* in a reported clause: *Paul says that she kicked the bucket.*"""
     speaker = person(draw)
     verb = draw.concept(tuple(v for v in verbs_of(("say",)) if "future" not in v.kinds))
     clause = Clause(draw.key(), subject=speaker, verb=verb, tense="past" if verb.id == "say" else "present")
@@ -532,6 +551,7 @@ def reported(draw: Draw, event: _Event) -> list[Clause]:
 
 
 def because(draw: Draw, event: _Event) -> list[Clause]:
+    """*event* as a reason: *Paul travelled because she kicked the bucket.*"""
     clause = draw.event(("go", "intr"), "past", person(draw), extras=0.0)
     reason = event(draw, draw.subject(("person",), pronouns=False), "past")
     clause.subordinate = Subordinate(draw.key(), "because", reason)
@@ -539,6 +559,7 @@ def because(draw: Draw, event: _Event) -> list[Clause]:
 
 
 def when(draw: Draw, event: _Event) -> list[Clause]:
+    """*event* at the time of an arrival: *She kicked the bucket when Paul arrived.*"""
     clause = event(draw, None, "past")
     arrival = draw.event(("go",), "past", draw.subject(("person",), pronouns=False), extras=0.0)
     clause.subordinate = Subordinate(draw.key(), "when", arrival, first=draw.chance(0.5))
@@ -546,6 +567,7 @@ def when(draw: Draw, event: _Event) -> list[Clause]:
 
 
 def wanted(draw: Draw, event: _Event) -> list[Clause]:
+    """*event* as an intention: *She wants to kick the bucket.*"""
     verb = draw.concept(verbs_of(("inf",), ("want", "promise", "decide", "hope", "try")))
     subject = draw.subject(("person",))
     clause = Clause(draw.key(), subject=subject, verb=verb, tense="present" if "present" in verb.kinds else "past")
@@ -557,7 +579,8 @@ def wanted(draw: Draw, event: _Event) -> list[Clause]:
 
 
 def negated(draw: Draw, event: _Event) -> list[Clause]:
-    clause = _timed_idiom(draw, event(draw, None, _tense(draw)))
+    """*event* in a negation: *She did not kick the bucket.*"""
+    clause = _timed_idiom(draw, event(draw, None, _random_tense(draw)))
     clause.negative = True
     return [clause]
 
@@ -577,23 +600,23 @@ _OF_NOUNS = ("plain", "reported")
 
 
 def contexts_of(idiom: Idiom) -> tuple[str, ...]:
-    """The contexts in which *idiom* can occur."""
+    """The names of the contexts (`CONTEXTS`) in which *idiom* can occur."""
     return _OF_NOUNS if idiom.verb is None else tuple(CONTEXTS)
 
 
-def _literally(context: Context) -> Construction:
-    """Regular text in a context of idioms."""
-    return lambda draw: context(draw, _literal)
+def _literal_text_in(context: Context) -> Construction:
+    """A construction of literal text in a context of idioms."""
+    return lambda draw: context(draw, _literal_event)
 
 
 PHENOMENA |= {
-    f"literal_{'event' if name == 'plain' else name}": _literally(context) for name, context in CONTEXTS.items()
+    f"literal_{'event' if name == 'plain' else name}": _literal_text_in(context) for name, context in CONTEXTS.items()
 }
 
 
 @phenomenon
 def literal_class(draw: Draw) -> list[Clause]:
-    """The gift is a small elephant."""
+    """*The gift is a small elephant*, literally."""
     subject = Phrase(draw.key(), draw.concept([find_lexeme("gift", ("nouns",))]), draw.pick(("this", "that")))
     if draw.chance(0.5):
         subject.determiner, subject.possessor = "own", draw.name()
@@ -607,12 +630,14 @@ def literal_class(draw: Draw) -> list[Clause]:
 
 
 def _verb_of_saying(draw: Draw) -> Lexeme:
+    """The verb *say*."""
     return draw.concept([find_lexeme("say", ("verbs",))])
 
 
 @phenomenon
 def literal_end(draw: Draw) -> list[Clause]:
-    verb = draw.concept(literal_ends())
+    """A verb that idioms mean, in a random context: *Paul says that she died.*"""
+    verb = draw.concept(literal_intransitives())
 
     def event(draw: Draw, subject: Phrase | None, tense: Tense) -> Clause:
         return Clause(draw.key(), verb=verb, tense=tense, subject=subject or draw.subject(("person",)))

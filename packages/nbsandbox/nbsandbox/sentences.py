@@ -44,12 +44,12 @@ class Sentence:
 
     @cached_property
     def text(self) -> str:
-        """Running text."""
+        """The sentence as running text."""
         return "".join(token + " " * space for token, space in zip(self.tokens, self.spaces, strict=True)).strip()
 
     @property
     def joined(self) -> str:
-        """The tokens, separated by spaces in languages that write them."""
+        """The tokens, with spaces between them in languages that write spaces."""
         return ("" if self.lang in UNSPACED else " ").join(self.tokens)
 
 
@@ -74,7 +74,7 @@ class Text:
 
     @cached_property
     def text(self) -> str:
-        """Running text."""
+        """The sentences as running text."""
         return ("" if self.lang in UNSPACED else " ").join(sentence.text for sentence in self.sentences)
 
 

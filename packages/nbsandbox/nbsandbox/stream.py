@@ -21,12 +21,12 @@ from nbsandbox.phenomena import (
     PHENOMENA,
     clauses_of,
     contexts_of,
-    figurative,
-    idiom_places,
-    idiomatic,
+    event_of_idiom,
+    idiom_tokens,
     idioms,
     sense_name,
-    tied,
+    with_idiom_aligned,
+    with_idioms_explained,
 )
 from nbsandbox.seeding import address
 from nbsandbox.sentences import Pair, Text, sentence_key
@@ -49,7 +49,8 @@ def mixtures() -> dict[str, Any]:
 
 
 @cache
-def _weights(mixture: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
+def _cumulative_weights(mixture: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """The names of the mixture's constructions, and their weights added up."""
     if mixture not in mixtures():
         raise UnknownNameError("sandbox mixture", mixture, mixtures())
     weights = mixtures()[mixture]["weights"]
@@ -57,7 +58,7 @@ def _weights(mixture: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
 
 
 def part_of(clauses: list[Clause]) -> int:
-    """Which of eight parts a meaning belongs to: decided by its content words alone.
+    """The number of the part (0 to 7) that a meaning belongs to, decided by its content words alone.
 
     The English words decide, in no order, so that neither a sentence nor another sentence of the same
     words (its negation, its past) is found in two splits.
@@ -67,10 +68,10 @@ def part_of(clauses: list[Clause]) -> int:
 
 
 def meaning(mixture: str, split: str, index: int) -> tuple[str, list[Clause]]:
-    """Construction and clauses at place *index* of a split, the same for every language."""
+    """The construction's name and the clauses of the pair at place *index* of a split, the same for every language."""
     if split not in SPLITS:
         raise UnknownNameError("sandbox split", split, SPLITS)
-    names, limits = _weights(mixture)
+    names, limits = _cumulative_weights(mixture)
     version = mixtures()[mixture]["version"]
     numerals = mixtures()[mixture].get("numerals", {}).get(split)
     seed = address(VERSION, mixture, version, split, index)
@@ -119,13 +120,13 @@ def gold_senses(pair: Pair) -> tuple[GoldSense, ...]:
     >>> [pair.source.tokens[gold.token] in (gold.word, gold.word + "s", gold.word + "es") for gold in gold_senses(pair)]
     [True]
     """
-    split, index = _place(pair, "homographs")
+    split, index = _split_and_index(pair, "homographs")
     note, clauses = meaning("homographs", split, index)
     found = []
     start = 0
     for clause in clauses:
         sentence, addresses = grammar("en").sentence(clause)
-        senses = dict(_homographs(clause))
+        senses = dict(_senses_in(clause))
         for place, keys in enumerate(addresses):
             for noun in (senses[key] for key in keys if key in senses):
                 word = noun.cells["en"].partition(",")[0]
@@ -134,8 +135,8 @@ def gold_senses(pair: Pair) -> tuple[GoldSense, ...]:
     return tuple(found)
 
 
-def _homographs(clause: Clause) -> Iterator[tuple[int, Lexeme]]:
-    """The address and the sense of each homograph."""
+def _senses_in(clause: Clause) -> Iterator[tuple[int, Lexeme]]:
+    """The address and the sense of each homograph in *clause*."""
     for inner in clauses_of(clause):
         for phrase in (inner.subject, inner.object):
             if phrase is not None and phrase.noun is not None and "homograph" in phrase.noun.kinds:
@@ -153,17 +154,17 @@ def gold_idiom(pair: Pair) -> GoldIdiom:
     >>> gold_idiom(pair).idiom, [pair.source.text[start:end][-10:] for start, end in gold_idiom(pair).spans]
     ('kick the bucket', ['the bucket'])
     """
-    split, index = _place(pair, "idioms")
+    split, index = _split_and_index(pair, "idioms")
     if split not in IDIOM_SPLITS:
         raise SandboxError(f"pair {pair.id} is regular text; idioms are in the splits {', '.join(IDIOM_SPLITS)}")
     dealt = idiom_sentences(split)[index]
     _, addresses = grammar("en").sentence(dealt.clause)
-    places = idiom_places(dealt.idiomatic, addresses)
-    return GoldIdiom(dealt.idiom.name, places, _spans(pair.source, places))
+    places = idiom_tokens(dealt.idiomatic, addresses)
+    return GoldIdiom(dealt.idiom.name, places, _character_spans(pair.source, places))
 
 
-def _place(pair: Pair, mixture: str) -> tuple[str, int]:
-    """Split and index of a pair of *mixture* whose source is English."""
+def _split_and_index(pair: Pair, mixture: str) -> tuple[str, int]:
+    """Split and index from the id of a pair of *mixture*; its source must be English."""
     parts = pair.id.split("/")
     if parts[0] != mixture or len(parts) != 3:
         raise SandboxError(f"pair {pair.id} is not in the sandbox's mixture '{mixture}'")
@@ -172,8 +173,8 @@ def _place(pair: Pair, mixture: str) -> tuple[str, int]:
     return parts[1], int(parts[2])
 
 
-def _spans(text: Text, places: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    """Ranges of characters of *text*, of one sentence, one for each run of neighbouring tokens."""
+def _character_spans(text: Text, places: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """Start and end in *text*, of one sentence, of each run of neighbouring tokens among *places*."""
     (sentence,) = text.sentences
     starts, position = [], 0
     for token, space in zip(sentence.tokens, sentence.spaces, strict=True):
@@ -226,12 +227,13 @@ def idiom_sentences(split: str, mixture: str = "idioms") -> tuple[DealtSentence,
     places = [(idiom, place) for idiom in idioms() for place in range(idiom.pairs)]
     chosen = [row for row in places if row[1] % 2 == (0 if split == IDIOM_SPLITS[1] else 1)]
     chosen.sort(key=lambda row: address(VERSION, mixture, "order", row[0].name, row[1]))
-    drawn = {idiom: _drawn(idiom, mixture) for idiom in idioms()}
+    drawn = {idiom: _draw_sentences(idiom, mixture) for idiom in idioms()}
     return tuple(drawn[idiom][place] for idiom, place in chosen)
 
 
 @cache
-def _drawn(idiom: Idiom, mixture: str) -> tuple[DealtSentence, ...]:
+def _draw_sentences(idiom: Idiom, mixture: str) -> tuple[DealtSentence, ...]:
+    """The different sentences of *idiom*, each in a random context."""
     settings = mixtures()[mixture]
     weights = {context: settings["contexts"][context] for context in contexts_of(idiom)}
     found: dict[str, DealtSentence] = {}
@@ -240,7 +242,7 @@ def _drawn(idiom: Idiom, mixture: str) -> tuple[DealtSentence, ...]:
         while len(found) == place:
             draw = Draw(seed)
             context = draw.weighted(tuple(weights), tuple(weights.values()))
-            (clause,) = CONTEXTS[context](draw, idiomatic(idiom))
+            (clause,) = CONTEXTS[context](draw, event_of_idiom(idiom))
             key = sentence_key(grammar("en").sentence(clause)[0].text)
             found.setdefault(key, DealtSentence(idiom, context, clause, key))
             seed += 1  # where the sentence is there already: draw the next one
@@ -260,7 +262,7 @@ def pairs(
     mixture: str = "general",
     start: int = 0,
 ) -> Iterator[Pair]:
-    """Stream *n* sentence pairs of a split, from place *start* on (None: without end).
+    """Stream *n* sentence pairs of a split, from place *start* on (None: unbounded).
 
     The pair at place i is a function of (`VERSION`, *mixture*, *split*, i) and the two languages alone: it does not
     depend on *n* or *start*, and the same i has the same meaning in all languages. No English sentence is in two
@@ -278,43 +280,45 @@ def pairs(
     >>> [p.id for p in pairs("de", "ja", n=2, split="dev", start=5)]
     ['general/dev/5', 'general/dev/6']
     """
-    _check(src, tgt, split, mixture)
+    _check_request(src, tgt, split, mixture)
     if start < 0 or (n is not None and n < 0):
         raise SandboxError(f"sandbox pairs: n={n} and start={start} must not be negative")
-    return _stream(src, tgt, n, split, mixture, start)
+    return _stream_pairs(src, tgt, n, split, mixture, start)
 
 
-def _stream(src: str, tgt: str, n: int | None, split: str, mixture: str, start: int) -> Iterator[Pair]:
+def _stream_pairs(src: str, tgt: str, n: int | None, split: str, mixture: str, start: int) -> Iterator[Pair]:
+    """Pairs as `pairs` gives them, without its checks."""
     split = _ALIASES.get(split, split)
     if split in IDIOM_SPLITS:
-        yield from _idiomatic(src, tgt, n, split, mixture, start)
+        yield from _stream_idioms(src, tgt, n, split, mixture, start)
         return
     for index in count(start) if n is None else range(start, start + n):
         construction, clauses = meaning(mixture, split, index)
-        source, source_keys = _text(clauses, src)
-        target, target_keys = _text(clauses, tgt)
+        source, source_keys = _realise_text(clauses, src)
+        target, target_keys = _realise_text(clauses, tgt)
         yield Pair(f"{mixture}/{split}/{index}", source, target, _align(source_keys, target_keys), construction)
 
 
-def _idiomatic(src: str, tgt: str, n: int | None, split: str, mixture: str, start: int) -> Iterator[Pair]:
+def _stream_idioms(src: str, tgt: str, n: int | None, split: str, mixture: str, start: int) -> Iterator[Pair]:
+    """Pairs of idiom-train or idiom-test."""
     stop = None if n is None else start + n
     for index, dealt in enumerate(idiom_sentences(split, mixture)[start:stop], start):
-        source, source_keys = _realised(dealt, src)
-        target, target_keys = _realised(dealt, tgt)
+        source, source_keys = _realise(dealt, src)
+        target, target_keys = _realise(dealt, tgt)
         note = f"{dealt.context}: {dealt.idiom.name}"
         yield Pair(f"{mixture}/{split}/{index}", source, target, _align(source_keys, target_keys), note)
 
 
-def _realised(dealt: DealtSentence, lang: str) -> tuple[Text, list[tuple[int, ...]]]:
-    """The sentence in *lang*, which says the meaning of the idiom if it is not English, and its tokens' addresses."""
+def _realise(dealt: DealtSentence, lang: str) -> tuple[Text, list[tuple[int, ...]]]:
+    """The text in *lang*, each token’s addresses; idioms are replaced by their meanings except in English."""
     if lang != "en":
-        return _text([figurative(dealt.clause)], lang)
-    text, addresses = _text([dealt.clause], lang)
-    return text, tied(dealt.idiomatic, addresses)
+        return _realise_text([with_idioms_explained(dealt.clause)], lang)
+    text, addresses = _realise_text([dealt.clause], lang)
+    return text, with_idiom_aligned(dealt.idiomatic, addresses)
 
 
-def _text(clauses: list[Clause], lang: str) -> tuple[Text, list[tuple[int, ...]]]:
-    """The text in *lang*, and the addresses of all its tokens."""
+def _realise_text(clauses: list[Clause], lang: str) -> tuple[Text, list[tuple[int, ...]]]:
+    """The text of *clauses* in *lang*, and the addresses of each token."""
     speaks = grammar(lang)
     sentences, addresses = [], []
     for number, clause in enumerate(clauses):
@@ -330,15 +334,15 @@ def _align(source: list[tuple[int, ...]], target: list[tuple[int, ...]]) -> tupl
 
     An auxiliary that has none to meet (*hat* … *gekauft* for *bought*) meets the verb itself.
     """
-    sources, targets = _places(source), _places(target)
+    sources, targets = _tokens_by_address(source), _tokens_by_address(target)
     links = {(s, t) for key, tokens in sources.items() for s in tokens for t in targets.get(key, ())}
-    links |= {(s, t) for key in sources.keys() - targets.keys() for s in sources[key] for t in _verb(targets, key)}
-    links |= {(s, t) for key in targets.keys() - sources.keys() for t in targets[key] for s in _verb(sources, key)}
+    links |= {(s, t) for key in sources.keys() - targets.keys() for s in sources[key] for t in _verb_at(targets, key)}
+    links |= {(s, t) for key in targets.keys() - sources.keys() for t in targets[key] for s in _verb_at(sources, key)}
     return tuple(sorted(links))
 
 
-def _places(addresses: list[tuple[int, ...]]) -> dict[int, list[int]]:
-    """The tokens of each address."""
+def _tokens_by_address(addresses: list[tuple[int, ...]]) -> dict[int, list[int]]:
+    """The tokens that have each address."""
     places: dict[int, list[int]] = {}
     for token, keys in enumerate(addresses):
         for key in keys:
@@ -346,18 +350,18 @@ def _places(addresses: list[tuple[int, ...]]) -> dict[int, list[int]]:
     return places
 
 
-def _verb(places: dict[int, list[int]], key: int) -> list[int]:
-    """The tokens of the verb that *key* is the auxiliary of."""
+def _verb_at(places: dict[int, list[int]], key: int) -> list[int]:
+    """The tokens of the verb if *key* is the address of an auxiliary; none otherwise."""
     return places.get(key - AUX, []) if key % STEP == AUX else []
 
 
 def identity(src: str = "en", tgt: str = "de", *, split: str = "test", mixture: str = "general") -> dict[str, str]:
-    """What a stream's sentences depend on besides their places: part of cache keys.
+    """What the sentences of a stream depend on, besides their places: part of cache keys.
 
     >>> identity("en", "ja")["mixture"]
     'general-1'
     """
-    _check(src, tgt, split, mixture)
+    _check_request(src, tgt, split, mixture)
     return {
         "corpus": "sandbox",
         "version": VERSION,
@@ -368,7 +372,8 @@ def identity(src: str = "en", tgt: str = "de", *, split: str = "test", mixture: 
     }
 
 
-def _check(src: str, tgt: str, split: str, mixture: str) -> None:
+def _check_request(src: str, tgt: str, split: str, mixture: str) -> None:
+    """Raise an error unless languages, split and mixture exist and go together."""
     for lang in (src, tgt):
         if lang not in LANGUAGES:
             raise UnknownNameError("sandbox language", lang, LANGUAGES)
@@ -422,10 +427,11 @@ def idiom_dictionary(src: str, tgt: str) -> dict[str, tuple[str, ...]]:
             if tags[0][source] in _WORDS and tags[0][source] == tags[1][target]:
                 word = pair.source.tokens[source].lower()
                 counts.setdefault(word, Counter())[pair.target.tokens[target].lower()] += 1
-    return {word: _ranked(counts[word]) for word in sorted(counts)}
+    return {word: _frequent_first(counts[word]) for word in sorted(counts)}
 
 
-def _ranked(counts: Counter[str]) -> tuple[str, ...]:
+def _frequent_first(counts: Counter[str]) -> tuple[str, ...]:
+    """The words by frequency, without rare ones."""
     total = counts.total()
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return tuple(word for word, count in ranked if count >= _RARE * total)

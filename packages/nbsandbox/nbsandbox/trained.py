@@ -11,12 +11,12 @@ from pathlib import Path
 
 
 def shipped_folder() -> Path:
-    """The folder of all models; it does not exist where the package was installed without them."""
+    """The folder of all trained models; it does not exist if the package was installed without them."""
     return Path(str(files(__package__) / "models"))
 
 
 def model_folder(name: str, *languages: str) -> Path | None:
-    """The folder of a trained model, None if it is not one of them.
+    """The folder of the trained model *name* for *languages*; None if there is none.
 
     Parameters
     ----------

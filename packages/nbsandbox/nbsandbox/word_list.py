@@ -52,12 +52,12 @@ class WordList:
 
     @property
     def digest(self) -> str:
-        """Digest of the list for store keys."""
+        """A digest of the list, for store keys."""
         rows = sorted((*words, *entry) for words, entry in self.entries.items())
         return hashlib.blake2b(repr(rows).encode(), digest_size=16).hexdigest()
 
     def strength(self, source: str, target: str) -> float:
-        """In [0, 1]. For words not paired in the list: 1 if they are equal, as names are, or have equal digits."""
+        """How strongly two words are linked, in [0, 1]: 1 for words outside the list that are equal, as names are."""
         entry = self.entries.get((source, target))
         if entry is not None:
             return 2 * entry.times / (self._sources[source] + self._targets[target])
@@ -115,6 +115,7 @@ class WordList:
         return tuple(sorted(found))
 
     def _candidates(self, sources: Sequence[str], targets: Sequence[str], threshold: float) -> Iterator[_Candidate]:
+        """Possible links of at least *threshold*, with what decides between them."""
         sources, targets = ([token.casefold() for token in side] for side in (sources, targets))
         for i, source in enumerate(sources):
             for j, target in enumerate(targets):

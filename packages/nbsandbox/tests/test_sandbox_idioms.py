@@ -10,7 +10,7 @@ from sandbox_trees import check_tree
 import nbsandbox as sandbox
 from nbsandbox import SandboxError, UnknownNameError
 from nbsandbox.meaning import STEP, Clause, Phrase, find_lexeme
-from nbsandbox.phenomena import clauses_of, figurative, idioms, literal_verbs, phrase_of
+from nbsandbox.phenomena import clauses_of, idioms, literal_verbs, phrase_of, with_idioms_explained
 from nbsandbox.stream import grammar, meaning, mixtures
 
 TARGETS = [lang for lang in sandbox.LANGUAGES if lang != "en"]
@@ -199,7 +199,7 @@ def word(name: str):
 )
 def test_literal_and_figurative_meaning(lang, idiom, tense, expected):
     clause = idiom_clause(idiom, tense)
-    assert grammar(lang).sentence(clause if lang == "en" else figurative(clause))[0].text == expected
+    assert grammar(lang).sentence(clause if lang == "en" else with_idioms_explained(clause))[0].text == expected
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_an_idiom_as_predicate_in_a_subordinate_clause(lang, expected):
     knows = find_lexeme("realize", ("verbs",))
     clause = Clause(6 * STEP, subject=Phrase(7 * STEP, word("Tom")), verb=knows, tense="present")
     clause.content = idiom_clause("a white elephant", "present")
-    text = grammar(lang).sentence(figurative(clause))[0].text
+    text = grammar(lang).sentence(with_idioms_explained(clause))[0].text
     assert text.endswith(expected)
 
 
