@@ -121,10 +121,10 @@ class Grammar(ABC):
 
     def __init__(self) -> None:
         self.words: dict[str, Any] = data(self.lang)
-        self._fields = {field: self._field(roles) for field, roles in self.words["order"].items()}
+        self._fields = {field: self._field_reader(roles) for field, roles in self.words["order"].items()}
 
-    def _field(self, roles: list[str]) -> tuple[Callable[[Clause], tuple[Any, ...]], list[_Role]]:
-        """What reads off a clause the parts that stand in a field, and for each of them its role."""
+    def _field_reader(self, roles: list[str]) -> tuple[Callable[[Clause], tuple[Any, ...]], list[_Role]]:
+        """A function that gets a field's parts from a clause, and each part's (method, forces, comma before, after)."""
         commas = self.words.get("commas", {})
         parts, roles_of_parts = [], []
         for role in roles:
@@ -140,22 +140,22 @@ class Grammar(ABC):
 
     @abstractmethod
     def decline(self, cell: str) -> Noun:
-        """The forms of a noun from its dictionary cell."""
+        """The inflected forms of a noun, from its cell in the dictionary."""
 
     @abstractmethod
     def conjugate(self, cell: str, options: dict[str, str], flags: list[str]) -> Any:
-        """The forms of a verb from its dictionary cell."""
+        """The inflected forms of a verb, from its cell in the dictionary, split by `governed`."""
 
     @abstractmethod
     def specify(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
-        """Give a noun its determiner and its adjective."""
+        """Add the determiner, number, owner and adjective of *phrase* to *node*, the tree of its noun."""
 
     @abstractmethod
     def clause(self, clause: Clause, absent: Phrase | None = None) -> Node:
-        """A clause; its verb agrees with *absent* where the subject stands outside of it."""
+        """The tree of a clause; its verb agrees with *absent* if the subject stands outside of it."""
 
     def spell(self, nodes: list[Node]) -> None:  # noqa: B027 - most languages have nothing to do
-        """Rules for neighbouring words, applied from left to right."""
+        """Apply spelling rules to neighbouring words, from left to right: *a* becomes *an*, *le* becomes *l'*."""
 
     # --- sentences
 
@@ -167,12 +167,13 @@ class Grammar(ABC):
         return realise(root, self.lang, self._spell_and_space, self.spaced)
 
     def mark_of(self, clause: Clause) -> str:
-        """The final punctuation mark."""
+        """The final punctuation mark of a sentence."""
         if clause.force == "statement":
             return self.stop
         return self.command_mark if clause.force == "command" else self.question_mark
 
     def _spell_and_space(self, nodes: list[Node]) -> None:
+        """Apply `spell`, and remove the space before closing marks and after an apostrophe."""
         self.spell(nodes)
         previous, closing = nodes[0], self.closing
         for node in nodes[1:]:
@@ -181,36 +182,36 @@ class Grammar(ABC):
             previous = node
 
     def main(self, clause: Clause) -> Node:
-        """The tree of a whole sentence, without its final punctuation."""
+        """The tree of a whole sentence, with its coordinated clause but no final punctuation."""
         node = self.clause(clause)
         if clause.conjunct is not None:
             node.after.append(self.conjoined(node, clause, clause.conjunct))
         return node
 
     def conjoined(self, first: Node, clause: Clause, conjunct: Clause) -> Node:
-        """The clause that is coordinated with *clause*, whose tree is *first*."""
+        """The tree of *conjunct* with its conjunction, to be added to *first*, the tree of *clause*."""
         if clause.shared_subject:
             other = self.clause(replace(conjunct, subject=None), clause.subject)
         else:
             other = self.clause(conjunct)
         other.before.insert(0, Node(self.conjunction(clause), "CCONJ", "cc", (conjunct.key + MARK,)))
-        if self.parts_conjuncts(clause):
+        if self.has_comma_before_conjunct(clause):
             other.before.insert(0, self.comma())
         other.deprel = "conj"
         return other
 
     def conjunction(self, clause: Clause) -> str:
-        """The word between coordinated clauses."""
+        """The conjunction between coordinated clauses: *and*, *but*."""
         return self.words["conjunctions"][clause.conjunction]
 
-    def parts_conjuncts(self, clause: Clause) -> bool:
+    def has_comma_before_conjunct(self, clause: Clause) -> bool:
         """Whether a comma stands between coordinated clauses."""
         return clause.conjunction == "but"
 
     # --- words
 
     def comma(self) -> Node:
-        """A comma: it clings to the word before it."""
+        """A node for a comma."""
         return Node(self.comma_mark, "PUNCT", "punct")
 
     def with_commas(self, node: Node, *, before: bool = False, after: bool = False) -> Node:
@@ -223,28 +224,28 @@ class Grammar(ABC):
 
     @cached_property
     def nouns(self) -> dict[str, Noun]:
-        """Every noun and name."""
+        """The forms of every noun and name, by its id."""
         return {lexeme.id: self.decline(lexeme.cells[self.lang]) for lexeme in nominals()}
 
     @cached_property
     def verbs(self) -> dict[str, Any]:
-        """Every verb, in the form that `conjugate` gives it."""
+        """The forms of every verb, as `conjugate` gives them, by its id."""
         return {lexeme.id: self.conjugate(*governed(lexeme, self.lang)) for lexeme in verbals()}
 
     def noun_of(self, phrase: Phrase) -> Noun:
-        """The forms of the noun of a phrase that has one."""
+        """The forms of the noun of *phrase*, which must have one."""
         assert phrase.noun is not None
         return self.nouns[phrase.noun.id]
 
     def verb_of(self, clause: Clause) -> Any:
-        """The forms of the verb of a clause that has one."""
+        """The forms of the verb of *clause*, which must have one."""
         assert clause.verb is not None
         return self.verbs[clause.verb.id]
 
     @cached_property
     def adverbs(self) -> dict[str, tuple[list[tuple[str, str, str]], int]]:
-        """Words (form, UPOS, lemma) of each adverb or adverbial phrase, and the index of its head."""
-        return {lexeme.id: _parse_phrase(lexeme.cells[self.lang]) for lexeme in table("adverbs")}
+        """Each adverb or adverbial phrase by its id: its words (form, UPOS, lemma) and the index of its head."""
+        return {lexeme.id: _adverbial_words(lexeme.cells[self.lang]) for lexeme in table("adverbs")}
 
     def adverbial(self, adverbial: Adverbial) -> Node:
         """The tree of an adverb or a fixed adverbial phrase."""
@@ -267,7 +268,7 @@ class Grammar(ABC):
         return root
 
     def numeral(self, phrase: Phrase) -> Node:
-        """What says how many: the dictionary's word for a small number, or a number written by rule.
+        """The tree of the number in *phrase*: the dictionary's word for a small number, or the number as `written`.
 
         A number of several words is headed by the last of them: *1.2 million*.
         """
@@ -283,32 +284,32 @@ class Grammar(ABC):
         return root
 
     def written(self, amount: Amount) -> str:
-        """The number in this language; a form that the language does not have gives way to a plainer one."""
+        """*amount* as text in this language, in a plainer form if the language does not have its form."""
         form = amount.form if amount.form in forms(self.lang) else _PLAINER[amount.form]
         return write_number(amount.value, self.lang, form)
 
     def auxiliary(self, form: str, lemma: str, key: int, tense: str = "Pres", relation: str = "aux") -> Node:
-        """A finite auxiliary."""
+        """A node for a finite auxiliary."""
         return Node(form, "AUX", relation, (key,), lemma, f"Tense={tense}|VerbForm=Fin")
 
     # --- phrases
 
     def is_female(self, phrase: Phrase) -> bool:
-        """Whether a pronoun of the third person is *she*."""
+        """Whether the pronoun for *phrase* in the third person is *she*."""
         return phrase.female
 
     def pronoun(self, phrase: Phrase, among: str = "pronouns") -> Any:
-        """The row of a table of pronouns (or possessives) for the person of *phrase*."""
+        """The forms of the pronoun for *phrase*, from the table *among* (of pronouns or possessives)."""
         rows, person = self.words[among], phrase.agreement
         female = f"{person}f"
         return rows[female if female in rows and self.is_female(phrase) else str(person)]
 
     def pronoun_case(self, marker: str, case: int) -> int:
-        """Which form of a pronoun stands in *case* after *marker*."""
+        """The index of a pronoun's form in *case* after the preposition or particle *marker*."""
         return case
 
     def phrase(self, phrase: Phrase, relation: str, marker: str = "", case: int | None = None) -> Node:
-        """A noun phrase in *case*, with its preposition or particle, *marker*."""
+        """The tree of a noun phrase in *case*, with its preposition or particle, *marker*."""
         case = self.usual_case if case is None else case
         if phrase.noun is None:
             row = self.pronoun(phrase)
@@ -332,15 +333,16 @@ class Grammar(ABC):
 
     @cache  # noqa: B019 - one grammar a language
     def _features(self, gender: str, plural: bool, case: int) -> str:
+        """A noun's morphological features as in Universal Dependencies: ``Case=Nom|Number=Sing``."""
         values = {"Case": self.cases[case], "Gender": _GENDERS[gender], "Number": "Plur" if plural else "Sing"}
         return "|".join(f"{name}={values[name]}" for name in self.noun_features)
 
     def govern(self, node: Node, marker: str, keys: tuple[int, ...]) -> None:
-        """Put a preposition before the phrase."""
+        """Put the preposition *marker* before the phrase whose tree is *node*."""
         node.before.insert(0, Node(marker, "ADP", "case", keys))
 
     def merge(self, node: Node, marker: str, merged: Callable[[str], str | None], keys: tuple[int, ...]) -> None:
-        """Put a preposition before the phrase, in one word with its article where *merged* has such a word."""
+        """Put a preposition before a phrase, in one word with its article if *merged* has such a word: *zum*."""
         article = node.before[0] if node.before else None
         word = merged(article.form) if article is not None and article.tag == "article" else None
         if article is None or word is None:
@@ -349,25 +351,25 @@ class Grammar(ABC):
             node.before[0] = Node(word, "ADP", "case", keys + article.keys, marker)
 
     def attach(self, node: Node, phrase: Phrase) -> None:
-        """Say where the thing is, and the relative clause."""
+        """Add to *node*, a noun, its place (*the book on the table*) and its relative clause."""
         if phrase.place is not None:
             node.after.append(self.place(phrase.place, "nmod"))
         if phrase.relative is not None:
             node.after.append(self.relative(phrase, phrase.relative))
 
     def coordinate(self, node: Node, other: Phrase, relation: str, marker: str, case: int) -> Node:
-        """*node* and another phrase."""
+        """The tree *node* with another phrase added by *and*."""
         second = self.phrase(other, "conj", self.repeated(marker), case)
         second.before.insert(0, Node(self.words["conjunctions"]["and"], "CCONJ", "cc", (other.key + MARK,)))
         node.after.append(second)
         return node
 
     def repeated(self, marker: str) -> str:
-        """The preposition, where it is said of both of two coordinated phrases."""
+        """The preposition *marker* if it is repeated before the second of two coordinated phrases, else ""."""
         return ""
 
     def relative(self, phrase: Phrase, clause: Clause) -> Node:
-        """A relative clause: a pronoun, and the rest of the clause."""
+        """The tree of a relative clause on *phrase*: its pronoun, and the rest of the clause."""
         form, lemma = self.relative_pronoun(phrase)
         relation = "obj" if phrase.relative_object else "nsubj"
         opening = Node(form, "PRON", relation, (clause.key + MARK,), lemma, "PronType=Rel")
@@ -381,13 +383,13 @@ class Grammar(ABC):
         return word, word
 
     def relative_clause(self, phrase: Phrase, clause: Clause, opening: Node) -> Node:
-        """The clause that *opening*, the pronoun, begins."""
+        """The tree of the relative clause that *opening*, its pronoun, begins."""
         node = self.clause(clause, None if phrase.relative_object else phrase)
         node.before.insert(0, opening)
         return node
 
     def place(self, place: Place, relation: str) -> Node:
-        """A prepositional phrase of place; of several words (*next to*) the first heads the others."""
+        """The tree of a phrase of place; of a preposition of several words (*next to*) the first heads the others."""
         ground = place.ground
         case = self.place_case(place)
         if place.relation == "at":
@@ -403,29 +405,29 @@ class Grammar(ABC):
         return node
 
     def place_case(self, place: Place) -> int | None:
-        """The case of a phrase of place."""
+        """The case (index) of a phrase of place; None for the language's usual case."""
         return None
 
     def participant(self, role: str, phrase: Phrase) -> Node:
-        """*phrase* with the relation, the marker and the case that the table ``roles`` gives its role."""
+        """The tree of *phrase* with the relation, marker and case that the table ``roles`` gives for *role*."""
         return self.phrase(phrase, *self.words["roles"][role])
 
     def determiner(self, form: str, phrase: Phrase, lemma: str = "") -> Node:
-        """An article or a demonstrative."""
+        """A node for an article or a demonstrative."""
         return Node(form, "DET", "det", (phrase.key + DET,), lemma)
 
-    def described(self, form: str, phrase: Phrase, lemma: str = "") -> Node:
-        """A phrase's adjective."""
+    def adjective_node(self, form: str, phrase: Phrase, lemma: str = "") -> Node:
+        """A node for the adjective of *phrase*."""
         return Node(form, "ADJ", "amod", (phrase.key + ADJECTIVE,), lemma, "Degree=Pos")
 
     # --- clauses
 
-    def prepared(self, clause: Clause) -> Clause:
-        """*clause* with *want to* read as a modal where the language has an auxiliary for it."""
-        return modal_of(clause) if "want" in self.words["modals"] else clause
+    def with_modal_want(self, clause: Clause) -> Clause:
+        """*clause* with *want to* as a modal if the language has an auxiliary for it."""
+        return with_want_as_modal(clause) if "want" in self.words["modals"] else clause
 
     def fill(self, clause: Clause, field: str) -> list[Node]:
-        """What *clause* says in a field of the sentence, in the order of the table ``order``."""
+        """The nodes of what *clause* has in *field*, a part of the sentence, in the order of the table ``order``."""
         nodes: list[Node] = []
         read, roles = self._fields[field]
         parts = read(clause)
@@ -438,32 +440,32 @@ class Grammar(ABC):
         return nodes
 
     def dependent(self, clause: Clause, relation: str, words: Sequence[str], key: int) -> Node:
-        """A clause that a conjunction begins."""
+        """The tree of a clause that begins with the conjunction *words*."""
         node = self.clause(clause)
         node.deprel = relation
         node.before.insert(0, fixed(words, "mark", (key + MARK,), "SCONJ"))
         return node
 
     def subordinate(self, subordinate: Subordinate) -> Node:
-        """An adverbial clause."""
+        """The tree of an adverbial clause: *because she was tired*."""
         words = self.words["conjunctions"][subordinate.conjunction]
         return self.dependent(subordinate.clause, "advcl", words, subordinate.key)
 
     def infinitive(self, clause: Clause, relation: str, marker: str = "") -> Node:
-        """A clause that shares its subject."""
+        """The tree of an infinitive clause, whose subject is that of the main clause."""
         raise NotImplementedError
 
     def negation(self, clause: Clause, form: str = "") -> Node:
-        """The negative particle, *form* where there is more than one."""
+        """A node for the negative particle: *form* if the language has several."""
         upos, feats = self.negative
         return Node(form or self.words["not"], upos, "advmod", (clause.key + NEGATION,), feats=feats)
 
     def predicative(self, clause: Clause, quality: Lexeme) -> tuple[str, ...]:
-        """An adjective as it is said of the subject, its lemma and, where it is one word, its comparative."""
+        """An adjective as predicate: its form for the subject, its lemma and, if one word, its comparative."""
         raise NotImplementedError
 
     def predicate(self, clause: Clause) -> Node:
-        """What something is said to be or to be like, without its copula."""
+        """The tree of what the subject is, a noun or an adjective, without its copula."""
         if clause.class_ is not None:
             return self.phrase(clause.class_, "root")
         assert clause.quality is not None
@@ -481,16 +483,17 @@ class Grammar(ABC):
         return head
 
     def compared(self, than: Phrase) -> Node:
-        """What something is more so than."""
+        """The tree of what the subject is compared with: *than the bus*."""
         return self.participant("than", than)
 
     # --- what stands in the fields of a clause, by role
 
     def render_please(self, clause: Clause, please: bool) -> list[Node]:
+        """The word for *please*."""
         return [fixed(self.words["please"], "discourse", (clause.key + PART,), "INTJ")]
 
     def render_question(self, clause: Clause, force: str) -> list[Node]:
-        """The question word, with its preposition or particle."""
+        """The question word, with its preposition or particle; empty for questions without one."""
         if force not in self.words["question"]:
             return []
         word, upos, relation, *markers = self.words["question"][force]
@@ -500,40 +503,49 @@ class Grammar(ABC):
         return [node]
 
     def render_time(self, clause: Clause, time: Adverbial) -> list[Node]:
+        """The adverbial of time."""
         return [self.adverbial(time)]
 
     def render_time_first(self, clause: Clause, time: Adverbial) -> list[Node]:
+        """The adverbial of time if it comes first in the sentence."""
         return [self.adverbial(time)] if clause.time_first else []
 
     def render_time_late(self, clause: Clause, time: Adverbial) -> list[Node]:
+        """The adverbial of time unless it comes first in the sentence."""
         return [] if clause.time_first else [self.adverbial(time)]
 
     def render_frequency(self, clause: Clause, frequency: Adverbial) -> list[Node]:
+        """The adverbial of frequency: *often*, *every day*."""
         return [self.adverbial(frequency)]
 
     def render_frequency_word(self, clause: Clause, frequency: Adverbial) -> list[Node]:
+        """The adverbial of frequency if it is one word: *often*."""
         return [] if "phrase" in frequency.adverb.kinds else [self.adverbial(frequency)]
 
     def render_frequency_phrase(self, clause: Clause, frequency: Adverbial) -> list[Node]:
+        """The adverbial of frequency if it is a phrase: *every day*."""
         return [self.adverbial(frequency)] if "phrase" in frequency.adverb.kinds else []
 
     def render_manner(self, clause: Clause, manner: Adverbial) -> list[Node]:
+        """The adverb of manner."""
         return [self.adverbial(manner)]
 
     def render_subject(self, clause: Clause, subject: Phrase) -> list[Node]:
+        """The subject; empty for a command."""
         if clause.force == "command":
             return []
         return [self.phrase(subject, "nsubj:pass" if clause.passive else "nsubj", case=NOMINATIVE)]
 
     def render_object(self, clause: Clause, thing: Phrase) -> list[Node]:
-        """What something is done to, or by whom where the clause is passive."""
+        """The direct object, or the agent if the clause is passive."""
         return self.render_agent(clause, thing) if clause.passive else [self.direct_object(clause, thing)]
 
     def render_agent(self, clause: Clause, agent: Phrase) -> list[Node]:
+        """The agent of a passive: *by the teacher*."""
         return [self.participant("agent", agent)] if clause.passive else []
 
     def direct_object(self, clause: Clause, thing: Phrase) -> Node:
-        """An object, as the verb governs it."""
+        """The tree of the direct object, with the preposition and the case that the verb governs."""
         verb = self.verb_of(clause)
         if verb.preposition:
             relation = self.governed_object
@@ -544,37 +556,48 @@ class Grammar(ABC):
         return self.phrase(thing, relation, verb.preposition, verb.case)
 
     def render_recipient(self, clause: Clause, recipient: Phrase) -> list[Node]:
+        """The recipient: *to the teacher*."""
         return [self.participant("recipient", recipient)]
 
     def render_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
+        """The goal of a movement: *to the park*."""
         return [self.participant("goal", goal)]
 
     def render_place(self, clause: Clause, place: Place) -> list[Node]:
+        """The phrase of place."""
         return [self.place(place, "obl")]
 
     def render_instrument(self, clause: Clause, instrument: Phrase) -> list[Node]:
+        """The instrument: *with a knife*."""
         return [self.participant("instrument", instrument)]
 
     def render_companion(self, clause: Clause, companion: Phrase) -> list[Node]:
+        """The companion: *with a friend*."""
         return [self.participant("companion", companion)]
 
     def render_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
+        """The infinitive clause that completes the verb: *wants to read a book*."""
         return [self.infinitive(infinitive, "xcomp")]
 
     def render_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
+        """The clause of purpose: *in order to read a book*."""
         return [self.infinitive(purpose, "advcl", self.words["purpose"])]
 
     def render_content(self, clause: Clause, content: Clause) -> list[Node]:
+        """The clause that someone says or thinks: *that Anna read the letter*."""
         return [self.dependent(content, "ccomp", self.words["that"], content.key)]
 
     def render_subordinate_first(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+        """The adverbial clause if it comes first in the sentence."""
         return [self.subordinate(subordinate)] if subordinate.first else []
 
     def render_subordinate_late(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+        """The adverbial clause unless it comes first in the sentence."""
         return [] if subordinate.first else [self.subordinate(subordinate)]
 
 
-def _parse_phrase(cell: str) -> tuple[list[tuple[str, str, str]], int]:
+def _adverbial_words(cell: str) -> tuple[list[tuple[str, str, str]], int]:
+    """The words (form, UPOS, lemma) of an adverbial phrase from its dictionary cell, and the index of its head."""
     words = []
     for word in cell.split():
         form, _, rest = word.partition("/")
@@ -585,16 +608,16 @@ def _parse_phrase(cell: str) -> tuple[list[tuple[str, str, str]], int]:
 
 
 def fixed(words: Sequence[str], deprel: str, keys: tuple[int, ...], upos: str) -> Node:
-    """A fixed expression such as *next to*: the first word heads the others."""
+    """The tree of a fixed expression such as *next to*: the first word heads the others."""
     root = Node(words[0], upos, deprel, keys)
     root.after = [Node(word, upos, "fixed", keys) for word in words[1:]]
     return root
 
 
-def features(cell: str, separator: str = ",") -> tuple[list[str], dict[str, str]]:
-    """The positional parts of a dictionary cell and its ``key=value`` parts.
+def split_cell(cell: str, separator: str = ",") -> tuple[list[str], dict[str, str]]:
+    """Split a dictionary cell into its positional parts and its ``key=value`` parts.
 
-    >>> features("m,Park,Parks,gen=Parks")
+    >>> split_cell("m,Park,Parks,gen=Parks")
     (['m', 'Park', 'Parks'], {'gen': 'Parks'})
     """
     forms, options = [], {}
@@ -608,18 +631,18 @@ def features(cell: str, separator: str = ",") -> tuple[list[str], dict[str, str]
 
 
 def governed(lexeme: Lexeme, lang: str) -> tuple[str, dict[str, str], list[str]]:
-    """A verb's cell as (forms, options, flags): ``"warten,wartet,gewartet +auf.acc"``.
+    """A verb's dictionary cell split into (forms, options, flags), as of ``"warten,wartet,gewartet +auf.acc"``.
 
     >>> governed(table("verbs")[0], "de")[0]
     'schlafen,schläft,geschlafen'
     """
     main, *rest = lexeme.cells[lang].split()
-    flags, options = features(" ".join(rest), " ") if rest else ([], {})
+    flags, options = split_cell(" ".join(rest), " ") if rest else ([], {})
     return main, options, flags
 
 
 def marker_of(flags: Sequence[str], default: str = "") -> str:
-    """The preposition or particle that a verb's flags name.
+    """The preposition or particle among a verb's flags; *default* if there is none.
 
     >>> marker_of(["sein", "+auf.acc"])
     'auf'
@@ -627,8 +650,8 @@ def marker_of(flags: Sequence[str], default: str = "") -> str:
     return next((flag[1:].partition(".")[0] for flag in flags if flag.startswith("+")), default)
 
 
-def modal_of(clause: Clause) -> Clause:
-    """*clause* with "want to" read as a modal of its infinitive, for languages where it is an auxiliary."""
+def with_want_as_modal(clause: Clause) -> Clause:
+    """*clause* with "want to" as a modal of its infinitive, for languages that have an auxiliary for it."""
     inner = clause.infinitive
     if clause.verb is None or clause.verb.id != "want" or inner is None:
         return clause
@@ -637,7 +660,7 @@ def modal_of(clause: Clause) -> Clause:
 
 
 def without_article(phrase: Phrase) -> Phrase:
-    """*phrase* as it is denied: no indefinite article, which some languages say as *no*."""
+    """*phrase* as object of a negation: its indefinite article becomes the determiner "no"."""
     if phrase.determiner == "indefinite":
         phrase = replace(phrase, determiner="no")
     if phrase.coordinated is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from nbsandbox.grammars import Grammar, Noun, features, marker_of, without_article
+from nbsandbox.grammars import Grammar, Noun, marker_of, split_cell, without_article
 from nbsandbox.meaning import (
     AUX,
     CASE,
@@ -52,20 +52,22 @@ class Chinese(Grammar):
     noun_features: ClassVar[tuple[str, ...]] = ()
 
     def decline(self, cell: str) -> Noun:
-        """Word, measure word and the localizer of place of a noun."""
-        forms, options = features(cell)
+        """Word, measure word and localizer (里, …) of a noun, from its dictionary cell."""
+        forms, options = split_cell(cell)
         word, _, measure = forms[0].partition("/")
         return Noun((word,), (word,), location=options.get("loc", "里"), counter=measure)
 
     def conjugate(self, cell: str, options: dict[str, str], flags: list[str]) -> ChineseVerb:
+        """Word, recipient marker and use of 了 of a verb, from its dictionary cell."""
         return ChineseVerb(cell, options.get("iobj", ""), "le" in flags)
 
     # --- phrases
 
     def attach(self, node: Node, phrase: Phrase) -> None:
-        """All that is said of a thing stands before it; see `specify`."""
+        """Nothing: place and relative clause stand before the noun, where `specify` puts them."""
 
     def specify(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
+        """Put relative clause, place, determiner or number, owner and adjective before the noun, in this order."""
         key, before, owner = phrase.key, node.before, phrase.possessor
         if phrase.relative is not None:
             relative = self.clause(replace(phrase.relative, time_first=False), is_relative=True)
@@ -73,7 +75,7 @@ class Chinese(Grammar):
             relative.after.append(Node("的", "PART", "mark:rel", (phrase.relative.key + MARK,)))
             before.append(relative)
         if phrase.place is not None:
-            place = self._located(phrase.place, "nmod", "")
+            place = self._place_phrase(phrase.place, "nmod", "")
             place.after.append(Node("的", "PART", "case"))
             before.append(place)
         match phrase.determiner:
@@ -99,8 +101,8 @@ class Chinese(Grammar):
                 whose.after.append(Node("的", "PART", "case", (owner.key + CASE,)))
                 before.append(whose)
         if phrase.adjective is not None:
-            word, particle = _adjective(phrase.adjective)
-            adjective = self.described(word, phrase)
+            word, particle = _word_and_particle(phrase.adjective)
+            adjective = self.adjective_node(word, phrase)
             if particle:
                 adjective.after.append(Node(particle, "PART", "mark:rel"))
             before.append(adjective)
@@ -113,10 +115,11 @@ class Chinese(Grammar):
         return node
 
     def place(self, place: Place, relation: str) -> Node:
-        """在 … 里: a phrase of place."""
-        return self._located(place, relation, "在")
+        """The tree of a phrase of place: 在 … 里."""
+        return self._place_phrase(place, relation, "在")
 
-    def _located(self, place: Place, relation: str, preposition: str) -> Node:
+    def _place_phrase(self, place: Place, relation: str, preposition: str) -> Node:
+        """The tree of a phrase of place: *preposition* ("" for none), noun, localizer."""
         ground = place.ground
         node = self.phrase(ground, relation, preposition)
         at = place.relation == "at"
@@ -128,20 +131,23 @@ class Chinese(Grammar):
     # --- clauses
 
     def main(self, clause: Clause) -> Node:
+        """The tree of a sentence, with 吗 at the end of a polar question."""
         node = super().main(clause)
         if clause.force == "polar":
             node.after.append(Node("吗", "PART", "discourse:sp", (clause.key + PART,)))
         return node
 
     def conjunction(self, clause: Clause) -> str:
+        """并 if the clauses share their subject, else 但是 (*but*) or 而 (*and*)."""
         return "并" if clause.shared_subject else "但是" if clause.conjunction == "but" else "而"
 
-    def parts_conjuncts(self, clause: Clause) -> bool:
+    def has_comma_before_conjunct(self, clause: Clause) -> bool:
+        """Always: a comma stands between coordinated clauses."""
         return True
 
     def clause(self, clause: Clause, absent: Phrase | None = None, is_relative: bool = False) -> Node:
-        """A clause; a relative one has no 了."""
-        clause = self.prepared(clause)
+        """The tree of a clause; a relative one has no 了."""
+        clause = self.with_modal_want(clause)
         if clause.existing is not None:
             return self._existential(clause, clause.existing)
         if clause.verb is None:
@@ -154,30 +160,35 @@ class Chinese(Grammar):
         return head
 
     def _is_completed(self, clause: Clause) -> bool:
+        """Whether the verb takes 了: a completed event in the past, not the mere verb of another clause."""
         if clause.infinitive is not None:
             return _is_completed(clause) and self.verb_of(clause).is_completed
         return _is_completed(clause) and clause.content is None and clause.purpose is None
 
     def render_please(self, clause: Clause, please: bool) -> list[Node]:
+        """请 (*please*)."""
         return [Node("请", "VERB", "discourse", (clause.key + PART,))]
 
     def render_subordinate_first(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
-        return [self.subordinate(subordinate)] if _leads(subordinate) else []
+        """The adverbial clause if it comes first, as *when* always does."""
+        return [self.subordinate(subordinate)] if _comes_first(subordinate) else []
 
     def render_subordinate_late(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
-        return [] if _leads(subordinate) else [self.subordinate(subordinate)]
+        """The adverbial clause unless it comes first, as *when* always does."""
+        return [] if _comes_first(subordinate) else [self.subordinate(subordinate)]
 
     def render_subordinate_then(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
-        """就 after a condition."""
+        """就 (*then*) after an *if*-clause."""
         then = Node("就", "ADV", "advmod", (subordinate.key + MARK,))
         return [then] if subordinate.conjunction == "if" else []
 
     def render_negation(self, clause: Clause, negative: bool) -> list[Node]:
+        """不, or 没有 in the past."""
         plain = bool(clause.modal) or clause.tense in ("future", "present")
         return [self.negation(clause, "" if plain else "没有")]
 
     def render_tense(self, clause: Clause, tense: str) -> list[Node]:
-        """Modals, the future and what is going on."""
+        """The word before the verb for a modal, the future (会) or an ongoing event (正在)."""
         key = clause.key + AUX
         if clause.modal:
             word = self.words["modals"][clause.modal]
@@ -190,53 +201,65 @@ class Chinese(Grammar):
         return []
 
     def render_companion(self, clause: Clause, companion: Phrase) -> list[Node]:
+        """The companion, followed by 一起 (*together*)."""
         return [*super().render_companion(clause, companion), Node("一起", "ADV", "advmod", (companion.key + CASE,))]
 
     def render_manner(self, clause: Clause, manner: Adverbial) -> list[Node]:
+        """The adverb of manner, followed by 地."""
         node = self.adverbial(manner)
         node.after.append(Node("地", "PART", "mark:adv", (manner.key,)))
         return [node]
 
     def render_recipient_marked(self, clause: Clause, recipient: Phrase) -> list[Node]:
+        """The recipient with its marker (给), if the verb requires one."""
         marker = self._recipient_marker(clause)
         return [self.phrase(recipient, "obl", marker)] if marker else []
 
     def render_recipient_bare(self, clause: Clause, recipient: Phrase) -> list[Node]:
+        """The recipient without a marker, if the verb requires none."""
         return [] if self._recipient_marker(clause) else [self.phrase(recipient, "iobj")]
 
     def _recipient_marker(self, clause: Clause) -> str:
+        """The marker (给) that the verb requires before its recipient, "" for none."""
         return self.verb_of(clause).recipient
 
     def render_object(self, clause: Clause, thing: Phrase) -> list[Node]:
+        """The object, in a negation without measure word, after a bare recipient with a demonstrative."""
         if clause.passive:
             return []
         if clause.negative:
             thing = without_article(thing)  # 没有买苹果: no measure word for what is not there
         if clause.recipient is not None and not self._recipient_marker(clause):
-            thing = _pointed_at(thing)
+            thing = _with_demonstrative(thing)
         return [self.phrase(thing, "obl" if thing.is_duration else "obj")]
 
     def render_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
-        return [self._plain(infinitive, "xcomp")]
+        """The clause that completes the verb, which has no marker."""
+        return [self._unmarked_clause(infinitive, "xcomp")]
 
     def render_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
-        return [self._plain(replace(purpose, tense="past" if _is_completed(clause) else "present"), "advcl")]
+        """The clause of purpose, which has no marker, in the past if the main clause is completed."""
+        return [self._unmarked_clause(replace(purpose, tense="past" if _is_completed(clause) else "present"), "advcl")]
 
     def render_content(self, clause: Clause, content: Clause) -> list[Node]:
-        return [self._plain(replace(content, time_first=False), "ccomp")]
+        """The clause that someone says or thinks, without a conjunction."""
+        return [self._unmarked_clause(replace(content, time_first=False), "ccomp")]
 
-    def _plain(self, clause: Clause, relation: str) -> Node:
+    def _unmarked_clause(self, clause: Clause, relation: str) -> Node:
+        """The tree of a clause without a conjunction, as *relation* to its head."""
         node = self.clause(clause)
         node.deprel = relation
         return node
 
     def subordinate(self, subordinate: Subordinate) -> Node:
+        """The tree of an adverbial clause; a *when*-clause ends in 时."""
         node = super().subordinate(subordinate)
         if subordinate.conjunction == "when":
             node.after.append(Node("时", "PART", "mark", (subordinate.key + MARK,)))
         return node
 
     def _copular(self, clause: Clause) -> Node:
+        """The tree of a clause whose predicate is a noun or colour (with 是) or another adjective (with 很)."""
         key, before = clause.key, self.fill(clause, "subject")
         copula = Node("是", "AUX", "cop", (key + AUX,))
         if clause.class_ is not None:
@@ -246,7 +269,7 @@ class Chinese(Grammar):
         assert clause.quality is not None
         if clause.tense == "past":
             before.append(Node("当时", "NOUN", "obl", (key + AUX,)))
-        word, particle = _adjective(clause.quality)
+        word, particle = _word_and_particle(clause.quality)
         head = Node(word, "ADJ", "root", (key,), feats="Degree=Pos")
         if clause.than is not None:
             than = self.participant("than", clause.than)
@@ -265,33 +288,35 @@ class Chinese(Grammar):
         return head
 
     def _existential(self, clause: Clause, thing: Phrase) -> Node:
+        """The tree of *there is*: 桌子 上 有 书."""
         assert clause.place is not None
         head = Node("有", "VERB", "root", (clause.key,))
-        head.before, head.after = [self._located(clause.place, "obl", "")], [self.phrase(thing, "obj")]
+        head.before, head.after = [self._place_phrase(clause.place, "obl", "")], [self.phrase(thing, "obj")]
         return head
 
 
-def _adjective(adjective: Lexeme) -> tuple[str, str]:
-    """The word, and 的 where it takes it before a noun."""
+def _word_and_particle(adjective: Lexeme) -> tuple[str, str]:
+    """An adjective's word, and 的 if it takes it before a noun, else ""."""
     word, _, particle = adjective.cells["zh"].partition("+")
     return word, particle
 
 
 def _is_completed(clause: Clause) -> bool:
+    """Whether the clause tells of a past event that did happen."""
     return clause.tense == "past" and not (clause.negative or clause.modal)
 
 
-def _leads(subordinate: Subordinate) -> bool:
+def _comes_first(subordinate: Subordinate) -> bool:
     """Whether an adverbial clause comes first; 当 … 时 always does."""
     return subordinate.first or subordinate.conjunction == "when"
 
 
-def _pointed_at(phrase: Phrase) -> Phrase:
-    """*phrase*, which is known, with a demonstrative: it stands right after the recipient."""
+def _with_demonstrative(phrase: Phrase) -> Phrase:
+    """*phrase* with *that* in place of a definite article, as it must have after a bare recipient."""
     if phrase.determiner == "definite" and phrase.place is None and phrase.relative is None:
         phrase = replace(phrase, determiner="that")
     if phrase.coordinated is not None:
-        phrase = replace(phrase, coordinated=_pointed_at(phrase.coordinated))
+        phrase = replace(phrase, coordinated=_with_demonstrative(phrase.coordinated))
     return phrase
 
 
@@ -333,11 +358,12 @@ class JapaneseVerb:
 
     @property
     def lemma(self) -> str:
+        """The dictionary form: 翻訳する."""
         return self.light + self.plain
 
 
 def stems(cell: str) -> JapaneseVerb:
-    """The stems of a verb: 読む5 (five-grade), 食べる1 (one-grade), 翻訳する, 来る.
+    """The stems of a verb from its dictionary cell: 読む5 (five-grade), 食べる1 (one-grade), 翻訳する, 来る.
 
     >>> verb = stems("読む5")
     >>> verb.masu, verb.nai, verb.te, verb.voiced, verb.passive
@@ -362,7 +388,7 @@ _RELATIONS = {"AUX": "aux", "SCONJ": "mark", "ADP": "case"}
 
 
 def tokens(chain: str) -> list[Node]:
-    """The tokens of a chain of endings, each written as form/lemma/UPOS; the last two may be omitted.
+    """Nodes for a chain of endings, each written as form/lemma/UPOS; the last two may be omitted.
 
     >>> [(node.form, node.lemma, node.upos) for node in tokens("まし/ます た")]
     [('まし', 'ます', 'AUX'), ('た', 'た', 'AUX')]
@@ -375,12 +401,12 @@ def tokens(chain: str) -> list[Node]:
 
 
 def te_form(verb: JapaneseVerb) -> Chain:
-    """読ん で."""
+    """The te-form of a verb, as (stem, endings): 読ん で."""
     return verb.te, "で/て/SCONJ" if verb.voiced else "て/て/SCONJ"
 
 
 def dictionary_form(verb: JapaneseVerb) -> Chain:
-    """読む."""
+    """The dictionary form of a verb, as (stem, endings): 読む."""
     return verb.plain, ""
 
 
@@ -392,18 +418,19 @@ class Japanese(Grammar):
     noun_features: ClassVar[tuple[str, ...]] = ()
 
     def decline(self, cell: str) -> Noun:
-        """Word and counter of a noun."""
+        """Word and counter of a noun, from its dictionary cell."""
         word, _, counter = cell.partition("/")
         return Noun((word,), (word,), counter=counter)
 
     def conjugate(self, cell: str, options: dict[str, str], flags: list[str]) -> JapaneseVerb:
+        """Stems, object particle and link to other clauses (と, こと, …) of a verb, from its dictionary cell."""
         link = next((flag for flag in flags if not flag.startswith("+")), "")
         return replace(stems("する" if cell == "たい" else cell), particle=marker_of(flags, "を"), link=link)
 
     # --- phrases
 
     def phrase(self, phrase: Phrase, relation: str, marker: str = "", case: int | None = None) -> Node:
-        """A noun phrase with its particle, which stands after the last of coordinated phrases."""
+        """The tree of a noun phrase; its particle stands after the last of coordinated phrases."""
         if phrase.coordinated is None:
             return super().phrase(phrase, relation, marker, case)
         first = super().phrase(replace(phrase, coordinated=None), "nmod")
@@ -415,13 +442,14 @@ class Japanese(Grammar):
         return node
 
     def govern(self, node: Node, marker: str, keys: tuple[int, ...] = ()) -> None:
-        """Put a particle after the phrase."""
+        """Put the particle *marker* after the phrase whose tree is *node*."""
         node.after.append(Node(marker, "ADP", "case", keys))
 
     def attach(self, node: Node, phrase: Phrase) -> None:
-        """All that is said of a thing stands before it; see `specify`."""
+        """Nothing: place and relative clause stand before the noun, where `specify` puts them."""
 
     def specify(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
+        """Put relative clause, place, determiner or number, owner and adjective before the noun, in this order."""
         before, owner = node.before, phrase.possessor
         if phrase.relative is not None:
             relative = self.clause(phrase.relative, is_polite=False)
@@ -454,7 +482,7 @@ class Japanese(Grammar):
                     before.append(self.phrase(owner, "nmod", "の"))
         if phrase.adjective is not None:
             word, _, suffix = phrase.adjective.cells["ja"].partition("+")
-            adjective = self.described(word, phrase)
+            adjective = self.adjective_node(word, phrase)
             if suffix == "な":
                 adjective.after.append(Node("な", "AUX", "cop", (), "だ"))
             elif suffix:
@@ -462,7 +490,7 @@ class Japanese(Grammar):
             before.append(adjective)
 
     def place(self, place: Place, relation: str, particle: str = "で") -> Node:
-        """公園 で; テーブル の 上 に."""
+        """The tree of a phrase of place: 公園 で; テーブル の 上 に."""
         ground = place.ground
         if place.relation == "at":
             return self.phrase(ground, relation, particle)
@@ -474,7 +502,7 @@ class Japanese(Grammar):
     # --- the verb
 
     def chain(self, clause: Clause, verb: JapaneseVerb, is_polite: bool) -> Chain:
-        """The verb's form in this clause."""
+        """The verb's form for the clause's tense, negation and modality, as (stem, endings)."""
         assert clause.verb is not None
         past, negative, ending = clause.tense == "past", clause.negative, self.words["endings"]
         cell = past + 2 * negative
@@ -507,7 +535,7 @@ class Japanese(Grammar):
         return (te, f"{d}/た") if past else dictionary_form(verb)
 
     def head_of(self, clause: Clause, verb: JapaneseVerb, chain: Chain) -> Node:
-        """The verb with its endings, which say tense, negation and modality."""
+        """The tree of the verb with the endings of *chain*."""
         stem, endings = chain
         head = Node(stem, "VERB", "root", (clause.key,), verb.lemma)
         if verb.light:
@@ -530,6 +558,7 @@ class Japanese(Grammar):
     # --- clauses
 
     def main(self, clause: Clause) -> Node:
+        """The tree of a sentence, with か at the end of a question."""
         if clause.conjunct is not None:
             return self._coordinated(clause, clause.conjunct)
         node = self.clause(clause)
@@ -538,6 +567,7 @@ class Japanese(Grammar):
         return node
 
     def _coordinated(self, clause: Clause, conjunct: Clause) -> Node:
+        """The tree of two coordinated clauses, the first linked by て, its masu-stem or が."""
         verb = self.verb_of(clause)
         alone = replace(clause, conjunct=None)
         if clause.shared_subject:
@@ -556,8 +586,8 @@ class Japanese(Grammar):
     def clause(
         self, clause: Clause, absent: Phrase | None = None, is_polite: bool = True, chain: Chain | None = None
     ) -> Node:
-        """A clause, polite where it is a main one; its verb is in *chain*'s form where that is given."""
-        clause = self.prepared(clause)
+        """The tree of a clause, polite if it is a main one; its verb has the form *chain* if given."""
+        clause = self.with_modal_want(clause)
         if clause.existing is not None:
             return self._existential(clause, clause.existing)
         if clause.verb is None:
@@ -572,12 +602,14 @@ class Japanese(Grammar):
         return head
 
     def _subject(self, clause: Clause, is_polite: bool) -> list[Node]:
+        """The subject with は, in dependent clauses with が; empty for commands and for pronouns that refer back."""
         subject = clause.subject
         if clause.force == "command" or subject is None or (subject.antecedent is not None and subject.noun is None):
             return []
         return [self.phrase(subject, "nsubj", "は" if is_polite else "が")]
 
     def render_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
+        """The clause of purpose, with ため に."""
         node = self._complement(purpose, "advcl", dictionary_form)
         keys = (purpose.key + MARK,)
         node.after.append(Node("ため", "NOUN", "mark", keys))
@@ -585,6 +617,7 @@ class Japanese(Grammar):
         return [node]
 
     def render_object(self, clause: Clause, thing: Phrase) -> list[Node]:
+        """The object with the verb's particle, or the agent if the clause is passive."""
         if clause.passive:
             return self.render_agent(clause, thing)
         particle = self._verb_of(clause).particle
@@ -593,11 +626,12 @@ class Japanese(Grammar):
         return [self.phrase(thing, "obj" if particle == "を" else "obl", particle)]
 
     def render_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
+        """The goal of a movement, with に unless the verb has another particle."""
         particle = self._verb_of(clause).particle
         return [self.phrase(goal, "obl", "に" if particle == "を" else particle)]
 
     def render_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
-        """What one tries, begins, decides: each verb links it in its own way."""
+        """The clause that completes the verb, linked as the verb requires: masu-stem, よう と, こと を."""
         link = self._verb_of(clause).link
         if link == "masu":
             return [self._complement(infinitive, "xcomp", lambda verb: (verb.masu, ""))]
@@ -607,6 +641,7 @@ class Japanese(Grammar):
         return [self._linked(self._complement(infinitive, "xcomp", dictionary_form), link, infinitive)]
 
     def render_content(self, clause: Clause, content: Clause) -> list[Node]:
+        """The clause that someone says or thinks, in plain form, linked as the verb requires."""
         tense = content.tense
         if content.modal and tense == "past":
             tense = "present"  # Japanese keeps the tense of what was said
@@ -615,15 +650,17 @@ class Japanese(Grammar):
         return [self._linked(node, self._verb_of(clause).link, content)]
 
     def _verb_of(self, clause: Clause) -> JapaneseVerb:
+        """The forms of the verb of *clause*, which must have one."""
         return self.verb_of(clause)
 
     def _complement(self, clause: Clause, relation: str, form: Callable[[JapaneseVerb], Chain]) -> Node:
+        """The tree of a plain clause whose verb has *form*, as *relation* to its head."""
         node = self.clause(clause, is_polite=False, chain=form(self._verb_of(clause)))
         node.deprel = relation
         return node
 
     def _linked(self, node: Node, link: str, clause: Clause) -> Node:
-        """*node*, the tree of *clause*, with と, or with a noun such as こと as an object."""
+        """*node*, the tree of *clause*, followed by と, or by a noun such as こと and を."""
         keys = (clause.key + MARK,)
         if link != "と":
             node.after.append(Node(link, "SCONJ", "mark", keys))
@@ -631,6 +668,7 @@ class Japanese(Grammar):
         return node
 
     def render_subordinate(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+        """The adverbial clause, with もし before it (*if*) or its conjunction after it."""
         node = self.clause(subordinate.clause, is_polite=False)
         node.deprel = "advcl"
         keys = (subordinate.key + MARK,)
@@ -642,6 +680,7 @@ class Japanese(Grammar):
         return [node]
 
     def _copular(self, clause: Clause, is_polite: bool) -> Node:
+        """The tree of a clause whose predicate is a noun or an adjective, with its endings."""
         key, before = (clause.key + AUX,), self._subject(clause, is_polite)
         if clause.class_ is not None:
             head = self.phrase(clause.class_, "root")
@@ -676,6 +715,7 @@ class Japanese(Grammar):
         return head
 
     def _existential(self, clause: Clause, thing: Phrase) -> Node:
+        """The tree of *there is*: いる for people and animals, else ある."""
         assert clause.place is not None
         stem, lemma = ("い", "いる") if thing.is_animate else ("あり", "ある")
         head = Node(stem, "VERB", "root", (clause.key,), lemma)

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
 
-from nbsandbox.grammars import NOMINATIVE, Grammar, Noun, features, marker_of
+from nbsandbox.grammars import NOMINATIVE, Grammar, Noun, marker_of, split_cell
 from nbsandbox.meaning import (
     AUX,
     CASE,
@@ -53,7 +53,7 @@ class EnglishVerb:
 
 
 def verb_forms(cell: str) -> dict[str, str]:
-    """Base, present, third person, past, participle and -ing form.
+    """The forms of an English verb by name: base, present, third, past, participle, ing.
 
     >>> verb_forms("carry")["past"], verb_forms("run,ran,run")["ing"], verb_forms("smile")["ing"]
     ('carried', 'running', 'smiling')
@@ -81,21 +81,23 @@ class English(Grammar):
     usual_case = 1
 
     def decline(self, cell: str) -> Noun:
-        """A noun's forms, which have no case, and its preposition of place.
+        """The forms of a noun, which have no case, and its preposition of place, from its dictionary cell.
 
         >>> English().decline("dog").plural[0]
         'dogs'
         """
-        forms, options = features(cell)
+        forms, options = split_cell(cell)
         plural = forms[1] if len(forms) > 1 else forms[0] + "s"
         return Noun((forms[0],) * 2, (plural,) * 2, location=options.get("loc", "in"))
 
     def conjugate(self, cell: str, options: dict[str, str], flags: list[str]) -> EnglishVerb:
+        """Forms, preposition and recipient marker of a verb, from its dictionary cell."""
         return EnglishVerb(verb_forms(cell), marker_of(flags), options.get("iobj", ""))
 
     # --- phrases
 
     def specify(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
+        """Put article, demonstrative, number or owner, and adjective before the noun."""
         before = node.before
         match phrase.determiner:
             case "definite" | "indefinite" | "no":
@@ -110,9 +112,10 @@ class English(Grammar):
             case "own" if phrase.possessor is not None:
                 before.append(self._possessor(phrase.possessor))
         if phrase.adjective is not None:
-            before.append(self.described(features(phrase.adjective.cells["en"])[0][0], phrase))
+            before.append(self.adjective_node(split_cell(phrase.adjective.cells["en"])[0][0], phrase))
 
     def _possessor(self, owner: Phrase) -> Node:
+        """The tree of an owner: *her*, *Anna's*."""
         if owner.noun is None:
             nominative, _, possessive = self.pronoun(owner)
             return Node(possessive, "PRON", "nmod:poss", (owner.key,), nominative, "Poss=Yes")
@@ -122,15 +125,18 @@ class English(Grammar):
         return node
 
     def relative_pronoun(self, phrase: Phrase) -> tuple[str, str]:
+        """*who* for a person as subject, else *that*."""
         word = "who" if phrase.is_person and not phrase.relative_object else "that"
         return word, word
 
     # --- clauses
 
-    def parts_conjuncts(self, clause: Clause) -> bool:
+    def has_comma_before_conjunct(self, clause: Clause) -> bool:
+        """Whether the coordinated clauses have different subjects."""
         return not clause.shared_subject
 
     def clause(self, clause: Clause, absent: Phrase | None = None) -> Node:
+        """The tree of a clause; in questions an auxiliary comes before the subject."""
         subject = clause.subject or absent
         agreement = subject.agreement if subject is not None else THIRD
         if clause.existing is not None:
@@ -154,7 +160,7 @@ class English(Grammar):
         return head
 
     def _auxiliaries(self, clause: Clause, agreement: int) -> tuple[list[Node], str]:
-        """Auxiliaries with negation, and the name of the lexical verb's form."""
+        """Auxiliaries with negation, and the name of the form that the lexical verb has after them."""
         key, be = clause.key + AUX, self.words["be"]
         past = clause.tense == "past"
         if clause.modal:
@@ -174,7 +180,7 @@ class English(Grammar):
         return self._negated(clause, auxiliary), form
 
     def _negated(self, clause: Clause, auxiliary: Node) -> list[Node]:
-        """The auxiliary, and *n't* where the clause is negative."""
+        """The auxiliary, with *n't* or *not* if the clause is negative."""
         if not clause.negative:
             return [auxiliary]
         form = "not"
@@ -184,16 +190,20 @@ class English(Grammar):
         return [auxiliary, Node(form, "PART", "advmod", (clause.key + NEGATION,), "not")]
 
     def render_recipient_first(self, clause: Clause, recipient: Phrase) -> list[Node]:
+        """The recipient before the object, if it has no preposition: *gave her a book*."""
         return [] if self._recipient_marker(clause) else [self.phrase(recipient, "iobj")]
 
     def render_recipient_last(self, clause: Clause, recipient: Phrase) -> list[Node]:
+        """The recipient after the object, if it has a preposition: *explained it to her*."""
         marker = self._recipient_marker(clause)
         return [self.phrase(recipient, "obl", marker)] if marker else []
 
     def _recipient_marker(self, clause: Clause) -> str:
+        """The preposition that the verb requires before its recipient, "" for none."""
         return self.verb_of(clause).recipient
 
     def infinitive(self, clause: Clause, relation: str, marker: str = "to") -> Node:
+        """The tree of an infinitive clause: *to read a book*."""
         base = self.verb_of(clause).forms["base"]
         node = Node(base, "VERB", relation, (clause.key,), feats="VerbForm=Inf")
         node.before.append(Node(marker, "PART", "mark", (clause.key + MARK,)))
@@ -201,6 +211,7 @@ class English(Grammar):
         return node
 
     def _copular(self, clause: Clause, agreement: int) -> Node:
+        """The tree of a clause with *be*: *The house is old*."""
         tense = "past" if clause.tense == "past" else "present"
         form = self.words["be"][tense][agreement]
         copula = self._negated(clause, self.auxiliary(form, "be", clause.key + AUX, tense[:4].capitalize(), "cop"))
@@ -214,10 +225,12 @@ class English(Grammar):
         return head
 
     def predicative(self, clause: Clause, quality: Lexeme) -> tuple[str, ...]:
-        positive, *comparative = features(quality.cells["en"])[0]
+        """The adjective (as form and lemma) and its comparative if it is one word: *old*, *old*, *older*."""
+        positive, *comparative = split_cell(quality.cells["en"])[0]
         return positive, positive, *comparative
 
     def _existential(self, clause: Clause, thing: Phrase) -> Node:
+        """The tree of *there is a book on the table*."""
         form = self.words["be"]["past" if clause.tense == "past" else "present"][thing.agreement]
         head = Node(form, "VERB", "root", (clause.key,), "be", "VerbForm=Fin")
         there = Node("there", "PRON", "expl", (clause.key,))
@@ -226,6 +239,7 @@ class English(Grammar):
         return head
 
     def spell(self, nodes: list[Node]) -> None:
+        """Turn *a* into *an* before a vowel sound."""
         for node, following in pairwise(nodes):
             if node.form == "a" and node.upos == "DET":
                 vowel = following.form[0].lower() in _VOWELS and following.form not in self.words["a_before"]
@@ -239,14 +253,14 @@ ACCUSATIVE, DATIVE, GENITIVE = range(1, 4)
 
 
 def decline(cell: str) -> Noun:
-    """The forms of a noun from its dictionary cell.
+    """The forms of a German noun, from its dictionary cell.
 
     >>> decline("m,Student,Studenten,weak").singular
     ('Student', 'Studenten', 'Studenten', 'Studenten')
     >>> decline("n,Buch,Bücher").singular[3], decline("n,Buch,Bücher").plural[2]
     ('Buches', 'Büchern')
     """
-    forms, options = features(cell)
+    forms, options = split_cell(cell)
     gender, singular = forms[0], forms[1]
     plural = forms[2] if len(forms) > 2 else singular
     if "weak" in forms:
@@ -275,11 +289,12 @@ class GermanVerb:
 
     @property
     def infinitive(self) -> str:
+        """The infinitive with the separable prefix."""
         return self.prefix + self.stem
 
 
 def conjugate(cell: str, options: dict[str, str], flags: list[str]) -> GermanVerb:
-    """A verb from its cell: infinitive, third person, participle.
+    """The forms of a German verb, from its cell: infinitive, third person, participle.
 
     >>> conjugate("auf|machen,macht,aufgemacht", {}, []).present
     ('mache', 'machst', 'macht', 'machen', 'machen')
@@ -313,10 +328,10 @@ class German(Grammar):
 
     @cached_property
     def adjectives(self) -> dict[str, tuple[str, str, str]]:
-        """Predicative form, attributive stem and comparative of each adjective."""
+        """Predicative form, attributive stem and comparative of each adjective, by its id."""
         entries = {}
         for lexeme in table("adjectives"):
-            forms, options = features(lexeme.cells["de"])
+            forms, options = split_cell(lexeme.cells["de"])
             comparative = forms[1] if len(forms) > 1 else forms[0].removesuffix("e") + "er"
             entries[lexeme.id] = (forms[0], options.get("stem", forms[0]), comparative)
         return entries
@@ -324,17 +339,19 @@ class German(Grammar):
     # --- phrases
 
     def is_female(self, phrase: Phrase) -> bool:
+        """Whether a pronoun is *sie*, by the gender of the noun that it refers to."""
         if phrase.antecedent is not None and phrase.antecedent.noun is not None:
             return self.noun_of(phrase.antecedent).gender == "f"
         return phrase.female
 
     def gender(self, phrase: Phrase) -> str:
-        """m, f or n; p for the plural of any gender."""
+        """The gender of *phrase*: m, f or n; p for any plural."""
         if phrase.plural:
             return "p"
         return self.noun_of(phrase).gender if phrase.noun is not None else "m"
 
     def specify(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
+        """Add determiner, number, owner and adjective to a noun, with endings for gender and case."""
         gender, endings, owner = self.gender(phrase), "strong_adjective", phrase.possessor
 
         def ending(row: str) -> str:
@@ -373,31 +390,35 @@ class German(Grammar):
                     endings = "weak_adjective"
         if phrase.adjective is not None:
             predicative, stem, _ = self.adjectives[phrase.adjective.id]
-            node.before.append(self.described(stem.removesuffix("e") + ending(endings), phrase, predicative))
+            node.before.append(self.adjective_node(stem.removesuffix("e") + ending(endings), phrase, predicative))
 
     def _article(self, phrase: Phrase, form: str) -> Node:
-        """The definite article, marked so that a preposition can merge with it."""
+        """A node for the definite article *form*, marked so that a preposition can merge with it."""
         article = self.determiner(form, phrase, "der")
         article.tag = "article"
         return article
 
     def govern(self, node: Node, marker: str, keys: tuple[int, ...]) -> None:
+        """Put a preposition before a phrase, merged with its article where German does: *zum*."""
         self.merge(node, marker, lambda article: self.words["contractions"].get(f"{marker} {article}"), keys)
 
     def place_case(self, place: Place) -> int:
+        """The dative, for a place where something is."""
         return DATIVE
 
     def relative_pronoun(self, phrase: Phrase) -> tuple[str, str]:
+        """The form of *der* for the noun's gender and the pronoun's case."""
         case = ACCUSATIVE if phrase.relative_object else NOMINATIVE
         return self.words["definite"][self.gender(phrase)][case], "der"
 
     def relative_clause(self, phrase: Phrase, clause: Clause, opening: Node) -> Node:
+        """The tree of a relative clause, with the verb at its end."""
         return self._verb_final(clause, opening, phrase.agreement)
 
     # --- clauses
 
-    def cluster(self, clause: Clause, agreement: int, separate: bool) -> tuple[Node, list[Node], list[Node]]:
-        """Lexical verb, finite auxiliary (none where the verb itself is finite), separated prefix.
+    def verb_parts(self, clause: Clause, agreement: int, separate: bool) -> tuple[Node, list[Node], list[Node]]:
+        """Lexical verb, finite auxiliary (none if the verb itself is finite), separated prefix.
 
         *separate* where the finite verb stands second, away from its prefix.
         """
@@ -429,13 +450,13 @@ class German(Grammar):
         return Node(form, "VERB", "root", (clause.key,), verb.infinitive, feats), auxiliary, prefix
 
     def clause(self, clause: Clause, absent: Phrase | None = None) -> Node:
-        """A main clause: finite verb second, or first in polar questions and commands."""
-        clause = self.prepared(clause)
+        """The tree of a main clause: finite verb second, or first in polar questions and commands."""
+        clause = self.with_modal_want(clause)
         subject = clause.subject or absent
         agreement = subject.agreement if subject is not None else THIRD
         if clause.verb is None:
             return self._copular(clause, agreement)
-        head, auxiliary, prefix = self.cluster(clause, agreement, separate=True)
+        head, auxiliary, prefix = self.verb_parts(clause, agreement, separate=True)
         opening, who = self.fill(clause, "opening")[:1], self.fill(clause, "subject")
         if not opening and clause.force == "statement":
             opening, who = who, []
@@ -448,7 +469,7 @@ class German(Grammar):
         return head
 
     def conjoined(self, first: Node, clause: Clause, conjunct: Clause) -> Node:
-        """*Hat … geöffnet und … gelesen*: an auxiliary that both verbs have is said once."""
+        """The tree of a coordinated clause, without an auxiliary that both verbs have: *hat geöffnet und gelesen*."""
         other = super().conjoined(first, clause, conjunct)
         if clause.shared_subject:
             shared = [(a, b) for a in first.before for b in other.before if a.deprel == b.deprel == "aux"]
@@ -457,8 +478,8 @@ class German(Grammar):
         return other
 
     def dependent(self, clause: Clause, relation: str, words: Sequence[str], key: int) -> Node:
-        """A clause with its own subject and the finite verb at the end."""
-        clause = self.prepared(clause)
+        """The tree of a clause that begins with a conjunction and ends with the finite verb."""
+        clause = self.with_modal_want(clause)
         opening = Node(words[0], "SCONJ", "mark", (key + MARK,))
         if clause.verb is not None:
             node = self._verb_final(clause, opening)
@@ -471,45 +492,50 @@ class German(Grammar):
         return node
 
     def _verb_final(self, clause: Clause, opening: Node, agreement: int = THIRD) -> Node:
+        """The tree of a clause that begins with *opening* and ends with the finite verb."""
         if clause.subject is not None:
             agreement = clause.subject.agreement
         clause = replace(clause, time_first=False)
-        head, auxiliary, _ = self.cluster(clause, agreement, separate=False)
+        head, auxiliary, _ = self.verb_parts(clause, agreement, separate=False)
         head.before = [opening, *self.fill(clause, "subject"), *self.fill(clause, "middle")]
         head.after = auxiliary + self.fill(clause, "after")
         return head
 
     def render_object_known(self, clause: Clause, thing: Phrase) -> list[Node]:
-        """An object that was spoken of before stands early."""
+        """The object early in the clause, if it is known to the listener (definite)."""
         return [self.direct_object(clause, thing)] if self._is_known(clause, thing) and not clause.passive else []
 
     def render_object_new(self, clause: Clause, thing: Phrase) -> list[Node]:
+        """The object late in the clause, if it is new to the listener; with *kein* in a negation."""
         if clause.passive or self._is_known(clause, thing):
             return []
-        if not self._is_nothing(clause):
+        if not self._has_kein(clause):
             return [self.direct_object(clause, thing)]
         node = self.direct_object(clause, replace(thing, determiner="no"))
         node.before[0].keys += (clause.key + NEGATION,)
         return [node]
 
     def _is_known(self, clause: Clause, thing: Phrase) -> bool:
+        """Whether the object is definite and has no preposition, so that it comes early."""
         new = thing.determiner in ("indefinite", "count", "many")
         return not (new or self.verb_of(clause).preposition)
 
-    def _is_nothing(self, clause: Clause) -> bool:
-        """Whether the object says the negation: *kein*."""
+    def _has_kein(self, clause: Clause) -> bool:
+        """Whether *kein* before the object expresses the negation."""
         thing, governed = clause.object, self.verb_of(clause).preposition
         return clause.negative and thing is not None and thing.determiner == "indefinite" and not governed
 
     def render_negation(self, clause: Clause, negative: bool) -> list[Node]:
-        return [] if clause.verb is not None and self._is_nothing(clause) else [self.negation(clause)]
+        """*nicht*, unless *kein* expresses the negation."""
+        return [] if clause.verb is not None and self._has_kein(clause) else [self.negation(clause)]
 
     def render_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
+        """The goal of a movement, with the preposition of its noun: *zum Arzt*, *in den Park*."""
         preposition = self.noun_of(goal).goal
         return [self.phrase(goal, "obl", preposition, DATIVE if preposition == "zu" else ACCUSATIVE)]
 
     def infinitive(self, clause: Clause, relation: str, marker: str = "") -> Node:
-        """An infinitive with *zu*, which a separable prefix takes inside."""
+        """The tree of an infinitive clause with *zu*, which stands inside a verb with a prefix."""
         verb, mark = self.verb_of(clause), (clause.key + MARK,)
         node = Node(verb.stem, "VERB", relation, (clause.key,), verb.infinitive, "VerbForm=Inf")
         node.before, node.after = self.fill(clause, "middle"), self.fill(clause, "after")
@@ -522,6 +548,7 @@ class German(Grammar):
         return node
 
     def _copular(self, clause: Clause, agreement: int) -> Node:
+        """The tree of a clause with *sein*: *Das Haus ist alt*."""
         tense = "past" if clause.tense == "past" else "present"
         form = self.words["be"][tense][agreement]
         copula = self.auxiliary(form, "sein", clause.key + AUX, tense[:4].capitalize(), "cop")
@@ -534,10 +561,12 @@ class German(Grammar):
         return head
 
     def predicative(self, clause: Clause, quality: Lexeme) -> tuple[str, ...]:
+        """The adjective (as form and lemma) and its comparative: *alt*, *alt*, *älter*."""
         form, _, comparative = self.adjectives[quality.id]
         return form, form, comparative
 
     def _existential(self, clause: Clause, thing: Phrase, verb: Node) -> Node:
+        """The tree of *there is*: *Im Garten ist ein Hund*. verb: the form of *sein*."""
         verb.upos, verb.deprel, verb.keys = "VERB", "root", (clause.key,)
         verb.form = self.words["be"]["present"][thing.agreement]
         what, where = self.phrase(thing, "nsubj"), self.fill(clause, "place")

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from babel import Locale
 
-from nbsandbox.grammars import NOMINATIVE, Grammar, Noun, features, marker_of
+from nbsandbox.grammars import NOMINATIVE, Grammar, Noun, marker_of, split_cell
 from nbsandbox.meaning import (
     AUX,
     CASE,
@@ -38,14 +38,14 @@ _VELAR = "гкх"
 
 
 def decline(cell: str) -> Noun:
-    """All forms of a noun from its dictionary cell.
+    """All forms of a Russian noun, from its dictionary cell.
 
     >>> " ".join(decline("f,книга").singular)
     'книга книги книге книгу книгой книге'
     >>> decline("m.a,учитель,N=учителя").plural[:2]
     ('учителя', 'учителей')
     """
-    forms, options = features(cell)
+    forms, options = split_cell(cell)
     gender, _, animate = forms[0].partition(".")
     word = forms[1]
     if "0" in forms:
@@ -75,7 +75,7 @@ def decline(cell: str) -> Noun:
 
 
 def _declined(word: str, gender: str, oblique: str | None) -> tuple[list[str], list[str]]:
-    """Singular and plural by the regular declensions; an accusative that is left to animacy is empty.
+    """The cases of a noun in singular and plural by the regular declensions; "" for an accusative that animacy decides.
 
     The endings of each declension are written in the order of the cases, "=" for the word itself.
     """
@@ -112,10 +112,10 @@ def _declined(word: str, gender: str, oblique: str | None) -> tuple[list[str], l
     return forms[:6], [*forms[6:9], "", *forms[9:]]
 
 
-def adjective(lemma: str) -> dict[str, tuple[str, ...]]:
-    """Six cases by gender (m, f, n) and plural (p); the accusative of m and p is left to animacy (empty).
+def adjective_forms(lemma: str) -> dict[str, tuple[str, ...]]:
+    """The six cases of an adjective by gender (m, f, n) and plural (p); "" for an accusative that animacy decides.
 
-    >>> adjective("синий")["f"][0], adjective("большой")["n"][0], adjective("горячий")["m"][1]
+    >>> adjective_forms("синий")["f"][0], adjective_forms("большой")["n"][0], adjective_forms("горячий")["m"][1]
     ('синяя', 'большое', 'горячего')
     """
     stem, ending = lemma[:-2], lemma[-2:]
@@ -156,10 +156,10 @@ class Verb:
     takes_imperfective: bool
 
 
-def aspect(cell: str, past: str = "") -> Aspect:
-    """One aspect from infinitive, first and second person (or all five forms).
+def aspect_of(cell: str, past: str = "") -> Aspect:
+    """The forms of one aspect of a verb, from infinitive, first and second person (or all five persons).
 
-    >>> aspect("смеяться,смеюсь,смеёшься").present[4], aspect("писать,пишу,пишешь").past
+    >>> aspect_of("смеяться,смеюсь,смеёшься").present[4], aspect_of("писать,пишу,пишешь").past
     ('смеются', ('писал', 'писала', 'писало', 'писали'))
     """
     infinitive, *given = cell.split(",")
@@ -182,16 +182,17 @@ def aspect(cell: str, past: str = "") -> Aspect:
 
 
 def _reflexive(form: str) -> str:
+    """A verb's form with the reflexive ending *-ся* or *-сь*."""
     return form + ("сь" if form[-1] in "аеёиоуыэюя" else "ся")
 
 
 def conjugate(cell: str, options: dict[str, str], flags: list[str]) -> Verb:
-    """Both aspects of a verb, with its government."""
+    """The forms of both aspects of a Russian verb, its preposition and case, from its dictionary cell."""
     first, _, second = cell.partition("/")
-    imperfective, perfective = aspect(first, options.get("past", "")), aspect(second, options.get("pfpast", ""))
+    imperfective, perfective = aspect_of(first, options.get("past", "")), aspect_of(second, options.get("pfpast", ""))
     stem = perfective.present[1][:-3]
     imperative = options.get("imp", stem + ("й" if stem[-1:] in "аеёиоуыэюя" else "и"))
-    habitual = aspect(options["hab"]).present if "hab" in options else imperfective.present
+    habitual = aspect_of(options["hab"]).present if "hab" in options else imperfective.present
     return Verb(
         imperfective,
         perfective,
@@ -204,20 +205,20 @@ def conjugate(cell: str, options: dict[str, str], flags: list[str]) -> Verb:
     )
 
 
-def short(masculine: str) -> tuple[str, ...]:
-    """The four short forms of a passive participle.
+def short_forms(masculine: str) -> tuple[str, ...]:
+    """The four short forms of a passive participle: masculine, feminine, neuter, plural.
 
-    >>> short("переведён")
+    >>> short_forms("переведён")
     ('переведён', 'переведена', 'переведено', 'переведены')
     """
     stem = masculine.replace("ё", "е")
     return masculine, stem + "а", stem + "о", stem + "ы"
 
 
-def _plural(value: Decimal) -> str:
-    """The plural category (CLDR) of a number as Russian speakers count.
+def _plural_category(value: Decimal) -> str:
+    """The plural category (CLDR) of a number in Russian: *one* for 21, *few* for 22, *many* for 25.
 
-    >>> [_plural(Decimal(n)) for n in ("21", "22", "25", "2.5")]
+    >>> [_plural_category(Decimal(n)) for n in ("21", "22", "25", "2.5")]
     ['one', 'few', 'many', 'other']
     """
     return Locale("ru").plural_form(value)
@@ -236,23 +237,23 @@ class Russian(Grammar):
 
     @cached_property
     def adjectives(self) -> dict[str, tuple[str, dict[str, tuple[str, ...]], str, tuple[str, ...]]]:
-        """Lemma, declension, comparative and short forms (empty if it has none)."""
+        """Each adjective by its id: lemma, declension, comparative, short forms (empty if it has none)."""
         entries = {}
         for lexeme in table("adjectives"):
-            forms, options = features(lexeme.cells["ru"])
+            forms, options = split_cell(lexeme.cells["ru"])
             shorts = tuple(options["pred"].split(":")) if "pred" in options else ()
-            entries[lexeme.id] = (forms[0], adjective(forms[0]), options.get("cmp", ""), shorts)
+            entries[lexeme.id] = (forms[0], adjective_forms(forms[0]), options.get("cmp", ""), shorts)
         return entries
 
     @cached_property
     def which(self) -> dict[str, tuple[str, ...]]:
-        """The relative pronoun."""
-        return adjective("который")
+        """The forms of the relative pronoun *который*."""
+        return adjective_forms("который")
 
     # --- phrases
 
     def past_cell(self, phrase: Phrase | None) -> int:
-        """Which of the four past (or short) forms agrees with the phrase: of m, f, n or the plural."""
+        """The index of the past (or short) form that agrees with the phrase: of m, f, n or the plural."""
         if phrase is None:
             return 0
         if phrase.agreement > THIRD:
@@ -262,10 +263,11 @@ class Russian(Grammar):
         return int(phrase.female and phrase.person == THIRD)
 
     def specify(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
+        """Add number or determiner, owner and adjective to a noun, with endings for gender, number and case."""
         plural, owner = phrase.plural, phrase.possessor
         match phrase.determiner:
             case "count" | "many":
-                case, plural = self._count(node, phrase, noun, case)
+                case, plural = self._add_number(node, phrase, noun, case)
             case "this" | "that":
                 lemma = self.words["demonstrative"][phrase.determiner]
                 form = _agreeing(self.words["determiners"][lemma], noun, plural, case)
@@ -280,13 +282,13 @@ class Russian(Grammar):
                     node.before.append(Node(form, "DET", "det", (owner.key,), lemma, "Poss=Yes"))
         if phrase.adjective is not None:
             lemma, forms, _, _ = self.adjectives[phrase.adjective.id]
-            node.before.append(self.described(_agreeing(forms, noun, plural, case), phrase, lemma))
+            node.before.append(self.adjective_node(_agreeing(forms, noun, plural, case), phrase, lemma))
 
-    def _count(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> tuple[int, bool]:
-        """*Three new books*: the numeral decides the noun's form, and case and number of what follows it."""
+    def _add_number(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> tuple[int, bool]:
+        """Add the number, which decides the noun's form; returns case and plural of the adjective after it."""
         if phrase.amount is not None:
             number = self.numeral(phrase)
-            category = _counted(phrase.amount, scaled=bool(number.before))
+            category = _plural_category_of(phrase.amount, scaled=bool(number.before))
         elif phrase.determiner == "many":
             word = "многим" if case == DATIVE else "много"
             number, category = self.determiner(word, phrase, "много"), "many"
@@ -310,56 +312,62 @@ class Russian(Grammar):
         return NOMINATIVE if category != "many" and noun.gender == "f" else GENITIVE, True
 
     def place(self, place: Place, relation: str) -> Node:
+        """The tree of a phrase of place, whose noun may have a locative: *в лесу*."""
         node = super().place(place, relation)
         if self.place_case(place) == PREPOSITIONAL and not place.ground.plural:
             node.form = self.noun_of(place.ground).locative  # в лесу, о лесе
         return node
 
     def place_case(self, place: Place) -> int:
+        """The prepositional for *at*, *in* and *on*, else the instrumental."""
         return PREPOSITIONAL if place.relation in ("at", "in", "on") else INSTRUMENTAL
 
     def relative_pronoun(self, phrase: Phrase) -> tuple[str, str]:
+        """The form of *который* that agrees with the noun, and this lemma."""
         case = ACCUSATIVE if phrase.relative_object else NOMINATIVE
         return _agreeing(self.which, self.noun_of(phrase), phrase.plural, case), "который"
 
     # --- clauses
 
-    def parts_conjuncts(self, clause: Clause) -> bool:
+    def has_comma_before_conjunct(self, clause: Clause) -> bool:
+        """Whether the coordinated clauses have different subjects."""
         return not clause.shared_subject
 
-    def finite(self, clause: Clause, verb: Verb, subject: Phrase | None) -> Node:
-        """The finite verb with its auxiliary, its infinitive where a modal is finite."""
+    def finite_verb(self, clause: Clause, verb: Verb, subject: Phrase | None) -> Node:
+        """The tree of the finite verb with its auxiliary; of a modal with its infinitive."""
         agreement, cell = subject.agreement if subject is not None else THIRD, self.past_cell(subject)
         tense, continues = clause.tense, not clause.kinds.isdisjoint(_CONTINUING)
         if clause.modal:
-            return self._modal(clause, self._aspect(clause), agreement, cell)
+            return self._modal(clause, self._aspect_of_infinitive(clause), agreement, cell)
         if clause.passive:
-            head = _word(clause, short(verb.participle)[cell], verb.perfective, "VerbForm=Part|Voice=Pass")
+            head = _verb_node(clause, short_forms(verb.participle)[cell], verb.perfective, "VerbForm=Part|Voice=Pass")
             head.before.append(self._be(self.words["be"][cell], clause, "Past", "aux:pass"))
             return head
         if clause.force == "command":
-            return _word(clause, verb.imperative, verb.perfective, "Mood=Imp|VerbForm=Fin")
+            return _verb_node(clause, verb.imperative, verb.perfective, "Mood=Imp|VerbForm=Fin")
         if tense == "future" and continues:
-            head = _word(clause, verb.imperfective.infinitive, verb.imperfective, "VerbForm=Inf")
+            head = _verb_node(clause, verb.imperfective.infinitive, verb.imperfective, "VerbForm=Inf")
             head.before.append(self._be(self.words["will"][agreement], clause, "Fut", "aux"))
             return head
         if tense == "past":
             aspect = verb.imperfective if continues else verb.perfective
-            return _word(clause, aspect.past[cell], aspect, "Tense=Past|VerbForm=Fin")
+            return _verb_node(clause, aspect.past[cell], aspect, "Tense=Past|VerbForm=Fin")
         if tense in ("future", "condition"):
-            return _word(clause, verb.perfective.present[agreement], verb.perfective, "Tense=Fut|VerbForm=Fin")
+            return _verb_node(clause, verb.perfective.present[agreement], verb.perfective, "Tense=Fut|VerbForm=Fin")
         forms = verb.habitual if tense == "habit" else verb.imperfective.present
-        return _word(clause, forms[agreement], verb.imperfective, "Tense=Pres|VerbForm=Fin")
+        return _verb_node(clause, forms[agreement], verb.imperfective, "Tense=Pres|VerbForm=Fin")
 
     def _be(self, form: str, clause: Clause, tense: str, relation: str) -> Node:
+        """A node for *form* of *быть*."""
         return self.auxiliary(form, "быть", clause.key + AUX, tense, relation)
 
-    def _aspect(self, clause: Clause, imperfective: bool = False) -> Aspect:
-        """The aspect of a clause's infinitive."""
+    def _aspect_of_infinitive(self, clause: Clause, imperfective: bool = False) -> Aspect:
+        """The aspect of a clause's verb as infinitive: perfective unless the event lasts or it is required."""
         verb = self.verb_of(clause)
         return verb.imperfective if imperfective or "durative" in clause.kinds else verb.perfective
 
     def _modal(self, clause: Clause, aspect: Aspect, agreement: int, cell: int) -> Node:
+        """The tree of a modal with its infinitive, in *aspect*; cell: of its past or short form."""
         entry = self.words["modals"][clause.modal]
         if clause.modal == "must":
             form, upos, feats = entry["forms"][cell], "ADJ", "Variant=Short"
@@ -369,17 +377,18 @@ class Russian(Grammar):
             form, upos, feats = entry["present"][agreement], "VERB", "Tense=Pres|VerbForm=Fin"
         head = Node(form, upos, "root", (clause.key + MODAL,), entry["lemma"], feats)
         head.tag = "modal"
-        infinitive = _word(clause, aspect.infinitive, aspect, "VerbForm=Inf")
+        infinitive = _verb_node(clause, aspect.infinitive, aspect, "VerbForm=Inf")
         infinitive.deprel = "xcomp"
         head.after.append(infinitive)
         return head
 
     def clause(self, clause: Clause, absent: Phrase | None = None) -> Node:
+        """The tree of a clause; an infinitive after a modal has the complements."""
         if clause.existing is not None:
             return self._existential(clause, clause.existing)
         if clause.verb is None:
             return self._copular(clause)
-        head = self.finite(clause, self.verb_of(clause), clause.subject or absent)
+        head = self.finite_verb(clause, self.verb_of(clause), clause.subject or absent)
         inner = head.after[0] if head.tag == "modal" else head
         head.before[:0] = self.fill(clause, "before_verb")
         inner.before += self.fill(clause, "manner")
@@ -388,32 +397,39 @@ class Russian(Grammar):
         return head
 
     def render_negation(self, clause: Clause, negative: bool) -> list[Node]:
+        """The particle *не*."""
         return [self.negation(clause)]
 
     def render_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
+        """The goal of a movement, in the accusative with the preposition of its noun."""
         return [self.phrase(goal, "obl", self.noun_of(goal).location, ACCUSATIVE)]
 
     def render_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
-        aspect = self._aspect(infinitive, self.verb_of(clause).takes_imperfective)
-        return [self._infinitive(infinitive, "xcomp", aspect)]
+        """The infinitive clause that completes the verb, in the aspect that the verb requires."""
+        aspect = self._aspect_of_infinitive(infinitive, self.verb_of(clause).takes_imperfective)
+        return [self._infinitive_clause(infinitive, "xcomp", aspect)]
 
     def render_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
-        node = self._infinitive(purpose, "advcl", self._aspect(purpose))
+        """The clause of purpose, with *чтобы*."""
+        node = self._infinitive_clause(purpose, "advcl", self._aspect_of_infinitive(purpose))
         node.before.insert(0, Node("чтобы", "SCONJ", "mark", (purpose.key + MARK,)))
         return [node]
 
     def render_content(self, clause: Clause, content: Clause) -> list[Node]:
+        """The clause that someone says or thinks; a modal keeps the tense of the original words."""
         if content.modal and content.tense == "past":
             content = replace(content, tense="present")  # Russian keeps the tense of what was said
         return super().render_content(clause, content)
 
-    def _infinitive(self, clause: Clause, relation: str, aspect: Aspect) -> Node:
-        node = _word(clause, aspect.infinitive, aspect, "VerbForm=Inf")
+    def _infinitive_clause(self, clause: Clause, relation: str, aspect: Aspect) -> Node:
+        """The tree of an infinitive clause in *aspect*, as *relation* to its head."""
+        node = _verb_node(clause, aspect.infinitive, aspect, "VerbForm=Inf")
         node.deprel = relation
         node.after = self.fill(clause, "complements")
         return node
 
     def _copular(self, clause: Clause) -> Node:
+        """The tree of a clause with *быть*, which is omitted in the present, with a dash before a noun."""
         before = self.fill(clause, "copular")
         if clause.tense == "past":
             form = self.words["be"][self.past_cell(clause.subject)]
@@ -425,21 +441,25 @@ class Russian(Grammar):
         return head
 
     def predicative(self, clause: Clause, quality: Lexeme) -> tuple[str, ...]:
+        """The adjective in short form or the case of a predicate, its lemma and its comparative."""
         lemma, forms, comparative, shorts = self.adjectives[quality.id]
         cell, case = self.past_cell(clause.subject), INSTRUMENTAL if clause.tense == "past" else NOMINATIVE
         return shorts[cell] if shorts else forms["mfnp"[cell]][case], lemma, comparative
 
     def compared(self, than: Phrase) -> Node:
+        """The tree of what the subject is compared with: *, чем автобус*."""
         node = self.phrase(than, "obl")
         node.before.insert(0, Node("чем", "SCONJ", "mark", (than.key + CASE,)))
         return self.with_commas(node, before=True)
 
     def _existential(self, clause: Clause, thing: Phrase) -> Node:
+        """The tree of *there is*: *на столе есть книга*."""
         head = Node("есть", "VERB", "root", (clause.key,), "быть", "Tense=Pres|VerbForm=Fin")
         head.before, head.after = self.fill(clause, "place"), [self.phrase(thing, "nsubj")]
         return head
 
     def spell(self, nodes: list[Node]) -> None:
+        """Turn *с* into *со* before certain consonants."""
         for node, following in pairwise(nodes):
             if node.form == "с" and re.match(r"[сзшж][бвгджзйклмнпрстфхцчшщ]", following.form.lower()):
                 node.form = "со"
@@ -449,18 +469,19 @@ class Russian(Grammar):
 _CONTINUING = frozenset({"intr", "want", "durative"})
 
 
-def _word(clause: Clause, form: str, aspect: Aspect, feats: str) -> Node:
+def _verb_node(clause: Clause, form: str, aspect: Aspect, feats: str) -> Node:
+    """A node for the verb of *clause* in *form*, with the infinitive of *aspect* as lemma."""
     return Node(form, "VERB", "root", (clause.key,), aspect.infinitive, feats)
 
 
 def _agreeing(forms: dict[str, tuple[str, ...]], noun: Noun, plural: bool, case: int) -> str:
-    """The form that agrees with *noun*; in the accusative it depends on animacy."""
+    """The form of an adjective or determiner that agrees with *noun*; its accusative depends on animacy."""
     row = forms["p" if plural else noun.gender]
     if case == ACCUSATIVE and (plural or noun.gender == "m"):
         return row[GENITIVE if noun.animate else NOMINATIVE]
     return row[case]
 
 
-def _counted(amount: Amount, scaled: bool) -> str:
+def _plural_category_of(amount: Amount, scaled: bool) -> str:
     """The plural category of an amount: *21 книга, 22 книги, 25 книг, 2,5 книги, 2 млн книг*."""
-    return "many" if scaled and amount.form == "scale" else _plural(amount.value)
+    return "many" if scaled and amount.form == "scale" else _plural_category(amount.value)
