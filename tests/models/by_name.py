@@ -14,7 +14,7 @@ from nbkit.corpora.nli import LABELS
 from nbkit.models import Decoding, Entry, ask, check, label, load, model, translate
 from nbkit.models.names import Reference, check_languages
 from nbkit.store import Store
-from nbtrain.models import fetched
+from nbtrain.models import fetch_or_train
 
 
 def entry(*, languages: Sequence[str] | None = None, **fields: Any) -> Entry:
@@ -67,15 +67,15 @@ def language_model_identity(name: str, lang: str | None = None, **how: Any) -> d
 
 
 def ensure_model(name: str, src: str, tgt: str) -> Path | None:
-    return fetched(load(name, "translate", src, tgt))
+    return fetch_or_train(load(name, "translate", src, tgt))
 
 
 def ensure_classifier(name: str, lang: str = "en") -> Path | None:
-    return fetched(load(name, "classify", lang))
+    return fetch_or_train(load(name, "classify", lang))
 
 
 def ensure_language_model(name: str, lang: str | None = None) -> Path | None:
-    return fetched(load(name, "likelihood", lang))
+    return fetch_or_train(load(name, "likelihood", lang))
 
 
 def is_trained(name: str, src: str, tgt: str) -> bool:

@@ -397,12 +397,12 @@ def test_what_cannot_be_a_model_is_refused_where_it_is_registered():
 def test_a_model_without_files_is_no_start_for_training():
     from nbtrain import TranslatorRecipe
     from nbtrain.classifiers import start_files
-    from nbtrain.translators import started
+    from nbtrain.translators import load_start
 
     MODELS.register("mine", upper)
     LANGUAGE_MODELS.register("mine", Lengths)
     with pytest.raises(ModelError, match=r"start 'mine' is (in )?Python code, .*cannot be fine-tuned"):
-        started(TranslatorRecipe.checked({"start": "mine", "src": "en", "targets": ["de"], "steps": 1}, "here"))
+        load_start(TranslatorRecipe.checked({"start": "mine", "src": "en", "targets": ["de"], "steps": 1}, "here"))
     with pytest.raises(ModelError, match=r"start 'mine' is (in )?Python code, .*cannot be fine-tuned"):
         start_files("mine", "en")
 

@@ -23,9 +23,18 @@ from nbkit.models.loading import SAFELY, mask_of, padded, positions, quiet
 from nbkit.models.names import order_of
 from nbkit.perturb.derangements import derange_pair
 from nbkit.seeding import address
-from nbtrain.models import fetched, start_reference
+from nbtrain.models import fetch_or_train, start_reference
 from nbtrain.recipes import ClassifierRecipe
-from nbtrain.training import NAMES, Batches, Card, Training, new_classifier, shown, train_by, train_tokenizer
+from nbtrain.training import (
+    NAMES,
+    Batches,
+    Card,
+    Training,
+    format_measure,
+    new_classifier,
+    train_recipe,
+    train_tokenizer,
+)
 
 #: Premise and hypothesis.
 Pair = tuple[str, str]
@@ -43,23 +52,23 @@ class LabelledPair(NamedTuple):
 
 
 def training_pairs(recipe: ClassifierRecipe) -> Iterator[LabelledPair]:
-    """The pairs to train on; a drawn share of them joined from tokens, as permuted text is.
+    """The labelled pairs to train on; a random share of them as joined tokens, spaced as permuted text is.
 
     Otherwise a model would learn to distinguish the two by spacing instead of word order. Raises what
     `nbkit.corpora.nli.load_nli` raises.
     """
-    return _labelled(recipe, recipe.train, recipe.joined, recipe.pairs, 0)
+    return _labelled_pairs(recipe, recipe.train, recipe.joined, recipe.pairs, 0)
 
 
 def dev_pairs(recipe: ClassifierRecipe) -> Iterator[LabelledPair]:
-    """The pairs that decide when to stop, unchanged."""
-    return _labelled(recipe, recipe.dev, 0.0, recipe.held_out, recipe.dev_start)
+    """The labelled pairs of dev that decide when to stop, as running text."""
+    return _labelled_pairs(recipe, recipe.dev, 0.0, recipe.held_out, recipe.dev_start)
 
 
-def _labelled(
+def _labelled_pairs(
     recipe: ClassifierRecipe, corpus: str, joined: float, n: int | None, start: int
 ) -> Iterator[LabelledPair]:
-    """Pairs ``start … start + n - 1`` with their permuted copies; one too short for these comes without any."""
+    """Pairs ``start … start + n - 1`` of a corpus with their permuted copies; too short pairs have no copies."""
     if not joined and not recipe.max_entropy:  # words are cut only if they are needed
         for premise, hypothesis, label in raw_nli(corpus, recipe.lang, n=n, start=start):
             yield LabelledPair((premise, hypothesis), label)
@@ -77,7 +86,7 @@ def _labelled(
 
 
 def held_out_pairs(recipe: ClassifierRecipe, split: str) -> tuple[list[Pair], list[str]]:
-    """The pairs of dev or test that accuracy is measured on, and their labels."""
+    """The pairs of *split* ("dev" or "test") on which accuracy is measured, and their labels."""
     corpus, start = (recipe.dev, recipe.dev_start) if split == "dev" else (recipe.test, 0)
     rows = list(raw_nli(corpus, recipe.lang, n=recipe.held_out, start=start))
     return [(premise, hypothesis) for premise, hypothesis, _ in rows], [label for *_, label in rows]
@@ -95,19 +104,20 @@ _CHUNK = 4096
 
 
 def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], most: int, what: object) -> Iterator[Encoded]:
-    """The ids of each pair, tokenized in bulk; the longer side of a pair of more than *most* tokens is truncated.
+    """The token ids of each pair; of more than *most* tokens the longer side is truncated, with a warning for *what*.
 
     Warns of truncated pairs of the model *what*. Marks such as ``</s>`` in a text are treated as ordinary text.
     """
     for chunk in windows(pairs, _CHUNK):
-        whole = list(_tokenized(tokenizer, chunk, truncation=False))
+        whole = list(_token_ids(tokenizer, chunk, truncation=False))
         warn_of_cuts(what, [premise for premise, _ in chunk], [len(encoded[0]) for encoded in whole], most)
         for pair, encoded in zip(chunk, whole, strict=True):
             fits = len(encoded[0]) <= most
-            yield encoded if fits else next(_tokenized(tokenizer, [pair], truncation="longest_first", max_length=most))
+            yield encoded if fits else next(_token_ids(tokenizer, [pair], truncation="longest_first", max_length=most))
 
 
-def _tokenized(tokenizer: Any, pairs: Sequence[Pair], **options: Any) -> Iterator[Encoded]:
+def _token_ids(tokenizer: Any, pairs: Sequence[Pair], **options: Any) -> Iterator[Encoded]:
+    """The token ids of each pair, tokenized in bulk with *options* of the tokenizer."""
     premises, hypotheses = (list(side) for side in zip(*pairs, strict=True))
     found = tokenizer(
         premises, hypotheses, return_attention_mask=False, split_special_tokens=True, verbose=False, **options
@@ -125,7 +135,7 @@ class NliExample:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Positions of the pair, and of all of its copies."""
+        """The numbers of tokens of the pair, and of all its copies."""
         return len(self.pair[0]), sum(len(copy[0]) for copy in self.copies)
 
 
@@ -157,7 +167,7 @@ class CollatePairs:
 
 
 def measure(recipe: ClassifierRecipe, folder: Path) -> list[tuple[object, ...]]:
-    """One row each for dev and test: split, corpus, pairs, accuracy of the model in *folder*, most frequent label."""
+    """A row each for dev and test: split, corpus, pairs, accuracy of the model in *folder*, most frequent label."""
     classifier = load(str(folder.absolute()), "classify", recipe.lang, device="cpu")
     rows: list[tuple[object, ...]] = []
     for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
@@ -165,13 +175,13 @@ def measure(recipe: ClassifierRecipe, folder: Path) -> list[tuple[object, ...]]:
         chosen = [max(LABELS, key=answer.__getitem__) for answer in ask(classifier, pairs, None, progress=False)]
         hits = sum(map(str.__eq__, chosen, gold))
         label, majority = Counter(gold).most_common(1)[0] if gold else ("", 0)
-        accuracy, share = (shown(n / len(gold) if gold else None, ".1%", "no pairs") for n in (hits, majority))
+        accuracy, share = (format_measure(n / len(gold) if gold else None, ".1%", "no pairs") for n in (hits, majority))
         rows.append((split, corpus, len(gold), accuracy, f"{share} ({label})"))
     return rows
 
 
 def card(recipe: ClassifierRecipe, rows: list[tuple[object, ...]]) -> Card:
-    """The model's card; *rows*: from `measure`."""
+    """The model card of a classifier; *rows*: from `measure`."""
     kind = "classifier" if recipe.start is None else "tuned classifier"
     return Card(kind, rows, {"outputs": ", ".join(LABELS)})
 
@@ -193,10 +203,11 @@ def train_classifier(recipe: ClassifierRecipe, output: Path, *, resume: bool = T
     Returns *output*. Raises `ModelError` if *output* exists and was not made by this recipe, if there is no training
     data, or if a checkpoint to start from is not available; errors of the corpora pass through.
     """
-    return train_by(recipe, {"lang": recipe.lang}, output, _train, resume=resume)
+    return train_recipe(recipe, {"lang": recipe.lang}, output, _train_in, resume=resume)
 
 
-def _train(training: Training) -> Path:
+def _train_in(training: Training) -> Path:
+    """Train a classifier in the working folder of *training*; returns the folder of the finished model."""
     from transformers import EarlyStoppingCallback, Trainer, set_seed
 
     recipe: ClassifierRecipe = training.recipe
@@ -213,7 +224,7 @@ def _train(training: Training) -> Path:
         tokenizer = train_tokenizer(dict.fromkeys(text for pair in pairs for text in pair.pair), recipe)
         model = new_classifier(recipe, tokenizer)
     else:
-        model, tokenizer = _started(recipe)
+        model, tokenizer = _load_start(recipe)
     trainer = Trainer(
         model=model,
         args=training.arguments(
@@ -224,11 +235,11 @@ def _train(training: Training) -> Path:
             restore_callback_states_from_checkpoint=True,
             label_names=["labels"],
         ),
-        train_dataset=_batches(recipe, model, tokenizer, pairs),
-        eval_dataset=_batches(recipe, model, tokenizer, dev),
+        train_dataset=_encoded_batches(recipe, model, tokenizer, pairs),
+        eval_dataset=_encoded_batches(recipe, model, tokenizer, dev),
         data_collator=CollatePairs(tokenizer.pad_token_id),
         compute_loss_func=Loss(recipe.max_entropy),
-        compute_metrics=_measures,
+        compute_metrics=_dev_measures,
         preprocess_logits_for_metrics=lambda outputs, labels: outputs[0] if isinstance(outputs, tuple) else outputs,
         callbacks=[EarlyStoppingCallback(recipe.patience)] if recipe.patience else [],
     )
@@ -241,7 +252,7 @@ def _train(training: Training) -> Path:
             "kept, from step": trainer.state.best_global_step or trainer.state.global_step,
         }
 
-    return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
+    return training.run(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
 
 
 @dataclass(frozen=True)
@@ -270,8 +281,8 @@ class Loss:
         return loss + self.max_entropy * (log_q.exp() * log_q).sum() / is_pair.sum()
 
 
-def _measures(predictions: Any) -> dict[str, float]:
-    """The accuracy, which decides; with permuted copies, their entropy in nats, and the mean of both as shares."""
+def _dev_measures(predictions: Any) -> dict[str, float]:
+    """Measures that select the checkpoint: accuracy, entropy of permuted copies in nats, and "balance", their mean."""
     is_pair = predictions.label_ids >= 0
     chosen = predictions.predictions[is_pair].argmax(-1)
     accuracy = float((chosen == predictions.label_ids[is_pair]).mean())
@@ -283,7 +294,8 @@ def _measures(predictions: Any) -> dict[str, float]:
     return {"accuracy": accuracy, "entropy": entropy, "balance": (accuracy + entropy / math.log(len(LABELS))) / 2}
 
 
-def _batches(recipe: ClassifierRecipe, model: Any, tokenizer: Any, pairs: Iterable[LabelledPair]) -> Batches:
+def _encoded_batches(recipe: ClassifierRecipe, model: Any, tokenizer: Any, pairs: Iterable[LabelledPair]) -> Batches:
+    """Batches of *pairs* and their copies as token ids and label numbers."""
     rows = list(pairs)
     everything = chain.from_iterable((row.pair, *row.copies) for row in rows)
     encoded = encode_pairs(tokenizer, everything, positions(model, tokenizer), recipe.start or "in training")
@@ -294,7 +306,7 @@ def _batches(recipe: ClassifierRecipe, model: Any, tokenizer: Any, pairs: Iterab
 
 
 def start_files(start: str, lang: str) -> Path:
-    """The folder of the model to fine-tune from; trains or downloads it if it is missing.
+    """The folder of the model to fine-tune; trained or downloaded if it is missing.
 
     Raises `ModelError` if it is not available, and for a causal language model.
     """
@@ -302,21 +314,21 @@ def start_files(start: str, lang: str) -> Path:
         return fetch(start_reference(start, lang))
     if problem := check(start, "likelihood", lang, kind="masked", untrained=True):
         raise ModelError(problem)
-    folder = fetched(load(start, "likelihood", lang))
+    folder = fetch_or_train(load(start, "likelihood", lang))
     if folder is None:
         raise ModelError(f"start '{start}' is Python code, which cannot be fine-tuned; give a model with files")
     return folder
 
 
-def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
-    """The checkpoint to start from and its tokenizer; a classifier of the three labels keeps its outputs' order."""
+def _load_start(recipe: ClassifierRecipe) -> tuple[Any, Any]:
+    """The checkpoint to fine-tune and its tokenizer; a classifier of the three labels keeps its output layer."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     assert recipe.start is not None
     folder = start_files(recipe.start, recipe.lang)
     check_bytes(folder, f"checkpoint '{recipe.start}'")
     # Beside a head that is not NLI's.
-    options: dict[str, Any] = {} if _has_labels(folder) else {**NAMES, "ignore_mismatched_sizes": True}
+    options: dict[str, Any] = {} if _names_labels(folder) else {**NAMES, "ignore_mismatched_sizes": True}
     try:
         with quiet():
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -330,8 +342,8 @@ def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
     return model, tokenizer
 
 
-def _has_labels(folder: Path) -> bool:
-    """Whether the settings in *folder* name the three labels."""
+def _names_labels(folder: Path) -> bool:
+    """Whether the settings of the model in *folder* name the three NLI labels."""
     names = read_json(folder / "config.json").get("id2label") or {}
     backward = read_json(folder / "config.json").get("label2id") or {}
     found = [names[key] for key in sorted(names, key=int)] or sorted(backward, key=backward.__getitem__)

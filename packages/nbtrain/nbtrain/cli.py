@@ -18,7 +18,7 @@ from nbkit.models import load
 from nbkit.models.answers import Weights
 from nbkit.models.model import TASKS
 from nbkit.models.names import known_entry
-from nbtrain.models import fetched
+from nbtrain.models import fetch_or_train
 from nbtrain.recipes import ClassifierRecipe, LanguageModelRecipe, Recipe, TranslatorRecipe, named_recipe
 
 
@@ -27,16 +27,16 @@ def train() -> None:
     """Train a translator, an NLI classifier or a language model."""
 
 
-def _names(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Names separated by commas."""
+def _split_names(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The names in a text, which commas separate; a tuple is unchanged."""
     return value if isinstance(value, tuple) else tuple(filter(None, map(str.strip, value.split(","))))
 
 
 def _pairs(context: click.Context, parameter: click.Parameter, given: str | None) -> dict[str, Any]:
-    """The recipe's source and targets of ``en-de,en-fr``; nothing if no pair is given."""
+    """The recipe's fields "src" and "targets" from ``en-de,en-fr``; none if no pair is given."""
     if given is None:
         return {}
-    pairs = [split_pair(pair) for pair in _names(given)]
+    pairs = [split_pair(pair) for pair in _split_names(given)]
     sources = dict.fromkeys(source for source, _ in pairs)
     if len(sources) != 1:
         raise ParamsError(f"--pair {given}: one source is expected, found {', '.join(sources) or 'none'}")
@@ -44,15 +44,17 @@ def _pairs(context: click.Context, parameter: click.Parameter, given: str | None
 
 
 def _option_type(annotation: Any) -> Any:
+    """The type of the command-line option for a recipe's field with this type annotation."""
     if get_origin(annotation) is Literal:
         return click.Choice(get_args(annotation))
     if get_origin(annotation) is tuple:
-        return _names
+        return _split_names
     kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
     return _option_type(kinds[0]) if kinds else annotation
 
 
-def _command(name: str, recipe: type[Recipe], trainer: str, summary: str) -> click.Command:
+def _training_command(name: str, recipe: type[Recipe], trainer: str, summary: str) -> click.Command:
+    """The command ``nbkit train NAME``, with an option for each field of *recipe*; trainer: a dotted name."""
     options = []
     for field, about in recipe.model_fields.items():
         if field in ("src", "targets"):  # one option says both
@@ -62,7 +64,7 @@ def _command(name: str, recipe: type[Recipe], trainer: str, summary: str) -> cli
             click.Option(
                 [f"--{field.replace('_', '-')}"],
                 type=form,
-                metavar="A,B,…" if form is _names else None,
+                metavar="A,B,…" if form is _split_names else None,
                 default=about.default,
                 show_default=about.default is not None,
                 help=about.description,
@@ -143,11 +145,11 @@ def train_named(name: str, languages: str) -> None:
     """
     model = model_of_name(name, languages)
     model.check()
-    click.echo(fetched(model))
+    click.echo(fetch_or_train(model))
 
 
 def model_of_name(name: str, languages: str) -> Weights:
-    """The model that is trained here under a name. Raises `ParamsError` for any other name.
+    """The model that is trained on this machine under *name*. Raises `ParamsError` for any other name.
 
     >>> model_of_name("sandbox-marian#2", "en-fr").trained.command
     "nbkit train model 'sandbox-marian#2' en-fr"
@@ -163,4 +165,4 @@ def model_of_name(name: str, languages: str) -> Weights:
 
 
 for _name, _kind in _KINDS.items():
-    train.add_command(_command(_name, *_kind))
+    train.add_command(_training_command(_name, *_kind))

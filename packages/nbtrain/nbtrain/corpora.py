@@ -21,7 +21,7 @@ def corpus_digest(corpus: str, lang: str) -> dict[str, Any]:
     if corpus.startswith(PAIRS):
         nli, split = find_nli(corpus.removeprefix(PAIRS))
         return nli.identity(Request(lang, lang, split, parsed=False))
-    found, request = _request(corpus, lang)
+    found, request = _corpus_and_request(corpus, lang)
     return found.identity(request)
 
 
@@ -34,25 +34,26 @@ def corpus_problem(corpus: str, lang: str) -> str | None:
     if corpus.startswith(PAIRS):
         problems = check_nli(corpus.removeprefix(PAIRS), lang, n=1)
     else:
-        found, request = _request(corpus, lang, 1)
+        found, request = _corpus_and_request(corpus, lang, 1)
         problems = found.problems(request)
     return next(iter(problems), None)
 
 
-def _request(corpus: str, lang: str, n: int | None = None) -> tuple[Corpus, Request]:
+def _corpus_and_request(corpus: str, lang: str, n: int | None = None) -> tuple[Corpus, Request]:
+    """A corpus and the request for its texts in *lang*, without trees."""
     found, split = find_corpus(corpus)
     return found, Request(lang, other_language(found, lang), split, n, parsed=False)
 
 
 def other_language(corpus: Any, lang: str) -> str:
-    """The other language of the pairs; its texts are not read."""
+    """A language other than *lang* to request pairs with; its texts are not used."""
     pivot = getattr(getattr(corpus, "layout", None), "pivot", None)
     others = [pivot, *corpus.languages, "en", "de"]
     return next(other for other in others if other not in (None, lang))
 
 
 def line_file(corpus: str) -> Path:
-    """The file of a corpus ``text:FILE``. Raises `NbkitError` if it does not exist."""
+    """The path of a corpus given as ``text:FILE``. Raises `NbkitError` if it does not exist."""
     path = Path(expand_path(corpus.removeprefix(LINES), "corpus")).expanduser()
     if not path.is_file():
         raise NbkitError(f"corpus '{corpus}': there is no file {path}; text:FILE names a file with one text per line")

@@ -32,11 +32,11 @@ from nbtrain.training import (
     Batches,
     Card,
     Training,
-    fresh,
+    emptied,
+    format_measure,
     is_main_process,
     new_language_model,
-    shown,
-    train_by,
+    train_recipe,
     train_tokenizer,
 )
 
@@ -48,30 +48,30 @@ Sample = tuple[str, ...]
 
 
 def training_samples(recipe: LanguageModelRecipe) -> Iterator[Sample]:
-    """The texts to train on, corpus by corpus; a drawn share of them as tokens joined by spaces.
+    """The texts to train on, corpus by corpus; a random share of them as tokens joined by spaces.
 
     A causal model reads premise and hypothesis one by one. Raises as the corpora do, and `ModelError` where one
     without a last text is to be read to its end.
     """
     for corpus in recipe.train:
         for number, (plain, joined) in enumerate(_samples(corpus, recipe.lang, recipe.texts, recipe.joined > 0)):
-            sample = joined if _drawn(recipe.joined, recipe.seed, "joined", corpus, number) else plain
+            sample = joined if _is_drawn(recipe.joined, recipe.seed, "joined", corpus, number) else plain
             if not all(text.strip() for text in sample):
                 continue
             if recipe.is_causal:
                 yield from ((text,) for text in sample)
             else:
-                is_repeated = len(sample) == 1 and _drawn(recipe.repeated, recipe.seed, "repeated", corpus, number)
+                is_repeated = len(sample) == 1 and _is_drawn(recipe.repeated, recipe.seed, "repeated", corpus, number)
                 yield sample * 2 if is_repeated else sample
 
 
-def _drawn(share: float, *parts: object) -> bool:
-    """Whether the item identified by *parts* is in the drawn *share*."""
+def _is_drawn(share: float, *parts: object) -> bool:
+    """Whether the item identified by *parts* is in a random *share* of all items."""
     return address(*parts) % 1000 < 1000 * share
 
 
 def held_out_texts(corpus: str, recipe: LanguageModelRecipe) -> list[str]:
-    """The first texts of dev or test, not blank, that perplexity is measured on."""
+    """The first texts of a dev or test corpus that are not blank, on which perplexity is measured."""
     samples = (plain for plain, _ in _samples(corpus, recipe.lang, recipe.held_out, False))
     return [text for sample in samples for text in sample if text.strip()][: recipe.held_out]
 
@@ -79,7 +79,7 @@ def held_out_texts(corpus: str, recipe: LanguageModelRecipe) -> list[str]:
 def _samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Iterator[tuple[Sample, Sample]]:
     """The first *n* samples of a corpus: as running text, and as joined tokens where these are known."""
     if corpus.startswith(LINES):
-        yield from (((line,), (line,)) for line in islice(_lines(line_file(corpus)), n))
+        yield from (((line,), (line,)) for line in islice(_read_lines(line_file(corpus)), n))
         return
     name, is_nli = corpus.removeprefix(PAIRS), corpus.startswith(PAIRS)
     if n is None and (find_nli(name)[0].endless if is_nli else is_endless(name)):
@@ -95,7 +95,8 @@ def _samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Itera
             yield (premise, hypothesis), (premise, hypothesis)
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _read_lines(path: Path) -> Iterator[str]:
+    """The lines of a UTF-8 file. Raises `DataError` with the line's number for other bytes."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -122,22 +123,22 @@ class LanguageModelExample(NamedTuple):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Positions of the text."""
+        """The number of tokens of the text."""
         return (len(self.ids),)
 
 
 def examples(tokenizer: Any, samples: Iterable[Sample], *, is_causal: bool) -> Iterator[LanguageModelExample]:
-    """The ids of each sample; a long text makes several, a long pair is cut.
+    """Texts as token ids; a long text gives several examples, a long pair is truncated.
 
     A causal model reads BOS, the text and EOS; a masked one what its tokenizer makes of one text or of two.
     """
-    before, after = ((tokenizer.bos_token_id,), (tokenizer.eos_token_id,)) if is_causal else _frame(tokenizer)
+    before, after = ((tokenizer.bos_token_id,), (tokenizer.eos_token_id,)) if is_causal else _frame_ids(tokenizer)
     has_sides = "token_type_ids" in tokenizer.model_input_names
     room = POSITIONS - len(before) - len(after)
     stream = iter(samples)
     while chunk := list(islice(stream, _CHUNK)):
         single = [sample[0] for sample in chunk if len(sample) == 1]
-        for content in _tokenized(tokenizer, single, add_special_tokens=False) if single else ():
+        for content in _token_ids(tokenizer, single, add_special_tokens=False) if single else ():
             for start in range(0, len(content), room):
                 ids = (*before, *content[start : start + room], *after)
                 yield LanguageModelExample(ids, (0,) * len(ids) if has_sides else ())
@@ -146,16 +147,16 @@ def examples(tokenizer: Any, samples: Iterable[Sample], *, is_causal: bool) -> I
             yield LanguageModelExample(encoded[0], encoded[1] if len(encoded) > 1 else ())
 
 
-def _tokenized(tokenizer: Any, texts: list[str], **options: Any) -> list[list[int]]:
-    """Ids, in which marks such as ``<|endoftext|>`` are ordinary text."""
+def _token_ids(tokenizer: Any, texts: list[str], **options: Any) -> list[list[int]]:
+    """Token ids of each text, in which marks such as ``<|endoftext|>`` are ordinary text."""
     more = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False, **options}
     rows: list[list[int]] = tokenizer(texts, split_special_tokens=True, **more)["input_ids"]
     return rows
 
 
-def _frame(tokenizer: Any) -> tuple[Ids, Ids]:
-    """The special tokens before and after a text."""
-    (ids,) = _tokenized(tokenizer, [""], add_special_tokens=True)
+def _frame_ids(tokenizer: Any) -> tuple[Ids, Ids]:
+    """The ids of the special tokens before a text, and of those after it."""
+    (ids,) = _token_ids(tokenizer, [""], add_special_tokens=True)
     middle = 1 if len(ids) > 1 else 0  # [CLS] [SEP], <s> </s>
     return tuple(ids[:middle]), tuple(ids[middle:])
 
@@ -225,6 +226,7 @@ class CollateMasked:
         return tensors
 
     def _masked(self, ids: np.ndarray, draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Labels (−100 where nothing is to be guessed) and inputs of *ids* with random tokens masked or replaced."""
         chances = np.where(np.isin(ids, self.special), 1.0, draw.random(ids.shape))
         # At least one token of a batch is guessed, however few there are.
         chosen = chances < max(self.share, np.nextafter(chances.min(), 1.0))
@@ -239,7 +241,7 @@ class CollateMasked:
 
 
 def measure(recipe: LanguageModelRecipe, folder: Path) -> list[tuple[object, ...]]:
-    """A row each for dev and test: split, corpus, texts, their tokens, and over all of these the model's perplexity."""
+    """A row each for dev and test: split, corpus, texts, their tokens, and the model's perplexity over them."""
     model = load(str(folder.absolute()), "likelihood", recipe.lang, device="cpu")
     found: list[tuple[object, ...]] = []
     for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
@@ -247,13 +249,13 @@ def measure(recipe: LanguageModelRecipe, folder: Path) -> list[tuple[object, ...
         scores = list(ask(model, [(text,) for text in texts], None, progress=False))
         tokens = sum(score["tokens"] for score in scores)
         total = sum(score["log_probability"] for score in scores)
-        perplexity = shown(math.exp(-total / tokens) if tokens else None, ".2f", "no texts")
+        perplexity = format_measure(math.exp(-total / tokens) if tokens else None, ".2f", "no texts")
         found.append((split, corpus, len(texts), tokens, perplexity))
     return found
 
 
 def card(recipe: LanguageModelRecipe, rows: list[tuple[object, ...]]) -> Card:
-    """The content of the model card: kind of model, measures (*rows* of `measure`) and corpora."""
+    """The model card of a language model; *rows*: from `measure`."""
     kind = "causal language model" if recipe.is_causal else "masked language model"
     return Card(kind, rows, {"corpora": ", ".join(f"`{corpus}`" for corpus in recipe.train)})
 
@@ -263,7 +265,7 @@ def card(recipe: LanguageModelRecipe, rows: list[tuple[object, ...]]) -> Card:
 
 
 def train_language_model(recipe: LanguageModelRecipe, output: Path, *, resume: bool = True) -> Path:
-    """Trains a language model and writes it to the folder *output*, which appears when it is complete.
+    """Train a language model and write it to the folder *output*, which appears when it is complete.
 
     The folder holds safetensors weights, tokenizer, a model card (``README.md``: data, settings, perplexity) and the
     recipe in ``nbkit.json``. A run that was killed goes on from its last checkpoint when it is started again with the
@@ -273,10 +275,11 @@ def train_language_model(recipe: LanguageModelRecipe, output: Path, *, resume: b
     Returns *output*. Raises `ModelError` where *output* is there already and was not made by this recipe, and where
     there is nothing to train on; errors of the corpora pass through.
     """
-    return train_by(recipe, {"lang": recipe.lang}, output, _train, resume=resume)
+    return train_recipe(recipe, {"lang": recipe.lang}, output, _train_in, resume=resume)
 
 
-def _train(training: Training) -> Path:
+def _train_in(training: Training) -> Path:
+    """Train a language model in the working folder of *training*; returns the folder of the finished model."""
     from accelerate import PartialState
     from transformers import AutoTokenizer
 
@@ -291,7 +294,7 @@ def _train(training: Training) -> Path:
         if is_main_process():
             # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.
             texts = dict.fromkeys(text for sample in samples for text in sample)
-            train_tokenizer(texts, recipe).save_pretrained(fresh(vocabulary))
+            train_tokenizer(texts, recipe).save_pretrained(emptied(vocabulary))
         tokenizer = AutoTokenizer.from_pretrained(vocabulary, local_files_only=True)
     found = list(examples(tokenizer, samples, is_causal=recipe.is_causal))
     batches = Batches(found, recipe.batch_tokens, recipe.seed)
@@ -314,7 +317,7 @@ def _train(training: Training) -> Path:
         loss = round(result.training_loss, 4)
         return {"texts": sum(map(len, samples)), "steps": result.global_step, "loss": loss}
 
-    return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
+    return training.run(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
 
 
 class LanguageModelTrainer(Trainer):
@@ -327,6 +330,7 @@ class LanguageModelTrainer(Trainer):
     loss_is_scaled_for_ga = False
 
     def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
+        """The batches in their own order, which is already random."""
         batches: Any = self.train_dataset if train_dataset is None else train_dataset
         return SequentialSampler(batches)
 

@@ -46,12 +46,12 @@ class Variant:
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The recipe fields that it sets."""
+        """The recipe fields that the variant sets, by name."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
     @property
     def label(self) -> str:
-        """The suffix of the model's label.
+        """The end of the model's label: its seed and condition.
 
         >>> Variant(2, "zero").label, Variant().label
         (' zero (seed 2)', '')
@@ -93,7 +93,7 @@ def split_variant(name: str) -> tuple[str, Variant]:
 
 
 def variant_entry(name: str, task: Task) -> Entry | None:
-    """The entry of a translator with another seed or a condition, None for any other name."""
+    """The catalogue entry of a translator named with a seed (``#2``) or a condition; None for any other name."""
     if task.noun != "model":
         return None
     if _CONDITION in name:
@@ -126,7 +126,7 @@ class TrainedModel(ABC):
 
     @abstractmethod
     def changes(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The *fields* of the recipe that the reference changes: the languages, at least."""
+        """Values that the reference sets in the recipe's *fields*, by name: at least the languages."""
 
     @abstractmethod
     def digest(self) -> str:
@@ -140,48 +140,48 @@ class TrainedModel(ABC):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The recipe as it is written into the record beside the weights."""
+        """The recipe's fields as plain data, as in the record beside the weights."""
         recipe: Recipe = self.recipe
         return recipe.model_dump(mode="json")
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What stands for the model in keys."""
+        """What identifies the model in store keys: the recipe's name, and a digest for the weights."""
         return {"recipe": self.name, "weights": self.digest()}
 
     @property
     def folder(self) -> Path:
-        """Its folder, whether or not it exists yet; the seed is part of the digest."""
+        """The model's folder, whether or not it exists yet; the seed is part of the digest in its name."""
         return files.models_folder() / "-".join((self.stem, *self.recipe.languages, self.digest()))
 
     @property
     def stem(self) -> str:
-        """The beginning of the folder's name."""
+        """The beginning of the name of the model's folder."""
         return self.name
 
     @property
     def kind(self) -> str:
-        """Of a language model, "causal" or "masked"."""
+        """The kind of a language model, "causal" or "masked"; "" for other models."""
         return ""
 
     @property
     def command(self) -> str:
-        """The command that trains it."""
+        """The command line that trains the model."""
         langs = filter(None, self.reference.languages.values())
         return f"nbkit train model '{self.reference.name}' {'-'.join(langs)}".rstrip()
 
     def problem(self) -> str | None:
-        """What prevents training, as far as this is known in advance; None otherwise."""
+        """What prevents training, as far as it is known in advance; None if nothing does."""
         return None
 
     def check(self) -> None:
-        """Raises `NbkitError` for what prevents training."""
+        """Raise `NbkitError` if something prevents training (`problem`)."""
         _ = self.recipe
         if problem := self.problem():
             raise ModelError(problem)
 
     def train(self) -> None:
-        """Make the folder. If several processes call this, one trains and the others wait."""
+        """Train the model in its folder. If several processes call this, one trains and the others wait."""
         resolve_name(self.trainer)(self.recipe, self.folder)
 
 
@@ -192,13 +192,13 @@ class TrainedTranslator(TrainedModel):
 
     @property
     def stem(self) -> str:
-        """The name without the seed."""
+        """The model's name without the seed, which begins the folder's name."""
         name: str = self.reference.name
         return name if self.variant.seed is None else name.rpartition("#")[0]
 
     @cached_property
     def recipe(self) -> TranslatorRecipe:
-        """Also raises `ModelError` if the backend does not support its architecture."""
+        """The recipe; also raises `ModelError` if the backend does not support its architecture."""
         family = families()[self.reference.entry.family or "marian"]
         check_languages(self.reference, family)
         check_backend(self.reference, family)
@@ -206,7 +206,7 @@ class TrainedTranslator(TrainedModel):
         return recipe
 
     def changes(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """A Marian recipe is for one pair; a multilingual one covers all targets in the catalogue.
+        """The languages: the pair for a Marian recipe, all targets of the catalogue for a multilingual one.
 
         This way every pair finds the same model.
         """
@@ -215,7 +215,7 @@ class TrainedTranslator(TrainedModel):
         return {"src": reference.lang, "targets": targets, **self.variant.changes}
 
     def digest(self) -> str:
-        """The sandbox's version covers its general sentences; any other data, and a start, add their identity."""
+        """The digest of recipe, code and data: the sandbox's version, other corpora, the checkpoint it starts from."""
         return translator_digest(self.recipe)
 
 
@@ -241,11 +241,11 @@ class TrainedClassifier(TrainedModel):
         return {"lang": self.reference.lang}
 
     def digest(self) -> str:
-        """Data of training and dev, and a checkpoint to start from."""
+        """The digest of recipe, code and data: the corpora of training and dev, the checkpoint it starts from."""
         return classifier_digest(self.recipe)
 
     def problem(self) -> str | None:
-        """Problems of its corpora, or of the language model that it starts from."""
+        """Problems of its corpora, or of the language model that it starts from; None if there are none."""
         recipe: ClassifierRecipe = self.recipe
         corpora = dict.fromkeys((recipe.train, recipe.dev, recipe.test))
         problems = [problem for corpus in corpora for problem in check_nli(corpus, recipe.lang, n=1)]
@@ -276,29 +276,29 @@ class TrainedLanguageModel(TrainedModel):
         return {"lang": self.reference.lang or "en"}
 
     def digest(self) -> str:
-        """The texts that it is trained on."""
+        """The digest of recipe, code and data: the corpora that it is trained on."""
         recipe: LanguageModelRecipe = self.recipe
         return recipe.digest(*(corpus_digest(corpus, recipe.lang) for corpus in recipe.train))
 
     @property
     def kind(self) -> str:
-        """ "causal" or "masked"."""
+        """The kind of language model: "causal" or "masked"."""
         return "causal" if self.recipe.is_causal else "masked"
 
     def problem(self) -> str | None:
-        """Problems of its corpora."""
+        """Problems of its corpora; None if there are none."""
         recipe: LanguageModelRecipe = self.recipe
         corpora = dict.fromkeys((*recipe.train, recipe.dev, recipe.test))
         return next(filter(None, (corpus_problem(corpus, recipe.lang) for corpus in corpora)), None)
 
 
 def start_reference(start: str, lang: str) -> Reference:
-    """A checkpoint that is no language model of the catalogue, to start a classifier from."""
+    """A reference to a checkpoint outside the catalogue, to fine-tune a classifier from."""
     return at_place(Reference(start, TASKS["classify"], Entry(hub=start), lang), start)
 
 
-def fetched(model: Any) -> Path | None:
-    """The folder of a model to start from: trained or downloaded if it is missing; None if it has no files."""
+def fetch_or_train(model: Any) -> Path | None:
+    """The folder of a model, trained or downloaded if it is missing; None if it has no files."""
     if isinstance(model, Weights) and model.trained is not None and not model.is_here:
         model.trained.train()
     folder: Path | None = model.fetch()
@@ -321,7 +321,8 @@ def start_identity(reference: Reference) -> Record:
 # Names in nbkit's catalogues.
 
 
-def _register() -> None:
+def _register_models() -> None:
+    """Enter the models of ``models.yaml`` in nbkit's catalogues."""
     kinds: dict[str, tuple[Any, type[TrainedModel]]] = {
         "model": (MODELS, TrainedTranslator),
         "classifier": (CLASSIFIERS, TrainedClassifier),
@@ -337,4 +338,4 @@ def _register() -> None:
     VARIANTS.append(variant_entry)
 
 
-_register()
+_register_models()

@@ -33,12 +33,12 @@ Part = Annotated[float, Field(ge=0, lt=1)]
 
 
 def _field(default: Any, description: str, **limits: Any) -> Any:
-    """A field of a recipe, an option of its command and a row of its model's card."""
+    """A field of a recipe, which is also an option of its command and a row of its model's card."""
     return Field(default, description=description, **limits)
 
 
 def _added(default: Any, description: str, **limits: Any) -> Any:
-    """A field added after the first models: recipes with its default keep their digest, and their models."""
+    """A field added after the first models: recipes with its default have the digest that they had before."""
     return _field(default, description, exclude_if=lambda value: value == default, **limits)
 
 
@@ -62,13 +62,15 @@ class Recipe(BaseModel):
 
     @field_validator("*")
     @classmethod
-    def _sensible(cls, value: Any) -> Any:
+    def _within_limits(cls, value: Any) -> Any:
+        """Validator: a number must be neither NaN nor beyond ±`_MOST` (a seed: `MOST_SEED`)."""
         if isinstance(value, int | float) and not -_MOST <= value <= max(_MOST, MOST_SEED):  # nan is neither
             raise ValueError(f"at most {_MOST:,} expected, {value:g} given")
         return value
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check_problems(self) -> Self:
+        """Validator: raise ValueError for the first of `_problems`."""
         try:
             for problem in self._problems():
                 raise ValueError(problem)
@@ -77,7 +79,7 @@ class Recipe(BaseModel):
         return self
 
     def _problems(self) -> Iterator[str]:
-        """Inconsistencies between fields. Raises `NbkitError` if a single field is invalid."""
+        """What is inconsistent between fields. Raises `NbkitError` if a single field is invalid."""
         if self.steps is None and self.epochs is None:
             yield "neither steps nor epochs given; set one of them"
         if self.steps is not None and self.epochs is not None:
@@ -87,7 +89,7 @@ class Recipe(BaseModel):
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], place: str = "recipe") -> Self:
-        """The recipe of *values*; a `ParamsError` names each field that does not fit, and the closest match.
+        """Validate *values* as a recipe; a `ParamsError` names each invalid field, and the closest match.
 
         >>> TranslatorRecipe.checked({"step": 10}, "tiny.yaml")
         Traceback (most recent call last):
@@ -102,12 +104,12 @@ class Recipe(BaseModel):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages of its texts, in the order of folder names."""
+        """The languages of the recipe's texts, in the order of folder names."""
         raise NotImplementedError
 
     @property
     def amount(self) -> str:
-        """How much is computed.
+        """How long the training is, in words.
 
         >>> TranslatorRecipe(steps=900, batch_tokens=1024).amount
         '900 steps of 1,024 tokens on 1 CPU thread'
@@ -117,13 +119,13 @@ class Recipe(BaseModel):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The fields that made the model, for its card."""
+        """The fields that had an effect on the model, for its card."""
         fields = self.model_dump(mode="json")
         ignored = self.of_new_models if fields.get("start") is not None else ()
         return {field: value for field, value in fields.items() if field not in ignored}
 
     def digest(self, *more: object) -> str:
-        """16 hexadecimal digits for the recipe, the version of the training code, and *more* that matters."""
+        """A digest in 16 hexadecimal digits of the recipe, the version of the training code, and *more*."""
         parts = json.dumps([self.model_dump(mode="json"), self.version, *more], sort_keys=True)
         return hashlib.blake2b(parts.encode(), digest_size=8).hexdigest()
 
@@ -199,6 +201,7 @@ class TranslatorRecipe(PairsRecipe):
     label_smoothing: Part = _field(0.1, "label smoothing")
 
     def _problems(self) -> Iterator[str]:
+        """What is inconsistent between fields."""
         yield from super()._problems()
         scratch = self.architecture if self.start is None else None
         if scratch not in (None, "m2m100") and len(self.targets) != 1:
@@ -226,7 +229,7 @@ class TranslatorRecipe(PairsRecipe):
 
     @property
     def copies(self) -> int:
-        """How often idiom-train is part of the training data."""
+        """How often the idiom-train pairs are part of the training data, by the condition."""
         return 0 if self.idioms is None else training_copies(self.condition)
 
     @property
@@ -307,6 +310,7 @@ class ClassifierRecipe(PairsRecipe):
     )
 
     def _problems(self) -> Iterator[str]:
+        """What is inconsistent between fields."""
         yield from super()._problems()
         if (self.architecture is None) == (self.start is None):
             given = "neither architecture nor start" if self.start is None else "both architecture and start"
@@ -322,24 +326,24 @@ class ClassifierRecipe(PairsRecipe):
         return (self.lang,)
 
     def digest(self, *more: object) -> str:
-        """See `Recipe.digest`."""
+        """As `Recipe.digest`, with the version of word pieces for DistilBERT."""
         # The second way to learn word pieces: the same texts give the same ones. Other models are what they were.
         return super().digest(*more, *(["word pieces 2"] if self.architecture == "distilbert" else []))
 
     @property
-    def reads(self) -> Literal["word", "character", "piece"]:
-        """The unit of a sentence encoder, the language's usual one where none is given."""
+    def token_unit(self) -> Literal["word", "character", "piece"]:
+        """What a token of a sentence encoder is, by default a character or word according to the language."""
         return self.unit or ("character" if is_unspaced(self.lang) else "word")
 
     @property
     def rate(self) -> float:
-        """The learning rate, the usual one where none is given."""
+        """The learning rate, or by default a usual one, lower for a checkpoint that is fine-tuned."""
         return self.learning_rate or (1e-3 if self.start is None else 2e-5)
 
     @property
     def has_words(self) -> bool:
-        """Whether it is a sentence encoder over words."""
-        return self.architecture in SENTENCE_ENCODERS and self.reads == "word"
+        """Whether the model is a sentence encoder over words."""
+        return self.architecture in SENTENCE_ENCODERS and self.token_unit == "word"
 
 
 class LanguageModelRecipe(Recipe):
@@ -386,10 +390,12 @@ class LanguageModelRecipe(Recipe):
 
     @field_validator("train", mode="before")
     @classmethod
-    def _several(cls, value: Any) -> Any:
+    def _as_tuple(cls, value: Any) -> Any:
+        """Validator: a single corpus becomes a tuple of one."""
         return (value,) if isinstance(value, str) else value
 
     def _problems(self) -> Iterator[str]:
+        """What is inconsistent between fields."""
         yield from super()._problems()
         if self.width % self.heads:
             yield f"width {self.width}: a multiple of heads ({self.heads}) expected"
@@ -411,7 +417,7 @@ class LanguageModelRecipe(Recipe):
 
 @cache
 def recipes_in(file: str) -> dict[str, dict[str, Any]]:
-    """The fields of every recipe in a file beside this module, by name.
+    """The recipes in a YAML file of this package: fields by the recipe's name.
 
     >>> recipes_in("recipes.yaml")["paper-lstm"]["encoder_layers"]
     5
@@ -420,7 +426,7 @@ def recipes_in(file: str) -> dict[str, dict[str, Any]]:
 
 
 def recipe_fields(file: str, recipe: str | None, what: str) -> dict[str, Any]:
-    """The fields of a recipe of *file*. Raises `ModelError`, which names *what* needs it and the known recipes.
+    """The fields of a recipe in *file*. Raises `ModelError` for an unknown one; *what* needs it.
 
     >>> recipe_fields("recipes.yaml", "sandbox-opus", "model 'x'")
     Traceback (most recent call last):

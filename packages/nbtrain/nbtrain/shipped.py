@@ -28,7 +28,7 @@ CONDITIONS = ("zero", "joint", "upsample-20")
 
 
 def models() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """Of each model its folder's name, the file and the name of its recipe, and what changes in the recipe."""
+    """Each model that nbsandbox ships: folder, recipe file, recipe name, and fields that differ from the recipe."""
     for name in ("sandbox-convnet", "sandbox-infersent", "sandbox-bilstm", "sandbox-infersent-max-entropy"):
         yield f"{name}-en", "classifier_recipes.yaml", name, {"lang": "en"}
     for name, lang in (("sandbox-wsd-gpt", "en"), ("sandbox-wsd-bert", "de")):
@@ -46,7 +46,7 @@ def models() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
 
 
 def write_halved(source: Path, target: Path) -> None:
-    """The folder *target*: the files of the model in *source*, its weights in half precision."""
+    """Copy the model in *source* to *target* with weights in half precision."""
     from safetensors.torch import load_file, save_file
 
     shutil.rmtree(target, ignore_errors=True)

@@ -1,8 +1,8 @@
 """How models are trained here: vocabularies learnt from texts, networks with random weights, and one way of training.
 
 Tokenizers are of the classes that published models have. Networks are data (``architectures.yaml``): the class of each
-and what its settings are called. `train_by` trains a model of any kind: its folder, made once and resumed after a kill,
-its card, progress and batches.
+and what its settings are called. `train_recipe` trains a model of any kind: its folder, made once and resumed after a
+kill, its card, progress and batches.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ _COMPARED = (("query", "key"), ("q_proj", "k_proj"), ("q_lin", "k_lin"))
 
 @cache
 def _architectures() -> Mapping[str, Mapping[str, Any]]:
-    """All architectures by name, from ``architectures.yaml``."""
+    """The settings of each architecture by its name, from ``architectures.yaml``."""
     return read_own(Path(__file__).with_name("architectures.yaml"))
 
 
 def module_of(recipe: TranslatorRecipe) -> str | None:
-    """The module that knows the recipe's network; None for one that transformers knows.
+    """The module that defines the recipe's network; None if transformers does.
 
     >>> module_of(TranslatorRecipe(architecture="lstm", steps=1))
     'nbsandbox.networks'
@@ -77,7 +77,7 @@ def module_of(recipe: TranslatorRecipe) -> str | None:
 
 
 def byte_pairs(texts: Iterable[str], size: int, specials: Sequence[str]) -> dict[str, Any]:
-    """Byte pairs: ``vocab`` and ``merges``, as RoBERTa's and GPT-2's tokenizers take them."""
+    """Learn byte pairs: ``vocab`` and ``merges``, as RoBERTa's and GPT-2's tokenizers take them."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(
@@ -92,17 +92,18 @@ def byte_pairs(texts: Iterable[str], size: int, specials: Sequence[str]) -> dict
 
 
 def word_pieces(texts: Iterable[str], size: int, *, lowercase: bool) -> dict[str, Any]:
-    """Word pieces: ``vocab`` and ``do_lower_case``, as BERT's and DistilBERT's tokenizers take them."""
+    """Learn word pieces: ``vocab`` and ``do_lower_case``, as BERT's and DistilBERT's tokenizers take them."""
     kept = list(texts)
     # The trainer numbers continuations in the order of a hash table, and breaks ties by these numbers: only where it is
     # told them beforehand do the same texts give the same vocabulary again.
-    single = _trained(kept, 0, lowercase, _BERT_SPECIALS)
+    single = _learn_word_pieces(kept, 0, lowercase, _BERT_SPECIALS)
     continuations = sorted(piece for piece in single if len(piece) == 3 and piece.startswith("##"))
-    learnt = _trained(kept, size, lowercase, (*_BERT_SPECIALS, *continuations))
+    learnt = _learn_word_pieces(kept, size, lowercase, (*_BERT_SPECIALS, *continuations))
     return {"vocab": learnt, "do_lower_case": lowercase}
 
 
-def _trained(texts: list[str], size: int, lowercase: bool, first: Sequence[str]) -> dict[str, int]:
+def _learn_word_pieces(texts: list[str], size: int, lowercase: bool, first: Sequence[str]) -> dict[str, int]:
+    """Learn *size* word pieces from texts: piece → id, with the special tokens *first*."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -120,7 +121,7 @@ _SENTENCES = 100_000
 
 
 def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Path) -> None:
-    """Learns one SentencePiece vocabulary for all languages and writes the family's tokenizer to *folder*.
+    """Learn one SentencePiece vocabulary for all languages and write the family's tokenizer to *folder*.
 
     texts: both sides of the training data, every language early on, as no more than 100,000 are learnt from. The
     vocabulary comes out smaller than asked for where they do not hold that many pieces.
@@ -158,7 +159,7 @@ def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Pat
 
 
 def encode_all(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
-    """Token ids of *texts* without special tokens: what the tokenizer gives, a hundred times as fast.
+    """Token ids of *texts* without special tokens: equal to the tokenizer's, but a hundred times as fast.
 
     The Python tokenizers of Marian and M2M-100 go through each text token by token; here SentencePiece cuts all of them
     at once. Only for tokenizers that `train_vocabulary` made, whose two sides share one vocabulary.
@@ -170,6 +171,7 @@ def encode_all(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Write *value* as a JSON file."""
     path.write_text(json.dumps(value, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
@@ -199,14 +201,15 @@ def train_tokenizer(texts: Iterable[str], recipe: ClassifierRecipe | LanguageMod
 
 
 def _sentence_tokenizer(texts: Iterable[str], recipe: ClassifierRecipe) -> Any:
+    """The tokenizer of a sentence encoder, with words, characters or pieces as tokens, learnt from *texts*."""
     from transformers import PreTrainedTokenizerFast
 
     pad, unknown, begin, end = specials = ["<pad>", "<unk>", "<s>", "</s>"]
-    is_piece = recipe.reads == "piece"
+    is_piece = recipe.token_unit == "piece"
     tokenizer = Tokenizer(models.BPE(unk_token=unknown) if is_piece else models.WordLevel(unk_token=unknown))
     steps: list[normalizers.Normalizer] = [normalizers.NFC()]
     tokenizer.normalizer = normalizers.Sequence(steps + [normalizers.Lowercase()] * recipe.lowercase)
-    pattern = _CHARACTER if recipe.reads == "character" else _WORD
+    pattern = _CHARACTER if recipe.token_unit == "character" else _WORD
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(Regex(pattern), "isolated")]
     )
@@ -241,7 +244,7 @@ def new_model(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
     output layer, which shares the embeddings, would: its part of the gradient is cut off. ``<pad>`` is never
     generated.
     """
-    model = _new("translator", recipe, tokenizer)
+    model = _new_network("translator", recipe, tokenizer)
     pad = tokenizer.pad_token_id
     rest = torch.ones(len(tokenizer), 1)
     rest[pad] = 0
@@ -259,33 +262,33 @@ def new_classifier(recipe: ClassifierRecipe, tokenizer: Any) -> Any:
 
     Raises `DataError` for word vectors that cannot be read.
     """
-    model = _new("classifier", recipe, tokenizer, **NAMES)
+    model = _new_network("classifier", recipe, tokenizer, **NAMES)
     if recipe.architecture not in SENTENCE_ENCODERS:
-        attend_to_the_like(model)
-        place_in_waves(model)
+        similarity_attention(model)
+        sinusoidal_positions(model)
     elif recipe.vectors is not None:
-        _fill(model.embeddings.get_parameter("weight"), tokenizer.get_vocab(), Path(recipe.vectors))
+        _load_word_vectors(model.embeddings.get_parameter("weight"), tokenizer.get_vocab(), Path(recipe.vectors))
     return model
 
 
 def new_language_model(recipe: LanguageModelRecipe, tokenizer: Any) -> Any:
     """A model of the recipe's architecture and sizes with random weights; its output layer shares the embeddings."""
-    model = _new("language_model", recipe, tokenizer)
+    model = _new_network("language_model", recipe, tokenizer)
     if recipe.architecture != "gpt2":
-        attend_to_the_like(model)
-        place_in_waves(model)
+        similarity_attention(model)
+        sinusoidal_positions(model)
     return model
 
 
-def _new(purpose: str, recipe: Any, tokenizer: Any, **more: Any) -> Any:
-    """A network of the recipe's architecture; *more* goes over its settings, such as the names of its outputs."""
-    entry, known = _architectures()[recipe.architecture], _known(recipe, tokenizer)
+def _new_network(purpose: str, recipe: Any, tokenizer: Any, **more: Any) -> Any:
+    """A network of the recipe's architecture with random weights; *more* overrides its settings."""
+    entry, known = _architectures()[recipe.architecture], _setting_values(recipe, tokenizer)
     settings = {name: known[source] for name, source in entry["settings"].items()}
     return resolve_name(entry[purpose])(resolve_name(entry["config"])(**settings, **entry.get("fixed", {}), **more))
 
 
-def _known(recipe: Any, tokenizer: Any) -> dict[str, Any]:
-    """What settings can be: the recipe's fields, and what follows from it and from the vocabulary.
+def _setting_values(recipe: Any, tokenizer: Any) -> dict[str, Any]:
+    """Values by name that an architecture's settings refer to: recipe fields, sizes and ids of the vocabulary.
 
     spread: standard deviation of random weights: outputs as large as inputs. The published 0.02 suits a width of 768.
     """
@@ -304,8 +307,8 @@ def _known(recipe: Any, tokenizer: Any) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def attend_to_the_like(model: torch.nn.Module) -> None:
-    """Lets each token attend to tokens like itself at first: keys are projected as queries are.
+def similarity_attention(model: torch.nn.Module) -> None:
+    """Initialise attention so that each token attends to tokens like itself: keys are projected as queries are.
 
     Which words of the hypothesis stand in the premise is what pairs are judged by; from random projections that takes
     a Transformer more pairs to find out than small sets have. After Trockman & Kolter 2023, "Mimetic Initialization of
@@ -318,8 +321,8 @@ def attend_to_the_like(model: torch.nn.Module) -> None:
 
 
 @torch.no_grad()
-def place_in_waves(model: torch.nn.Module) -> None:
-    """Lets positions begin as sines and cosines (Vaswani et al. 2017), so that near ones are alike; they are learnt on.
+def sinusoidal_positions(model: torch.nn.Module) -> None:
+    """Initialise positions with sines and cosines (Vaswani et al. 2017), so that near ones are alike.
 
     As large as the random vectors of words, so that neither drowns the other.
     """
@@ -332,8 +335,8 @@ def place_in_waves(model: torch.nn.Module) -> None:
             table.weight.copy_(waves * (2 / width) ** 0.5)
 
 
-def _fill(table: torch.Tensor, vocabulary: dict[str, int], path: Path) -> None:
-    """Writes the vectors of known words into *table*: one word a line, then its numbers, as GloVe has them."""
+def _load_word_vectors(table: torch.Tensor, vocabulary: dict[str, int], path: Path) -> None:
+    """Copy the word vectors in a file of GloVe's format into the rows of *table*, by *vocabulary*."""
     width = table.shape[1]
     with path.open(encoding="utf-8") as lines, torch.no_grad():
         for number, line in enumerate(lines, 1):
@@ -359,7 +362,7 @@ _ROOM = 2**20
 def trained_once(
     record: Mapping[str, Any], output: Path, train: Callable[[Path], Path], *, resume: bool = True
 ) -> Path:
-    """*output*, made by *train* in a working folder beside it: the folder that it returns is moved to *output*.
+    """Train the model in *output* unless it is there; *train* gets a working folder, returns the finished model's.
 
     record: identifies the model, mainly by its ``recipe``. A finished folder with this record is unchanged; an
     unfinished one is resumed (``resume=False`` starts over). Of several processes one works and the others wait. Raises
@@ -367,7 +370,7 @@ def trained_once(
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     work = output.with_name(f".{output.name}.training")
-    with _one_at_a_time(output), _full_disk_named(output):
+    with _one_at_a_time(output), _explain_full_disk(output):
         if _recipe_in(output) == record["recipe"] and is_complete(output):
             return output
         if output.exists():
@@ -397,10 +400,10 @@ class Card:
     texts: Mapping[str, object]
 
     def page(self, recipe: Recipe, facts: Mapping[str, object]) -> str:
-        """The text of ``README.md``: data, settings, what came of the training (*facts*) and how good the model is."""
+        """The text of ``README.md``: data, settings, facts on the training (*facts*) and the measured quality."""
         known = {**dict(recipe), **self.texts}
-        texts = {part: text.format(**known) for part, text in _cards()[self.kind].items()}
-        return _cards()["page"].format(
+        texts = {part: text.format(**known) for part, text in _card_texts()[self.kind].items()}
+        return _card_texts()["page"].format(
             **texts,
             languages="\n".join(f"  - {lang}" for lang in recipe.languages),
             measured=table(texts["columns"], self.rows),
@@ -411,21 +414,22 @@ class Card:
 
 
 @cache
-def _cards() -> dict[str, Any]:
+def _card_texts() -> dict[str, Any]:
+    """The texts of model cards, from ``cards.yaml``."""
     return read_own(Path(__file__).with_name("cards.yaml"))
 
 
-def shown(value: float | None, form: str, none: str) -> str:
-    """A measure on a card, *none* where there was nothing to measure.
+def format_measure(value: float | None, form: str, none: str) -> str:
+    """A measure in the format *form* for a card, the text *none* if it is None.
 
-    >>> shown(0.123, ".1%", "no pairs"), shown(None, ".1%", "no pairs")
+    >>> format_measure(0.123, ".1%", "no pairs"), format_measure(None, ".1%", "no pairs")
     ('12.3%', 'no pairs')
     """
     return none if value is None else format(value, form)
 
 
 def table(header: str, rows: Iterable[Iterable[object]]) -> str:
-    """A table of a model card.
+    """A table in Markdown for a model card. header: its first line.
 
     >>> print(table("| loss | steps |", [(0.5, 2)]))
     | loss | steps |
@@ -451,11 +455,11 @@ class Training:
 
     @property
     def checkpoints(self) -> Path:
-        """The folder of its checkpoints."""
+        """The folder of the training's checkpoints."""
         return self.work / "checkpoints"
 
     def arguments(self, **more: Any) -> TrainingArguments:
-        """The arguments of the trainers of all kinds of models; *more* overrides them.
+        """Arguments for the trainers of all kinds of models; *more* overrides them.
 
         An item of their data set is a whole batch.
         """
@@ -481,7 +485,7 @@ class Training:
         return TrainingArguments(**{**common, **more})
 
     def best_by(self, measure: str) -> dict[str, Any]:
-        """Arguments of a trainer that measures each checkpoint on dev and keeps the one with the highest *measure*."""
+        """Trainer's arguments to measure each checkpoint on dev and select the one with the highest *measure*."""
         return {
             "eval_strategy": "steps",
             "eval_steps": self.recipe.save_every,
@@ -490,14 +494,14 @@ class Training:
             "greater_is_better": True,
         }
 
-    def through(
+    def run(
         self,
         trainer: Trainer,
         tokenizer: Any,
         facts: Callable[[Any], Mapping[str, Any]],
         card: Callable[[Path], Card],
     ) -> Path:
-        """The folder of the model that *trainer* made, trained on from its last checkpoint, with tokenizer and card.
+        """Train from the last checkpoint to the end, and write model, tokenizer and card; returns their folder.
 
         facts: what the card says of the training, by its result; weights that it changes are those that are stored.
         card: of the model in a folder.
@@ -519,7 +523,7 @@ class Training:
         return finished
 
 
-def train_by(
+def train_recipe(
     recipe: Recipe,
     languages: Mapping[str, Any],
     output: Path,
@@ -527,14 +531,14 @@ def train_by(
     *,
     resume: bool = True,
 ) -> Path:
-    """`trained_once` by a *recipe*, on its threads; *languages* stand beside it in the folder's record."""
+    """Train *recipe* in *output* as `trained_once` does; *languages* become part of the folder's record."""
     record = {**languages, "recipe": recipe.model_dump(mode="json")}
     output = Path(output)
 
     def in_folder(work: Path) -> Path:
         if is_main_process():
             click.echo(f"train {output.name}: {recipe.amount}; the first steps show how long they take", err=True)
-        with threads(recipe.threads), quiet():
+        with cpu_threads(recipe.threads), quiet():
             return train(Training(recipe, record, work, output.name))
 
     return trained_once(record, output, in_folder, resume=resume)
@@ -546,12 +550,13 @@ def checkpoints_in(folder: Path) -> list[Path]:
 
 
 def last_checkpoint(folder: Path) -> str | None:
-    """The newest checkpoint that was written to its end: the trainer's state is its last file."""
-    whole = [path for path in checkpoints_in(folder) if _is_complete(path / "trainer_state.json")]
+    """The newest complete checkpoint, the trainer's state being the last file written."""
+    whole = [path for path in checkpoints_in(folder) if _is_json(path / "trainer_state.json")]
     return str(whole[-1]) if whole else None
 
 
-def _is_complete(path: Path) -> bool:
+def _is_json(path: Path) -> bool:
+    """Whether a file holds JSON that is not empty, so that it was written to its end."""
     try:
         return bool(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -559,34 +564,35 @@ def _is_complete(path: Path) -> bool:
 
 
 def _recipe_in(folder: Path) -> Any:
+    """The recipe in the record of *folder*, None if there is none."""
     return read_json(folder / RECORD, needed=False).get("recipe")
 
 
 def write_record(record: Mapping[str, Any], folder: Path) -> None:
-    """Writes `RECORD`, whole or not at all."""
+    """Write a model's record (`RECORD`) to *folder*, whole or not at all."""
     temporary = folder / f".{RECORD}.{os.getpid()}"
     temporary.write_text(json.dumps(record, indent=1), encoding="utf-8")
     temporary.replace(folder / RECORD)
 
 
 def save_trained(model: Any, tokenizer: Any, record: Mapping[str, Any], folder: Path) -> None:
-    """Everything that a folder needs to be loaded from, and what it was made by."""
-    fresh(folder)
+    """Write a trained model to *folder*: weights, tokenizer and the record of its recipe."""
+    emptied(folder)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     write_record(record, folder)
 
 
-def fresh(folder: Path) -> Path:
-    """*folder*, empty."""
+def emptied(folder: Path) -> Path:
+    """Empty *folder*, or create it; returns its path."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
 
 
 @contextmanager
-def threads(count: int) -> Iterator[None]:
-    """So many CPU threads: sums are then rounded alike in every run."""
+def cpu_threads(count: int) -> Iterator[None]:
+    """Run a block with *count* CPU threads, so that sums are rounded alike in every run."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
@@ -596,8 +602,8 @@ def threads(count: int) -> Iterator[None]:
 
 
 @contextmanager
-def _full_disk_named(output: Path) -> Iterator[None]:
-    """Replace libraries' errors for a full disk ("PytorchStreamWriter failed writing file"), which name no folder."""
+def _explain_full_disk(output: Path) -> Iterator[None]:
+    """Replace libraries' errors in a block by one that names the folder, if its disk is full."""
     try:
         yield
     except NbkitError:
@@ -613,7 +619,7 @@ def _full_disk_named(output: Path) -> Iterator[None]:
 
 @contextmanager
 def _one_at_a_time(output: Path) -> Iterator[None]:
-    """One process trains a folder; under ``accelerate launch`` the first one locks for its whole team."""
+    """Lock *output* for a block; under ``accelerate launch`` the first process locks for all of them."""
     if not is_main_process():
         yield
         return
@@ -642,6 +648,7 @@ class TrainingProgress(TrainerCallback):
         self._notes: dict[str, float] = {}
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Show the progress bar."""
         if is_live() and not os.environ.get("TQDM_DISABLE"):
             self._bar = tqdm(total=state.max_steps, initial=state.global_step, desc=self._description, unit="step")
         else:
@@ -649,14 +656,17 @@ class TrainingProgress(TrainerCallback):
             self._bar.done = state.global_step
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Advance the progress bar."""
         self._bar.update()
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
+        """Show the loss beside the progress bar."""
         named = {name.removeprefix("eval_"): value for name, value in (logs or {}).items() if name in _TOLD}
         self._notes.update(named)
         self._bar.set_postfix_str(", ".join(f"{name} {value:.3f}" for name, value in self._notes.items()))
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Close the progress bar."""
         if isinstance(self._bar, Lines):
             self._bar.write_line()
         self._bar.close()
@@ -683,7 +693,7 @@ class Example:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Positions of the target and of the source."""
+        """The numbers of tokens of the target and of the source."""
         return len(self.target), len(self.source)
 
 
@@ -691,7 +701,8 @@ class HasLengths(Protocol):
     """Anything of parts, each of which is padded to the longest of its batch."""
 
     @property
-    def lengths(self) -> tuple[int, ...]: ...
+    def lengths(self) -> tuple[int, ...]:
+        """The numbers of tokens by which an example is sorted and batched."""
 
 
 ExampleT = TypeVar("ExampleT", bound=HasLengths)

@@ -26,7 +26,7 @@ from nbkit.models.loading import SAFELY, load_tokenizer, quiet
 from nbkit.models.names import Family, families
 from nbkit.models.translators.texts import TextPair, corpus_bleu, score_signature, text_pairs
 from nbkit.seeding import address, generator
-from nbtrain.models import fetched
+from nbtrain.models import fetch_or_train
 from nbtrain.recipes import TranslatorRecipe
 from nbtrain.training import (
     Batches,
@@ -35,14 +35,14 @@ from nbtrain.training import (
     Example,
     Training,
     checkpoints_in,
+    emptied,
     encode_all,
-    fresh,
+    format_measure,
     is_main_process,
     module_of,
     new_model,
     save_trained,
-    shown,
-    train_by,
+    train_recipe,
     train_vocabulary,
 )
 
@@ -73,7 +73,7 @@ class Noise:
 
     @classmethod
     def of(cls, recipe: TranslatorRecipe, tokenizer: Any, family: Family, start: int) -> Noise:
-        """As the recipe says; a vocabulary without ``<mask>`` has its unknown token in its place.
+        """The noise that a recipe asks for; a vocabulary without ``<mask>`` uses its unknown token.
 
         The family's language tokens are special, whether the tokenizer's files list them as such or not.
         """
@@ -98,21 +98,23 @@ class Noise:
         if shares.replace_source:
             source = self._replaced(source, shares.replace_source, "source", number, epoch)
         if shares.mask:
-            hit = self._hit(np.array(example.source), shares.mask, "mask", number, epoch)
+            hit = self._is_hit(np.array(example.source), shares.mask, "mask", number, epoch)
             source = np.where(hit, self.mask, source)
         if shares.replace_target:
             read = np.array(prefix or (self.start, *example.target[:-1]))
             prefix = tuple(self._replaced(read, shares.replace_target, "target", number, epoch).tolist())
         return replace(example, source=tuple(source.tolist()), prefix=prefix)
 
-    def _hit(self, ids: np.ndarray, share: float, *place: object) -> np.ndarray:
+    def _is_hit(self, ids: np.ndarray, share: float, *place: object) -> np.ndarray:
+        """Which of *ids* are in a random *share*, never special tokens; *place* seeds the draw."""
         drawn = generator(self.recipe.seed, "noise", *place).random(len(ids)) < share
         return drawn & ~np.isin(ids, list(self.special))
 
     def _replaced(self, ids: np.ndarray, share: float, *place: object) -> np.ndarray:
+        """*ids* with a random *share* replaced by random tokens; *place* seeds the draw."""
         others = np.setdiff1d(np.arange(self.vocabulary), list(self.special))
         drawn = generator(self.recipe.seed, "random tokens", *place).choice(others, len(ids))
-        return np.where(self._hit(ids, share, *place), drawn, ids)
+        return np.where(self._is_hit(ids, share, *place), drawn, ids)
 
 
 class NoisyBatches(Batches[Example], TrainerCallback):
@@ -129,6 +131,7 @@ class NoisyBatches(Batches[Example], TrainerCallback):
         return [self.noise(self.examples[number], number, self.epoch) for number in self.numbers[index]]
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Remember the epoch, as noise differs from epoch to epoch."""
         self.epoch = int((state.epoch or 0) + 1e-6)
 
 
@@ -143,13 +146,13 @@ _CHUNK = 1024
 
 
 def regular_texts(recipe: TranslatorRecipe, src: str, tgt: str) -> list[tuple[str, str]]:
-    """Pairs as running text; the sources of a drawn share of them as joined tokens, spaced as perturbed text is."""
+    """The (source, target) pairs to train on; a random share of sources as joined tokens, as perturbed text is."""
     n = recipe.pairs if src == recipe.src else recipe.back_pairs
-    return list(_texts(recipe, text_pairs(recipe.train, src, tgt, n)))
+    return list(_source_and_target(recipe, text_pairs(recipe.train, src, tgt, n)))
 
 
 def idiom_texts(recipe: TranslatorRecipe, src: str, tgt: str) -> list[tuple[str, str]]:
-    """The pairs of idiom-train, as often as the condition says; a pair with several idioms once a copy.
+    """The (source, target) pairs of idiom-train, repeated as the condition requires.
 
     Source: idioms paper, §3.1: *zero*, *joint*, *upsampling*.
     """
@@ -158,10 +161,11 @@ def idiom_texts(recipe: TranslatorRecipe, src: str, tgt: str) -> list[tuple[str,
     distinct: dict[tuple[str, str], TextPair] = {}
     for pair in text_pairs(recipe.idioms, src, tgt, recipe.idiom_pairs):
         distinct.setdefault((pair.source, pair.target), pair)  # before any is joined: spaced both ways it would be two
-    return list(_texts(recipe, distinct.values())) * recipe.copies
+    return list(_source_and_target(recipe, distinct.values())) * recipe.copies
 
 
-def _texts(recipe: TranslatorRecipe, pairs: Iterable[TextPair]) -> Iterator[tuple[str, str]]:
+def _source_and_target(recipe: TranslatorRecipe, pairs: Iterable[TextPair]) -> Iterator[tuple[str, str]]:
+    """The (source, target) of each pair without blank ones; a random share of sources as joined tokens."""
     for pair in pairs:
         is_joined = address(recipe.seed, "joined", pair.id) % 1000 < 1000 * recipe.joined
         if pair.source.strip() and pair.target.strip():
@@ -171,7 +175,7 @@ def _texts(recipe: TranslatorRecipe, pairs: Iterable[TextPair]) -> Iterator[tupl
 def own_examples(
     tokenizer: Any, pairs: Sequence[tuple[str, str]], src: str, tgt: str, recipe: TranslatorRecipe
 ) -> Iterator[Example]:
-    """Pairs in a vocabulary that was trained here."""
+    """Token ids of pairs by a tokenizer that was trained here; longer pairs than `LONGEST` are skipped."""
     end = (tokenizer.eos_token_id,)
     marks: list[tuple[int, ...]] = [(), ()]
     if recipe.architecture == "m2m100":
@@ -185,7 +189,7 @@ def own_examples(
 def checkpoint_examples(
     tokenizer: Any, family: Family, pairs: Sequence[tuple[str, str]], src: str, tgt: str
 ) -> Iterator[Example]:
-    """Pairs as a checkpoint's own tokenizer cuts and marks them."""
+    """Token ids of pairs by the tokenizer of a checkpoint, with its language tokens."""
     if family.token is not None:
         tokenizer.src_lang, tokenizer.tgt_lang = family.code(src), family.code(tgt)
     mark = f">>{tgt}<<"
@@ -208,15 +212,15 @@ def checkpoint_examples(
 # Weights to begin with and weights to end with: a checkpoint that is fine-tuned, a mean, the best on dev.
 
 
-def started(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
-    """The checkpoint to start from, with the recipe's dropout, its own tokenizer, and its family.
+def load_start(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
+    """The checkpoint to fine-tune, with the recipe's dropout, its tokenizer, and its family.
 
     With one target, its settings keep the requested language, so that any program translates into it.
     Raises `ModelError` if it is not available, does not support a language, or is behind a service or in Python code.
     """
     assert recipe.start is not None
     model = load(recipe.start, "translate", recipe.src, recipe.targets[0])
-    folder = fetched(model)
+    folder = fetch_or_train(model)
     if folder is None:
         where = "in Python code" if model.reference.entry.python is not None else "behind a service"
         raise ModelError(f"start '{recipe.start}' is {where}, so it cannot be fine-tuned; give a model with files")
@@ -226,7 +230,7 @@ def started(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
     check_bytes(folder, f"start '{recipe.start}'")
     tokenizer = load_tokenizer(f"start '{recipe.start}'", folder, family.tokenizer)
     changes = {"dropout": recipe.dropout, "attention_dropout": recipe.attention_dropout}
-    network = _network(f"start '{recipe.start}'", folder, changes)
+    network = _load_network(f"start '{recipe.start}'", folder, changes)
     if family.token is not None:
         tokenizer.src_lang, tokenizer.tgt_lang = family.code(recipe.src), family.code(recipe.targets[0])
         token = tokenizer.convert_tokens_to_ids(family.token.format(code=family.code(recipe.targets[0])))
@@ -237,8 +241,8 @@ def started(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
     return network.train(), tokenizer, family
 
 
-def _network(what: str, folder: Path, changes: Mapping[str, Any]) -> Any:
-    """The encoder-decoder in *folder*, in float32 on the CPU, with *changes* of the settings that it has."""
+def _load_network(what: str, folder: Path, changes: Mapping[str, Any]) -> Any:
+    """The encoder-decoder in *folder*, in float32 on the CPU, with *changes* to settings that it has."""
     from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
     import nbsandbox.networks  # noqa: F401 - makes the architectures known to transformers
@@ -261,6 +265,7 @@ class StopAt(TrainerCallback):
     step: int
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Stop the training at the step."""
         control.should_training_stop |= state.global_step >= self.step
 
 
@@ -307,7 +312,7 @@ def mean_weights(folders: Iterable[Path]) -> dict[str, Tensor]:
 
 
 def load_weights(model: torch.nn.Module, tensors: dict[str, Tensor]) -> None:
-    """Sets a model's weights; those that share a stored tensor follow it. Raises `ModelError` for strange names."""
+    """Set a model's weights, also those that share a stored tensor. Raises `ModelError` for unknown names."""
     strange = model.load_state_dict(tensors, strict=False).unexpected_keys
     if strange:
         raise ModelError(f"checkpoint: the model has no weights named {', '.join(strange[:5])}")
@@ -318,21 +323,21 @@ def load_weights(model: torch.nn.Module, tensors: dict[str, Tensor]) -> None:
 
 
 def measure(recipe: TranslatorRecipe, folder: Path) -> list[dict[str, Any]]:
-    """Corpus BLEU of the model in *folder* on the recipe's dev and test pairs, one row per target and split."""
+    """A row for each target and split: corpus BLEU of the model in *folder* on dev and test pairs."""
     return [
-        _bleu(folder, src, tgt, corpus, recipe.card_pairs)
+        _bleu_row(folder, src, tgt, corpus, recipe.card_pairs)
         for src, tgt in recipe.directions
         for corpus in (recipe.dev, recipe.test)
     ]
 
 
 def dev_bleu(recipe: TranslatorRecipe, folder: Path) -> float:
-    """The mean over targets of corpus BLEU on dev: what decides which checkpoint is saved.
+    """The mean over targets of corpus BLEU on dev, which decides which checkpoint is saved.
 
     Raises as `check_held_out` does.
     """
     check_held_out(recipe)
-    rows = [_bleu(folder, src, tgt, recipe.dev, recipe.dev_pairs) for src, tgt in recipe.directions]
+    rows = [_bleu_row(folder, src, tgt, recipe.dev, recipe.dev_pairs) for src, tgt in recipe.directions]
     return float(sum(row["BLEU"] for row in rows) / len(rows))
 
 
@@ -352,7 +357,8 @@ def check_held_out(recipe: TranslatorRecipe) -> None:
             pass
 
 
-def _bleu(folder: Path, src: str, tgt: str, corpus: str, n: int) -> dict[str, Any]:
+def _bleu_row(folder: Path, src: str, tgt: str, corpus: str, n: int) -> dict[str, Any]:
+    """A row of the card: corpus BLEU of the model in *folder* on the first *n* pairs of a corpus."""
     pairs = list(text_pairs(corpus, src, tgt, n))
     hypotheses = translate(str(folder.absolute()), [pair.source for pair in pairs], src, tgt, progress=False)
     bleu = corpus_bleu(hypotheses, [pair.target for pair in pairs], tgt)
@@ -361,8 +367,8 @@ def _bleu(folder: Path, src: str, tgt: str, corpus: str, n: int) -> dict[str, An
 
 
 def card(recipe: TranslatorRecipe, rows: list[dict[str, Any]]) -> Card:
-    """The model's card; *rows*: from `measure`."""
-    lines = [{**row, "BLEU": shown(row["BLEU"], ".1f", "no pairs")}.values() for row in rows]
+    """The model card of a translator; *rows*: from `measure`."""
+    lines = [{**row, "BLEU": format_measure(row["BLEU"], ".1f", "no pairs")}.values() for row in rows]
     module = module_of(recipe)
     texts = {
         "into": ", ".join(recipe.targets),
@@ -392,10 +398,11 @@ def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = T
     data, or if a checkpoint to start from is not available; errors of the corpora pass through.
     """
     sources, targets = (list(dict.fromkeys(side)) for side in zip(*recipe.directions, strict=True))
-    return train_by(recipe, {"sources": sources, "targets": targets}, output, _train, resume=resume)
+    return train_recipe(recipe, {"sources": sources, "targets": targets}, output, _train_in, resume=resume)
 
 
-def _train(training: Training) -> Path:
+def _train_in(training: Training) -> Path:
+    """Train a translator in the working folder of *training*; returns the folder of the finished model."""
     recipe: TranslatorRecipe = training.recipe
     regular = {direction: regular_texts(recipe, *direction) for direction in recipe.directions}
     if not any(regular.values()):
@@ -408,7 +415,7 @@ def _train(training: Training) -> Path:
         model, (tokenizer, family) = None, _new_vocabulary(recipe, regular, training.work / "tokenizer")
         encode = partial(own_examples, tokenizer, recipe=recipe)
     else:
-        model, tokenizer, family = started(recipe)
+        model, tokenizer, family = load_start(recipe)
         encode = partial(checkpoint_examples, tokenizer, family)
     examples = [
         example
@@ -420,18 +427,19 @@ def _train(training: Training) -> Path:
     trainer = _trainer(training, model, tokenizer, family, examples)
 
     def facts(result: Any) -> dict[str, Any]:
-        kept = _keep(training, model, trainer.state)
+        kept = _select_weights(training, model, trainer.state)
         found = {"pairs": sum(map(len, regular.values()))}
         if recipe.idioms is not None:
             found["pairs with idioms, copies included"] = sum(map(len, idioms.values()))
         return {**found, "steps": result.global_step, "loss": result.training_loss, **kept}
 
-    return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
+    return training.run(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
 
 
 def _new_vocabulary(
     recipe: TranslatorRecipe, regular: Mapping[Any, list[tuple[str, str]]], folder: Path
 ) -> tuple[Any, Family]:
+    """A tokenizer in *folder* trained on the *regular* texts of each direction, and its family."""
     from accelerate import PartialState
 
     # Language by language in turn, so that each has its share of what the vocabulary is learnt from.
@@ -440,11 +448,12 @@ def _new_vocabulary(
     family = families()["m2m100" if recipe.architecture == "m2m100" else "marian"]
     with PartialState().main_process_first():
         if is_main_process():
-            train_vocabulary(texts, recipe, fresh(folder))
+            train_vocabulary(texts, recipe, emptied(folder))
         return load_tokenizer(recipe.architecture, folder, family.tokenizer), family
 
 
 def _trainer(training: Training, model: Any, tokenizer: Any, family: Family, examples: Sequence[Example]) -> Trainer:
+    """The trainer of a translator: schedule, noise, and which checkpoints are stored."""
     recipe: TranslatorRecipe = training.recipe
     start = model.config.decoder_start_token_id
     settings: dict[str, Any] = {
@@ -474,8 +483,8 @@ def _trainer(training: Training, model: Any, tokenizer: Any, family: Family, exa
     return BestByBleu(training, tokenizer, **options) if recipe.keep == "best" else Trainer(**options)
 
 
-def _keep(training: Training, model: Any, state: Any) -> dict[str, Any]:
-    """Put the selected weights into *model*; returns their description."""
+def _select_weights(training: Training, model: Any, state: Any) -> dict[str, Any]:
+    """Put the best or averaged weights into *model*, as the recipe says; returns their description."""
     recipe: TranslatorRecipe = training.recipe
     if recipe.keep == "average":
         folders = checkpoints_in(training.checkpoints)[-recipe.averaged :]

@@ -95,7 +95,7 @@ def test_of_all_who_ask_one_trains(tiny_recipes, monkeypatch):
         write_record(job.record, finished)
         return finished
 
-    monkeypatch.setattr(training, "_train", slow)
+    monkeypatch.setattr(training, "_train_in", slow)
     folders = []
     askers = [
         threading.Thread(target=lambda: folders.append(ensure_model("sandbox-m2m", "en", "de"))) for _ in range(4)

@@ -13,16 +13,16 @@ import torch
 from safetensors.torch import save_file
 
 from nbkit.errors import ModelError
-from nbtrain.training import fresh, trained_once
+from nbtrain.training import emptied, trained_once
 
 weights = {"layer": torch.ones(300_000)}
 
 def by_torch(work):
-    torch.save(weights, fresh(work / "checkpoint-1") / "optimizer.pt")
+    torch.save(weights, emptied(work / "checkpoint-1") / "optimizer.pt")
     return finished(work)
 
 def finished(work):
-    save_file(weights, fresh(work / "finished") / "model.safetensors")
+    save_file(weights, emptied(work / "finished") / "model.safetensors")
     (work / "finished" / "nbkit.json").write_text("{}")
     return work / "finished"
 
