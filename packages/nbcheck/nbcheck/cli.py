@@ -75,13 +75,13 @@ def test(
     faults = [fault for fault in lint(read) if fault.entry not in known]
     if not systems:
         _show_faults(read, faults, len(faults))
-        click.echo(f"{suite}: {_n(len(read), 'test')} in {read.src}-{read.tgt}, {_n(len(faults), 'fault')}")
+        click.echo(f"{suite}: {_plural(len(read), 'test')} in {read.src}-{read.tgt}, {_plural(len(faults), 'fault')}")
         context.exit(2 if faults else 0)
     if any(name.startswith("command:") for name in systems):
         allow_commands()
     params = SuiteParams(
         suite=suite, source=read.src, target=read.tgt, models=list(systems), quarantine=not no_quarantine,
-        only_answered=only_answered, parsers={read.tgt: parser} if parser else {}, **_forms(judged, key),
+        only_answered=only_answered, parsers={read.tgt: parser} if parser else {}, **_annotation_params(judged, key),
     )  # fmt: skip
     if problems := STUDY.problems(params):
         raise NbkitError("\n".join(problems))
@@ -90,11 +90,11 @@ def test(
     _show_faults(read, faults, _FAULTS)
     if params.pipeline:
         click.echo(f"Words match by lemma, too: {params.pipeline}")
-    _show(found, show)
+    _show_results(found, show)
     if judged and (given := params.judgements()) is not None:
         n = len(given.drop_duplicates(["source", "translation"]))
         used = (found["by"] == "people").sum()
-        click.echo(f"Judged by people: {_n(used, 'translation')} of this run; the forms have {n:,}")
+        click.echo(f"Judged by people: {_plural(used, 'translation')} of this run; the forms have {n:,}")
     if output is not None:
         click.echo(f"{write_outcomes([params], output, suffix):,} outcomes in {output}")
     counted = found[found["aside"] == ""]
@@ -104,7 +104,8 @@ def test(
     context.exit(1 if failed else 2 if faults else 0)
 
 
-def _forms(judged: Sequence[str], key: Path | None) -> dict[str, Any]:
+def _annotation_params(judged: Sequence[str], key: Path | None) -> dict[str, Any]:
+    """The study's parameters for filled-in forms of annotators, given as PATH or NAME=PATH, and their key."""
     if not judged:
         return {}
     pairs = [each.rpartition("=") for each in judged]
@@ -112,20 +113,23 @@ def _forms(judged: Sequence[str], key: Path | None) -> dict[str, Any]:
     return {"annotations": forms, "annotation_key": str(key or key_path(next(iter(forms.values()))))}
 
 
-def _n(number: int, what: str) -> str:
+def _plural(number: int, what: str) -> str:
+    """A number with its noun: *1 test*, *1,200 tests*."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _show_faults(suite: Suite, faults: Sequence[Fault], most: int) -> None:
+    """Print the faults of a suite's tests, at most *most*."""
     cases = Counter((fault.line, fault.kind, fault.entry, fault.text) for fault in faults)
     for (line, kind, entry, text), n in list(cases.items())[:most]:
         many = f" ({n:,} cases)" if n > 1 else ""
         click.echo(f"{suite.path}:{line}: {kind} ({entry}): {text}{many}", err=True)
     if len(cases) > most:
-        click.echo(f"… and {_n(len(cases) - most, 'more fault')}: nbkit test {suite.path}", err=True)
+        click.echo(f"… and {_plural(len(cases) - most, 'more fault')}: nbkit test {suite.path}", err=True)
 
 
-def _show(found: pd.DataFrame, shown: int) -> None:
+def _show_results(found: pd.DataFrame, shown: int) -> None:
+    """Print pass rates, tests in quarantine, and up to *shown* failed and undecided tests of each system."""
     from nbcheck.study.rates import pass_rates
 
     rows = [("system", "category", "passed", "95% interval", "decided", "for people")]
@@ -139,7 +143,7 @@ def _show(found: pd.DataFrame, shown: int) -> None:
     click.echo(aligned(rows))
     aside = found[found["aside"] != ""].drop_duplicates("item")
     if len(aside):
-        click.echo(f"In quarantine, where they count for nobody: {_n(len(aside), 'test')}")
+        click.echo(f"In quarantine, where they count for nobody: {_plural(len(aside), 'test')}")
         for row in cast(Iterator[Any], aside.head(shown).itertuples()):
             click.echo(f"  {row.test}: {_line(row.aside)}")
         if len(aside) > shown:
@@ -160,30 +164,32 @@ def _line(text: str) -> str:
 
 
 def _write_form(rows: pd.DataFrame, form: Path, params: SuiteParams, suite: Suite) -> None:
+    """Write a form for annotators with the translations in *rows*, which the suite could not judge."""
     if rows.empty:
         click.echo("Nothing is left for people to judge: no form was written")
         return
     table = rows.rename(columns={"output": "translation"}).assign(label="unclear")
     table = table.drop_duplicates(["source", "translation"])
     asked = set(table["test"])
-    tested = {row["id"]: _tested(row) for row in suite.as_rows() if row["id"] in asked}
+    tested = {row["id"]: _tested_text(row) for row in suite.as_rows() if row["id"] in asked}
     written, key = make_form(
         table.assign(tested=table["test"].map(tested))[[*_FORM_TEXTS, "label", "test", "reason"]], form,
         labels=list(LABELS), instructions=_INSTRUCTIONS, texts=_FORM_TEXTS,
         provenance={"study": "suite", "params": params.model_dump(mode="json")},
     )  # fmt: skip
-    click.echo(f"Form: {written} ({_n(len(table), 'translation')})\nKey:  {key} (not for annotators)")
+    click.echo(f"Form: {written} ({_plural(len(table), 'translation')})\nKey:  {key} (not for annotators)")
 
 
-def _tested(row: Mapping[str, Any]) -> str:
-    """What a test of a suite tests, for people: its phenomenon and what is expected, without whole known sentences."""
+def _tested_text(row: Mapping[str, Any]) -> str:
+    """What a test of a suite tests, for annotators: phenomenon and expectations, no whole known sentence."""
     rules = [name for name in row if name in EXPECTATIONS and name not in ("right", "wrong")]
-    expected = [f"{name}: {_text(row[name])}" for name in rules] or ["whether it is right"]
+    expected = [f"{name}: {_joined(row[name])}" for name in rules] or ["whether it is right"]
     about = row.get("phenomenon") or row.get("category")
     return "; ".join([*([str(about)] if about else []), *expected])
 
 
-def _text(value: Any) -> str:
+def _joined(value: Any) -> str:
+    """A text, or the texts of a list separated by commas."""
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
@@ -242,9 +248,9 @@ def check_numbers(
     show = _STYLES[style]
     if style == "tsv":
         click.echo("\t".join((*_COLUMNS[rules], *(["everyone"] if beside else []))))
-    texts = _texts(source, hypothesis, *beside)
+    texts = _line_by_line(source, hypothesis, *beside)
     if rules == "paper":
-        judged = _by_paper(texts, pair, lenient)
+        judged = _judge_by_paper(texts, pair, lenient)
     else:
         judged = (_judge_beside_others if beside else _judge_by_quantities)(texts, pair, strict)
     lines = wrong = 0
@@ -265,13 +271,14 @@ _Row: TypeAlias = dict[str, Any]
 _Judged: TypeAlias = Iterator[tuple[str, list[_Row]]]
 
 
-def _texts(*names: str) -> Iterator[list[str]]:
-    """The texts of each line, as the files are read."""
+def _line_by_line(*names: str) -> Iterator[list[str]]:
+    """For each line number the lines of all files, read as the files are."""
     for _, lines in aligned_lines(*(_STANDARD_INPUT if name == "-" else Path(name) for name in names)):
         yield list(map(good, lines))
 
 
-def _by_paper(texts: Iterable[list[str]], pair: tuple[str, str], lenient: bool) -> _Judged:
+def _judge_by_paper(texts: Iterable[list[str]], pair: tuple[str, str], lenient: bool) -> _Judged:
+    """Each source with the number errors of its translation by the paper's rules; lenient: without tolerable ones."""
     from nbkit.measure.numbers import compare_numbers
 
     for source, hypothesis in texts:
@@ -280,6 +287,7 @@ def _by_paper(texts: Iterable[list[str]], pair: tuple[str, str], lenient: bool) 
 
 
 def _judge_by_quantities(texts: Iterable[list[str]], pair: tuple[str, str], strict: bool) -> _Judged:
+    """Each source with the number errors of its translation by quantities; strict: also doubtful ones."""
     from nbkit.numbers import compare_quantities
 
     for source, hypothesis in texts:
@@ -287,7 +295,7 @@ def _judge_by_quantities(texts: Iterable[list[str]], pair: tuple[str, str], stri
 
 
 def _judge_beside_others(texts: Iterable[list[str]], pair: tuple[str, str], strict: bool) -> _Judged:
-    """As `_judge_by_quantities`, with what is everyone's; all are read first, to see whose errors excuse."""
+    """As `_judge_by_quantities`, with errors marked that other systems make, too; reads all texts first."""
     from nbkit.measure.numbers import own_flags, voting, wrong_quantities
     from nbkit.numbers import compare_quantities
 
@@ -308,10 +316,12 @@ def _judge_beside_others(texts: Iterable[list[str]], pair: tuple[str, str], stri
 
 
 def _is_shown(verdict: Any, strict: bool) -> bool:
+    """Whether a verdict is an error, or, if *strict*, anything but the same quantity."""
     return verdict.grade == "wrong" or (strict and verdict.grade != "same")
 
 
 def _row(verdict: Any) -> _Row:
+    """A verdict on a quantity as a row of the output."""
     return {
         "error": verdict.wrong or verdict.note or verdict.grade,
         "expected": verdict.source.surface if verdict.source else "",
@@ -323,6 +333,7 @@ def _row(verdict: Any) -> _Row:
 
 
 def _as_text(file: str, line: int, row: _Row) -> str:
+    """An error as a line of text: FILE:LINE: what is wrong."""
     if "explanation" in row:
         return f"{file}:{line}: {row['explanation']}{' [everyone]' if row.get('everyone') else ''}"
     parts = [f"expected '{row['expected']}'" if row["expected"] else ""]
@@ -331,6 +342,7 @@ def _as_text(file: str, line: int, row: _Row) -> str:
 
 
 def _as_tsv(file: str, line: int, row: _Row) -> str:
+    """An error as tab-separated cells, the line first."""
     # Numbers contain spaces of many kinds, but never a tab.
     cells = [str(line), *(row[name] for name in _COLUMNS["quantities" if "grade" in row else "paper"][1:])]
     cells += ["yes" if row["everyone"] else "no"] if "everyone" in row else []
@@ -338,6 +350,7 @@ def _as_tsv(file: str, line: int, row: _Row) -> str:
 
 
 def _as_json(file: str, line: int, row: _Row) -> str:
+    """An error as a JSON object."""
     return json.dumps({"file": file, "line": line, **row}, ensure_ascii=False)
 
 

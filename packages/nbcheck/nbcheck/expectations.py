@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import regex
 
-from nbcheck.health import other_language, own_words, word_languages
+from nbcheck.health import exclusive_words_in, other_language, word_languages
 from nbkit.corpora.homographs import HomographLexicon, load_homographs
 from nbkit.errors import NbkitError, closest
 from nbkit.languages import base_language, check_language, is_unspaced, language_name
@@ -86,7 +86,7 @@ class Expectation:
     check: Callable[[Any, Case], str] = lambda wanted, case: ""
 
     def judged(self, wanted: Any, case: Case) -> Judged | None:
-        """The verdict on *case*; a truth value is pass or fail."""
+        """The verdict on *case*, None for no verdict; *wanted*: what the test gives, read by `takes`."""
         found = self.judge(wanted, case)
         if isinstance(found, bool):
             return Judged("pass") if found else Judged("fail", f"not as {self.name} says")
@@ -94,6 +94,7 @@ class Expectation:
 
 
 def _as_expectation(name: str, thing: Any) -> Expectation:
+    """*thing* as an expectation, made from a function that judges if it is one."""
     return thing if isinstance(thing, Expectation) else Expectation(name, thing)
 
 
@@ -102,7 +103,8 @@ EXPECTATIONS: Registry[Expectation] = Registry("expectation", made=_as_expectati
 
 
 @cache
-def _data() -> dict[str, Any]:
+def _language_data() -> dict[str, Any]:
+    """What expectations know about languages, from ``expectations.yaml``."""
     place = Path(__file__).with_name("expectations.yaml")
     return load(place.read_text(encoding="utf-8"), place)[1]
 
@@ -111,8 +113,8 @@ def _data() -> dict[str, Any]:
 # What a file may write behind a name.
 
 
-def _texts(value: Any) -> tuple[str, ...]:
-    """A text or a list of them; each regular expression is compiled now, to refuse what cannot be."""
+def _read_texts(value: Any) -> tuple[str, ...]:
+    """A text or list of texts as a tuple; ValueError for anything else, or an invalid regular expression."""
     texts = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list | tuple) else ()
     if not texts or not all(isinstance(each, str) and each.strip() for each in texts):
         raise ValueError("a text or a list of texts is expected, in quotes if YAML reads them as something else")
@@ -122,7 +124,9 @@ def _texts(value: Any) -> tuple[str, ...]:
     return texts
 
 
-def _one_of(*words: str) -> Callable[[Any], str]:
+def _reader_of_choice(*words: str) -> Callable[[Any], str]:
+    """A function that returns a value if it is one of *words*, and raises ValueError otherwise."""
+
     def takes(value: Any) -> str:
         if value not in words:
             raise ValueError(f"{' or '.join(words)} is expected, found {value!r:.40}")
@@ -131,20 +135,22 @@ def _one_of(*words: str) -> Callable[[Any], str]:
     return takes
 
 
-def _forms(value: Any) -> tuple[tuple[str, ...], ...]:
-    """Texts, each with its other forms: ``Anna``, ``{Moscow: [Moskau]}``."""
+def _read_forms(value: Any) -> tuple[tuple[str, ...], ...]:
+    """Texts, each with its other forms: ``Anna``, ``{Moscow: [Moskau]}``; ValueError for anything else."""
     values = [value] if isinstance(value, str | Mapping) else value if isinstance(value, list | tuple) else [None]
     pairs = [pair for each in values for pair in (each.items() if isinstance(each, Mapping) else [(each, [])])]
-    return tuple((*_texts(text), *(_texts(forms) if forms else ())) for text, forms in pairs)
+    return tuple((*_read_texts(text), *(_read_texts(forms) if forms else ())) for text, forms in pairs)
 
 
-def _text(value: Any) -> str:
+def _read_text(value: Any) -> str:
+    """*value* if it is a text; ValueError for anything else, or a blank one."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"a text is expected, found {value!r:.40}")
     return value
 
 
-def _ratios(value: Any) -> tuple[float, float]:
+def _read_ratios(value: Any) -> tuple[float, float]:
+    """The lowest and highest ratio; ValueError unless both are numbers in this order, from 0."""
     try:
         low, high = map(float, value)
     except (TypeError, ValueError):
@@ -154,9 +160,10 @@ def _ratios(value: Any) -> tuple[float, float]:
     return low, high
 
 
-def _language(value: Any) -> str:
+def _read_language(value: Any) -> str:
+    """A language code; ValueError for an unknown one."""
     try:
-        return check_language(_text(value))
+        return check_language(_read_text(value))
     except NbkitError as error:
         raise ValueError(str(error)) from None
 
@@ -168,15 +175,17 @@ class Other(NamedTuple):
     change: tuple[tuple[str, str], ...] = ()
 
 
-def _sources(wanted: Other) -> tuple[str, ...]:
+def _compared_sources(wanted: Other) -> tuple[str, ...]:
+    """The source that is translated for comparison."""
     return (wanted.source,)
 
 
-def _other(value: Any) -> Other:
+def _read_other(value: Any) -> Other:
+    """Another source, with changes between translations if given; ValueError for anything else."""
     if isinstance(value, Mapping) and value.keys() <= {"source", "change"} and "source" in value:
         change = value.get("change", {})
         if isinstance(change, Mapping) and all(isinstance(each, str) for pair in change.items() for each in pair):
-            return Other(_text(value["source"]), tuple(change.items()))
+            return Other(_read_text(value["source"]), tuple(change.items()))
     if isinstance(value, str) and value.strip():
         return Other(value)
     raise ValueError('a source is expected, or {source: "…", change: {what: is changed}}')
@@ -201,7 +210,7 @@ def is_regex(text: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def compiled(text: str) -> Any:
-    """The pattern of ``/…/`` or ``/…/i``, of an engine whose time is linear. Raises ValueError for what it refuses.
+    """The pattern of ``/…/`` or ``/…/i``, for an engine of linear time. Raises ValueError if it is not supported.
 
     >>> compiled("/Schlag(stock|holz)/").search("ein Schlagholz").span()
     (4, 14)
@@ -226,24 +235,27 @@ def compiled(text: str) -> Any:
 
 
 @cache
-def _matcher(lang: str) -> WordMatcher:
+def _word_matcher(lang: str) -> WordMatcher:
+    """What matches words of a language: by inflection if it is known for the language, else exactly."""
     lang = base_language(lang)
     return WordMatcher(lang, "inflected" if "inflected" in known_matchings(lang) else "exact")
 
 
 @lru_cache(maxsize=1 << 18)
-def _key(word: str, lang: str) -> str:
-    return _matcher(lang).key(word)
+def _word_key(word: str, lang: str) -> str:
+    """What equal or inflected forms of a word have in common."""
+    return _word_matcher(lang).key(word)
 
 
 @lru_cache(maxsize=1 << 12)
-def _words(text: str) -> tuple[tuple[str, Span], ...]:
+def _words_with_spans(text: str) -> tuple[tuple[str, Span], ...]:
+    """The words of a text, each with its span."""
     return tuple((found[0], found.span()) for found in _WORD.finditer(text))
 
 
 @lru_cache(maxsize=1 << 12)
-def _signs(text: str) -> tuple[str, ...]:
-    """What stands before, between and after the words of a text, without blanks and hyphens."""
+def _between_words(text: str) -> tuple[str, ...]:
+    """The characters before, between and after the words of a text, without blanks and hyphens."""
     return tuple(_BLANKS.sub("", each) for each in _WORD.split(text))
 
 
@@ -252,8 +264,8 @@ _UMLAUTS = re.compile("[äöü]")
 _S_PLURAL = re.compile(r"\w{3,}[aiouy]")
 
 
-def _same(wanted: str, word: str, lang: str, lemma: Mapping[str, str]) -> bool:
-    """Whether *word* is *wanted* or one of its inflections: by its lemma, its stem, or the endings of German verbs.
+def _is_form_of(wanted: str, word: str, lang: str, lemma: Mapping[str, str]) -> bool:
+    """Whether *word* is *wanted* or an inflected form, by lemma, stem or the endings of German verbs.
 
     A lemma may be wrong, so it never refuses what the stem allows.
     """
@@ -262,21 +274,21 @@ def _same(wanted: str, word: str, lang: str, lemma: Mapping[str, str]) -> bool:
     if wanted == found or lemma.get(word, "").casefold() == wanted:
         return True
     if base_language(lang) != "de":
-        return _key(wanted, lang) == _key(found, lang)
-    if _key(wanted, lang) == _key(found, lang):
+        return _word_key(wanted, lang) == _word_key(found, lang)
+    if _word_key(wanted, lang) == _word_key(found, lang):
         # German inflection adds umlauts and never takes one away: "Schlag" is no form of "Schläger".
         return len(_UMLAUTS.findall(wanted)) <= len(_UMLAUTS.findall(found))
     short, long = sorted((wanted, found), key=len)
     if long == f"{short}s" and _S_PLURAL.fullmatch(short):
         return True
-    forms = _verb_forms(wanted) if verb else None
+    forms = _german_verb_forms(wanted) if verb else None
     return forms is not None and forms.fullmatch(found) is not None
 
 
 @lru_cache(maxsize=1 << 12)
-def _verb_forms(infinitive: str) -> re.Pattern[str] | None:
-    """The regular forms of a German verb: *löscht*, *gelöscht*, *meldet*, *anzumelden*, *angemeldet*."""
-    prefix, root = _separable(infinitive) or ("", infinitive)
+def _german_verb_forms(infinitive: str) -> re.Pattern[str] | None:
+    """A pattern of the regular forms of a German verb: *löscht*, *gelöscht*, *meldet*, *anzumelden*, *angemeldet*."""
+    prefix, root = _split_separable(infinitive) or ("", infinitive)
     if not re.fullmatch(r"\w{2,}(?:en|[er][lr]n)", root):
         return None
     root = re.escape(root.removesuffix("n").removesuffix("e"))
@@ -284,14 +296,15 @@ def _verb_forms(infinitive: str) -> re.Pattern[str] | None:
 
 
 @cache
-def _particles() -> re.Pattern[str]:
-    longest_first = sorted(_data()["particles"]["de"].split(), key=len, reverse=True)
+def _separable_verb() -> re.Pattern[str]:
+    """The pattern of a German verb that may be separable: a particle, and an infinitive."""
+    longest_first = sorted(_language_data()["particles"]["de"].split(), key=len, reverse=True)
     return re.compile(f"({'|'.join(longest_first)})(.{{3,}}n)")
 
 
-def _separable(infinitive: str) -> tuple[str, str] | None:
-    """The particle and the verb of what may be a separable verb of German: *an* and *melden*."""
-    found = _particles().fullmatch(infinitive)
+def _split_separable(infinitive: str) -> tuple[str, str] | None:
+    """Particle and verb of a German verb that may be separable: *an*, *melden*; None for any other word."""
+    found = _separable_verb().fullmatch(infinitive)
     return (found[1], found[2]) if found else None
 
 
@@ -299,11 +312,11 @@ def _separable(infinitive: str) -> tuple[str, str] | None:
 _CLAUSE_END = re.compile(r"\W*$|\s*[^\w\s]|\s+(?:und|oder|aber|denn|sondern|sowie|als|wie)\b")
 
 
-def _separated(wanted: str, case: Case) -> Iterator[Span]:
-    """The parts of separable verbs that stand apart: *Melden Sie sich … an.*"""
-    parts, text = _separable(wanted), case.output
-    for n, (word, span) in enumerate(there := _words(text)) if parts else ():
-        if parts and _same(parts[1], word, case.tgt, case.lemma):
+def _separated_parts(wanted: str, case: Case) -> Iterator[Span]:
+    """The spans of both parts of separable verbs that stand apart: *Melden Sie sich … an.*"""
+    parts, text = _split_separable(wanted), case.output
+    for n, (word, span) in enumerate(there := _words_with_spans(text)) if parts else ():
+        if parts and _is_form_of(parts[1], word, case.tgt, case.lemma):
             for particle, (start, end) in there[n + 1 :]:
                 if re.search("[.!?;:]", text[span[1] : start]):
                     break
@@ -313,9 +326,9 @@ def _separated(wanted: str, case: Case) -> Iterator[Span]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _copy(form: str, lang: str) -> regex.Pattern[str]:
-    """*form* as it is, not within a word or number; endings may follow: German *s*, any where no stemmer knows them."""
-    letters, ends = r"[\p{Lu}\p{Ll}]", _matcher(lang).matching == "inflected" or is_unspaced(lang)
+def _unchanged_pattern(form: str, lang: str) -> regex.Pattern[str]:
+    """A pattern of *form*, unchanged, as a whole word or number; endings may follow (German *s*)."""
+    letters, ends = r"[\p{Lu}\p{Ll}]", _word_matcher(lang).matching == "inflected" or is_unspaced(lang)
     genitive = "s?" if base_language(lang) == "de" else ""
     before = r"(?<!\d)(?<!\d[.,])" if form[0].isdecimal() else f"(?<!{letters})" if form[0].isalpha() else ""
     after = (
@@ -325,7 +338,7 @@ def _copy(form: str, lang: str) -> regex.Pattern[str]:
 
 
 def places(wanted: str, case: Case) -> Iterator[Span]:
-    """Where *wanted* stands in the translation: a regular expression, or words in any inflection, without their case.
+    """Spans of *wanted* in the translation: of a regular expression, or of words in any inflection and case.
 
     Signs beside and between its words have to be there, too (*z. B.*, *100 %*). Scripts without spaces, and what holds
     no letter or digit, are found as they are.
@@ -335,17 +348,17 @@ def places(wanted: str, case: Case) -> Iterator[Span]:
         for match in compiled(wanted).finditer(text):
             yield match.span()
         return
-    parts = [word for word, _ in _words(wanted)]
+    parts = [word for word, _ in _words_with_spans(wanted)]
     if not parts or is_unspaced(lang):
-        yield from (found.span() for found in _copy(wanted, lang).finditer(text))
+        yield from (found.span() for found in _unchanged_pattern(wanted, lang).finditer(text))
         return
-    there, n = _words(text), len(parts)
-    before, *between, after = _signs(wanted)
-    signs = _signs(text)
+    there, n = _words_with_spans(text), len(parts)
+    before, *between, after = _between_words(wanted)
+    signs = _between_words(text)
     for start in range(len(there) - n + 1):
         piece = there[start : start + n]
         if (
-            all(_same(part, word, lang, case.lemma) for part, (word, _) in zip(parts, piece, strict=True))
+            all(_is_form_of(part, word, lang, case.lemma) for part, (word, _) in zip(parts, piece, strict=True))
             and signs[start].endswith(before)
             and list(signs[start + 1 : start + n]) == between
             and signs[start + n].startswith(after)
@@ -355,15 +368,16 @@ def places(wanted: str, case: Case) -> Iterator[Span]:
             right = re.match(r"\s*" + r"\s*".join(map(re.escape, after)), text[end:]) if after else None
             yield left.start() if left else begin, end + (right.end() if right else 0)
     if n == 1 and base_language(lang) == "de":
-        yield from _separated(wanted, case)
+        yield from _separated_parts(wanted, case)
 
 
-def _found(wanted: Iterable[str], case: Case) -> tuple[Span, ...]:
+def _all_places(wanted: Iterable[str], case: Case) -> tuple[Span, ...]:
+    """Spans of any of *wanted* in the translation, sorted."""
     return tuple(sorted({span for each in wanted for span in places(each, case)}))
 
 
 def matches_words(wanted: Iterable[str]) -> bool:
-    """Whether one of the expectations of these names matches words, so that lemmas of the translation serve it.
+    """Whether one of the expectations with these names matches words, and so needs lemmas of the translation.
 
     >>> matches_words(["length", "must"]), matches_words(["length"])
     (True, False)
@@ -372,7 +386,7 @@ def matches_words(wanted: Iterable[str]) -> bool:
 
 
 def spaced(text: str) -> str:
-    """*text* in one form, with single blanks between words: sentences that differ in nothing else are the same."""
+    """*text* normalised, with single blanks between words, to compare sentences."""
     return " ".join(one_form(text).split())
 
 
@@ -382,20 +396,20 @@ def spaced(text: str) -> str:
 
 def must(wanted: tuple[str, ...], case: Case) -> Judged:
     """One of these words or /regular expressions/ is in the translation; words match their inflected forms."""
-    spans = _found(wanted, case)
+    spans = _all_places(wanted, case)
     return Judged("pass", "", spans) if spans else Judged("fail", f"none of: {', '.join(wanted)}")
 
 
 def must_not(wanted: tuple[str, ...], case: Case) -> Judged:
     """None of these is in the translation."""
-    spans = _found(wanted, case)
+    spans = _all_places(wanted, case)
     words = ", ".join(dict.fromkeys(case.output[slice(*span)] for span in spans))
     return Judged("fail", f"there is: {words}", spans) if spans else Judged("pass")
 
 
-def known(wanted: Sequence[str], case: Case) -> tuple[Span, ...]:
-    """The places that show a known translation: of a regular expression, or all of it if it is one of the sentences."""
-    spans = _found([each for each in wanted if is_regex(each)], case)
+def known_places(wanted: Sequence[str], case: Case) -> tuple[Span, ...]:
+    """Spans that show a known translation: of a regular expression, or the whole if it is one of *wanted*."""
+    spans = _all_places([each for each in wanted if is_regex(each)], case)
     output = spaced(case.output)
     whole = any(spaced(each) == output for each in wanted if not is_regex(each))
     return spans or (((0, len(case.output)),) if whole else ())
@@ -403,12 +417,12 @@ def known(wanted: Sequence[str], case: Case) -> tuple[Span, ...]:
 
 def right(wanted: tuple[str, ...], case: Case) -> Judged | None:
     """Known right translations, whole or as /regular expressions/; says nothing of any other."""
-    return Judged("pass", "", spans) if (spans := known(wanted, case)) else None
+    return Judged("pass", "", spans) if (spans := known_places(wanted, case)) else None
 
 
 def wrong(wanted: tuple[str, ...], case: Case) -> Judged | None:
     """Known wrong translations, whole or as /regular expressions/; says nothing of any other."""
-    return Judged("fail", "a known wrong translation", spans) if (spans := known(wanted, case)) else None
+    return Judged("fail", "a known wrong translation", spans) if (spans := known_places(wanted, case)) else None
 
 
 def quantities(wanted: str, case: Case) -> Judged:
@@ -428,7 +442,7 @@ def quantities(wanted: str, case: Case) -> Judged:
         for each in with_ends(find_quantities(case.source, case.src))
         if not each.lexical and (each.span, each.value) not in carried
     ]
-    why = [*map(_shown, bad), *(f"{each.surface} (missing)" for each in lost if each.unit)]
+    why = [*map(_difference_text, bad), *(f"{each.surface} (missing)" for each in lost if each.unit)]
     spans = tuple(each.target.span for each in (bad or verdicts) if each.target is not None)
     if why:
         return Judged("fail", "; ".join(why), spans)
@@ -437,8 +451,8 @@ def quantities(wanted: str, case: Case) -> Judged:
     return Judged("pass", "", spans)
 
 
-def _shown(verdict: Carried) -> str:
-    """What is wrong, with the values that were read if the two look alike."""
+def _difference_text(verdict: Carried) -> str:
+    """What is wrong with a quantity, with the values that were read if the two look alike."""
     source, target = verdict.source, verdict.target
     if source is None or target is None or source.surface != target.surface or source.value == target.value:
         return str(verdict)
@@ -450,16 +464,17 @@ def keeps(wanted: tuple[tuple[str, ...], ...], case: Case) -> Judged:
     spans: list[Span] = []
     for name, *more in wanted:
         forms = case.filled.get(name, (name, *more))
-        there = [found.span() for form in forms for found in _copy(form, case.tgt).finditer(case.output)]
+        there = [found.span() for form in forms for found in _unchanged_pattern(form, case.tgt).finditer(case.output)]
         if not there and base_language(case.tgt) != "de":  # Müllerin is no form of Müller
-            there = [*_found(forms, case)]
+            there = [*_all_places(forms, case)]
         if not there:
             return Judged("fail", f"lost: {forms[0]}")
         spans += there[:1]
     return Judged("pass", "", tuple(spans))
 
 
-def _unknown_kept(wanted: tuple[tuple[str, ...], ...], case: Case) -> str:
+def _missing_from_source(wanted: tuple[tuple[str, ...], ...], case: Case) -> str:
+    """Why *keeps* cannot be judged: a text that is neither a slot nor in the source; "" if it can be."""
     for forms in wanted:
         if forms[0] not in case.filled and not any(each.casefold() in case.source.casefold() for each in forms):
             guess = closest(forms[0], case.filled)
@@ -469,55 +484,60 @@ def _unknown_kept(wanted: tuple[tuple[str, ...], ...], case: Case) -> str:
 
 
 @lru_cache(maxsize=16)
-def _dictionary(path: str) -> WordDictionary:
+def _read_dictionary(path: str) -> WordDictionary:
+    """The word dictionary in a file, cached."""
     return read_dictionary(path)
 
 
-def _literal(wanted: str, case: Case) -> LiteralJudgement | str:
-    """What the suite's dictionary says of the idiom, or why it says nothing."""
+def _judge_literal(wanted: str, case: Case) -> LiteralJudgement | str:
+    """The judgement on the idiom by the suite's dictionary, or the reason why there is none."""
     if "dictionary" not in case.data:
         return "no dictionary: name one in the suite (dictionary: FILE)"
     try:
-        words = _dictionary(case.data["dictionary"])
+        words = _read_dictionary(case.data["dictionary"])
     except NbkitError as error:
         return str(error)
-    litter = Litter(words, case.src, case.tgt, matching=_matcher(case.tgt).matching)
+    litter = Litter(words, case.src, case.tgt, matching=_word_matcher(case.tgt).matching)
     found = litter.judge_texts(wanted, "", case.output)
     return found if found.covered else f"no word of '{wanted}' is in the dictionary"
 
 
 def not_literal(wanted: str, case: Case) -> Judged:
     """This idiom of the source is not translated word by word, by the suite's dictionary."""
-    judgement = _literal(wanted, case)
+    judgement = _judge_literal(wanted, case)
     if isinstance(judgement, str):
         return Judged("undecided", judgement)
     if judgement.error:
         words = list(judgement.triggers)
-        return Judged("fail", f"literal: {', '.join(words)}", _found(words, case))
+        return Judged("fail", f"literal: {', '.join(words)}", _all_places(words, case))
     return Judged("pass")
 
 
-def _no_dictionary(wanted: str, case: Case) -> str:
-    found = _literal(wanted, case)
+def _why_no_dictionary(wanted: str, case: Case) -> str:
+    """Why *not_literal* cannot be judged; "" if it can be."""
+    found = _judge_literal(wanted, case)
     return found if isinstance(found, str) else ""
 
 
 @lru_cache(maxsize=16)
-def _senses(spec: str, src: str, tgt: str) -> SenseLookup:
+def _sense_lookup(spec: str, src: str, tgt: str) -> SenseLookup:
+    """What finds the senses of a homograph lexicon in translations, cached."""
     lexicon: HomographLexicon = load_homographs(spec, tgt, src=src, on_conflict="drop")
     return SenseLookup(lexicon, "compounds")
 
 
-def _sense(value: Any) -> str:
-    if _text(value).count("/") != 1 or not all(value.split("/")):
+def _read_sense(value: Any) -> str:
+    """*value* if it is WORD/SENSE; ValueError for anything else."""
+    if _read_text(value).count("/") != 1 or not all(value.split("/")):
         raise ValueError(f"word/sense is expected, such as bat/animal, found {value!r:.40}")
     return value
 
 
-def _unknown_sense(wanted: str, case: Case) -> str:
+def _why_no_sense(wanted: str, case: Case) -> str:
+    """Why *sense* cannot be judged: the lexicon does not have it; "" if it can be."""
     word, _, name = wanted.partition("/")
     try:
-        homographs = _senses(case.data.get("homographs", "own"), case.src, case.tgt).lexicon.homographs
+        homographs = _sense_lookup(case.data.get("homographs", "own"), case.src, case.tgt).lexicon.homographs
     except NbkitError as error:
         return f"no senses: {error}"
     senses = sorted(each.name for each in homographs[word].clusters) if word in homographs else []
@@ -526,12 +546,12 @@ def _unknown_sense(wanted: str, case: Case) -> str:
 
 def sense(wanted: str, case: Case) -> Judged:
     """WORD/SENSE of a homograph lexicon: the translation holds a noun of this sense and of no other."""
-    if why := _unknown_sense(wanted, case):
+    if why := _why_no_sense(wanted, case):
         return Judged("undecided", why)
     word, _, name = wanted.partition("/")
-    lookup = _senses(case.data.get("homographs", "own"), case.src, case.tgt)
+    lookup = _sense_lookup(case.data.get("homographs", "own"), case.src, case.tgt)
     found: dict[str, list[Span]] = {}
-    for token, span in _words(case.output):
+    for token, span in _words_with_spans(case.output):
         if base_language(case.tgt) != "de" or token[0].isupper():
             there = lookup.sense(word, case.lemma.get(token, token), token)
             if there not in (None, AMBIGUOUS):
@@ -542,14 +562,15 @@ def sense(wanted: str, case: Case) -> Judged:
     return Judged("pass", "", tuple(spans)) if there == name else Judged("fail", f"sense {there}", tuple(spans))
 
 
-def _changed(text: str, change: Sequence[tuple[str, str]]) -> str:
-    """*text* with all changes at once, so that words can be exchanged."""
+def _replaced(text: str, change: Sequence[tuple[str, str]]) -> str:
+    """*text* with all changes (old, new) made at once, so that two words can be exchanged."""
     words = dict(change)
     pattern = "|".join(re.escape(each) for each in sorted(words, key=len, reverse=True))
     return spaced(re.sub(rf"(?<!\w)(?:{pattern})(?!\w)", lambda found: words[found[0]], text) if words else text)
 
 
-def _itself(wanted: Other, case: Case) -> str:
+def _why_same_source(wanted: Other, case: Case) -> str:
+    """Why a comparison cannot be judged: with the same source; "" if it can be."""
     return "it is compared with itself" if spaced(wanted.source) == spaced(case.source) else ""
 
 
@@ -557,7 +578,7 @@ def same_as(wanted: Other, case: Case) -> Judged:
     """Another source gets the same verdicts, or the same translation up to a listed change."""
     other = case.others.get(wanted.source, "")
     own = case.verdict(case.output) if case.verdict else ""
-    if _changed(case.output, wanted.change) == spaced(other) or (own and case.verdict and case.verdict(other) == own):
+    if _replaced(case.output, wanted.change) == spaced(other) or (own and case.verdict and case.verdict(other) == own):
         return Judged("pass")
     return Judged("fail", f"differs from: {other}")
 
@@ -565,7 +586,7 @@ def same_as(wanted: Other, case: Case) -> Judged:
 def differs_from(wanted: Other, case: Case) -> Judged:
     """Another source gets another translation, beyond a listed change."""
     other = case.others.get(wanted.source, "")
-    same = _changed(case.output, wanted.change) == spaced(other)
+    same = _replaced(case.output, wanted.change) == spaced(other)
     return Judged("fail", f"the same as for: {wanted.source}") if same else Judged("pass")
 
 
@@ -579,25 +600,26 @@ def length(wanted: tuple[float, float], case: Case) -> Judged:
 def language(wanted: str, case: Case) -> Judged:
     """The language that the translation is in."""
     if other := other_language(case.source, case.output, case.src, wanted):
-        return Judged("fail", f"not {language_name(wanted)}: {other}", _found([other.partition(": ")[2]], case))
+        return Judged("fail", f"not {language_name(wanted)}: {other}", _all_places([other.partition(": ")[2]], case))
     if not any(map(str.isalpha, case.output)):
         return Judged("undecided", "there is no word")
-    counts = {code: len(set(own_words(case.output, code))) for code in word_languages()}
+    counts = {code: len(set(exclusive_words_in(case.output, code))) for code in word_languages()}
     own = counts.pop(base_language(wanted), 0)
     other = max(counts, key=lambda code: counts[code])
     if own > 2 * counts[other] or is_unspaced(wanted):
         return Judged("pass")
     if counts[other] > max(1, 2 * own):
-        return Judged("fail", f"{language_name(other)}: {', '.join(own_words(case.output, other))}")
+        return Judged("fail", f"{language_name(other)}: {', '.join(exclusive_words_in(case.output, other))}")
     if find_spec("lingua") is None:
         return Judged("undecided", "its words do not show it: pip install lingua-language-detector")
-    sureness = _sureness(case.output, base_language(wanted))
+    sureness = _language_probability(case.output, base_language(wanted))
     if sureness is None or 1 - _SURE < sureness < _SURE:
         return Judged("undecided", f"perhaps {language_name(wanted)}")
     return Judged("pass") if sureness >= _SURE else Judged("fail", f"not {language_name(wanted)}")
 
 
-def _other_language(wanted: str, case: Case) -> str:
+def _why_other_language(wanted: str, case: Case) -> str:
+    """Why *language* cannot be judged: the suite translates into another; "" if it can be."""
     other = base_language(wanted) != base_language(case.tgt)
     return f"the suite translates into {language_name(case.tgt)}" if other else ""
 
@@ -606,7 +628,8 @@ _SURE = 0.9
 
 
 @cache
-def _detector(lang: str) -> Any:
+def _language_detector(lang: str) -> Any:
+    """Lingua's detector with *lang* among its languages, and its name for *lang*, None if unknown."""
     lingua = import_module("lingua")
     every = {each.iso_code_639_1.name.lower(): each for each in lingua.Language.all()}
     known = {code for code in (*word_languages(), "zh", "ja", "ko", "ar", lang) if code in every}
@@ -615,9 +638,9 @@ def _detector(lang: str) -> Any:
     )
 
 
-def _sureness(text: str, lang: str) -> float | None:
-    """The probability, by lingua, that *text* is in a language; None for one that it does not know."""
-    detector, known = _detector(lang)
+def _language_probability(text: str, lang: str) -> float | None:
+    """The probability, by lingua, that *text* is in *lang*; None if lingua does not know the language."""
+    detector, known = _language_detector(lang)
     return None if known is None else detector.compute_language_confidence(text, known)
 
 
@@ -631,8 +654,8 @@ _MARKUP = re.compile(
 )
 
 
-def _marks(text: str) -> list[re.Match[str]]:
-    """The mark-up of a text; in an ICU message, what a plural or a value chooses is text and no placeholder."""
+def _markup_in(text: str) -> list[re.Match[str]]:
+    """The mark-up of a text; in an ICU message, text that a plural or value selects is not mark-up."""
     if _ICU.search(text):
         depth, signs = 0, ""
         for sign in text:
@@ -645,26 +668,26 @@ def _marks(text: str) -> list[re.Match[str]]:
 
 def markup(wanted: str, case: Case) -> Judged:
     """kept: tags, placeholders, addresses, code and emoji are there as often as in the source."""
-    before, after = (Counter(found[0] for found in _marks(text)) for text in (case.source, case.output))
+    before, after = (Counter(found[0] for found in _markup_in(text)) for text in (case.source, case.output))
     lost, added = before - after, after - before
     faults = [f"lost: {' '.join(lost)}"] * bool(lost) + [f"added: {' '.join(added)}"] * bool(added)
-    spans = tuple(found.span() for found in _marks(case.output) if not faults or found[0] in added)
+    spans = tuple(found.span() for found in _markup_in(case.output) if not faults or found[0] in added)
     return Judged("fail", "; ".join(faults), spans) if faults else Judged("pass", "", spans)
 
 
 for _each in (
-    Expectation("must", must, _texts),
-    Expectation("must_not", must_not, _texts),
-    Expectation("right", right, _texts),
-    Expectation("wrong", wrong, _texts),
-    Expectation("quantities", quantities, _one_of("kept")),
-    Expectation("keeps", keeps, _forms, check=_unknown_kept),
-    Expectation("not_literal", not_literal, _text, check=_no_dictionary),
-    Expectation("sense", sense, _sense, check=_unknown_sense),
-    Expectation("same_as", same_as, _other, _sources, _itself),
-    Expectation("differs_from", differs_from, _other, _sources, _itself),
-    Expectation("length", length, _ratios),
-    Expectation("language", language, _language, check=_other_language),
-    Expectation("markup", markup, _one_of("kept")),
+    Expectation("must", must, _read_texts),
+    Expectation("must_not", must_not, _read_texts),
+    Expectation("right", right, _read_texts),
+    Expectation("wrong", wrong, _read_texts),
+    Expectation("quantities", quantities, _reader_of_choice("kept")),
+    Expectation("keeps", keeps, _read_forms, check=_missing_from_source),
+    Expectation("not_literal", not_literal, _read_text, check=_why_no_dictionary),
+    Expectation("sense", sense, _read_sense, check=_why_no_sense),
+    Expectation("same_as", same_as, _read_other, _compared_sources, _why_same_source),
+    Expectation("differs_from", differs_from, _read_other, _compared_sources, _why_same_source),
+    Expectation("length", length, _read_ratios),
+    Expectation("language", language, _read_language, check=_why_other_language),
+    Expectation("markup", markup, _reader_of_choice("kept")),
 ):
     EXPECTATIONS.register(_each.name, _each, summary=(_each.judge.__doc__ or "").partition("\n")[0])

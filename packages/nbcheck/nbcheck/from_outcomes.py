@@ -40,7 +40,8 @@ class _Items(NamedTuple):
     suite: Suite | None = None
 
 
-def _items(chosen: Iterable[StudyParams]) -> Iterator[_Items]:
+def _measured_items(chosen: Iterable[StudyParams]) -> Iterator[_Items]:
+    """The measured rows of each run and measure, with the expectations of the run's study and its suite, if any."""
     for params in chosen:
         behaviour = behaviour_of(params.study)
         suite = params.read if isinstance(params, SuiteParams) else None
@@ -52,7 +53,7 @@ def _items(chosen: Iterable[StudyParams]) -> Iterator[_Items]:
 
 
 def suites_of(chosen: Iterable[StudyParams], path: Path, every: bool = False) -> Iterator[tuple[Path, int]]:
-    """Write the items of runs as suites, one per direction; yields each file with its number of tests.
+    """Write the items of runs as suites, one for each direction; yields each file with its number of tests.
 
     Tests of a suite are written as they are, templates filled in. Of other studies, the source is the text that systems
     were given; the reference is a known right translation, and outputs that fail are known wrong ones. every: also
@@ -64,7 +65,7 @@ def suites_of(chosen: Iterable[StudyParams], path: Path, every: bool = False) ->
     written: dict[str, dict[str, dict[str, Any]]] = {}  # the tests of each suite, by its path
     ruled: dict[str, Mapping[str, str]] = {}  # the rules of items of other studies
     same: dict[str, str] = {}  # what is tested, by item
-    for study, table, expects, suite in _items(chosen):
+    for study, table, expects, suite in _measured_items(chosen):
         if suite is not None and suite.path not in written:
             written[suite.path] = {row["id"]: row for row in suite.as_rows()}
             data[f"{suite.src}-{suite.tgt}"] |= suite.data
@@ -88,7 +89,7 @@ def suites_of(chosen: Iterable[StudyParams], path: Path, every: bool = False) ->
                 test = {**written[suite.path][own], **({"quarantine": row.reason} if row.measure == ASIDE else {})}
             test = tests[f"{row.source_language}-{row.target_language}"].setdefault(own, test)
             for name, text in known:
-                given = {each: _listed(test.get(each, [])) for each in ("right", "wrong")}
+                given = {each: _as_list(test.get(each, [])) for each in ("right", "wrong")}
                 if isinstance(text, str) and text.strip() and text not in given["right"] + given[name]:
                     test[name] = [*given[name], text]
     places = {pair: path if len(tests) == 1 else path.with_stem(f"{path.stem}-{pair}") for pair in tests}
@@ -106,5 +107,6 @@ def suites_of(chosen: Iterable[StudyParams], path: Path, every: bool = False) ->
         yield places[pair], write_suite(rows, places[pair], pair=pair, data=data[pair])
 
 
-def _listed(value: Any) -> list[str]:
+def _as_list(value: Any) -> list[str]:
+    """A text as a list of one; other values as a list."""
     return [value] if isinstance(value, str) else list(value)

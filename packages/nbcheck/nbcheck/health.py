@@ -53,7 +53,7 @@ _MANY = 20_000
 
 
 def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], src: str, tgt: str) -> list[Finding]:
-    """All that is wrong in *outputs*, by line; references are systems as well.
+    """Everything found wrong in *outputs* (lines by system), line by line; references count as a system.
 
     empty, copy, language, chatter, codes, loop: see the functions of this module. truncation: at most half as long as
     the median of the others; of one or two others, as the shortest and as the system's own lines usually are for their
@@ -78,8 +78,8 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
     sources = [one_form(source) for source in sources]
     outputs = {name: [one_form(line) for line in lines] for name, lines in outputs.items()}
     few = len(outputs) <= _LEAST_OTHERS
-    reader = _Reader(src, tgt, {name: _growth(sources, lines) for name, lines in outputs.items()} if few else {})
-    copies = {name for name, lines in outputs.items() if _is_copy(sources, lines, src)}
+    reader = _Reader(src, tgt, {name: _length_ratio(sources, lines) for name, lines in outputs.items()} if few else {})
+    copies = {name for name, lines in outputs.items() if _is_file_copied(sources, lines, src)}
     found = [
         Finding(name, number, "copy", line.strip())
         for name in copies
@@ -109,7 +109,7 @@ def check_outputs(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], 
 
 
 def unjudged(systems: int) -> dict[str, str]:
-    """The kinds that cannot be found in the outputs of so few *systems* (references are such), and why.
+    """The kinds of defects that cannot be found with so few *systems* (references included) → why.
 
     >>> unjudged(3), unjudged(4)
     ({'numbers': 'needs the outputs of 4 systems, there are 3'}, {})
@@ -123,42 +123,44 @@ def unjudged(systems: int) -> dict[str, str]:
 
 
 def _is_shared(having: int, systems: int) -> bool:
-    """Whether more than a third of the other systems, at least three, have what one has."""
+    """Whether a defect is shared by more than a third of the other systems, at least three: *having* have it."""
     return systems > _LEAST_OTHERS and 3 * (having - 1) > systems - 1
 
 
-def _is_copy(sources: Sequence[str], lines: Sequence[str], src: str) -> bool:
-    """Whether most lines of running text, and at least three, are their source: names alone are rightly copied."""
-    own = _own_words(src)
+def _is_file_copied(sources: Sequence[str], lines: Sequence[str], src: str) -> bool:
+    """Whether most lines of running text, and at least three, equal their sources; names alone do not count."""
+    own = _exclusive_words(src)
     running = [
         _is_same(source, line)
         for source, line in zip(sources, lines, strict=True)
         if (
-            _is_phrase(source)
+            _is_running_text(source)
             or (any(word in own for word in _WORD.findall(source.lower())) if own else len(_units(source)) >= 4)
         )
     ]
     return sum(running) >= 3 and 2 * sum(running) > len(running)
 
 
-def _is_phrase(source: str) -> bool:
-    """Whether a text has two words in small letters, one of them of four or more: names have *de la* and *van der*."""
+def _is_running_text(source: str) -> bool:
+    """Whether a text has two lower-case words, one of four letters or more, so that it is no mere name."""
     small = [word for word in _WORD.findall(source) if word.islower()]
     return len(small) >= 2 and max(map(len, small)) >= 4
 
 
 def _is_same(source: str, line: str) -> bool:
+    """Whether two lines are equal but for case and spaces."""
     return source.casefold().split() == line.casefold().split()
 
 
 @cache
 def _data() -> dict[str, Any]:
+    """Languages' word lists and patterns, from ``health.yaml``."""
     place = Path(__file__).with_suffix(".yaml")
     return load(place.read_text(encoding="utf-8"), place)[1]
 
 
 def kinds() -> dict[str, str]:
-    """What a finding of each kind says.
+    """Each kind of defect with the sentence that explains it.
 
     >>> kinds()["empty"]
     'no translation'
@@ -167,29 +169,29 @@ def kinds() -> dict[str, str]:
 
 
 def declared_measure() -> dict[str, Any]:
-    """The measure that systems are ranked by, as `nbkit.studies.behaviours.Measure` declares it."""
+    """The measure by which systems are ranked, as fields of `nbkit.studies.behaviours.Measure`."""
     return dict(_data()["leaderboard"])
 
 
 @cache
-def _own_words(lang: str) -> frozenset[str]:
-    """The function words of a language that no other one of ``health.yaml`` has; empty if there is no list."""
+def _exclusive_words(lang: str) -> frozenset[str]:
+    """Function words of a language that no other language of ``health.yaml`` has; empty without a list."""
     lists = {code: set(words.split()) for code, words in _data()["words"].items()}
     own = lists.pop(base_language(lang), set())
     return frozenset(own.difference(*lists.values()))
 
 
-def own_words(text: str, lang: str) -> list[str]:
-    """The words of *text* that of the `word_languages` only *lang* has.
+def exclusive_words_in(text: str, lang: str) -> list[str]:
+    """The words of *text* that, of the `word_languages`, only *lang* has.
 
-    >>> own_words("Das ist ein Hund.", "de"), own_words("Le chien", "de")
+    >>> exclusive_words_in("Das ist ein Hund.", "de"), exclusive_words_in("Le chien", "de")
     (['ist', 'ein'], [])
     """
-    return [word for word in _WORD.findall(one_form(text).lower()) if word in _own_words(lang)]
+    return [word for word in _WORD.findall(one_form(text).lower()) if word in _exclusive_words(lang)]
 
 
 def word_languages() -> list[str]:
-    """The languages with a list of function words."""
+    """The languages that have a list of function words."""
     return list(_data()["words"])
 
 
@@ -200,11 +202,12 @@ def other_language(source: str, text: str, src: str, tgt: str) -> str:
     'English: the and there'
     """
     source, text = one_form(source), one_form(text)
-    return _reader(src, tgt)._other_language(source, text, _WORD.findall(text.lower()))
+    return _cached_reader(src, tgt)._foreign_words(source, text, _WORD.findall(text.lower()))
 
 
 @cache
-def _reader(src: str, tgt: str) -> _Reader:
+def _cached_reader(src: str, tgt: str) -> _Reader:
+    """The reader of outputs for a direction, cached."""
     return _Reader(src, tgt, {})
 
 
@@ -221,20 +224,22 @@ _UNIT = regex.compile(rf"{_UNSPACED.pattern}|(?:(?!{_UNSPACED.pattern})[\p{{L}}\
 _KANA = regex.compile(r"[\p{Hira}\p{Kana}]")
 
 
-def _letters(codes: Iterable[str]) -> str:
+def _script_classes(codes: Iterable[str]) -> str:
+    """The scripts as classes of a regular expression."""
     return "".join(rf"\p{{{code}}}" for code in codes)
 
 
 @cache
-def _foreign(lang: str) -> regex.Pattern[str]:
-    """Letters in a row of a script that the language is not written in; Latin ones stand in texts of all languages."""
-    known = _letters(["Latn", "Zyyy", "Zinh", *scripts(lang)])
+def _foreign_letters(lang: str) -> regex.Pattern[str]:
+    """A pattern of letters in a row whose script the language does not use; Latin counts as used by all."""
+    known = _script_classes(["Latn", "Zyyy", "Zinh", *scripts(lang)])
     return regex.compile(rf"(?:[\p{{L}}--[{known}]]\p{{M}}*)+", regex.V1)
 
 
 @cache
-def _native(lang: str) -> regex.Pattern[str]:
-    return regex.compile(f"[{_letters(scripts(lang))}]")
+def _native_letter(lang: str) -> regex.Pattern[str]:
+    """A pattern of a letter in the language's script."""
+    return regex.compile(f"[{_script_classes(scripts(lang))}]")
 
 
 def _script_name(letter: str) -> str:
@@ -257,22 +262,22 @@ class _Reader:
         self.long = _LONG[is_unspaced(tgt)]
         self.has_numbers = {base_language(src), base_language(tgt)} <= set(_data()["numbers"])
         chatter = {base_language(lang): _data()["chatter"].get(base_language(lang), []) for lang in (src, tgt, "en")}
-        self.remarks = _any([each for lang in {base_language(tgt), "en"} for each in chatter[lang]])
-        self.remarks_of_source = _any(chatter[base_language(src)])
+        self.remarks = _any_pattern([each for lang in {base_language(tgt), "en"} for each in chatter[lang]])
+        self.remarks_of_source = _any_pattern(chatter[base_language(src)])
         self.codes = re.compile("|".join(f"(?:{each})" for each in _data()["codes"]))
-        self.foreign, self.native = _foreign(tgt), _native(tgt)
+        self.foreign, self.native = _foreign_letters(tgt), _native_letter(tgt)
         # Neighbours share function words: without those of the target, only the source's language can be told from it.
         known = word_languages() if base_language(tgt) in word_languages() else [base_language(src)]
-        self.languages = {code: _own_words(code) for code in known if code != base_language(tgt)}
+        self.languages = {code: _exclusive_words(code) for code in known if code != base_language(tgt)}
 
     def line(self, source: str, outputs: Mapping[str, str]) -> dict[str, dict[str, str]]:
-        """The evidence of each system with something wrong, by kind."""
+        """What is wrong with one line of each system: system → kind of defect → evidence."""
         found: dict[str, dict[str, str]] = defaultdict(dict)
         lengths = {name: len(text) for name, text in outputs.items()}
         judged: dict[str, dict[str, str]] = {}
         for name, text in outputs.items():
             if text not in judged:
-                judged[text] = self._text(source, text)
+                judged[text] = self._defects(source, text)
             for kind, evidence in judged[text].items():
                 found[kind][name] = evidence
             others = sorted(length for other, length in lengths.items() if other != name and length)
@@ -289,7 +294,8 @@ class _Reader:
             found["numbers"] = {name: str(own[0]) for name, own in flags.items() if own}
         return found
 
-    def _text(self, source: str, text: str) -> dict[str, str]:
+    def _defects(self, source: str, text: str) -> dict[str, str]:
+        """What is wrong with one output taken alone: kind of defect → evidence."""
         if not text:
             return {"empty": ""} if any(map(str.isalnum, source)) else {}
         found = {}
@@ -298,7 +304,7 @@ class _Reader:
         if copied:
             found["copy"] = copied
         else:
-            other = self._other_language(source, text, words)
+            other = self._foreign_words(source, text, words)
             if other:
                 found["language"] = other
         remark = self.remarks.search(text)
@@ -313,10 +319,10 @@ class _Reader:
         return found
 
     def _copied(self, source: str, text: str, words: Sequence[str]) -> str:
-        """The passage of the source that stands in the output, if it is one of the source's language; else ""."""
-        own = _own_words(self.src)
+        """The passage that the output copies, untranslated, from the source; "" if there is none."""
+        own = _exclusive_words(self.src)
         if own and sum(word in own for word in set(words)) >= 2:
-            passage = _longest_common(source, text)
+            passage = _longest_common_run(source, text)
             inside = _WORD.findall(passage)
             long = len(inside) >= 7 or (len(inside) >= 4 and 2 * len(inside) > len(words))
             if long and len(own.intersection(map(str.lower, inside))) >= 2 and not _is_title(inside):
@@ -326,7 +332,7 @@ class _Reader:
                 return passage
         return ""
 
-    def _other_language(self, source: str, text: str, words: Sequence[str]) -> str:
+    def _foreign_words(self, source: str, text: str, words: Sequence[str]) -> str:
         """Words that show that the text is in another language than the target; "" if there are none."""
         passages = [each for each in self.foreign.findall(text) if len(each) >= 2 and each not in source]
         passages = [each for each in passages if not self._is_quoted(each, source)]  # a name in its own script
@@ -342,7 +348,7 @@ class _Reader:
         if _is_title(_WORD.findall(text)):
             return ""
         words_of_text = set(words)
-        own = len(words_of_text & _own_words(self.tgt))
+        own = len(words_of_text & _exclusive_words(self.tgt))
         for lang, known in self.languages.items():
             seen = words_of_text & known
             # Titles and quotations of the source are not the system's.
@@ -353,9 +359,9 @@ class _Reader:
         return ""
 
     def _is_quoted(self, passage: str, source: str) -> bool:
-        """Whether the source has the passage's script, too, though it is not the source's own."""
+        """Whether *source* itself has foreign text in the script of *passage*."""
         return any(
-            _script_name(each[0]) == _script_name(passage[0]) for each in _foreign(self.src).findall(source)
+            _script_name(each[0]) == _script_name(passage[0]) for each in _foreign_letters(self.src).findall(source)
         )  # fmt: skip
 
 
@@ -366,19 +372,19 @@ _CHINESE = re.compile("[们这吗呢么没吧给说还让过对为时从]")
 
 
 def _is_title(words: Sequence[str]) -> bool:
-    """Whether most words after the first that are longer than three letters are capitalised, as in names and titles."""
+    """Whether most words but the first are capitalised, as in names and titles; those up to three letters aside."""
     long = [word for word in words[1:] if len(word) > 3 and word.isascii()]
     return 2 * sum(map(str.istitle, long)) >= len(long) > 0
 
 
 def _is_short(length: int, others: Sequence[int], least: int) -> bool:
-    """Whether an output is at most half as long as the median of *others* (sorted), and none of the short ones."""
+    """Whether an output is at most half as long as the median of *others* (sorted), which has no short one."""
     middle = median(others)
     return middle >= least and 2 * length <= middle and 1.6 * length <= others[len(others) // 4]
 
 
-def _growth(sources: Sequence[str], lines: Sequence[str]) -> float:
-    """The median length of *lines* over that of their sources, 0 if all are empty."""
+def _length_ratio(sources: Sequence[str], lines: Sequence[str]) -> float:
+    """The median of the ratios of lines' lengths to their sources', 0 if all are empty."""
     stripped = ((source.strip(), line.strip()) for source, line in zip(sources, lines, strict=True))
     return median([len(line) / len(source) for source, line in stripped if source and line] or [0.0])
 
@@ -388,17 +394,17 @@ _LONG = (80, 30)
 
 
 def _is_name(passage: str, source: str) -> bool:
-    """Whether the source shows *passage* as an account, a tag, an address or a name in its own script."""
+    """Whether *passage* is, in *source*, an account, a tag, an address or a name in its script."""
     return re.search(rf"(@|(^|\s)#|/|[(（]){re.escape(passage)}", source) is not None
 
 
-def _any(patterns: Iterable[str]) -> re.Pattern[str]:
-    """Any of the *patterns*, in any case; nothing if there are none."""
+def _any_pattern(patterns: Iterable[str]) -> re.Pattern[str]:
+    """A pattern of any of *patterns*, in any case; it matches nothing if there are none."""
     return re.compile("|".join(f"(?:{each})" for each in patterns) or r"(?!)", re.IGNORECASE)
 
 
-def _longest_common(source: str, text: str) -> str:
-    """The longest run of at least four words that both have, as the text writes it; of a run's places, the first."""
+def _longest_common_run(source: str, text: str) -> str:
+    """The longest run of four words or more in both texts, as *text* writes it; the first of equal ones."""
     left, right = [word.lower() for word in source.split()], text.split()
     lower = [word.lower() for word in right]
     first: dict[tuple[str, ...], int] = {}
@@ -416,7 +422,7 @@ def _longest_common(source: str, text: str) -> str:
 
 
 def loop(source: str, text: str) -> str:
-    """What *text* says again and again while its source does not; "" if there is nothing.
+    """What *text* repeats and its source does not; "" if there is nothing.
 
     A unit that stands at least three times in a row over at least six words (characters, in languages without spaces),
     a passage of six words (12 characters) that stands twice, of nine (20) with more than two words between, one
@@ -433,13 +439,13 @@ def loop(source: str, text: str) -> str:
     units = _units(text)
     if len(units) > len(set(units)) + 4 and not _RUN.search(source):
         of_source = _units(source)
-        times, unit = _in_a_row(units)
-        if times >= 3 and times * len(unit) >= 6 and times > 2 * _in_a_row(of_source)[0] and not _insists(of_source):
-            return f"{_joined(unit)} ×{times}"
+        times, unit = _best_run(units)
+        if times >= 3 and times * len(unit) >= 6 and times > 2 * _best_run(of_source)[0] and not _insists(of_source):
+            return f"{_join_units(unit)} ×{times}"
         passage, between = _repeated(units)
         least = _PASSAGE[bool(units and _UNSPACED.search(text))]
         if len(passage) >= least[between > 2] and not (_repeated(of_source)[0] or _is_anaphora(passage, text, source)):
-            return f"{_joined(passage)} ×2"
+            return f"{_join_units(passage)} ×2"
     run = _RUN.search(text)
     if run and not re.search(rf"(\S)\1{{{len(run[0]) // 2 - 1}}}", source):
         return f"{run[1]} ×{len(run[0])}"
@@ -459,15 +465,17 @@ _PASSAGE = ((6, 9), (12, 20))
 
 
 def _units(text: str) -> list[str]:
+    """The words and signs of a text in lower case; of scripts without spaces, characters."""
     return [unit.lower() for unit in _UNIT.findall(text)]
 
 
-def _joined(units: Sequence[str]) -> str:
+def _join_units(units: Sequence[str]) -> str:
+    """Units as a text."""
     return ("" if units and _UNSPACED.match(units[0]) else " ").join(units)
 
 
-def _in_a_row(units: Sequence[str]) -> tuple[int, Sequence[str]]:
-    """How often a unit stands in a row, and the unit: the one that covers most."""
+def _best_run(units: Sequence[str]) -> tuple[int, Sequence[str]]:
+    """How often a unit is repeated in direct succession, and the unit: the run that covers most."""
     best: tuple[int, Sequence[str]] = (0, ())
     for n in range(1, min(_LONGEST_UNIT, len(units) // 2) + 1):
         length = 0
@@ -485,17 +493,17 @@ def _insists(units: Sequence[str]) -> bool:
 
 
 def _beginnings(text: str) -> Counter[tuple[str, ...]]:
-    """The first two units of each sentence."""
+    """How often each two units begin a sentence."""
     return Counter(tuple(_units(sentence)[:2]) for sentence in re.split("[.!?;:。！？；।]", text) if sentence.strip())
 
 
 def _is_anaphora(passage: Sequence[str], text: str, source: str) -> bool:
-    """Whether *passage* begins sentences of the text, and two sentences of the source begin alike as well."""
+    """Whether *passage* begins sentences of the text, and two sentences of the source begin alike, too."""
     return _beginnings(text)[tuple(passage[:2])] > 1 and max(_beginnings(source).values(), default=0) > 1
 
 
 def _repeated(units: Sequence[str]) -> tuple[Sequence[str], int]:
-    """The longest passage of at least three units that stands twice without overlap, and how many units lie between.
+    """The longest passage of three units or more that occurs twice without overlap, and the units in between.
 
     Passages are compared as far as `_LONGEST_PASSAGE`, and each unit once for a distance: the work is linear.
     """
@@ -537,7 +545,7 @@ class Phrase(NamedTuple):
 def boilerplate(
     sources: Sequence[str], outputs: Mapping[str, Sequence[str]], src: str, tgt: str
 ) -> dict[str, list[Phrase]]:
-    """Words that a system writes far more often than the others, where nothing in the source calls for them.
+    """For each system the words that it writes far more often than others, and for which no source word calls.
 
     With y uses of a word among the system's n words, the log-odds with an informative Dirichlet prior α, in proportion
     to all systems' uses, are ``δ = ln((y + α) / (n + α₀ − y − α))`` minus the same for the others, and
@@ -587,7 +595,7 @@ def boilerplate(
                 continue
             if not _stands_alike(word, [outputs[name][place] for place in where]):
                 continue
-            z = _log_odds(y, counted.total(), others, pooled.total() - counted.total(), pooled[word] / pooled.total())
+            z = _log_odds_z(y, counted.total(), others, pooled.total() - counted.total(), pooled[word] / pooled.total())
             if z >= 3 and not _called_for([_content(sources[place], src) for place in where], lines_with, len(places)):
                 phrases.append(Phrase(word, tuple(place + 1 for place in where), y, others / (len(outputs) - 1), z))
         if phrases:
@@ -601,7 +609,7 @@ _LEAST_USES, _LEAST_SHARE, _PRIOR = 10, 0.004, 500.0
 
 
 def _content(text: str, lang: str) -> set[str]:
-    """The words of a text, at least three letters long; in languages without spaces, pairs of characters."""
+    """The words of a text of three letters or more; in languages without spaces, pairs of characters."""
     if not is_unspaced(lang):
         return set(re.findall(r"[^\W\d_]{3,}", text.lower()))
     units = _units(text)
@@ -614,21 +622,22 @@ _GRAMMAR = re.compile(r"[\u3041-\u3096]+")
 
 
 def _stands_alike(word: str, lines: Sequence[str]) -> bool:
-    """Whether in half of *lines* the same stands before *word*, or the same after it."""
+    """Whether *word* has the same word before it, or after it, in half of *lines*."""
     halves = [line.lower().partition(word) for line in lines]
     before = Counter(tuple(_units(left)[-1:]) for left, _, _ in halves)
     after = Counter(tuple(_units(right)[:1]) for _, _, right in halves)
     return 2 * max(before.most_common(1)[0][1], after.most_common(1)[0][1]) >= len(lines)
 
 
-def _log_odds(y: int, n: int, others: int, n_others: int, share: float) -> float:
+def _log_odds_z(y: int, n: int, others: int, n_others: int, share: float) -> float:
+    """The z-score of the log-odds of *y* in *n* against *others* in *n_others*, with a prior of *share*."""
     prior = _PRIOR * share
     odds = (y + prior) / (n + _PRIOR - y - prior), (others + prior) / (n_others + _PRIOR - others - prior)
     return math.log(odds[0] / odds[1]) / math.sqrt(1 / (y + prior) + 1 / (others + prior))
 
 
 def _called_for(lines: Sequence[set[str]], lines_with: Counter[str], n: int) -> bool:
-    """Whether words of the source that are four times as frequent in *lines* as elsewhere stand in half of them."""
+    """Whether half of *lines* have source words that are four times as frequent there as elsewhere."""
     counted = Counter(word for line in lines for word in line)
     marked = {
         word

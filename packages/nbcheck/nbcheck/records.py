@@ -31,7 +31,7 @@ _BROKEN = ("empty", "copy", "language", "chatter", "codes", "loop", "truncation"
 
 
 def run_health(uses: Iterable[Use], store: Store) -> list[dict[str, Any]]:
-    """What is wrong with the translations of each source file and direction, by system; as JSON.
+    """A record of defects for each source file and direction of a run, by system; as JSON.
 
     flagged: a system's lines in which something was found; clusters: a number for each line, the same for equal
     sources, None for empty ones; measure: the declaration of the measure that systems are ranked by.
@@ -58,6 +58,7 @@ def run_health(uses: Iterable[Use], store: Store) -> list[dict[str, Any]]:
 def _file_health(
     files: Mapping[str, tuple[Path, Path]], source: Path, src: str, tgt: str, store: Store
 ) -> dict[str, Any]:
+    """The record of defects in files of translations of *source*; files: (given path, read path) by system."""
     sources = read_lines(source)
     config = {
         "kind": "health",
@@ -68,11 +69,11 @@ def _file_health(
     }
     outputs = {name: lines for name, (_, lines) in files.items()}
     found = store.table(
-        config, lambda: _findings(sources, {name: read_lines(lines) for name, lines in outputs.items()}, src, tgt)
+        config, lambda: _findings_table(sources, {name: read_lines(lines) for name, lines in outputs.items()}, src, tgt)
     )
     places = {text: number for number, text in enumerate(dict.fromkeys(filter(str.strip, sources)))}
     lines = found.groupby("system")["line"].unique()
-    record = _record(found, files)
+    record = _record_of(found, files)
     for each in record["systems"]:
         each["flagged"] = sorted(map(int, lines.get(each["system"], ())))
     clusters = [places.get(each) for each in sources]
@@ -83,7 +84,7 @@ def _file_health(
 
 
 def card_health(plan: CardPlan, tables: Sequence[Outcomes]) -> Iterator[dict[str, Any]]:
-    """The health of files of translations with the reference beside them, and of what other systems translated."""
+    """Records of defects for a card: in files of translations with their reference, and in what systems answered."""
     src, tgt = plan.pair
     names = {shown: name.removeprefix(BY_RULE) for shown, name in plan.systems.items()}
     files = {shown: name for shown, name in names.items() if name.startswith(OUTPUTS)}
@@ -100,7 +101,7 @@ def card_health(plan: CardPlan, tables: Sequence[Outcomes]) -> Iterator[dict[str
 
 
 def _text_health(systems: Sequence[str], tables: Sequence[Outcomes], src: str, tgt: str) -> Iterator[dict[str, Any]]:
-    """The health of what all *systems* answered to sources to which nothing was done."""
+    """The record of defects in what all *systems* answered to unchanged sources."""
     answers: dict[str, dict[str, str]] = {name: {} for name in systems}
     every = (found.measured(name) for found in tables if found.has_texts for name in found.names)
     for rows in every:
@@ -110,12 +111,12 @@ def _text_health(systems: Sequence[str], tables: Sequence[Outcomes], src: str, t
     sources = [each for each in next(iter(answers.values()), {}) if all(each in own for own in answers.values())]
     if sources:
         outputs = {name: [own[each] for each in sources] for name, own in answers.items()}
-        record = _record(_findings(sources, outputs, src, tgt), systems)
+        record = _record_of(_findings_table(sources, outputs, src, tgt), systems)
         yield _shown(f"{len(sources):,} texts that were translated as they are", len(sources), record)
 
 
 def _shown(texts: str, lines: int, record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of health as a card has it."""
+    """A record of defects as a card shows it."""
     return {
         "texts": texts, "lines": lines, "systems": record["systems"], "kinds": record["kinds"],
         "unjudged": unjudged(len(record["systems"])),
@@ -123,12 +124,13 @@ def _shown(texts: str, lines: int, record: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _findings(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], src: str, tgt: str) -> pd.DataFrame:
+def _findings_table(sources: Sequence[str], outputs: Mapping[str, Sequence[str]], src: str, tgt: str) -> pd.DataFrame:
+    """The findings of `check_outputs` as a table."""
     return pd.DataFrame(check_outputs(sources, outputs, src, tgt), columns=list(Finding._fields))
 
 
-def _record(findings: pd.DataFrame, names: Iterable[str]) -> dict[str, Any]:
-    """The *findings* of `check_outputs` by system: counts by kind, lines with any, and some that are quoted.
+def _record_of(findings: pd.DataFrame, names: Iterable[str]) -> dict[str, Any]:
+    """The *findings* by system: counts by kind, number of lines with any, and some quoted lines.
 
     kinds: what a finding of each kind that was found says, in the order of tables.
     """
@@ -152,7 +154,7 @@ def _record(findings: pd.DataFrame, names: Iterable[str]) -> dict[str, Any]:
 def broken_lines(
     sources: Sequence[str], outputs: Mapping[str, Sequence[str]], system: str, pair: tuple[str, str]
 ) -> dict[str, list[int]]:
-    """The lines of *system* that are no answer, whatever was asked, by what is wrong with them.
+    """The lines of *system* that answer nothing, whatever the task: kind of defect → line indices.
 
     >>> broken_lines(["Good day."], {"a": [""]}, "a", ("en", "de"))
     {'empty': [1]}

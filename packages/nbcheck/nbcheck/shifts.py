@@ -26,7 +26,7 @@ from nbkit.store import Store
 
 
 def check(source: Path, translated: Path) -> None:
-    """Raise `DataError`, with the file and a line, for lines that are shifted or exchanged against *source*."""
+    """Raise `DataError`, with the file and a line, if lines of *translated* are shifted or swapped against *source*."""
     shift, first = _misplaced(source, translated)
     if first is not None:
         raise DataError(
@@ -34,32 +34,33 @@ def check(source: Path, translated: Path) -> None:
         )
     if shift is None:
         return  # as for most files, and nothing is read of one that was seen before
-    n_texts, n_lines = len(_lines_of(source, source.stat().st_mtime_ns)), len(read_lines(translated))
+    n_texts, n_lines = len(_cached_lines(source, source.stat().st_mtime_ns)), len(read_lines(translated))
     if n_texts != n_lines:
-        what = _number_of(abs(n_lines - n_texts), "too many" if n_lines > n_texts else "missing")
+        what = _lines_text(abs(n_lines - n_texts), "too many" if n_lines > n_texts else "missing")
         raise DataError(
-            f"{_number_of(n_lines)} for the {n_texts:,} of {source}: {what}; the first line that does not fit is "
+            f"{_lines_text(n_lines)} for the {n_texts:,} of {source}: {what}; the first line that does not fit is "
             f"about {shift.line}", translated, shift.line,
         )  # fmt: skip
     raise DataError(
-        f"from here on the lines fit the sources {_number_of(abs(shift.by))} "
+        f"from here on the lines fit the sources {_lines_text(abs(shift.by))} "
         f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
         translated, shift.line,
     )  # fmt: skip
 
 
-def _number_of(lines: int, more: str = "") -> str:
+def _lines_text(lines: int, more: str = "") -> str:
+    """A number of lines as text: *1 line*, *1,200 lines*; *more*: words to follow."""
     return f"{lines:,} line{'s' * (lines != 1)} {more}".strip()
 
 
 def _misplaced(source: Path, translated: Path) -> tuple[Shift | None, int | None]:
-    """`first_shift` and `first_exchange` of two files, stored: most of what it takes to read them."""
+    """`first_shift` and `first_exchange` of two files, cached: reading them takes most of the time."""
 
     def found(asked: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
-        texts, lines = _lines_of(source, source.stat().st_mtime_ns), read_lines(translated)
-        both = _both(texts, lines)
-        shift = _shift(both)
-        exchanged = _exchange(both) if shift is None and len(texts) == len(lines) else None
+        texts, lines = _cached_lines(source, source.stat().st_mtime_ns), read_lines(translated)
+        both = _features_of_both(texts, lines)
+        shift = _best_shift(both)
+        exchanged = _first_swap(both) if shift is None and len(texts) == len(lines) else None
         yield {"shift": json.dumps(shift), "exchanged": json.dumps(exchanged)}
 
     config = {"kind": "shifts", "version": 1}
@@ -69,8 +70,8 @@ def _misplaced(source: Path, translated: Path) -> tuple[Shift | None, int | None
 
 
 @lru_cache(maxsize=2)
-def _lines_of(source: Path, changed: int) -> tuple[str, ...]:
-    """The lines of a source, which many systems translate. changed: when it was, last."""
+def _cached_lines(source: Path, changed: int) -> tuple[str, ...]:
+    """The lines of a source file, cached until it changes (*changed*: its time), as many systems translate it."""
     return tuple(read_lines(source))
 
 
@@ -96,7 +97,7 @@ class Shift(NamedTuple):
 
 
 def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
-    """Where *lines* begin to fit the sources before or after their own better than these; None if they do not.
+    """Where *lines* begin to fit the sources some lines before or after better than their own; None if nowhere.
 
     A line fits a source by its length (normal in the logarithm, with the file's own ratio and spread) and by the
     numbers, word beginnings and marks that both have (rare ones weigh more). The evidence for a shift by k is the sum
@@ -108,11 +109,12 @@ def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
     >>> first_shift(sources, lines) is None, first_shift(sources, [*lines[:20], *lines[21:], lines[0]])
     (True, Shift(line=21, last=58, by=1))
     """
-    return _shift(_both(sources, lines))
+    return _best_shift(_features_of_both(sources, lines))
 
 
-def _shift(both: tuple[_Features, _Features]) -> Shift | None:
-    fits = _fits(both, _REACH, lambda rare: 0.7 * np.clip(rare - 1, 0, 4), lambda z: z.clip(0, 9) / 2)
+def _best_shift(both: tuple[_Features, _Features]) -> Shift | None:
+    """The range of lines that fit shifted sources best, if there is evidence enough; both: sources, lines."""
+    fits = _fit_by_offset(both, _REACH, lambda rare: 0.7 * np.clip(rare - 1, 0, 4), lambda z: z.clip(0, 9) / 2)
     best, found = _EVIDENCE, None
     for by, fit in fits.items():
         gain, start = 0.0, 0
@@ -126,7 +128,7 @@ def _shift(both: tuple[_Features, _Features]) -> Shift | None:
 
 
 def first_exchange(sources: Sequence[str], lines: Sequence[str]) -> int | None:
-    """The first line (counted from 1) that is exchanged with the next one; None if there is none that shows it.
+    """The first line (counted from 1) that is swapped with the next; None if none certainly is.
 
     Both lines fit the other's source better than their own, by the measure of `first_shift`, and the sum of what they
     gain passes a threshold: of two lines alike in length that share no number or name with their sources nothing shows.
@@ -136,11 +138,12 @@ def first_exchange(sources: Sequence[str], lines: Sequence[str]) -> int | None:
     >>> first_exchange(sources, lines), first_exchange(sources, [*lines[:20], lines[21], lines[20], *lines[22:]])
     (None, 21)
     """
-    return _exchange(_both(sources, lines))
+    return _first_swap(_features_of_both(sources, lines))
 
 
-def _exchange(both: tuple[_Features, _Features]) -> int | None:
-    if not (fits := _fits(both, 1, lambda rare: rare.clip(max=8), lambda z: z.clip(0, 32) / 4)):
+def _first_swap(both: tuple[_Features, _Features]) -> int | None:
+    """The first line that is swapped with the next; both: features of sources and of lines."""
+    if not (fits := _fit_by_offset(both, 1, lambda rare: rare.clip(max=8), lambda z: z.clip(0, 32) / 4)):
         return None
     gains = (fits[1] - fits[0])[:-1], (fits[-1] - fits[0])[1:]
     found = np.flatnonzero((np.minimum(*gains) > 0) & (np.add(*gains) > _EXCHANGED))
@@ -159,25 +162,27 @@ class _Features(NamedTuple):
     starts: np.ndarray
 
     def words_by_line(self, first: int, last: int, by: int, size: int) -> np.ndarray:
-        """The words of lines *first* to *last*, a number for each with its line plus *by*; sorted."""
+        """The words of lines *first* to *last*, one number for each word and its line plus *by*; sorted."""
         count = np.diff(self.starts[first : last + 1])
         words = self.words[self.starts[first] : self.starts[last]]
         return np.repeat(np.arange(first + by, last + by), count) * size + words
 
 
-def _both(sources: Sequence[str], lines: Sequence[str]) -> tuple[_Features, _Features]:
-    vocabulary, asked = _asked(tuple(sources))
+def _features_of_both(sources: Sequence[str], lines: Sequence[str]) -> tuple[_Features, _Features]:
+    """The features of the sources and of the lines."""
+    vocabulary, asked = _source_features(tuple(sources))
     return asked, _features(lines, vocabulary.get)
 
 
 @lru_cache(maxsize=1)
-def _asked(sources: tuple[str, ...]) -> tuple[dict[str, int], _Features]:
+def _source_features(sources: tuple[str, ...]) -> tuple[dict[str, int], _Features]:
+    """The number of each word of the sources, and the sources' features; cached."""
     vocabulary: dict[str, int] = {}
     return vocabulary, _features(sources, lambda word: vocabulary.setdefault(word, len(vocabulary)))
 
 
 def _features(lines: Sequence[str], number: Callable[[str], int | None]) -> _Features:
-    """*number*: of a word, None for one that no source has."""
+    """Length and words of each line; *number*: the number of a word, None to skip it."""
     words, starts = array("i"), array("q", [0])
     for line in lines:
         text = line if line.isascii() else unicodedata.normalize("NFKC", line)
@@ -188,13 +193,13 @@ def _features(lines: Sequence[str], number: Callable[[str], int | None]) -> _Fea
     return _Features(lengths, np.array(words), np.array(starts))
 
 
-def _fits(
+def _fit_by_offset(
     both: tuple[_Features, _Features],
     reach: int,
     worth: Callable[[np.ndarray], np.ndarray],
     penalty: Callable[[np.ndarray], np.ndarray],
 ) -> dict[int, np.ndarray]:
-    """How well line i fits source i + by, for each i, by the latter up to *reach*; NaN where there is no such source.
+    """Offset → how well each line fits the source so many lines later; NaN where there is none. Up to ±*reach*.
 
     worth: of shared words, of the logarithm of how rare they are. penalty: for lengths, of their squared z-score.
     """

@@ -80,18 +80,18 @@ class Test:
 
     @property
     def entry(self) -> str:
-        """The id that the file has for it: its own or its template's."""
+        """The id in the file: the test's own or its template's."""
         return self.cluster or self.id
 
     @property
     def sources(self) -> list[str]:
-        """All that a system is to translate for it."""
+        """All texts that a system must translate for the test."""
         more = (each for name, wanted in self.wanted.items() for each in EXPECTATIONS.get(name).sources(wanted))
         return [self.source, *more]
 
     @property
     def labels(self) -> dict[str, str]:
-        """The groups that it is one of."""
+        """The test's values of columns by which results are grouped."""
         category = self.category or NO_CATEGORY
         return {"category": category, "phenomenon": self.phenomenon or category}
 
@@ -112,7 +112,7 @@ class Entry:
 
     @cached_property
     def id(self) -> str:
-        """As the file says, or a digest of its source."""
+        """The entry's id in the file, or a digest of its source."""
         given = self.fields.get("id")
         return str(given) if given is not None else hashlib.blake2b(self.text.encode(), digest_size=6).hexdigest()
 
@@ -123,10 +123,11 @@ class Entry:
 
     @property
     def combinations(self) -> int:
-        """How many cases its slots allow."""
+        """The number of cases that all values of the slots give."""
         return prod(map(len, self.slots.values()))
 
     def _fillings(self, number: int, seed: int) -> dict[str, Sequence[str]]:
+        """For the case of this *number*: slot → the text to fill in, and its other forms."""
         place, filled = number, dict[str, Sequence[str]]()
         if self.size < self.combinations:  # steps through all of them in a drawn order, without repeating one
             step = 1 + address(seed, "suite step", self.id) % max(1, self.combinations - 1)
@@ -138,7 +139,8 @@ class Entry:
             filled[name] = tuple(values[chosen])
         return filled
 
-    def _row(self, filled: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    def _filled_row(self, filled: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """The entry as a row of a suite file, with slots filled in."""
         words = {name: forms[0] for name, forms in filled.items()}
         source = _filled(self.text, words)
         digest = hashlib.blake2b(source.encode(), digest_size=6).hexdigest()
@@ -146,22 +148,22 @@ class Entry:
         row |= {"id": f"{self.id}/{digest}" if self.slots else self.id, "source": source}
         row |= {name: _filled(value, words) for name, value in self.wanted.items()}
         if filled and "keeps" in row:
-            forms = [filled.get(name, (name, *more)) for name, *more in _taken("keeps", row["keeps"])]
+            forms = [filled.get(name, (name, *more)) for name, *more in _read_expected("keeps", row["keeps"])]
             row["keeps"] = [{first: list(more)} if more else first for first, *more in forms]
         return row
 
     def as_row(self, number: int, seed: int) -> dict[str, Any]:
-        """What a file would say of its case of this number, if there were no templates."""
-        return self._row(self._fillings(number, seed))
+        """The case of this *number* as a row of a suite file without templates."""
+        return self._filled_row(self._fillings(number, seed))
 
     def test(self, number: int, seed: int) -> Test:
-        """Its case of this number; the same whatever else is made. No two of a template have the same fillings."""
+        """The case of this *number* as a test; no two of a template have the same fillings."""
         filled = self._fillings(number, seed)
-        row = self._row(filled)
+        row = self._filled_row(filled)
         return Test(
             id=row["id"],
             source=row["source"],
-            wanted={name: _taken(name, row[name]) for name in self.wanted},
+            wanted={name: _read_expected(name, row[name]) for name in self.wanted},
             category=str(self.fields.get("category", "")),
             phenomenon=str(self.fields.get("phenomenon", "")),
             cluster=self.id,
@@ -170,12 +172,13 @@ class Entry:
         )
 
 
-def _taken(name: str, value: Any) -> Any:
+def _read_expected(name: str, value: Any) -> Any:
+    """What a test gives for the expectation *name*, validated by it."""
     return EXPECTATIONS.get(name).takes(value)
 
 
 def _filled(value: Any, words: Mapping[str, str]) -> Any:
-    """*value* with the slots of a template filled in, in all its texts; other braces stay."""
+    """*value* with slots of a template replaced by *words* in all its texts; other braces are unchanged."""
     if isinstance(value, str):
         return _SLOT.sub(lambda found: words.get(found[1], found[0]), value) if words else value
     if isinstance(value, Mapping):
@@ -203,16 +206,17 @@ class Suite:
     files: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return self._ends[-1] if self.entries else 0
+        return self._entry_ends[-1] if self.entries else 0
 
     @cached_property
-    def _ends(self) -> list[int]:
+    def _entry_ends(self) -> list[int]:
+        """For each entry, the number of tests up to its last one."""
         return list(accumulate(entry.size for entry in self.entries))
 
     def tests(self, start: int = 0, stop: int | None = None) -> Iterator[Test]:
-        """The tests from *start* on, in the order of the file; those before are not made."""
+        """The tests from *start* to *stop*, in the order of the file; earlier ones are not made."""
         n = 0
-        for entry, end in zip(self.entries, self._ends, strict=True):
+        for entry, end in zip(self.entries, self._entry_ends, strict=True):
             first = max(0, start - (end - entry.size))
             for number in range(first, entry.size):
                 if stop is not None and n >= stop - start:
@@ -222,22 +226,22 @@ class Suite:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that can change its tests and verdicts, for store keys: the digests of its files."""
+        """What tests and verdicts depend on, for store keys: the digests of the suite's files."""
         data = {name: file_digest(each) if Path(each).is_file() else each for name, each in self.data.items()}
         return {"files": list(digests(self.files).values()), "data": data, "pair": [self.src, self.tgt]}
 
     @property
     def lines(self) -> Mapping[str, int]:
-        """The line of each entry, by its id."""
+        """The line in the file of each entry, by its id."""
         return {entry.id: entry.line for entry in self.entries}
 
     def as_rows(self) -> Iterator[dict[str, Any]]:
-        """What a file would say of each test, templates filled in."""
+        """Each test as a row of a suite file without templates."""
         return (entry.as_row(number, self.seed) for entry in self.entries for number in range(entry.size))
 
 
 def digests(files: Iterable[str]) -> dict[str, str]:
-    """The digest of each file that is there."""
+    """The digest of each file that exists, by its path."""
     return {each: file_digest(each) for each in files if Path(each).is_file()}
 
 
@@ -253,20 +257,20 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
     match), an id that occurs twice, a regular expression that is refused, a template with too many cases.
     """
     file = Path(expand_path(str(path), "suite"))
-    readers = {".yaml": _of_yaml, ".yml": _of_yaml, ".jsonl": _of_jsonl, ".csv": _of_csv, ".json": _of_dfki}
+    readers = {".yaml": _read_yaml, ".yml": _read_yaml, ".jsonl": _read_jsonl, ".csv": _read_csv, ".json": _read_dfki}
     if file.suffix not in readers:
         raise NbkitError(f"suite {file}: unknown suffix; a suite is one of: {', '.join(readers)}")
     found, rows = readers[file.suffix](file)
     for name in found:
         if name not in _OF_SUITE:
-            raise DataError(f"unknown key '{name}'{_hint(name, _OF_SUITE)}", file, 1)
+            raise DataError(f"unknown key '{name}'{_name_hint(name, _OF_SUITE)}", file, 1)
     both = found.get("pair") or pair
     if pair and both != pair:
         raise DataError(f"its languages are {both}, not {pair}", file, 1)
     if not both:
         raise DataError("it does not say between which languages: pair: en-de", file, 1)
     src, tgt = split_pair(str(both))
-    reader = _Entries(file, src, _lists(found.get("lists", {}), file, src), found.get("cases"), most)
+    reader = _Entries(file, src, _slot_lists(found.get("lists", {}), file, src), found.get("cases"), most)
     entries: dict[str, Entry] = {}
     problems: list[DataError] = []
     for line, row in rows:
@@ -284,16 +288,16 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
     if problems:
         first, *more = problems
         raise DataError("\n".join([first.reason, *map(str, more)]), first.path, first.line)
-    quarantine = _reasons(found.get("quarantine", {}), file)
+    quarantine = _quarantine_reasons(found.get("quarantine", {}), file)
     own = {id: entry.fields.get("quarantine") for id, entry in entries.items()}
     quarantine |= {id: str(reason) for id, reason in own.items() if reason and str(reason).lower() not in _NO}
     release = frozenset(map(str, found.get("release", [])))
     for id in (*release, *quarantine):
         if id not in entries:
-            raise DataError(f"there is no test '{id}' to release or quarantine{_hint(id, list(entries))}", file, 1)
+            raise DataError(f"there is no test '{id}' to release or quarantine{_name_hint(id, list(entries))}", file, 1)
     if not entries:
         raise DataError("it contains no test", file, 1)
-    data: dict[str, str] = {name: _at(str(found[name]), file) for name in _DATA if name in found}
+    data: dict[str, str] = {name: _resolved_path(str(found[name]), file) for name in _DATA if name in found}
     return Suite(
         name=str(found.get("name") or file.name.partition(".")[0]),
         src=src,
@@ -308,20 +312,22 @@ def read_suite(path: str | Path, *, pair: str = "", most: int = MOST_CASES) -> S
     )
 
 
-def _at(path: str, beside: Path) -> str:
-    """A path of a suite, which is relative to it; a name that is no file there stays."""
+def _resolved_path(path: str, beside: Path) -> str:
+    """A path in a suite, relative to the suite's file if it exists there."""
     expanded = Path(expand_path(path, "suite"))
     there = beside.parent / expanded
     return str(there) if there.is_file() else str(expanded)
 
 
-def _hint(name: Any, known: Iterable[str]) -> str:
+def _name_hint(name: Any, known: Iterable[str]) -> str:
+    """The end of an error about an unknown *name*: the closest known one, or all."""
     known = list(known)
     guess = closest(str(name), known)
     return f"; did you mean '{guess}'?" if guess else f"; there are: {', '.join(known)}" if 0 < len(known) < 40 else ""
 
 
-def _reasons(entries: Any, file: Path) -> dict[str, str]:
+def _quarantine_reasons(entries: Any, file: Path) -> dict[str, str]:
+    """Why tests are in quarantine, by their ids; *entries*: what the suite's file says."""
     if isinstance(entries, list):
         return dict.fromkeys(map(str, entries), "by hand")
     if not isinstance(entries, Mapping):
@@ -341,15 +347,16 @@ class _Entries:
     files: list[str] = field(default_factory=list)
 
     def entry(self, line: int, row: Any) -> Entry:
-        """The entry of one row. Raises `DataError` with its line."""
+        """The entry of one row of a suite file. Raises `DataError` with its line."""
         try:
-            return self._entry(line, good(row))
+            return self._parse_entry(line, good(row))
         except (ValueError, NbkitError) as error:
             if isinstance(error, DataError):
                 raise
             raise DataError(str(error), self.file, line) from None
 
-    def _entry(self, line: int, row: Any) -> Entry:
+    def _parse_entry(self, line: int, row: Any) -> Entry:
+        """The entry of one row. Raises ValueError for what is wrong with it."""
         if not isinstance(row, Mapping):
             raise ValueError('a test is expected: {source: "…", must: …}')
         wanted = {}
@@ -357,7 +364,7 @@ class _Entries:
             if name in _OF_TEST:
                 continue
             if name not in EXPECTATIONS:
-                raise ValueError(f"unknown expectation '{name}'{_hint(name, [*_OF_TEST, *EXPECTATIONS])}")
+                raise ValueError(f"unknown expectation '{name}'{_name_hint(name, [*_OF_TEST, *EXPECTATIONS])}")
             wanted[name] = value
         fields = {name: value for name, value in row.items() if name in _OF_TEST and value is not None}
         texts = [name for name in ("source", "template") if name in fields]
@@ -369,27 +376,29 @@ class _Entries:
         if "\n" in text.strip() or "\r" in text.strip():
             raise ValueError(f"{texts[0]}: a line break: systems translate single lines, one test each")
         fields[texts[0]] = text.strip()
-        slots = self._slots(fields["template"]) if "template" in fields else {}
+        slots = self._slot_values(fields["template"]) if "template" in fields else {}
         entry = Entry(fields, wanted, line, slots)
         if slots:
-            entry = replace(entry, size=self._size(entry))
+            entry = replace(entry, size=self._case_count(entry))
         for name, value in wanted.items():
             try:
-                _taken(name, _filled(value, {slot: forms[0][0] for slot, forms in slots.items()}))
+                _read_expected(name, _filled(value, {slot: forms[0][0] for slot, forms in slots.items()}))
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
         return entry
 
-    def _slots(self, template: str) -> dict[str, Sequence[Sequence[str]]]:
+    def _slot_values(self, template: str) -> dict[str, Sequence[Sequence[str]]]:
+        """The values of each slot in *template*, from the suite's lists."""
         names = dict.fromkeys(_SLOT.findall(template))
         for name in names:
             if name not in self.lists:
-                raise ValueError(f"nothing fills {{{name}}}{_hint(name, self.lists)}: write it under lists")
+                raise ValueError(f"nothing fills {{{name}}}{_name_hint(name, self.lists)}: write it under lists")
         if not names:
             raise ValueError("a template has a {slot}; write a source")
         return {name: self.lists[name] for name in names}
 
-    def _size(self, entry: Entry) -> int:
+    def _case_count(self, entry: Entry) -> int:
+        """How many cases a template gives: all, or as many as are drawn."""
         asked = entry.fields.get("cases", self.cases)
         if asked is None:
             if entry.combinations > self.most:
@@ -403,14 +412,14 @@ class _Entries:
         return min(asked, entry.combinations)
 
 
-def _lists(lists: Any, file: Path, src: str) -> dict[str, Sequence[Sequence[str]]]:
-    """What fills slots, by name: a list of texts, of {text: other forms}, a file of lines, or {numbers: FORMAT}."""
+def _slot_lists(lists: Any, file: Path, src: str) -> dict[str, Sequence[Sequence[str]]]:
+    """Values for slots by name, from lists of texts, of {text: other forms}, files of lines, or {numbers: FORMAT}."""
     if not isinstance(lists, Mapping):
         raise DataError("lists: names with their texts are expected", file, 1)
     found: dict[str, Sequence[Sequence[str]]] = {}
     for name, values in lists.items():
         if isinstance(values, str):
-            lines = [line for _, line in read_lines(Path(_at(values, file)), "list")]
+            lines = [line for _, line in read_lines(Path(_resolved_path(values, file)), "list")]
             values = [line.strip() for line in lines if isinstance(line, str) and line.strip()]
         elif isinstance(values, Mapping) and values.keys() <= {"numbers", "n"} and "numbers" in values:
             n = min(int(values.get("n", _DRAWN)), parse_format(str(values["numbers"])).size(src))
@@ -425,7 +434,8 @@ def _lists(lists: Any, file: Path, src: str) -> dict[str, Sequence[Sequence[str]
     return found
 
 
-def _of_yaml(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
+def _read_yaml(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
+    """The settings in a YAML suite, and each test with its line."""
     text = read_text(file, "suite")
     if tab := re.search(r"^[ ]*\t", text, re.MULTILINE):
         line = text.count("\n", 0, tab.start()) + 1
@@ -442,19 +452,19 @@ def _of_yaml(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
     if isinstance(node, yaml.MappingNode):
         nodes = next((value for key, value in node.value if key.value == "tests"), None)
     nodes = nodes.value if isinstance(nodes, yaml.SequenceNode) else []
-    every = ((line_of(node), _repeated(node, file) or test) for node, test in zip(nodes, tests, strict=True))
+    every = ((line_of(node), _repeated_key(node, file) or test) for node, test in zip(nodes, tests, strict=True))
     return {name: value for name, value in found.items() if name != "tests"}, every
 
 
-def _repeated(node: yaml.Node, file: Path) -> DataError | None:
-    """The first key of a test that stands there twice: YAML would take the last."""
+def _repeated_key(node: yaml.Node, file: Path) -> DataError | None:
+    """An error for the first key that a test has twice, of which YAML would take the last; None if there is none."""
     keys = [key for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
     twice = next((key for n, key in enumerate(keys) if key.value in {each.value for each in keys[:n]}), None)
     return twice and DataError(f"key '{twice.value}' stands twice in this test", file, line_of(twice))
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON. Raises ValueError for a key that stands twice."""
+def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object as a dictionary. Raises ValueError for a key that it has twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n]))
@@ -462,18 +472,18 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _of_jsonl(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
-    """A line a test; a first line without a source says what is true of all: {"pair": "en-de"}."""
+def _read_jsonl(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
+    """The settings in the first line of a suite of JSON lines, if it has no source, and each test with its line."""
 
-    every = json_rows(file, object_pairs_hook=_once)
+    every = json_rows(file, object_pairs_hook=_without_repeated_keys)
     first = next(every, None)
     if first and isinstance(first[1], dict) and not first[1].keys() & {"source", "template"} and "id" not in first[1]:
         return first[1], every
     return {}, (row for part in ([first] if first else [], every) for row in part)
 
 
-def _of_csv(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
-    """Columns as the keys of a test, and ``pair``; several values of a cell stand between " | "."""
+def _read_csv(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
+    """The pair in a CSV suite, and each test with its line; " | " separates several values in a cell."""
     text = read_text(file, "suite")
     head = text.partition("\n")[0]
     reader = csv.DictReader(io.StringIO(text), delimiter=";" if head.count(";") > head.count(",") else ",")
@@ -486,11 +496,12 @@ def _of_csv(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
         pair = cells.pop("pair", None)
         if pair and own.setdefault("pair", pair) != pair:
             raise DataError(f"a suite has one pair of languages, found {own['pair']} and {pair}", file, reader.line_num)
-        rows.append((reader.line_num, {name: _of_cell(name, value) for name, value in cells.items()}))
+        rows.append((reader.line_num, {name: _cell_value(name, value) for name, value in cells.items()}))
     return own, iter(rows)
 
 
-def _of_cell(name: str, value: str) -> Any:
+def _cell_value(name: str, value: str) -> Any:
+    """The value of a CSV cell for the key *name*: JSON, several texts separated by " | ", or one."""
     if name in _OF_TEST:
         return int(value) if name == "cases" and value.isdigit() else value
     if value[0] in "[{":
@@ -500,8 +511,8 @@ def _of_cell(name: str, value: str) -> Any:
     return parts if len(parts) > 1 else value
 
 
-def _of_dfki(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
-    """The items of the DFKI test suite: its regular expressions and sentences as ``right`` and ``wrong``.
+def _read_dfki(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
+    """The settings and tests of the DFKI test suite; regular expressions and sentences become *right* and *wrong*.
 
     Source: Macketanz et al. 2022, *A linguistically motivated test suite*; CC BY-NC-SA 4.0.
     """
@@ -513,7 +524,7 @@ def _of_dfki(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
     items = found.get("items") if isinstance(found, dict) else None
     if not isinstance(items, list):
         raise DataError('no file of DFKI\'s test suite: {"items": […]} is expected', file, 1)
-    lines = list(_item_lines(text))
+    lines = list(_lines_of_items(text))
 
     def rows() -> Iterator[tuple[int, Any]]:
         for line, item in zip(lines, items, strict=True):
@@ -534,8 +545,8 @@ def _of_dfki(file: Path) -> tuple[dict[str, Any], Iterator[tuple[int, Any]]]:
     return ({"name": "DFKI", "pair": f"{pair[:2]}-{pair[2:]}"} if len(pair) == 4 else {}), rows()
 
 
-def _item_lines(text: str) -> Iterator[int]:
-    """The line that each entry of ``"items": […]`` begins in."""
+def _lines_of_items(text: str) -> Iterator[int]:
+    """The line in which each entry of ``"items": […]`` begins."""
     place = text.index("[", text.index('"items"')) + 1
     line, read = 1 + text.count("\n", 0, place), json.JSONDecoder().raw_decode
     while found := re.compile(r"[\s,]*(?=[^\s,\]])").match(text, place):
@@ -552,7 +563,7 @@ def _item_lines(text: str) -> Iterator[int]:
 def write_suite(
     rows: Iterable[Mapping[str, Any]], path: Path, *, pair: str, name: str = "", data: Mapping[str, str] | None = None
 ) -> int:
-    """Write tests as a suite that `read_suite` reads: .yaml, .jsonl or .csv; the number of tests.
+    """Write tests as a suite that `read_suite` reads: .yaml, .jsonl or .csv; returns the number of tests.
 
     rows: what a file says of each test, as in YAML. data: files for expectations, which a .csv cannot name.
     """
@@ -574,20 +585,21 @@ def write_suite(
             writer = csv.DictWriter(file, names, lineterminator="\n")
             writer.writeheader()
             for row in every:
-                writer.writerow({key: _cell(value) for key, value in row.items()})
+                writer.writerow({key: _csv_cell(value) for key, value in row.items()})
             n = len(every)
         else:
             raise NbkitError(f"{path}: a suite is written as .yaml, .jsonl or .csv (unless it names files)")
     return n
 
 
-def _cell(value: Any) -> Any:
+def _csv_cell(value: Any) -> Any:
+    """*value* as a CSV cell: JSON for mappings, " | " between several texts."""
     if isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(each, Mapping) for each in value)):
         return json.dumps(value, ensure_ascii=False)
     return _BAR.join(map(str, value)) if isinstance(value, list) else value
 
 
 def rows_of(suite: Suite) -> Iterator[dict[str, Any]]:
-    """What a file says of each entry of a suite, its expectations included; slots of templates stay."""
+    """Each entry of a suite as a row of a file, with expectations and with slots unfilled."""
     for entry in suite.entries:
         yield {"id": entry.id, **entry.fields, **entry.wanted}

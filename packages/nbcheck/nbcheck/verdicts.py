@@ -40,7 +40,7 @@ def decide(
     others: Mapping[str, str] | None = None,
     lemma: Mapping[str, str] | None = None,
 ) -> Decision:
-    """The verdict on *output*, a translation of a test's source.
+    """The verdict on *output*, a translation of a test's source. others: translations of other sources; lemma: by word.
 
     fail if an expectation fails; undecided, for people to judge, if one cannot say, none says anything, or two
     contradict each other about the wording; pass else. others: translations of the test's further sources. lemma: of
@@ -76,17 +76,17 @@ def decide(
     if found and against:
         names = (*found, *against)
         return Decision(
-            "undecided", f"{' and '.join(names)} contradict each other", names, _spans(output, parts, names), parts
+            "undecided", f"{' and '.join(names)} contradict each other", names, _marks_in(output, parts, names), parts
         )
     for kind in ("fail", "undecided", "pass"):
         if names := tuple(by[kind]):
             reason = "; ".join(f"{name}: {parts[name].reason}" for name in names) if kind != "pass" else ""
-            return Decision(kind, reason, names, _spans(output, parts, names), parts)
+            return Decision(kind, reason, names, _marks_in(output, parts, names), parts)
     return Decision("undecided", "no expectation decides", (), (), parts)
 
 
-def _spans(output: str, parts: Mapping[str, Judged], names: Iterable[str]) -> tuple[tuple[str, Span], ...]:
-    """What to mark in *output*, from left to right; of marks that overlap the first."""
+def _marks_in(output: str, parts: Mapping[str, Judged], names: Iterable[str]) -> tuple[tuple[str, Span], ...]:
+    """(name, span) of what to mark in *output*, from left to right; of overlapping marks the first."""
     found: list[tuple[str, Span]] = []
     every = [(name, span) for name in names for span in original_spans(output, parts[name].spans)]
     for name, span in sorted(every, key=lambda each: each[1]):
@@ -116,7 +116,7 @@ _ANY_TEXT = ("", "x", "7 ßa", "犬。")
 
 
 def lint(suite: Suite, found: Iterable[Test] | None = None) -> Iterator[Fault]:
-    """The faults of a suite, test by test; nothing is translated.
+    """The faults of a suite's tests, found without any translation.
 
     no expectation: nothing is expected. always matches: a regular expression that every text matches. cannot be judged:
     what an expectation's ``check`` says. wanted and refused: the same text. a known translation is judged otherwise:
@@ -127,11 +127,12 @@ def lint(suite: Suite, found: Iterable[Test] | None = None) -> Iterator[Fault]:
     [(7, 'a known translation is judged otherwise')]
     """
     for test in suite.tests() if found is None else found:
-        for kind, text in (*_faults(test, suite), *((OTHERWISE, text) for text in _judged_otherwise(test, suite))):
+        for kind, text in (*_faults_of(test, suite), *((OTHERWISE, text) for text in _misjudged_examples(test, suite))):
             yield Fault(test.id, test.line, kind, text, test.entry)
 
 
-def _faults(test: Test, suite: Suite) -> Iterator[tuple[str, str]]:
+def _faults_of(test: Test, suite: Suite) -> Iterator[tuple[str, str]]:
+    """The faults of one test, as (kind, explanation)."""
     if not test.wanted:
         yield "no expectation", "nothing is expected: write must, quantities, …"
     case = Case(test.source, "", suite.src, suite.tgt, test.filled, data=suite.data)
@@ -145,7 +146,8 @@ def _faults(test: Test, suite: Suite) -> Iterator[tuple[str, str]]:
         yield "wanted and refused", f"both must and must_not: {text}"
 
 
-def _judged_otherwise(test: Test, suite: Suite) -> Iterator[str]:
+def _misjudged_examples(test: Test, suite: Suite) -> Iterator[str]:
+    """Faults of a test's known right and wrong sentences: its other expectations judge them otherwise."""
     known = {name: [each for each in test.wanted.get(name, ()) if not is_regex(each)] for name in ("right", "wrong")}
     rules = {name: tuple(each for each in test.wanted.get(name, ()) if is_regex(each)) for name in known}
     asking = [name for name, wanted in test.wanted.items() if EXPECTATIONS.get(name).sources(wanted)]
@@ -161,7 +163,7 @@ def _judged_otherwise(test: Test, suite: Suite) -> Iterator[str]:
 
 
 def suspects(suite: Suite, tests: Iterable[Test] | None = None) -> dict[str, str]:
-    """The tests in quarantine, by their ids, with the reason: set aside by the suite's file, or faulty (`lint`).
+    """The ids of tests in quarantine → why: listed in the suite's file, or faulty (`lint`).
 
     tests: which are asked about; by default all.
     """

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from nbcheck.study import STUDY, SuiteParams
-from nbcheck.study.rates import beaten, pass_rates
+from nbcheck.study.rates import pass_rates, significantly_better
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.measure.statistics import share_interval
 from nbkit.models import MODELS
@@ -161,12 +161,12 @@ def test_a_rate_counts_a_template_as_one_observation() -> None:
 
 def test_a_system_is_better_if_flipping_the_signs_of_clusters_seldom_gives_as_much() -> None:
     good, bad = [1.0] * 16, [0.0, 1.0] * 8
-    assert beaten(of_tests(bad=bad, good=good)) == [("good", "bad")]
+    assert significantly_better(of_tests(bad=bad, good=good)) == [("good", "bad")]
     differences = np.ones(8)  # a cluster each; all flips are counted
     extreme = [abs(np.dot(signs, differences)) >= 8 for signs in product((-1, 1), repeat=8)]
     assert np.mean(extreme) == 2 / 2**8 < 0.05
-    assert beaten(of_tests(bad=bad[:8], good=good[:8])) == []  # 2 / 2⁴
-    assert beaten(of_tests(one=good)) == []
+    assert significantly_better(of_tests(bad=bad[:8], good=good[:8])) == []  # 2 / 2⁴
+    assert significantly_better(of_tests(one=good)) == []
 
 
 RUNS: dict[str, dict[str, Any]] = {

@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nbcheck import EXPECTATIONS, lint, read_suite
-from nbcheck.cli import _tested
+from nbcheck.cli import _tested_text
 from nbcheck.from_outcomes import suites_of
 from nbcheck.study import STUDY, SuiteParams
-from nbcheck.study.params import custom
-from nbcheck.study.rates import beaten, pass_rates
+from nbcheck.study.params import custom_code
+from nbcheck.study.rates import pass_rates, significantly_better
 from nbkit.cli import main
 from nbkit.models import MODELS
 from nbkit.studies import STUDIES
@@ -190,7 +190,7 @@ def test_a_form_says_what_is_tested():
         {"id": "a", "source": "Sit.", "phenomenon": "address", "markup": "kept", "right": ["Setzen Sie sich."]},
         {"id": "b", "source": "x", "must": ["Hund", "/Katze/"]},
     ]
-    assert list(map(_tested, rows)) == ["address; markup: kept", "must: Hund, /Katze/"]
+    assert list(map(_tested_text, rows)) == ["address; markup: kept", "must: Hund, /Katze/"]
 
 
 def test_what_failed_becomes_a_suite():
@@ -287,7 +287,7 @@ def test_rates_of_a_run():
     assert rates.loc["good", "value"] == 1 and rates.loc["poor", "value"] == 0 and list(rates["n"]) == [3, 2, 3]
     rates = pass_rates(found, ["category"]).set_index(["model", "category"])
     assert rates.loc[("fair", "b"), ["n", "undecided"]].tolist() == [1, 1]
-    assert not beaten(found)  # too few to be sure
+    assert not significantly_better(found)  # too few to be sure
     assert set(STUDY.read(SuiteParams(suite="ours.yaml"), "aside")["aside"]) == {""}
 
 
@@ -309,4 +309,4 @@ def test_a_change_of_the_file_or_of_an_expectation_is_seen():
     before = STUDY.inputs(params)
     with EXPECTATIONS.isolated():
         EXPECTATIONS.register("even", lambda wanted, case: len(case.output) % 2 == 0)
-        assert set(custom()) == {"even"} and STUDY.inputs(params) != before
+        assert set(custom_code()) == {"even"} and STUDY.inputs(params) != before

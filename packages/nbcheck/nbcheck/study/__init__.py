@@ -21,12 +21,13 @@ from nbkit.studies.study import Study, Table
 __all__ = ["STUDY", "SuiteParams"]
 
 
-def _points(params: SuiteParams) -> Iterator[Cell]:
-    """A cell per model; without any, the languages alone, so that tests and quarantine are there all the same."""
+def _cells(params: SuiteParams) -> Iterator[Cell]:
+    """A cell for each model; without models one for the languages alone, for tests and quarantine."""
     yield from (Cell(params.source, params.target, model) for model in params.models or [""])
 
 
-def _pages(params: SuiteParams) -> Iterator[base.PageCell]:
+def _model_pages(params: SuiteParams) -> Iterator[base.PageCell]:
+    """A page for each model."""
     for model in params.models:
         yield base.PageCell(cell_label(label(model)), params.for_model(model), {"model": label(model)})
 
@@ -42,8 +43,8 @@ STUDY = Study(
         Table(judge.outcomes, inputs=judge.inputs, columns=judge.OUTCOMES),
     ),
     grid=("model",),
-    points=_points,
-    pages=_pages,
+    points=_cells,
+    pages=_model_pages,
     check=lambda params, cell: params.form_problems(),
     verdict="pass: the translation is as the suite expects; undecided: its expectations say nothing or contradict "
     "each other, and people have to judge",

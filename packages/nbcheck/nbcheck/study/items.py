@@ -23,13 +23,13 @@ def size(params: SuiteParams, cell: Cell) -> int:
 
 
 def inputs(params: SuiteParams, cell: Cell) -> dict[str, Any]:
-    """The suite, and with `only_answered` the systems of files, whose translations decide which tests there are."""
-    answered = [model.read_key() for model in _files(params, cell)]
+    """What the tests depend on: the suite and, with `only_answered`, files of translations, by name."""
+    answered = [model.read_key() for model in _file_systems(params, cell)]
     return {"suite": params.read.identity, "answered": answered}
 
 
 def items(params: SuiteParams, cell: Cell, start: int, n: int) -> Iterator[list[dict[str, Any]]]:
-    """The texts of each test: the one that is judged (role "test"), and those that it is compared with ("other").
+    """The texts of *n* tests from *start* on: the judged one (role "test"), and those it is compared with ("other").
 
     unit: the number of the test in the suite. cluster: its entry in the file, such as a template.
     """
@@ -42,13 +42,13 @@ def items(params: SuiteParams, cell: Cell, start: int, n: int) -> Iterator[list[
         yield [{**about, "role": "other" if place else "test", "source": text} for place, text in texts]
 
 
-def _files(params: SuiteParams, cell: Cell) -> list[Model]:
-    """The systems of files (`outputs:`), if these decide which tests there are."""
+def _file_systems(params: SuiteParams, cell: Cell) -> list[Model]:
+    """The systems that are files (`outputs:`), if only tests that they answer are taken."""
     systems = [load(model, "translate", cell.source, cell.target) for model in params.models]
     return [model for model in systems if not model.stored] if params.only_answered else []
 
 
 def _unanswered(params: SuiteParams, cell: Cell, tests: Sequence[Test]) -> set[str]:
-    """The texts that some system of files has no translation of."""
+    """The texts of tests that some file of translations does not have."""
     texts = [(text,) for test in tests for text in test.sources]
-    return {text for model in _files(params, cell) for (text,) in missing(model, texts, Store())}
+    return {text for model in _file_systems(params, cell) for (text,) in missing(model, texts, Store())}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from nbcheck import Test, decide, suspects
 from nbcheck.expectations import matches_words
 from nbcheck.study.items import GROUPS
-from nbcheck.study.params import SuiteParams, custom
+from nbcheck.study.params import SuiteParams, custom_code
 from nbkit.measure.forms import VERDICTS
 from nbkit.studies.answering import Cell
 from nbkit.text.parsers import load_parser, parser_identity
@@ -26,28 +26,28 @@ LABELS = dict(zip(VERDICTS, ("pass", "fail", "undecided"), strict=True))
 
 
 def aside_inputs(params: SuiteParams, cell: Cell) -> dict[str, str]:
-    """The code of custom expectations, which linting asks, too."""
-    return custom()
+    """What quarantine depends on besides the suite: the code of custom expectations, by name."""
+    return custom_code()
 
 
 def aside(params: SuiteParams, cell: Cell, items: pd.DataFrame) -> pd.DataFrame:
-    """Why each test is in quarantine: linted as faulty, or set aside by the suite's file; "" for one that counts."""
+    """Why each test is in quarantine: found faulty, or listed in the suite's file; "" for a test that counts."""
     tests = items[items["role"] == "test"]
     reasons = suspects(params.read, _tests(params, tests).values()) if params.quarantine else {}
     return tests[["item", "unit"]].assign(aside=[reasons.get(test, "") for test in tests["test"]])
 
 
 def inputs(params: SuiteParams, cell: Cell) -> dict[str, Any]:
-    """What can change a verdict beside the suite and nbkit's code: custom expectations, lemmas, lingua, people."""
+    """What verdicts depend on besides the suite and nbkit's code: custom expectations, lemmas, lingua, annotators."""
     parser = params.pipeline and parser_identity(params.pipeline, cell.target)
     forms = sorted(params.form_digests().values())
-    return {"custom": custom(), "parser": parser, "lingua": find_spec("lingua") is not None, "forms": forms}
+    return {"custom": custom_code(), "parser": parser, "lingua": find_spec("lingua") is not None, "forms": forms}
 
 
 def outcomes(
     params: SuiteParams, cell: Cell, items: pd.DataFrame, answers: pd.DataFrame, aside: pd.DataFrame
 ) -> pd.DataFrame:
-    """The verdict on the translation of each test, by people where they judged one that the suite leaves undecided.
+    """The verdict on each translation; undecided ones by annotators, if they judged them.
 
     by: the expectations that decided. passed: 1, 0, or NaN where the test is undecided or in quarantine. aside: why it
     is in quarantine. spans: what decided, as JSON.
@@ -92,7 +92,7 @@ def _lemmas(params: SuiteParams, texts: Sequence[str]) -> dict[str, Mapping[str,
 
 
 def people(params: SuiteParams) -> dict[tuple[str, str], str]:
-    """The verdict of most annotators on each translation that they judged, by source and translation."""
+    """The verdict of most annotators by (source, translation), for the translations that they judged."""
     given = params.judgements()
     votes: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in cast(Iterator[Any], given.itertuples(index=False)) if given is not None else ():

@@ -18,7 +18,7 @@ NO_TEST = "No test counts: all are in quarantine, in a category of the parameter
 
 
 def why_empty(params: SuiteParams) -> str:
-    """What stands in place of a figure or table of systems without rows."""
+    """The text in place of a figure or table of systems if there are no rows."""
     return NO_TEST if params.models else NO_MODEL
 
 
@@ -44,5 +44,5 @@ def show_rates(
 
 
 def footer(params: SuiteParams) -> provenance.Footer:
-    """Where a page's results come from: the suite, parameters, models, versions."""
+    """The page's footer: suite, parameters, models and versions that the results come from."""
     return notebook.footer(params, {"suite": f"{params.read.name} ({len(params.read):,} tests)"})

@@ -27,8 +27,8 @@ from nbkit.studies.base import (
 from nbkit.text.parsers import check_parser, parser_for
 
 
-def custom() -> dict[str, str]:
-    """The code of expectations that are not among the usual ones, by name; what they call is not followed."""
+def custom_code() -> dict[str, str]:
+    """Digests of the code of custom expectations, by name; what they call is not included."""
     others = [each for each in map(EXPECTATIONS.get, EXPECTATIONS) if not each.judge.__module__.startswith("nbcheck.")]
     return {each.name: text_digest(getsource(each.judge)) for each in others}
 
@@ -76,8 +76,9 @@ class SuiteParams(TranslatorParams, JudgedParams):
     annotation_key: Annotated[str, NOT_IN_KEYS] = ""
 
     @model_validator(mode="after")
-    def _of_the_same_languages(self) -> SuiteParams:
-        read = or_value_error(self._read, self.suite)
+    def _check_suite(self) -> SuiteParams:
+        """Validator: the suite must be of the run's languages, and have the categories in *without*."""
+        read = or_value_error(self._load_suite, self.suite)
         if (read.src, read.tgt) != (self.source, self.target):
             raise ValueError(f"suite {self.suite} is {read.src}-{read.tgt}, the run {self.source}-{self.target}")
         categories = {str(entry.fields.get("category") or NO_CATEGORY) for entry in read.entries}
@@ -90,10 +91,11 @@ class SuiteParams(TranslatorParams, JudgedParams):
 
     @property
     def read(self) -> Suite:
-        """The suite, read again if its files have changed."""
-        return self._read(self.suite)
+        """The suite that the parameters name, read again if its files have changed."""
+        return self._load_suite(self.suite)
 
-    def _read(self, path: str) -> Suite:
+    def _load_suite(self, path: str) -> Suite:
+        """The suite at *path*, cached until its files change."""
         place = str(DEMO if path == "demo" else Path(expand_path(path, "suite")).absolute())
         held = _READ.get(place)
         if held is None or held[0] != digests(held[1].files):
@@ -102,12 +104,12 @@ class SuiteParams(TranslatorParams, JudgedParams):
         return held[1]
 
     def for_model(self, model: str) -> SuiteParams:
-        """The same parameters for one model."""
+        """A copy of the parameters for one model."""
         return self.model_copy(update={"models": [model]})
 
     @property
     def pipeline(self) -> str:
-        """What finds the lemmas that words match by, wherever the suite is run: a parser that can be used, or ""."""
+        """The parser that gives the lemmas which words match by; "" if none is needed or installed."""
         if not any(matches_words(entry.wanted) for entry in self.read.entries):
             return ""
         try:

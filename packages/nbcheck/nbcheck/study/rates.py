@@ -13,7 +13,7 @@ from nbkit.studies.summarise import summarise
 
 
 def pass_rates(outcomes: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """The share of decided tests that each system passes; the cases of a template are one observation.
+    """The share of decided tests that each system passes, by columns *by*; the cases of a template are one cluster.
 
     Columns: model, *by*, value, low, high, n (decided tests), undecided. Tests in quarantine count for nobody.
     """
@@ -24,8 +24,8 @@ def pass_rates(outcomes: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     return counts.merge(rates, on=names, how="left")[[*names, "value", "low", "high", "n", "undecided"]]
 
 
-def beaten(outcomes: pd.DataFrame) -> list[tuple[str, str]]:
-    """The pairs of systems of which the first is significantly better on the tests that both have decided.
+def significantly_better(outcomes: pd.DataFrame) -> list[tuple[str, str]]:
+    """(better, worse) pairs of systems that differ significantly on tests that both have decided.
 
     By sign flips of clusters (`nbkit.measure.signflips.p_values`), with Holm's correction over all pairs.
     """
