@@ -46,7 +46,7 @@ class Value:
 
     @property
     def place(self) -> str:
-        """Where the interval stands between floor and ceiling, in words; "" without an interval or a mark."""
+        """Where the interval is between floor and ceiling, in words; "" without an interval or a mark."""
         low, high = self.row["low"], self.row["high"]
         if low != low:
             return ""
@@ -65,7 +65,7 @@ class Value:
 
     @property
     def picture(self) -> Markup:
-        """The value with its interval between the ends of its range; floor, ceiling and zero are short bars."""
+        """An SVG of the value with its interval, within its range; floor, ceiling and zero are short bars."""
         value, low, high = (self.row[name] for name in ("value", "low", "high"))
         if value != value:
             return Markup()
@@ -235,7 +235,7 @@ def _headlines(found: Outcomes, measure: Measure) -> Iterator[Value]:
 
 
 def tables(answers: Sequence[Answers]) -> list[tuple[list[Answers], list[Row]]]:
-    """One (columns, rows) for each table of the index: answers that share a system or direction are in one table."""
+    """One (columns, rows) for each table of the index: answers that share a system in a direction share a table."""
     groups: list[list[Answers]] = []
     for each in answers:
         if each.values:

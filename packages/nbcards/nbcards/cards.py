@@ -232,7 +232,7 @@ def check_owner(folder: Path, pair: tuple[str, str], systems: Sequence[str]) -> 
 
 
 def write_card(card: Card, folder: Path, waiting: Sequence[str] = ()) -> Path:
-    """Write *card* as page, data and Markdown into *folder*; the path of the page.
+    """Write *card* as page, data and Markdown into *folder*; returns the path of the page.
 
     waiting: titles of behaviours that are still to be measured; with any, only the page is written, and says so.
     """

@@ -212,7 +212,7 @@ class Comparison(Compared):
 
 
 def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
-    """Compare two systems, item by item, in all studies that both have been through.
+    """Compare two systems item by item, in all studies that both have results of.
 
     a, b: each the output folder of a run, the folder of a card, a file of outcomes (.parquet, .jsonl) or a table of
     outcomes; with *run*, one of these, the labels of two of its systems. The outcomes of a run that did not write them
@@ -240,7 +240,7 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
 
 
 def default_folder(a: str, b: str, run: Path | None = None) -> Path:
-    """Where the comparison of two places, or of two systems of a run, is written by default: a folder for each.
+    """The default folder for the comparison of *a* and *b*, two places or, in a *run*, two systems.
 
     >>> default_folder("outputs/before", "outputs/after"), default_folder("base", "tuned#1", Path("outputs/mine"))
     (PosixPath('outputs/compare-before-vs-after'), PosixPath('outputs/compare-mine-base-vs-tuned-1'))

@@ -80,7 +80,7 @@ def _boards_of_entry(path: Path, name: str, state: tuple[int, int]) -> tuple[Boa
 
 
 def _boards_of_table(table: Any, name: str, title: str, measure: Measure) -> Iterator[Board]:
-    """A ranking for each direction of *table* (from `ranked`) where *measure* is precise and systems are enough."""
+    """A ranking for each direction of *table* (from `ranked`) with enough systems, if *measure* is precise there."""
     for (source, target), part in table.groupby(DIRECTION, sort=False):
         read = measure.precision(source, target)
         if read is not None and read.right >= BAR * read.of and len(part) >= LEAST:

@@ -426,7 +426,7 @@ def wrong(wanted: tuple[str, ...], case: Case) -> Judged | None:
 
 
 def quantities(wanted: str, case: Case) -> Judged:
-    """kept: every number, measure, date and time of the source is carried over.
+    """Every number, measure, date and time of the source is carried over; the only value is *kept*.
 
     Strict: a measure in words that is lost fails (*twelve hours*); other lost number words, which a translator may say
     otherwise (*both*, *first*), are for people.
@@ -460,7 +460,7 @@ def _difference_text(verdict: Carried) -> str:
 
 
 def keeps(wanted: tuple[tuple[str, ...], ...], case: Case) -> Judged:
-    """Slots of the template or texts that are copied, or stand there in one of their known forms."""
+    """These slots of the template or texts are copied, or are there in one of their known forms."""
     spans: list[Span] = []
     for name, *more in wanted:
         forms = case.filled.get(name, (name, *more))
@@ -575,7 +575,7 @@ def _why_same_source(wanted: Other, case: Case) -> str:
 
 
 def same_as(wanted: Other, case: Case) -> Judged:
-    """Another source gets the same verdicts, or the same translation up to a listed change."""
+    """The translation of another source gets the same verdicts, or is the same up to a listed change."""
     other = case.others.get(wanted.source, "")
     own = case.verdict(case.output) if case.verdict else ""
     if _replaced(case.output, wanted.change) == spaced(other) or (own and case.verdict and case.verdict(other) == own):
@@ -584,7 +584,7 @@ def same_as(wanted: Other, case: Case) -> Judged:
 
 
 def differs_from(wanted: Other, case: Case) -> Judged:
-    """Another source gets another translation, beyond a listed change."""
+    """The translation of another source is another one, by more than a listed change."""
     other = case.others.get(wanted.source, "")
     same = _replaced(case.output, wanted.change) == spaced(other)
     return Judged("fail", f"the same as for: {wanted.source}") if same else Judged("pass")
@@ -598,7 +598,7 @@ def length(wanted: tuple[float, float], case: Case) -> Judged:
 
 
 def language(wanted: str, case: Case) -> Judged:
-    """The language that the translation is in."""
+    """The translation is in this language."""
     if other := other_language(case.source, case.output, case.src, wanted):
         return Judged("fail", f"not {language_name(wanted)}: {other}", _all_places([other.partition(": ")[2]], case))
     if not any(map(str.isalpha, case.output)):
@@ -667,7 +667,7 @@ def _markup_in(text: str) -> list[re.Match[str]]:
 
 
 def markup(wanted: str, case: Case) -> Judged:
-    """kept: tags, placeholders, addresses, code and emoji are there as often as in the source."""
+    """Tags, placeholders, addresses, code and emoji are there as often as in the source; the only value is *kept*."""
     before, after = (Counter(found[0] for found in _markup_in(text)) for text in (case.source, case.output))
     lost, added = before - after, after - before
     faults = [f"lost: {' '.join(lost)}"] * bool(lost) + [f"added: {' '.join(added)}"] * bool(added)

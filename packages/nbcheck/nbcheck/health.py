@@ -142,7 +142,7 @@ def _is_file_copied(sources: Sequence[str], lines: Sequence[str], src: str) -> b
 
 
 def _is_running_text(source: str) -> bool:
-    """Whether a text has two lower-case words, one of four letters or more, so that it is no mere name."""
+    """Whether a text has two lower-case words, one of four letters or more; names have *de la*, *van der*."""
     small = [word for word in _WORD.findall(source) if word.islower()]
     return len(small) >= 2 and max(map(len, small)) >= 4
 
@@ -372,7 +372,7 @@ _CHINESE = re.compile("[们这吗呢么没吧给说还让过对为时从]")
 
 
 def _is_title(words: Sequence[str]) -> bool:
-    """Whether most words but the first are capitalised, as in names and titles; those up to three letters aside."""
+    """Whether at least half of the words after the first that have four letters or more are capitalised."""
     long = [word for word in words[1:] if len(word) > 3 and word.isascii()]
     return 2 * sum(map(str.istitle, long)) >= len(long) > 0
 
@@ -465,7 +465,7 @@ _PASSAGE = ((6, 9), (12, 20))
 
 
 def _units(text: str) -> list[str]:
-    """The words and signs of a text in lower case; of scripts without spaces, characters."""
+    """The words and numbers of a text in lower case; of scripts without spaces, characters."""
     return [unit.lower() for unit in _UNIT.findall(text)]
 
 
@@ -609,7 +609,7 @@ _LEAST_USES, _LEAST_SHARE, _PRIOR = 10, 0.004, 500.0
 
 
 def _content(text: str, lang: str) -> set[str]:
-    """The words of a text of three letters or more; in languages without spaces, pairs of characters."""
+    """The words of a text of three letters or more; in languages without spaces, also pairs of characters."""
     if not is_unspaced(lang):
         return set(re.findall(r"[^\W\d_]{3,}", text.lower()))
     units = _units(text)
@@ -637,7 +637,7 @@ def _log_odds_z(y: int, n: int, others: int, n_others: int, share: float) -> flo
 
 
 def _called_for(lines: Sequence[set[str]], lines_with: Counter[str], n: int) -> bool:
-    """Whether half of *lines* have source words that are four times as frequent there as elsewhere."""
+    """Whether the source calls for a phrase: half of *lines* share source words that are rare in other lines."""
     counted = Counter(word for line in lines for word in line)
     marked = {
         word

@@ -154,7 +154,7 @@ def _record_of(findings: pd.DataFrame, names: Iterable[str]) -> dict[str, Any]:
 def broken_lines(
     sources: Sequence[str], outputs: Mapping[str, Sequence[str]], system: str, pair: tuple[str, str]
 ) -> dict[str, list[int]]:
-    """The lines of *system* that answer nothing, whatever the task: kind of defect → line indices.
+    """The lines of *system* that answer nothing, whatever the task: kind of defect → line numbers, from 1.
 
     >>> broken_lines(["Good day."], {"a": [""]}, "a", ("en", "de"))
     {'empty': [1]}

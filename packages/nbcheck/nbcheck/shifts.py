@@ -199,7 +199,7 @@ def _fit_by_offset(
     worth: Callable[[np.ndarray], np.ndarray],
     penalty: Callable[[np.ndarray], np.ndarray],
 ) -> dict[int, np.ndarray]:
-    """Offset → how well each line fits the source so many lines later; NaN where there is none. Up to ±*reach*.
+    """Offset (up to ±*reach*) → how well each line fits the source so many lines later; NaN if that is not a line.
 
     worth: of shared words, of the logarithm of how rare they are. penalty: for lengths, of their squared z-score.
     """

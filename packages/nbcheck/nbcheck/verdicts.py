@@ -40,7 +40,7 @@ def decide(
     others: Mapping[str, str] | None = None,
     lemma: Mapping[str, str] | None = None,
 ) -> Decision:
-    """The verdict on *output*, a translation of a test's source. others: translations of other sources; lemma: by word.
+    """The verdict on *output*, a translation of a test's source. others: translations by source; lemma: by word.
 
     fail if an expectation fails; undecided, for people to judge, if one cannot say, none says anything, or two
     contradict each other about the wording; pass else. others: translations of the test's further sources. lemma: of

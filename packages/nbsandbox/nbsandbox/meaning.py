@@ -481,7 +481,7 @@ class Draw:
         self.concepts: list[Lexeme] = []
 
     def key(self) -> int:
-        """A new address, which aligns what the languages make of one concept."""
+        """A new address: a number for a concept, by which its words in all languages are aligned."""
         self._key += STEP
         return self._key
 
@@ -665,7 +665,7 @@ class Draw:
             clause.recipient = self.recipient()
 
     def recipient(self) -> Phrase:
-        """A random recipient: *gave Anna a book*."""
+        """A random recipient, as *Anna* in *gave Anna a book*."""
         return self.name() if self.chance(0.3) else self.noun(("person",), 0.2)
 
     def adverbials(self, clause: Clause, extras: float = 1.0) -> None:

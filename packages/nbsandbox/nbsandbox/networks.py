@@ -103,6 +103,7 @@ class SentenceConvNet(nn.Module):
         )
 
     def forward(self, words: Tensor, mask: Tensor | None) -> Tensor:
+        """The code of each sentence: the maxima over positions of all convolutions' states."""
         # Each layer sees zeros beyond the sentence, as it does without padding.
         present = 1 if mask is None else mask.unsqueeze(1)
         states, found = words.transpose(1, 2) * present, []
@@ -168,6 +169,7 @@ class SentencePairClassifier(PreTrainedModel):
         token_type_ids: Tensor | None = None,
         labels: Tensor | None = None,
     ) -> SequenceClassifierOutput:
+        """Logits (and loss) of pairs; *token_type_ids*, which is required: 0 for premise, 1 for hypothesis."""
         if token_type_ids is None:
             raise ValueError("token_type_ids: 0 for the premise and 1 for the hypothesis expected; both are needed")
         present = torch.ones_like(input_ids) if attention_mask is None else attention_mask
@@ -261,13 +263,16 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
 
     @classmethod
     def _supports_default_dynamic_cache(cls) -> bool:
+        """No: the cache has a layer for each history, and `forward` makes it."""
         # Its cache has one layer per history, not per attention; `forward` makes it.
         return False
 
     def get_input_embeddings(self) -> nn.Module:
+        """The encoder's word embeddings."""
         return self.encoder.embed_tokens
 
     def set_input_embeddings(self, value: nn.Module) -> None:
+        """Replace the encoder's word embeddings."""
         self.encoder.embed_tokens = value
         if self.config.tie_word_embeddings:
             self.decoder.embed_tokens = value
@@ -317,6 +322,7 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         )
 
     def prepare_decoder_input_ids_from_labels(self, labels: Tensor) -> Tensor:
+        """The decoder's inputs: *labels* one position later, after the start token."""
         return shift_tokens_right(labels, self.config.pad_token_id, self.config.decoder_start_token_id)
 
 
@@ -386,6 +392,7 @@ class RecurrentEncoder(Encoder):
         self.lstm = nn.LSTM(width, width, config.encoder_layers, batch_first=True, bidirectional=True, dropout=between)
 
     def encoded(self, words: Tensor, attention_mask: Tensor | None) -> Tensor:
+        """The states of a bidirectional LSTM over embedded *words*, (sentences × words × width)."""
         words = self.dropout(words)
         mask = words.new_ones(words.shape[:2]) if attention_mask is None else attention_mask
         return self.dropout(recurrent_states(self.lstm, words, mask.sum(1).long()))
@@ -407,6 +414,7 @@ class GlobalAttention(nn.Module):
         return memory @ self.query.weight
 
     def forward(self, state: Tensor, keys: Tensor, memory: Tensor, absent: Tensor) -> tuple[Tensor, Tensor]:
+        """The attentional state, and the attention to the words that are not *absent*; keys: from `keys`."""
         scores = torch.bmm(keys, state.unsqueeze(2)).squeeze(2)
         weights = scores.masked_fill(absent, float("-inf")).softmax(-1)
         context = torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
@@ -489,6 +497,7 @@ class LstmTranslator(EncoderDecoder):
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
+        """Initialise weights uniformly within ±`init_std`."""
         spread = self.config.init_std
         for weight in module.parameters(recurse=False):
             init.uniform_(weight, -spread, spread)
@@ -556,6 +565,7 @@ class ConvolutionalEncoder(_Convolutional, Encoder):
         self.attentions = config.decoder_layers
 
     def encoded(self, words: Tensor, attention_mask: Tensor | None) -> Tensor:
+        """Keys and values for attention, side by side, (sentences × words × 2 · width)."""
         words = self.embedded(words)
         # Each layer sees zeros beyond the sentence, as it does without padding.
         present = 1 if attention_mask is None else attention_mask.unsqueeze(-1).to(words.dtype)
@@ -580,6 +590,7 @@ class _Attention(nn.Module):
         self.outward = weight_norm(nn.Linear(width, width))
 
     def forward(self, states: Tensor, words: Tensor, memory: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """The states of a decoder's layer with what they attend to in *memory* added, and the attention."""
         keys, values = memory.chunk(2, -1)
         query = (self.inward(states) + words) * HALF
         weights = (query @ keys.transpose(1, 2)).masked_fill(~mask.unsqueeze(1), float("-inf")).softmax(-1)

@@ -44,7 +44,7 @@ _CONSTRUCTIONS = CONSTRUCTIONS | PHENOMENA
 
 
 def mixtures() -> dict[str, Any]:
-    """The table of mixtures (``data/mixtures.yaml``)."""
+    """The settings of each mixture of sentences, from ``data/mixtures.yaml``."""
     return data("mixtures")
 
 
@@ -159,7 +159,7 @@ def gold_idiom(pair: Pair) -> GoldIdiom:
         raise SandboxError(f"pair {pair.id} is regular text; idioms are in the splits {', '.join(IDIOM_SPLITS)}")
     dealt = idiom_sentences(split)[index]
     _, addresses = grammar("en").sentence(dealt.clause)
-    places = idiom_tokens(dealt.idiomatic, addresses)
+    places = idiom_tokens(dealt.idiom_clause, addresses)
     return GoldIdiom(dealt.idiom.name, places, _character_spans(pair.source, places))
 
 
@@ -200,8 +200,8 @@ class DealtSentence:
     key: str
 
     @property
-    def idiomatic(self) -> Clause:
-        """The clause that the idiom is in."""
+    def idiom_clause(self) -> Clause:
+        """The clause that has the idiom."""
         return next(clause for clause in clauses_of(self.clause) if clause.idiom is not None)
 
 
@@ -310,11 +310,11 @@ def _stream_idioms(src: str, tgt: str, n: int | None, split: str, mixture: str, 
 
 
 def _realise(dealt: DealtSentence, lang: str) -> tuple[Text, list[tuple[int, ...]]]:
-    """The text in *lang*, each token’s addresses; idioms are replaced by their meanings except in English."""
+    """The text in *lang* and each token's addresses; outside English, idioms are replaced by their meanings."""
     if lang != "en":
         return _realise_text([with_idioms_explained(dealt.clause)], lang)
     text, addresses = _realise_text([dealt.clause], lang)
-    return text, with_idiom_aligned(dealt.idiomatic, addresses)
+    return text, with_idiom_aligned(dealt.idiom_clause, addresses)
 
 
 def _realise_text(clauses: list[Clause], lang: str) -> tuple[Text, list[tuple[int, ...]]]:

@@ -264,7 +264,7 @@ def new_classifier(recipe: ClassifierRecipe, tokenizer: Any) -> Any:
     """
     model = _new_network("classifier", recipe, tokenizer, **NAMES)
     if recipe.architecture not in SENTENCE_ENCODERS:
-        similarity_attention(model)
+        attend_to_similar_tokens(model)
         sinusoidal_positions(model)
     elif recipe.vectors is not None:
         _load_word_vectors(model.embeddings.get_parameter("weight"), tokenizer.get_vocab(), Path(recipe.vectors))
@@ -275,7 +275,7 @@ def new_language_model(recipe: LanguageModelRecipe, tokenizer: Any) -> Any:
     """A model of the recipe's architecture and sizes with random weights; its output layer shares the embeddings."""
     model = _new_network("language_model", recipe, tokenizer)
     if recipe.architecture != "gpt2":
-        similarity_attention(model)
+        attend_to_similar_tokens(model)
         sinusoidal_positions(model)
     return model
 
@@ -307,7 +307,7 @@ def _setting_values(recipe: Any, tokenizer: Any) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def similarity_attention(model: torch.nn.Module) -> None:
+def attend_to_similar_tokens(model: torch.nn.Module) -> None:
     """Initialise attention so that each token attends to tokens like itself: keys are projected as queries are.
 
     Which words of the hypothesis stand in the premise is what pairs are judged by; from random projections that takes

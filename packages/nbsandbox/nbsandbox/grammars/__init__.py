@@ -160,7 +160,7 @@ class Grammar(ABC):
     # --- sentences
 
     def sentence(self, clause: Clause) -> tuple[Sentence, list[tuple[int, ...]]]:
-        """The realised sentence and the addresses of its tokens."""
+        """The sentence that *clause* becomes, and for each token the addresses of the concepts that it expresses."""
         root = self.main(clause)
         root.deprel = "root"
         root.after.append(Node(self.mark_of(clause), "PUNCT", "punct", (FINAL,)))

@@ -302,7 +302,7 @@ def _word_and_particle(adjective: Lexeme) -> tuple[str, str]:
 
 
 def _is_completed(clause: Clause) -> bool:
-    """Whether the clause tells of a past event that did happen."""
+    """Whether the clause is about an event in the past that did happen."""
     return clause.tense == "past" and not (clause.negative or clause.modal)
 
 

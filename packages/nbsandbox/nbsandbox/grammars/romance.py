@@ -765,7 +765,7 @@ class Spanish(Romance):
         return self.words["indefinite"][feminine]
 
     def demonstrative(self, word: str, feminine: bool, plural: bool, following: str) -> tuple[str, str]:
-        """The form of *este* or of *ese*, *aquel* for gender and number, and its lemma."""
+        """The form of *este* or *aquel* for gender and number, and its lemma."""
         forms = self.words["demonstrative"][word]
         return forms[cell_of(feminine, plural)], forms[0]
 
