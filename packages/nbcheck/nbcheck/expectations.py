@@ -236,14 +236,14 @@ def compiled(text: str) -> Any:
 
 @cache
 def _word_matcher(lang: str) -> WordMatcher:
-    """What matches words of a language: by inflection if it is known for the language, else exactly."""
+    """The matcher of words of a language: by inflection if nbkit knows it, else exact."""
     lang = base_language(lang)
     return WordMatcher(lang, "inflected" if "inflected" in known_matchings(lang) else "exact")
 
 
 @lru_cache(maxsize=1 << 18)
 def _word_key(word: str, lang: str) -> str:
-    """What equal or inflected forms of a word have in common."""
+    """A key that a word shares with its inflected forms."""
     return _word_matcher(lang).key(word)
 
 

@@ -162,7 +162,7 @@ class _Features(NamedTuple):
     starts: np.ndarray
 
     def words_by_line(self, first: int, last: int, by: int, size: int) -> np.ndarray:
-        """The words of lines *first* to *last*, one number for each word and its line plus *by*; sorted."""
+        """Sorted numbers, one for each word in a line, of lines *first* to *last*; *by* is added to the line."""
         count = np.diff(self.starts[first : last + 1])
         words = self.words[self.starts[first] : self.starts[last]]
         return np.repeat(np.arange(first + by, last + by), count) * size + words

@@ -376,7 +376,7 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(function: Rule) -> Rule:
-    """Enter a rule in the table `RULES` under its function's name (a decorator); it gets a copy to change."""
+    """Enter a rule in the table `RULES` under its function's name (a decorator); calls give it a copy of the clause."""
     RULES[function.__name__] = lambda draw, hypothesis: function(draw, deepcopy(hypothesis))
     return function
 

@@ -80,7 +80,7 @@ def _tests(params: SuiteParams, rows: pd.DataFrame) -> dict[int, Test]:
 
 
 def _lemmas(params: SuiteParams, texts: Sequence[str]) -> dict[str, Mapping[str, str]]:
-    """The lemmas of the words of each text, if there is a parser of the target language."""
+    """For each text the lemma of each of its words, if there is a parser of the target language."""
     distinct = list(dict.fromkeys(text for text in texts if text.strip()))
     if not distinct or not (pipeline := params.pipeline):
         return {}
