@@ -98,7 +98,7 @@ def show(
         What stands in place of a table without rows.
     """
     # What the paper prints, folded or apart, leads to no sentences of the run.
-    is_of_run = bool(name) and not fold and not name.endswith("_published")
+    is_of_run = bool(name) and not fold and not name.endswith(("_published", "_procedure"))
     if isinstance(shown, Figure):
         if why := theme.message_of(shown):
             note(why)

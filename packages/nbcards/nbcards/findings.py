@@ -52,10 +52,13 @@ class Finding(Declared):
     is_: Literal["above", "below"] = Field(alias="is")
 
     def measured(self, declared: Iterable[Measure] = ()) -> Measure:
-        """What is compared, as a measure that averages as the study's own of the same outcomes, and is written so."""
+        """What is compared, as a measure that averages as the study's own of the same outcomes, and is written so.
+
+        Of outcomes that are no measure of the study's, a share weighs clusters alike, anything else items.
+        """
         averages = (each.average for each in declared if (each.measure, each.minus) == (self.measure, self.minus))
         return Measure(
-            label=self.claim, reading=self.claim, answer=Answers(above=""), average=next(averages, "cluster"),
+            label=self.claim, reading=self.claim, answer=Answers(above=""), average=next(averages, "cluster" if self.share else "item"),
             measure=self.measure, minus=self.minus, where=self.where, unlike=self.unlike,
             share=self.share and not self.with_, range=(0.0, 1.0) if self.share and not self.with_ else None,
         )  # fmt: skip
