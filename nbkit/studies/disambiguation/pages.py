@@ -290,7 +290,8 @@ def show_strengths(found: pd.DataFrame, coded: pd.DataFrame, yes: str, name: str
         table = both_ways(found, coded)
         table = table.assign(side=table[["n_yes", "n_no"]].min(axis=1))
         cells = styles.cells(table, "value", ["low", "high"], ".2f", n="side")
-        table = table.assign(cell=np.add(cells, np.where(table["p"] < 1e-5, "*", "")), size=table["value"].abs().where(~table["coded"]))
+        size = table["value"].abs().where(~table["coded"])
+        table = table.assign(cell=np.add(cells, np.where(table["p"] < 1e-5, "*", "")), size=size)
         shown, sizes = (styles.wide(table, "measure", "model", each) for each in ("cell", "size"))
         n = table.drop_duplicates("model").set_index("model")
         counts = {model: f"{row.n_yes} / {row.n_no}" for model, row in n.iterrows()}

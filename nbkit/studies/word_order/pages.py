@@ -130,7 +130,7 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
 
 
 def dumbbells(params: WordOrderParams, scores: pd.DataFrame, metric: str, spacing: str) -> Figure:
-    """β₁ and β₂ of every perturbation; as bars β, the ceiling of β₁, and the reference in another draw (Figures 8 to 11)."""
+    """β₁ and β₂ of every perturbation; as bars β, the ceiling of β₁, and another draw of the reference (Figures 8–11)."""
     names = {score: _in_legend(score, metric) for score in ("beta1", "beta2", "beta", "chance")}
     rows = scores[(scores["metric"] == metric) & (scores["spacing"] == spacing) & scores["score"].isin(names)]
     rows = rows.sort_values("score", key=lambda found: found.map(list(names).index), kind="stable")
@@ -214,8 +214,9 @@ def drawn(params: WordOrderParams, purpose: str, by: Sequence[str], k: int, cond
 def sentences(rows: pd.DataFrame, name: str, caption: str, fold: str = "") -> None:
     """Show sentences with their translations, plain and perturbed, and their scores, words that moved marked."""
     table = rows.assign(sentence=[_sentence(row) for row in rows.to_dict("records")])
-    kept = rows.filter(_KEPT)
-    notebook.show(table, name, caption=caption, text=True, data=kept, fold=fold, **_TABLES["sentences"])
+    how, kept = _TABLES["sentences"], rows.filter(_KEPT)
+    columns = [each for each in how["columns"] if each.removesuffix("?") in table]  # the paper prints not all
+    notebook.show(table, name, caption=caption, text=True, data=kept, fold=fold, **{**how, "columns": columns})
 
 
 def _sentence(row: dict[Any, Any]) -> str:

@@ -254,7 +254,7 @@ def _systems(answers: Sequence[Answers]) -> list[tuple[str, str]]:
 
 
 def matrix(answers: Sequence[Answers]) -> list[Row]:
-    """System, direction and its value in each of *answers*; those with most values first."""
+    """System, direction and its value in each of *answers*; those with most values first, controls last."""
     rows: dict[tuple[str, str], list[Value | None]] = {}
     for column, each in enumerate(answers):
         for value in each.values:
@@ -262,10 +262,11 @@ def matrix(answers: Sequence[Answers]) -> list[Row]:
             cells[column] = value
     known = [(*key, cells) for key, cells in rows.items()]
 
-    def rank(row: Row) -> tuple[int, int, float]:
+    def rank(row: Row) -> tuple[bool, int, int, float]:
         first = next((i, cell) for i, cell in enumerate(row[2]) if cell is not None)
         value = first[1].row["value"]
         better = -1 if first[1].measure.better != "lower" else 1
-        return -sum(cell is not None for cell in row[2]), first[0], better * value if value == value else 1e9
+        n = sum(cell is not None for cell in row[2])
+        return is_control(row[0]), -n, first[0], better * value if value == value else 1e9
 
     return sorted(known, key=rank)

@@ -57,8 +57,9 @@ class Finding(Declared):
         Of outcomes that are no measure of the study's, a share weighs clusters alike, anything else items.
         """
         averages = (each.average for each in declared if (each.measure, each.minus) == (self.measure, self.minus))
+        average = next(averages, "cluster" if self.share else "item")
         return Measure(
-            label=self.claim, reading=self.claim, answer=Answers(above=""), average=next(averages, "cluster" if self.share else "item"),
+            label=self.claim, reading=self.claim, answer=Answers(above=""), average=average,
             measure=self.measure, minus=self.minus, where=self.where, unlike=self.unlike,
             share=self.share and not self.with_, range=(0.0, 1.0) if self.share and not self.with_ else None,
         )  # fmt: skip
