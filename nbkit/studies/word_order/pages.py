@@ -130,7 +130,7 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
 
 
 def dumbbells(params: WordOrderParams, scores: pd.DataFrame, metric: str, spacing: str) -> Figure:
-    """β₁ and β₂ of every perturbation; as bars β, the ceiling of β₁, and another draw of the reference (Figures 8–11)."""
+    """β₁ and β₂ of every perturbation; as bars β, the ceiling of β₁, and another draw of the reference."""
     names = {score: _in_legend(score, metric) for score in ("beta1", "beta2", "beta", "chance")}
     rows = scores[(scores["metric"] == metric) & (scores["spacing"] == spacing) & scores["score"].isin(names)]
     rows = rows.sort_values("score", key=lambda found: found.map(list(names).index), kind="stable")
