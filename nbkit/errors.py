@@ -78,6 +78,18 @@ class UnknownNameError(NbkitError):
         super().__init__(f"unknown {kind} '{name}'{suggestion(name, self.known)}{way_out}")
 
 
+def check_columns(names: Iterable[str], known: Any) -> None:
+    """Raise `UnknownNameError` for a column that is not among the *known* ones: a list, or a table that has them.
+
+    >>> check_columns(["metric"], ["model", "metrics"])
+    Traceback (most recent call last):
+    nbkit.errors.UnknownNameError: unknown column 'metric'; did you mean 'metrics'? There are: metrics, model
+    """
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("column", name, map(str, known))
+
+
 def closest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
     """The known name that is most similar to *name*, or None if nothing is close. cutoff: the least similarity.
 

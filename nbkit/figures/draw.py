@@ -14,6 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from nbkit.errors import check_columns
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.figures.theme import BEHIND_RULE, PERTURBED, Look, Names, called, looks, ordered
@@ -67,7 +68,7 @@ def forest(
     empty : str
         What the figure says where the table has no rows.
     """
-    if not len(table) or not len(table := table[table["value"].notna()]):
+    if not len(table := _drawn(table, y, hue, panel)):
         return theme.message(empty)
     by_category = y in PERTURBED
     heights = _heights(y, table[y])
@@ -139,7 +140,7 @@ def curves(
     else side by side. marks: a table like *table* whose lines are broken. Lines of models behind the placeholder step
     are dotted.
     """
-    if not len(table) or not len(table := table[table["value"].notna()]):
+    if not len(table := _drawn(table, x, hue, panel)):
         return theme.message(empty)
     measured = pd.api.types.is_numeric_dtype(table[x])
     stops, own = [] if measured else ordered(table[x]), looks(hue, ordered(table[hue]))
@@ -180,7 +181,7 @@ def heatmap(
     with what stands there instead. Perturbations on both axes are the same rows and columns, in the paper's order.
     columns: how values of *x* are called.
     """
-    if not len(table) or not len(table := table[table["value"].notna()]):
+    if not len(table := _drawn(table, y, x, panel)):
         return theme.message(empty)
     rows, across = (list(_heights(each, table[each])) for each in (y, x))
     if both := y in PERTURBED and x in PERTURBED:
@@ -225,6 +226,14 @@ def heatmap(
         bar.set_label(label)
         bar.outline.set_visible(False)
     return figure
+
+
+def _drawn(table: pd.DataFrame, *columns: Columns) -> pd.DataFrame:
+    """The rows with a value. Raises `UnknownNameError` for a column that the table lacks."""
+    if not len(table):
+        return table
+    check_columns([name for each in columns for name in _listed(each)], table)
+    return table[table["value"].notna()]
 
 
 def _lines(label: str, panels_in_line: int) -> str:

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -64,7 +66,7 @@ class Picture:
     def svg(self) -> str:
         """The drawing; the same figure gives the same one."""
         with theme.style(), StringIO() as stream:
-            self.figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+            FigureCanvasSVG(self.figure).print_svg(stream, metadata={"Date": None})  # `savefig` draws all twice
             return stream.getvalue()
 
     def _repr_svg_(self) -> str:
@@ -92,8 +94,7 @@ def save_figure(picture: Picture, name: str) -> None:
                     path.unlink(missing_ok=True)
                     continue
                 with atomic_write(path) as temporary:
-                    about = {"CreationDate": None, "Keywords": digest}
-                    figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata=about)
+                    FigureCanvasPdf(figure).print_pdf(temporary, metadata={"CreationDate": None, "Keywords": digest})
         finally:
             set_width(figure, width)
 

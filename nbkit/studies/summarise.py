@@ -35,7 +35,7 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 import pandas as pd
 
-from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.errors import NbkitError, UnknownNameError, check_columns
 from nbkit.measure.statistics import (
     COHEN,
     DIFFERENCE,
@@ -567,7 +567,7 @@ def _columns(outcomes: Any, expressions: dict[str, str], keys: Sequence[str]) ->
         return cast(pd.DataFrame, _projected(outcomes, expressions, keys).df())
     if not len(outcomes):  # a table without rows may not know its columns
         return pd.DataFrame(columns=[*keys, *expressions]).astype(dict.fromkeys(expressions, float))
-    _check_columns(keys, outcomes.columns)
+    check_columns(keys, outcomes.columns)
     return outcomes[keys].assign(**{name: _evaluated(outcomes, each) for name, each in expressions.items()})
 
 
@@ -595,7 +595,7 @@ def _projected(relation: Any, expressions: dict[str, str], keys: Sequence[str]) 
     if not hasattr(relation, "aggregate") or not hasattr(relation, "to_arrow_reader"):
         raise NbkitError(f"outcomes: a DataFrame or a DuckDB relation expected, not {type(relation).__name__}")
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    _check_columns(keys, types)
+    check_columns(keys, types)
     columns = list(map(_quoted, keys))
     for name, expression in expressions.items():
         tree = ast.Name(expression) if expression in types else _parsed(expression)
@@ -609,12 +609,6 @@ def _projected(relation: Any, expressions: dict[str, str], keys: Sequence[str]) 
         columns.append(f"CASE WHEN {' OR '.join(missing)} THEN NULL ELSE {value} END AS {name}" if missing else
                        f"{value} AS {name}")  # fmt: skip
     return relation.project(", ".join(columns))
-
-
-def _check_columns(names: Sequence[str], known: Any) -> None:
-    for name in names:
-        if name not in known:
-            raise UnknownNameError("column", name, map(str, known))
 
 
 def check_names(expression: str, known: Any) -> None:
@@ -640,7 +634,7 @@ def _names_in(tree: ast.expr, known: Any) -> list[str]:
     """The columns of an expression. Raises `UnknownNameError` for one that the table does not have."""
     functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in functions]
-    _check_columns(names, known)
+    check_columns(names, known)
     return list(dict.fromkeys(names))
 
 

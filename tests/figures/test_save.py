@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 
 from nbkit.figures import panels as save
@@ -67,16 +68,15 @@ def test_a_name_cannot_leave_the_folder(folder: Path) -> None:
     assert files(folder) == ["tables/card-de-model-x.csv"]
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_rest(folder: Path) -> None:
+def test_a_failed_write_leaves_the_old_file_and_no_rest(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(canvas: FigureCanvasPdf, filename: Path, **options: object) -> None:
+        filename.write_bytes(b"%PDF")
+        raise OSError("disk full")
+
     save.save_table(pd.DataFrame({"a": [1]}), "t")
-
-    class Broken(Figure):
-        def savefig(self, *args: object, **kwargs: object) -> None:
-            if kwargs["format"] == "pdf":
-                raise OSError("disk full")
-
+    monkeypatch.setattr(FigureCanvasPdf, "print_pdf", broken)
     with pytest.raises(OSError, match="disk full"):
-        save.save_figure(save.Picture(Broken()), "t")
+        save.save_figure(save.Picture(Figure()), "t")
     assert files(folder) == ["tables/t.csv"]
 
 

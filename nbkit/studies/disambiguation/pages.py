@@ -283,13 +283,15 @@ def both_ways(found: pd.DataFrame, coded: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values("place", kind="stable", ignore_index=True)
 
 
-def show_strengths(found: pd.DataFrame, yes: str, name: str, empty: str) -> None:
-    """Show correlations with intervals, one row per measure and a last one with N; the largest of a model in bold."""
+def show_strengths(found: pd.DataFrame, coded: pd.DataFrame, yes: str, name: str, empty: str) -> None:
+    """Show `both_ways` with intervals, a row per measure and a last one with N; the largest as defined in bold."""
     shown, best = pd.DataFrame(), None
     if found["value"].notna().any():
-        table = found.assign(side=found[["n_yes", "n_no"]].min(axis=1), measure=found["measure"].map(MEASURES))
+        table = both_ways(found, coded)
+        table = table.assign(side=table[["n_yes", "n_no"]].min(axis=1))
         cells = styles.cells(table, "value", ["low", "high"], ".2f", n="side")
-        table = table.assign(cell=np.add(cells, np.where(table["p"] < 1e-5, "*", "")), size=table["value"].abs())
+        size = table["value"].abs().where(~table["coded"])
+        table = table.assign(cell=np.add(cells, np.where(table["p"] < 1e-5, "*", "")), size=size)
         shown, sizes = (styles.wide(table, "measure", "model", each) for each in ("cell", "size"))
         n = table.drop_duplicates("model").set_index("model")
         counts = {model: f"{row.n_yes} / {row.n_no}" for model, row in n.iterrows()}

@@ -191,13 +191,13 @@ def show_results(results: pd.DataFrame, name: str) -> None:
     measured = [measure for measure in SYMBOLS if measure in set(results["measure"])]
     refused = results[results["measure"] == "refused"]
     wide, n = (styles.wide(results, OF, "measure", each, measured) for each in ("value", "n"))
-    own = wide[measured].where(~wide["corpus"].isin(AVERAGES))
+    own = wide[measured].where(~wide["corpus"].isin(AVERAGES), axis=0).where(n[measured] >= FEW)
     best = own.groupby(wide["corpus"], group_keys=False)[measured].apply(lambda each: styles.best(each, "column"))
     named = zip(refused["model"], map(corpus_label, refused["corpus"]), refused["value"], strict=True)
     shares = [f"{model} ({corpus}): {share:.1%}" for model, corpus, share in named]
-    bold = "Bold: the highest of all models on a set. " if best.any(axis=None) else ""
+    bold = f"Bold: the highest of all models on a set, of {FEW} pairs or more. " if best.any(axis=None) else ""
     declined = f"Permutations that a model refused to label are not accepted: {', '.join(shares)}. " if shares else ""
-    sets = "; of means, sets" if wide["corpus"].isin(AVERAGES).any() else ""
+    sets = ", or sets of a mean" if wide["corpus"].isin(AVERAGES).any() else ""
     caption = (
         f"Permutation acceptance. {bold}{declined}N: pairs{sets}. The paper prints 𝒫^c as coded: a mean over the pairs "
         "of D^c with at least one accepted permutation"

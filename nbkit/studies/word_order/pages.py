@@ -113,9 +113,9 @@ def show_left_out(params: WordOrderParams) -> None:
 
 
 def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.DataFrame:
-    """β, β₁, β₂, β₁ − β₂ and the chance level of β₂ under each perturbation: one row per score.
+    """β, β₁, β₂, β₁ − β₂ and what bounds β₂ under each perturbation: one row per score.
 
-    Chance is that of a reference with more than one outcome, whatever the system.
+    chance: two random draws of the same reference compared with each other, where there is more than one outcome.
     """
     keys, rows = [*of, "perturbation", "category", "spacing"], outcomes(params)
     tables = [
@@ -130,7 +130,7 @@ def by_perturbation(params: WordOrderParams, of: Sequence[str] = _CELL) -> pd.Da
 
 
 def dumbbells(params: WordOrderParams, scores: pd.DataFrame, metric: str, spacing: str) -> Figure:
-    """β₁ and β₂ of every perturbation; as bars β, the ceiling of β₁, and the chance level of β₂ (Figures 8 to 11)."""
+    """β₁ and β₂ of every perturbation; as bars β, the ceiling of β₁, and another draw of the reference."""
     names = {score: _in_legend(score, metric) for score in ("beta1", "beta2", "beta", "chance")}
     rows = scores[(scores["metric"] == metric) & (scores["spacing"] == spacing) & scores["score"].isin(names)]
     rows = rows.sort_values("score", key=lambda found: found.map(list(names).index), kind="stable")
@@ -214,8 +214,9 @@ def drawn(params: WordOrderParams, purpose: str, by: Sequence[str], k: int, cond
 def sentences(rows: pd.DataFrame, name: str, caption: str, fold: str = "") -> None:
     """Show sentences with their translations, plain and perturbed, and their scores, words that moved marked."""
     table = rows.assign(sentence=[_sentence(row) for row in rows.to_dict("records")])
-    kept = rows.filter(_KEPT)
-    notebook.show(table, name, caption=caption, text=True, data=kept, fold=fold, **_TABLES["sentences"])
+    how, kept = _TABLES["sentences"], rows.filter(_KEPT)
+    columns = [each for each in how["columns"] if each.removesuffix("?") in table]  # the paper prints not all
+    notebook.show(table, name, caption=caption, text=True, data=kept, fold=fold, **{**how, "columns": columns})
 
 
 def _sentence(row: dict[Any, Any]) -> str:

@@ -250,7 +250,7 @@ def _systems_of(answers: Sequence[Answers]) -> list[tuple[str, str]]:
 
 
 def matrix(answers: Sequence[Answers]) -> list[Row]:
-    """The rows of one table: a system, a direction, and its value in each of *answers*; the fullest rows first."""
+    """The rows of one table: a system, a direction, its value in each of *answers*; fullest first, controls last."""
     rows: dict[tuple[str, str], list[Value | None]] = {}
     for column, each in enumerate(answers):
         for value in each.values:
@@ -258,10 +258,11 @@ def matrix(answers: Sequence[Answers]) -> list[Row]:
             cells[column] = value
     known = [(*key, cells) for key, cells in rows.items()]
 
-    def rank(row: Row) -> tuple[int, int, float]:
+    def rank(row: Row) -> tuple[bool, int, int, float]:
         first = next((i, cell) for i, cell in enumerate(row[2]) if cell is not None)
         value = first[1].row["value"]
         better = -1 if first[1].measure.better != "lower" else 1
-        return -sum(cell is not None for cell in row[2]), first[0], better * value if value == value else 1e9
+        n = sum(cell is not None for cell in row[2])
+        return is_control(row[0]), -n, first[0], better * value if value == value else 1e9
 
     return sorted(known, key=rank)

@@ -52,10 +52,14 @@ class Finding(Declared):
     is_: Literal["above", "below"] = Field(alias="is")
 
     def as_measure(self, declared: Iterable[Measure] = ()) -> Measure:
-        """What the claim compares as a `Measure`, which averages as the one of *declared* for the same outcomes."""
+        """What the claim compares as a `Measure`, which averages as the one of *declared* for the same outcomes.
+
+        Of outcomes that are no measure of the study's, a share weighs clusters alike, anything else items.
+        """
         averages = (each.average for each in declared if (each.measure, each.minus) == (self.measure, self.minus))
+        average = next(averages, "cluster" if self.share else "item")
         return Measure(
-            label=self.claim, reading=self.claim, answer=Answers(above=""), average=next(averages, "cluster"),
+            label=self.claim, reading=self.claim, answer=Answers(above=""), average=average,
             measure=self.measure, minus=self.minus, where=self.where, unlike=self.unlike,
             share=self.share and not self.with_, range=(0.0, 1.0) if self.share and not self.with_ else None,
         )  # fmt: skip
