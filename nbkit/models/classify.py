@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +19,10 @@ from nbkit.models.names import Reference
 #: The ids of a pair, special tokens included, and, if the model uses them, the side of each (0 or 1).
 Encoded = tuple[tuple[int, ...], ...]
 _INPUTS = ("input_ids", "token_type_ids")
+
+
+def _n_tokens(encoded: Encoded) -> int:
+    return len(encoded[0])
 
 
 class Classifier:
@@ -40,15 +45,9 @@ class Classifier:
         positions, its longer side is truncated, with a warning.
         """
         order = output_order(reference, self.folder)
-        items = list(zip(inputs, self._encoded(reference, inputs), strict=True))
-        for batch, rows in self.budget.batches(
-            items,
-            lambda item: len(item[1][0]),
-            lambda batch: self._probabilities([encoded for _, encoded in batch], order),
-            group=lambda item: len(item[1][0]),
-        ):
-            for (given, _), row in zip(batch, rows, strict=True):
-                yield given, dict(zip(LABELS, row, strict=True))
+        encoded, run = self._encoded(reference, inputs), partial(self._probabilities, order=order)
+        for given, row in self.budget.keyed_results(inputs, encoded, _n_tokens, run, group=_n_tokens):
+            yield given, dict(zip(LABELS, row, strict=True))
 
     def _probabilities(self, batch: list[Encoded], order: list[int]) -> list[list[float]]:
         columns = (loading.padded(column, 0, self.model.device) for column in zip(*batch, strict=True))
@@ -58,7 +57,7 @@ class Classifier:
 
     def _encoded(self, reference: Reference, pairs: Sequence[Input]) -> Iterator[Encoded]:
         whole = self._tokenized(pairs, truncation=False)
-        sizes = [len(encoded[0]) for encoded in whole]
+        sizes = list(map(_n_tokens, whole))
         warn_of_cuts(reference, [premise for premise, _ in pairs], sizes, self.positions)
         for pair, encoded, size in zip(pairs, whole, sizes, strict=True):
             fits = size <= self.positions

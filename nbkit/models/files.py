@@ -18,7 +18,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, lru_cache
@@ -315,10 +315,9 @@ def _check_blobs(folder: Path, what: str, weights: bool) -> bool:
     return bool(blobs)
 
 
-def _digests(files: Iterable[Path]) -> dict[str, str]:
-    found = list(files)
-    hashes = _mapped(lambda path: _hashed(path, hashlib.blake2b(digest_size=16)), found)
-    return {path.name: digest for path, digest in zip(found, hashes, strict=True)}
+def _digests(files: Sequence[Path]) -> dict[str, str]:
+    hashes = _mapped(lambda path: _hashed(path, hashlib.blake2b(digest_size=16)), files)
+    return {path.name: digest for path, digest in zip(files, hashes, strict=True)}
 
 
 def _mapped(function: Callable[[Path], str], files: Iterable[Path]) -> list[str]:

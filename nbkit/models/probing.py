@@ -64,20 +64,17 @@ class Probe(Seq2Seq):
         ]
         # The labels that the model chooses: not the language token, the first or, in mBART-25, the last.
         chosen = slice(0, -1) if self.family.token_starts else slice(0 if target is None else 1, None)
-        for batch, outcomes in self.budget.batches(
-            items,
-            lambda item: len(item.source) + len(item.labels),
+        for item, outcome in self.budget.keyed_results(
+            items, items, lambda item: len(item.source) + len(item.labels),
             lambda batch: self._probed(batch, target, chosen, decoding),
-            group=lambda item: decoding.limit(len(item.source)),
-            per_token=decoding.beams,
-        ):
-            for item, outcome in zip(batch, outcomes, strict=True):
-                starts, ends = zip(*item.offsets[chosen], strict=True)
-                record: Record = {"starts": list(starts), "ends": list(ends)}
-                for context, found, pieces in zip(CONTEXTS, outcome, item.contexts, strict=True):
-                    replaced = sum(end - start for (start, end), *_ in pieces)
-                    record |= {f"{context}_{name}": each for name, each in zip(FOUND, (*found, replaced), strict=True)}
-                yield item.given, record
+            group=lambda item: decoding.limit(len(item.source)), per_token=decoding.beams,
+        ):  # fmt: skip
+            starts, ends = zip(*item.offsets[chosen], strict=True)
+            record: Record = {"starts": list(starts), "ends": list(ends)}
+            for context, found, pieces in zip(CONTEXTS, outcome, item.contexts, strict=True):
+                replaced = sum(end - start for (start, end), *_ in pieces)
+                record |= {f"{context}_{name}": each for name, each in zip(FOUND, (*found, replaced), strict=True)}
+            yield item.given, record
 
     def _probed(
         self, batch: list[Item], target: int | None, chosen: slice, decoding: Decoding

@@ -141,9 +141,7 @@ class Python(Model):
             given = self._plain(given)
         known: Record = {"python": code.name}
         known |= {"identity": given} if given else {NOT_REMEMBERED: f"register an identity ({code.token})"}
-        if "device" in taken:
-            known["device"] = taken["device"].partition(":")[0]
-        known |= {"dtype": taken["dtype"]} if "dtype" in taken else {}
+        known |= {name: taken[name].partition(":")[0] for name in ("device", "dtype") if name in taken}
         return known | ({"lang": self.reference.lang} if self.task.noun == "language model" else {})
 
     def _plain(self, given: Any) -> Any:
@@ -206,10 +204,9 @@ class Python(Model):
         code, made = self.code, self._resolved()
         _, each, way_out = _KINDS[code.kind]
         texts = [given[0] if len(given) == 1 else given for given in asked]
-        method = getattr(made, code.method, None)
-        function = made if method is None else method
+        function = getattr(made, code.method, made)
         more = {"decoding": self.reference.decoding} if self.task.name == "translate" else {}
-        options = _declared(function, {**self._offers, "progress": False, **more}, all_=method is not None)
+        options = _declared(function, {**self._offers, "progress": False, **more}, all_=function is not made)
 
         def ask(some: Sequence[Any]) -> Any:
             """What the function returns for *some* inputs, as a list if it is one of answers."""
@@ -265,20 +262,15 @@ def _place(ask: Callable[[Sequence[Any]], object], asked: Sequence[Any]) -> tupl
     first, last, until = 0, len(asked), time.monotonic() + _SEARCH
     while last - first > 1 and time.monotonic() < until:
         middle = (first + last) // 2
-        halves = ((first, middle), (middle, last))
-        failing = next((half for half in halves if _fails(ask, asked[slice(*half)])), None)
-        if failing is None:
+        for half in ((first, middle), (middle, last)):
+            try:
+                ask(asked[slice(*half)])
+            except Exception:  # noqa: BLE001 - whatever the user's own code raises
+                first, last = half
+                break
+        else:
             break
-        first, last = failing
     return first, last
-
-
-def _fails(ask: Callable[[Sequence[Any]], object], some: Sequence[Any]) -> bool:
-    try:
-        ask(some)
-    except Exception:  # noqa: BLE001 - whatever the user's own code raises
-        return True
-    return False
 
 
 def _text(answer: Any) -> Record:
