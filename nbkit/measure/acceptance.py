@@ -263,10 +263,8 @@ def _counts(tags: np.ndarray, radius: int) -> np.ndarray:
 
 
 def _tags(sentence: Sentence) -> np.ndarray:
-    if sentence.upos is None:
-        raise NbkitError(f"mini-trees: {sentence.joined!r} has no parts of speech; parse it first")
     try:
-        return np.array([_NUMBER[tag] for tag in sentence.upos], dtype=np.intp)
+        return np.array([_NUMBER[tag] for tag in sentence.annotation("mini-trees", "upos")[0]], dtype=np.intp)
     except KeyError as error:
         problem = f"{error.args[0]!r} in {sentence.joined!r} is not a universal tag"
         raise NbkitError(f"mini-trees: {problem}; use {', '.join(TAGS)}") from None

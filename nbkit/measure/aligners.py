@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.util import find_spec
@@ -278,11 +278,8 @@ class LexiconAligner:
     def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
         """See `Aligner.align`."""
         words = self._words or word_list(*self._sandbox)
-        known: dict[TokenPair, Alignment] = {}
-        for pair in token_pairs(pairs):
-            if pair not in known:
-                known[pair] = words.links(*pair, self.threshold)
-            yield known[pair]
+        links = cache(lambda source, target: words.links(source, target, self.threshold))
+        return (links(*pair) for pair in token_pairs(pairs))
 
 
 class PharaohAligner:

@@ -376,10 +376,9 @@ class Bleu(Kappa):
         [0.5373, 0.0]
         """
         check_pairs(self.name, hypotheses, references, lang)
-        cut_once = {text: cut(text, lang) for text in references}
-        percent = bleu_percent(
-            [cut(text, lang) for text in hypotheses], [cut_once[text] for text in references], self.max_order
-        )
+        tokens = {text: cut(text, lang) for text in {*hypotheses, *references}}
+        sides = ([tokens[text] for text in texts] for texts in (hypotheses, references))
+        percent = bleu_percent(*sides, max_order=self.max_order)
         return np.minimum(percent / 100, 1.0)
 
 

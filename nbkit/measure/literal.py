@@ -507,12 +507,7 @@ def lemmas(text: Text) -> list[str]:
     >>> lemmas(Text((Sentence(("Bats", "flew"), "en", lemmas=("Bat", "fly")),)))
     ['bat', 'fly']
     """
-    found = []
-    for sentence in text.sentences:
-        if sentence.lemmas is None:
-            raise NbkitError(f"{sentence.joined[:60]!r} has no lemmas; parse it first")
-        found += [lemma.lower() for lemma in sentence.lemmas]
-    return found
+    return [lemma.lower() for each in text.sentences for lemma in each.annotation("counts of senses", "lemmas")[0]]
 
 
 # ----------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache, partial
 from importlib.resources import files
-from itertools import repeat
+from itertools import chain, repeat
 from math import log2
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
@@ -444,13 +444,8 @@ class SenseFinder:
         NbkitError
             The text has no lemmas or parts of speech.
         """
-        words: list[tuple[str, str]] = []
-        for sentence in text.sentences:
-            if sentence.lemmas is None or sentence.upos is None:
-                problem = "has no lemmas or no parts of speech; parse it to find homographs"
-                raise NbkitError(f"{sentence.joined!r} {problem}")
-            words += zip(sentence.lemmas, sentence.upos, strict=True)
-        known = self._words
+        columns, known = (each.annotation("homographs", "lemmas", "upos") for each in text.sentences), self._words
+        words = chain.from_iterable(zip(*each, strict=True) for each in columns)
         return [(known[lemma], i) for i, (lemma, tag) in enumerate(words) if lemma in known and tag == "NOUN"]
 
     def senses(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -45,8 +44,10 @@ class Classifier:
         positions, its longer side is truncated, with a warning.
         """
         order = output_order(reference, self.folder)
-        encoded, run = self._encoded(reference, inputs), partial(self._probabilities, order=order)
-        for given, row in self.budget.keyed_results(inputs, encoded, _n_tokens, run, group=_n_tokens):
+        for given, row in self.budget.keyed_results(
+            inputs, self._encoded(reference, inputs), _n_tokens, lambda batch: self._probabilities(batch, order),
+            group=_n_tokens,
+        ):  # fmt: skip
             yield given, dict(zip(LABELS, row, strict=True))
 
     def _probabilities(self, batch: list[Encoded], order: list[int]) -> list[list[float]]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, as_problem
-from nbkit.files import expand_path, folder_digest, noted_digests
+from nbkit.files import expand_path, folder_digest, json_object, noted_digests
 from nbkit.languages import LanguageDataError, base_language, check_language, is_unspaced
 from nbkit.store import Store, cache_folder
 from nbkit.text.sentences import ROOT, Sentence, Span, Text
@@ -165,16 +164,9 @@ def _ways_out(name: str) -> str:
 
 
 def _meta(spec: str, folder: Path) -> dict[str, Any]:
-    path = folder / "meta.json"
-    try:
-        meta = json.loads(path.read_text("utf-8"))
-    except OSError:
-        raise NbkitError(f"parser '{spec}': {folder} is not a spaCy pipeline (it has no meta.json)") from None
-    except ValueError as error:
-        raise NbkitError(f"parser '{spec}': {path} is not JSON: {error}") from None
-    if not isinstance(meta, dict):
-        raise NbkitError(f"parser '{spec}': {path} does not describe a pipeline")
-    return meta
+    if not (folder / "meta.json").is_file():
+        raise NbkitError(f"parser '{spec}': {folder} is not a spaCy pipeline (it has no meta.json)")
+    return json_object(folder / "meta.json")
 
 
 @as_problem
