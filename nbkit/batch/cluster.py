@@ -134,8 +134,7 @@ def _require(executor: str, address: str | None) -> None:
         raise NbkitError(f"--address requires --executor dask, not {executor}")
     if address is not None and not address.strip():
         raise NbkitError("--address is empty; a Dask scheduler's is expected, such as tcp://HOST:8786")
-    package = "dask_jobqueue" if executor in _JOBS else "distributed"
-    if find_spec(package) is None:
+    if find_spec(package := "dask_jobqueue" if executor in _JOBS else "distributed") is None:
         raise MissingExtraError(f"--executor {executor} needs the package {package}: {install('dask')}")
 
 

@@ -381,8 +381,7 @@ def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -
             raise lines.error((), f"--set {name}: a value must not contain another variable or $")
         if not re.search(rf"\$(\{{{re.escape(name)}\}}|{re.escape(name)}\b)", str(values.get("runs"))):
             raise lines.error((), f"--set {name}: no parameter of the file contains ${{{name}}}")
-    environment = {name: os.environ[name] for name in FROM_ENVIRONMENT if os.environ.get(name)}
-    known = {**environment, **settings}
+    known = {**{name: os.environ[name] for name in FROM_ENVIRONMENT if os.environ.get(name)}, **settings}
     return {**values, **{key: _filled(values[key], (key,), known, lines) for key in ("runs",) if key in values}}
 
 

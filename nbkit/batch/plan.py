@@ -49,8 +49,7 @@ def read_source(path: Path) -> Source:
         raise DataError(f"not a Jupyter notebook (version 4): {error!r}", path) from None
     # Without IPython's magic lines (%matplotlib inline, !ls, %%time).
     code = [(_MAGIC.sub(r"\1pass", text), tags) for kind, text, tags in cells if kind == "code"]
-    parameters = [text for text, tags in code if "parameters" in tags]
-    if not parameters:
+    if not any("parameters" in tags for _, tags in code):
         raise DataError("no code cell has the tag 'parameters'", path)
     try:
         trees = [(ast.parse(text), tags) for text, tags in code]

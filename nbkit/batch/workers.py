@@ -150,8 +150,7 @@ class LocalProcesses:
         def start(kind: bool, most: int = 1) -> None:
             """Give up to *most* waiting tasks to the workers with a GPU (True) or to the others (False)."""
             for task in waiting[kind][:most]:
-                future = self._pool(kind, numbers[kind]).schedule(call, (task.function, task.arguments))
-                running[future] = kind, task
+                running[self._pool(kind, numbers[kind]).schedule(call, (task.function, task.arguments))] = kind, task
             del waiting[kind][:most]
 
         try:

@@ -36,8 +36,7 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
     Example: nbkit validate params/demo.yaml
     """
     grid = read(run_file, settings)
-    problems = problems_of(grid)
-    if problems:
+    if problems := problems_of(grid):
         click.echo(listing(problems), err=True)
         click.echo(f"{run_file}: {len(problems)} problem{'s' * (len(problems) != 1)}", err=True)
         context.exit(1)
@@ -152,8 +151,7 @@ def report(folder: Path, as_zip: bool, no_text: bool) -> None:
 
     make = archive_without_text if no_text else archive if as_zip else build
     click.echo(make(folder))
-    status = OutputFolder(folder).read_run().get("status")
-    if status in ("running", "interrupted"):
+    if OutputFolder(folder).read_run().get("status") in ("running", "interrupted"):
         click.echo(f"nbkit: the run in {folder} is not finished; the report shows what exists so far", err=True)
 
 
@@ -265,6 +263,5 @@ def init(folder: Path) -> None:
 
     Example: nbkit init my-study
     """
-    written = lay_out(folder)
-    click.echo(f"{len(written)} files in {folder / 'notebooks'} and {folder / 'params'}")
+    click.echo(f"{len(lay_out(folder))} files in {folder / 'notebooks'} and {folder / 'params'}")
     click.echo(f"Next: {'' if folder == Path() else f'cd {shlex.quote(str(folder))} && '}nbkit run params/demo.yaml")

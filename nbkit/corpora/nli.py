@@ -428,8 +428,7 @@ def find_nli(spec: str) -> tuple[NliCorpus, str | None]:
 def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
     given = dict(parse_qsl(query.replace("+", "%2B")))  # a plus is a plus in names of columns
     classes = tuple(given.pop("classes", "").split(",")) if "classes" in given else ()
-    unknown = next((name for name in given if name not in catalogue()["columns"]), None)
-    if unknown:
+    if unknown := next((name for name in given if name not in catalogue()["columns"]), None):
         raise UnknownNameError(f"column of NLI corpus '{spec}'", unknown, [*catalogue()["columns"], "classes"])
     if classes and sorted(classes) != sorted(LABELS):
         raise NbkitError(
@@ -450,8 +449,7 @@ def _resolve(corpus: str, lang: str, **how: Any) -> tuple[NliCorpus, Request]:
 def _register() -> None:
     for name, entry in catalogue()["corpora"].items():
         found = named_files(name, entry) if "files" in entry else NliSandbox(name)
-        about = {each: entry.get(each, "") for each in ("summary", "domain", "licence")}
-        NLI_CORPORA.register(name, found, **about)
+        NLI_CORPORA.register(name, found, **{each: entry.get(each, "") for each in ("summary", "domain", "licence")})
 
 
 _register()

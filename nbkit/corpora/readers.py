@@ -266,8 +266,7 @@ def check_lengths(source: Path, target: Path) -> None:
     """Raises `DataError` for CoNLL-U files of different length, however few of their sentences are wanted."""
     n, other = (len(re.findall(rb"(?m)^1\t", path.read_bytes())) for path in (source, target))
     if n != other:
-        reason = f"{other:,} sentences for the {n:,} of {source.name}: the two files are not aligned"
-        raise DataError(reason, target)
+        raise DataError(f"{other:,} sentences for the {n:,} of {source.name}: the two files are not aligned", target)
 
 
 # ----------------------------------------------------------------------------

@@ -225,8 +225,7 @@ def signatures(sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: 
     expected = np.zeros((len(tags), len(TAGS)), dtype=bool)
     expected[known] = _top(trees.sums[rows[known]], k)
     found = _top(_counts(tags[permuted], trees.radius), k)
-    overlaps = (expected[permuted] & found).sum(axis=(1, 2))
-    return overlaps / (k * np.count_nonzero(known))
+    return (expected[permuted] & found).sum(axis=(1, 2)) / (k * np.count_nonzero(known))
 
 
 def signature_ratios(

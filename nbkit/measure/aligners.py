@@ -97,8 +97,7 @@ def from_pharaoh(line: str) -> Alignment:
     fields = line.split()
     if unknown := next((field for field in fields if not _LINK.fullmatch(field)), None):
         raise NbkitError(f"{unknown!r} is not a link; source-target expected, as in 3-4, counted from 0")
-    ends = (field.split("-") for field in fields)
-    return tuple(sorted({(int(source), int(target)) for source, target in ends}))
+    return tuple(sorted({(int(source), int(target)) for source, target in (field.split("-") for field in fields)}))
 
 
 def read_pharaoh(path: str | Path) -> Iterator[Alignment]:
@@ -427,8 +426,7 @@ class EflomalAligner:
             write_priors(lines, *calculate_priors(*_lines(self._training or []), *map(list, directions)))
             return {"line": lines.getvalue().splitlines()}
 
-        table = self._table({"kind": "alignment-priors", "training": _digest(self._training)}, count)
-        return table["line"].to_list()
+        return self._table({"kind": "alignment-priors", "training": _digest(self._training)}, count)["line"].to_list()
 
     def _table(self, config: dict[str, Any], compute: Callable[[], dict[str, list[str]]]) -> pd.DataFrame:
         """The computed columns, stored if there is a store."""

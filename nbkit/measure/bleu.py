@@ -326,8 +326,7 @@ def _count_by_dictionary(hypotheses: Sequences, references: Sequences, order: in
     def grams(side: np.ndarray, n: int) -> Counter[tuple[int, ...]]:
         return Counter(zip(*(side[i:].tolist() for i in range(n)), strict=False))
 
-    sides = (np.split(side.symbols, side.starts[1:-1]) for side in (hypotheses, references))
-    pairs = zip(*sides, strict=True)
+    pairs = zip(*(np.split(side.symbols, side.starts[1:-1]) for side in (hypotheses, references)), strict=True)
     return np.array([[(grams(a, n) & grams(b, n)).total() for n in range(1, order + 1)] for a, b in pairs])
 
 
@@ -362,8 +361,7 @@ class Bleu(Kappa):
         >>> Bleu(max_order=2).signature("zh")
         'BLEU|nrefs:1|case:mixed|eff:yes|tok:nbkit-cut.v1-char|smooth:exp|order:2'
         """
-        tokenizer = tokenizer_signature(lang)
-        return f"BLEU|nrefs:1|case:mixed|eff:yes|tok:{tokenizer}|smooth:exp|order:{self.max_order}"
+        return f"BLEU|nrefs:1|case:mixed|eff:yes|tok:{tokenizer_signature(lang)}|smooth:exp|order:{self.max_order}"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """BLEU of each pair: a float64 array in [0, 1], one entry per pair; for the formula see the module.
@@ -378,8 +376,7 @@ class Bleu(Kappa):
         check_pairs(self.name, hypotheses, references, lang)
         tokens = {text: cut(text, lang) for text in {*hypotheses, *references}}
         sides = ([tokens[text] for text in texts] for texts in (hypotheses, references))
-        percent = bleu_percent(*sides, max_order=self.max_order)
-        return np.minimum(percent / 100, 1.0)
+        return np.minimum(bleu_percent(*sides, max_order=self.max_order) / 100, 1.0)
 
 
 @dataclass(frozen=True)

@@ -210,8 +210,7 @@ def _row_problem(
     if name in judged:
         return f"item {name} occurs twice; delete one of the rows"
     for column in answers.texts:
-        shown = _one_line(expected[name][column])
-        if row[column] not in (shown, plain_text(shown)):
+        if row[column] not in (shown := _one_line(expected[name][column]), plain_text(shown)):
             return f"the {column} of item {name} was changed; it was {shown!r:.80}"
     if not row[ANSWER]:
         return f"no label; {choose}"
@@ -494,8 +493,7 @@ def weighted_agreement(judgements: pd.DataFrame, *, resamples: int = 999, seed: 
 
 
 def _check_columns(table: pd.DataFrame, names: Sequence[str], what: str = "annotation form") -> None:
-    missing = [name for name in names if name not in table]
-    if missing:
+    if missing := [name for name in names if name not in table]:
         raise NbkitError(f"{what}: no column {', '.join(missing)}; there are: {', '.join(table.columns)}")
 
 

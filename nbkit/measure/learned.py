@@ -445,8 +445,7 @@ class EmbeddingAligner:
     def _window(self, pairs: list[TokenPair]) -> list[Alignment]:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         subwords = self._subwords(texts)
-        budget = networks.budget(self._encoder.network)
-        embedded = budget.results(subwords, _n_tokens, self._embed, group=_n_tokens)
+        embedded = networks.budget(self._encoder.network).results(subwords, _n_tokens, self._embed, group=_n_tokens)
         vectors = dict(zip(texts, embedded, strict=True))
         places = ([word for word in each.words if word is not None] for each in subwords)
         words = dict(zip(texts, places, strict=True))

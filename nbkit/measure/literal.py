@@ -109,8 +109,7 @@ class WordMatcher:
         ['kuchen', 'kuchenstück', 'stück']
         """
         own = self.key(word)
-        inside = compound_parts(own, self._known_keys) if self.matching == "compounds" else ()
-        return frozenset({own}).union(*inside)
+        return frozenset({own}).union(*(compound_parts(own, self._known_keys) if self.matching == "compounds" else ()))
 
     @cached_property
     def _known_keys(self) -> frozenset[str]:

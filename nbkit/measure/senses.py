@@ -236,8 +236,7 @@ class SenseLookup:
         """Whether a plural in *-en* follows a singular article: *das Fliegen*, *beim Lachen*."""
         written = _spelling(form)
         listed = self._forms(homograph.word).nouns
-        is_plural = written.endswith("en") and written not in listed and written[:-1] in listed
-        return is_plural and "Neut" in genders
+        return "Neut" in genders and written.endswith("en") and written not in listed and written[:-1] in listed
 
     def _whole(self, homograph: Homograph, word: str) -> str | None:
         """The sense of *word* or of another inflection of it."""
@@ -811,8 +810,7 @@ def ppmi_published(counts: SenseCounts, word: str, homograph: str, sense: str) -
     senses, words = counts._senses[homograph], len(of_words)
     of_word = of_words[word] + SMOOTHING * senses
     of_sense = counts._totals[homograph, sense] + SMOOTHING * words
-    total = of_words.total() + SMOOTHING * senses * words
-    return _ppmi(both + SMOOTHING, of_word, of_sense, total)
+    return _ppmi(both + SMOOTHING, of_word, of_sense, of_words.total() + SMOOTHING * senses * words)
 
 
 def _ppmi(both: int, of_word: int, of_sense: int, total: int) -> float:
@@ -856,8 +854,7 @@ def bias_towards(
     words: of all tokens of S (`literal.lemmas`), at least one; a word that is not an attractor of the sense, such as
     the homograph itself and punctuation, counts 0. measure: one of `MEASURES`. aggregate: one of `AGGREGATES`.
     """
-    of_word = MEASURES[measure]
-    return AGGREGATES[aggregate]([of_word(counts, word, homograph, sense) for word in words])
+    return AGGREGATES[aggregate]([MEASURES[measure](counts, word, homograph, sense) for word in words])
 
 
 def sentence_bias(

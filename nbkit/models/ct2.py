@@ -89,10 +89,10 @@ def _convert(reference: Reference, folder: Path, target: Path) -> None:
         "forced_end": settings.forced_eos_token_id is not None,
         "positions": model.config.max_position_embeddings,
     }
-    kind = model.config.model_type
-    model.config.update(_OLD_SETTINGS.get(kind, {}))
+    loader, settings_of_old = _LOADERS[model.config.model_type]
+    model.config.update(settings_of_old)
     with torch.no_grad():
-        converted = (_M2M100() if kind == "m2m_100" else _ById())(model, None)
+        converted = loader()(model, None)
     converted.validate()
     converted.optimize()
     converted.save(str(target))
@@ -119,10 +119,11 @@ class _M2M100(_ById, stock.M2M100Loader):
     """M2M-100 and NLLB."""
 
 
-#: Settings that the stock loader reads, and that transformers 5 has no longer.
-_OLD_SETTINGS = {
-    "marian": {"normalize_before": False, "normalize_embedding": False},
-    "mbart": {"normalize_before": True},
+#: The loader of each architecture, and settings that it reads and that transformers 5 has no longer.
+_LOADERS: dict[str, tuple[type[_ById], dict[str, bool]]] = {
+    "marian": (_ById, {"normalize_before": False, "normalize_embedding": False}),
+    "mbart": (_ById, {"normalize_before": True}),
+    "m2m_100": (_M2M100, {}),
 }
 
 

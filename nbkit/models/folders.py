@@ -146,8 +146,7 @@ def _output_labels(entries: Any, folder: Path) -> list[str]:
         found = {int(i): str(name) for i, name in (entries or {}).items()}
         return [found[i] for i in range(len(found))]
     except (AttributeError, TypeError, ValueError, KeyError):
-        where = folder / "config.json"
-        raise ModelError(f"{where}: its labels are not numbered 0, 1, 2, …: {entries!r}") from None
+        raise ModelError(f"{folder / 'config.json'}: its labels are not numbered 0, 1, 2, …: {entries!r}") from None
 
 
 def kind_of(reference: Reference, folder: Path) -> Kind:

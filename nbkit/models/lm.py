@@ -255,5 +255,4 @@ class Masked(LanguageModel):
         tokens = loading.padded([asked for _, _, asked in batch], 0, device)
         chosen = torch.arange(rows.shape[1], device=device) == at.unsqueeze(1)
         with torch.inference_mode():
-            states = self.output.states(chosen, input_ids=rows)
-            return self.output.log_probabilities(states, tokens).double().tolist()
+            return self.output.log_probabilities(self.output.states(chosen, input_ids=rows), tokens).double().tolist()

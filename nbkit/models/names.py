@@ -116,8 +116,7 @@ class Reference:
     @property
     def spelled(self) -> dict[str, str]:
         """Its languages in the model's own codes."""
-        codes = self.entry.codes
-        return {name: codes.get(lang, lang) for name, lang in self.languages.items() if lang is not None}
+        return {name: self.entry.codes.get(lang, lang) for name, lang in self.languages.items() if lang is not None}
 
     @property
     def key_fields(self) -> Record:

@@ -113,8 +113,7 @@ class Probe(Seq2Seq):
                 result[name] = states.clone()
                 for row, found in enumerate(pieces):
                     for (start, end), ids, before in found:
-                        donor = donors[name][alone.index(ids)]
-                        result[name][row, start:end] = donor[before : before + end - start]
+                        result[name][row, start:end] = donors[name][alone.index(ids)][before : before + end - start]
         return type(full)(**result)
 
     def _judged(
@@ -207,8 +206,7 @@ class Subwords:
 
     def piece(self, places: tuple[int, int]) -> Piece:
         """Some *places* with the special tokens that stand around the text."""
-        ids = (*self.ids[: self.before], *self.ids[slice(*places)], *self.ids[self.end :])
-        return Piece(places, ids, self.before)
+        return Piece(places, (*self.ids[: self.before], *self.ids[slice(*places)], *self.ids[self.end :]), self.before)
 
 
 def _attached(offsets: Sequence[Span | None], text: str) -> tuple[Span, ...]:

@@ -50,8 +50,7 @@ def put_adjective(sentence: Sentence, at: int, word: str, *, replaces: bool = Fa
     new: dict[str, Any] = {"tokens": written, "upos": "ADJ", "lemmas": word.lower(), "feats": "Degree=Pos"}
     if not replaces:
         new |= {"spaces": True, "deprels": "amod", "heads": at + 1}
-        heads = sentence.heads and tuple(head + (head >= at) for head in sentence.heads)
-        sentence = replace(sentence, heads=heads)
+        sentence = replace(sentence, heads=sentence.heads and tuple(head + (head >= at) for head in sentence.heads))
     old = {name: values for name in new if (values := getattr(sentence, name)) is not None}
     columns: dict[str, Any] = {name: (*each[:at], new[name], *each[at + replaces :]) for name, each in old.items()}
     return replace(sentence, **columns)
@@ -235,8 +234,7 @@ def edited_text(text: Text, number: int, candidate: Candidate) -> tuple[Text, tu
     sentences = list(text.sentences)
     place = sum(map(len, sentences[:number])) + candidate.place
     sentences[number] = candidate.edited
-    kept = range(place + (candidate.replaced is not None), len(text))
-    return Text(tuple(sentences)), (*range(place), None, *kept)
+    return Text(tuple(sentences)), (*range(place), None, *range(place + (candidate.replaced is not None), len(text)))
 
 
 def letters(candidate: Candidate) -> bool:

@@ -283,8 +283,7 @@ def _first_paragraph(source: str) -> str:
 
 def _plain(markdown: str) -> str:
     """*markdown* without its marks, for a title or an excerpt."""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
-    return " ".join(re.sub(r"[*`]|\b_|_\b", "", text).split())
+    return " ".join(re.sub(r"[*`]|\b_|_\b", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)).split())
 
 
 # ----------------------------------------------------------------------------
@@ -322,8 +321,7 @@ def cells(notebook: Any, pages: Mapping[str, str] | None = None, filters: Mappin
     pages: addresses of other pages by title; prose that names one in italics, or how it begins, leads to it.
     filters: what all of the page's sentences have in common; tables and figures then lead to theirs.
     """
-    resources = {"pages": dict(pages or {}), "filters": filters}
-    html, made = _exporter().from_notebook_node(notebook, resources)
+    html, made = _exporter().from_notebook_node(notebook, {"pages": dict(pages or {}), "filters": filters})
     return Cells(Markup(html), tuple(made["headings"]))
 
 

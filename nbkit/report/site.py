@@ -210,8 +210,7 @@ def read_run(folder: Path) -> Run:
     def place(entry: Entry) -> tuple:
         """As pages are best read: grid by grid, first those of one model, then the headline's, then the others."""
         grid, planned = entry.tags.get("run", ""), order.get(entry.label, len(order))
-        is_main = entry.page == mains.get(grid)
-        reading = (grids.get(grid, len(grids)), entry.is_summary, not is_main, planned)
+        reading = (grids.get(grid, len(grids)), entry.is_summary, entry.page != mains.get(grid), planned)
         return *reading, languages[entry.tags.get("language", "")], entry.label
 
     # Recorded by `provenance.collect` for the run, else for its last entry.
@@ -321,8 +320,7 @@ def build(output_folder: Path) -> Path:
         if _recorded_digest(pages / leftover):  # a page of ours whose notebook is gone
             (pages / leftover).unlink()
     for entry, before, after in site.spreads():
-        digest = site.digest(entry, before, after)
-        if _recorded_digest(pages / entry.file) != digest:
+        if _recorded_digest(pages / entry.file) != (digest := site.digest(entry, before, after)):
             write_file(pages / entry.file, site.page(entry, before, after, digest))
     site.write_sentences()
     index = site.run.folder / "index.html"
@@ -394,8 +392,7 @@ class _Site:
             page.unlink(missing_ok=True)
             return
         footer = Footer(self.run.provenance)._repr_html_() if self.run.provenance else ""
-        digest = self.outcomes.sentences_digest(repr(self.made_with))
-        if _recorded_digest(page) != digest:
+        if _recorded_digest(page) != (digest := self.outcomes.sentences_digest(repr(self.made_with))):
             write_file(page, self.outcomes.sentences(footer, digest))
 
     def spreads(self) -> Iterator[tuple[Entry, Entry | None, Entry | None]]:

@@ -270,15 +270,13 @@ def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dic
     import pyarrow as pa
 
     values = [row[name] for row in rows if name in row]
-    kind = _kind(values) if len(values) == len(rows) else None
-    if kind is not None:
+    if (kind := _kind(values) if len(values) == len(rows) else None) is not None:
         arrow = pa.list_(pa.type_for_alias(kind[1:])) if kind[0] == "*" else pa.type_for_alias(kind)
         try:
             return pa.array(values, arrow), None
         except (pa.ArrowException, OverflowError, UnicodeError):
             pass  # an int beyond 64 bits, half a surrogate pair: text holds them
-    texts = [json.dumps(row[name]) if name in row else None for row in rows]
-    return pa.array(texts, pa.string()), _JSON
+    return pa.array([json.dumps(row[name]) if name in row else None for row in rows], pa.string()), _JSON
 
 
 def _kind(values: list[Any]) -> str | None:
@@ -494,8 +492,7 @@ def read_intact(folder: Folder, name: str) -> bytes:
 
     Raises `FileNotFoundError` for a shard that is gone, or was damaged.
     """
-    data = folder.read(name)
-    if name.partition("-")[2].partition(".")[0] == _digest(data):
+    if name.partition("-")[2].partition(".")[0] == _digest(data := folder.read(name)):
         return data
     text = f"{folder}/{name} is damaged: moved to {name}.damaged; its results are recomputed"
     warnings.warn(text, DamagedShardWarning, stacklevel=2)

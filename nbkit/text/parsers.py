@@ -198,8 +198,7 @@ def usable_pipeline(spec: str, lang: str, trees: bool = True) -> Pipeline:
     `find_pipeline` raises.
     """
     pipeline = find_pipeline(spec)
-    speaks = pipeline.meta.get("lang")
-    if speaks not in (lang, base_language(lang), _MULTILINGUAL):
+    if (speaks := pipeline.meta.get("lang")) not in (lang, base_language(lang), _MULTILINGUAL):
         raise NbkitError(f"parser '{spec}' is a pipeline for '{speaks}', not for '{lang}'")
     components = pipeline.components
     if trees and "parser" not in components:
@@ -209,8 +208,7 @@ def usable_pipeline(spec: str, lang: str, trees: bool = True) -> Pipeline:
     taggers = settings()["taggers"]
     if trees and not any(tagger in components for tagger in taggers):
         raise NbkitError(f"parser '{spec}' sets no universal part-of-speech tags: it has none of {', '.join(taggers)}")
-    missing = [name for name, version in _requirements(pipeline).items() if version is None]
-    if missing:
+    if missing := [name for name, version in _requirements(pipeline).items() if version is None]:
         raise MissingExtraError(f"parser '{spec}' needs {' and '.join(missing)}: pip install {' '.join(missing)}")
     return pipeline
 

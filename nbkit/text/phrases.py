@@ -299,8 +299,7 @@ def pieces(token: str) -> list[str]:
 @cache
 def phrase_words() -> dict[str, frozenset[str]]:
     """The words of phrase lists that a sentence may omit or replace, from ``phrase_words.yaml``."""
-    data = read_own(files(__package__) / "phrase_words.yaml")
-    return {name: frozenset(words) for name, words in data.items()}
+    return {name: frozenset(words) for name, words in read_own(files(__package__) / "phrase_words.yaml").items()}
 
 
 #: So many words at most stand for a placeholder inside a phrase; at its edge, where nothing bounds them, one.

@@ -149,8 +149,7 @@ class Sentence:
         top_down = [self.root]
         branches: list[Branch] = []
         for token in top_down:
-            children = self.children[token]
-            if children:
+            if children := self.children[token]:
                 middle = bisect(children, token)
                 branches.append((token, children[:middle], children[middle:]))
                 top_down += children
@@ -268,8 +267,8 @@ _CYRILLIC = re.compile("[\u0400-\u04ff]")
 def _seam_kind(token: str, space_before: bool) -> str:
     """Whether *token* belongs to its "left" neighbour, to its "right" one, or is a "word" of its own."""
     if not any(character.isalnum() for character in token):
-        ambiguous = token in ('"', "'", "’", "—", "-")
-        return "right" if token[:1] in _OPENING or (ambiguous and space_before) else "left"
+        is_opening = token[:1] in _OPENING or (space_before and token in ('"', "'", "’", "—", "-"))
+        return "right" if is_opening else "left"
     if token.endswith(_APOSTROPHES):
         return "right"  # l', d', dell'
     if _CYRILLIC.match(token):
@@ -423,8 +422,7 @@ _PAIRED = frozenset('()[]{}«»‹›“”„"「」『』（）《》【】')
 
 @cache
 def _labels() -> dict[str, frozenset[str]]:
-    source = files("nbkit.text") / "noun_phrases.yaml"
-    return {key: frozenset(values) for key, values in read_own(source).items()}
+    return {key: frozenset(values) for key, values in read_own(files("nbkit.text") / "noun_phrases.yaml").items()}
 
 
 @cache

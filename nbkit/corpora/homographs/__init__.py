@@ -440,8 +440,7 @@ def sandbox_homographs(tgt: str = "de") -> HomographLexicon:
 
 def joined(lexicon: HomographLexicon, other: HomographLexicon) -> HomographLexicon:
     """*lexicon* with the words that *other* alone has."""
-    homographs = {**other.homographs, **lexicon.homographs}
-    return replace(lexicon, homographs=dict(sorted(homographs.items())))
+    return replace(lexicon, homographs=dict(sorted({**other.homographs, **lexicon.homographs}.items())))
 
 
 def repaired(lexicon: HomographLexicon, repairs: Mapping[str, Sequence[Mapping[str, Any]]]) -> HomographLexicon:
@@ -492,8 +491,7 @@ def _changed(word: str, entry: _Entry, changes: Sequence[Mapping[str, Any]]) -> 
             if names & merged:
                 shared[key] = names - merged | {change["sense"]}
     clusters = tuple(SenseCluster(name, frozenset(words), gloss) for name, words, gloss in senses if words)
-    same = {key: frozenset(names) for key, names in shared.items()}
-    return Homograph(word, clusters, frozenset(ambiguous), same)
+    return Homograph(word, clusters, frozenset(ambiguous), {key: frozenset(names) for key, names in shared.items()})
 
 
 # ----------------------------------------------------------------------------

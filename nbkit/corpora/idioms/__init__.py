@@ -380,8 +380,7 @@ def check_leaks(training: Iterable[tuple[str, str]], test: Iterable[IdiomPair]) 
     nbkit.errors.NbkitError: 1 test sentence is in the training data: pair 1, 'A swan song.'...
     """
     seen = {sentence_key(source) for source, _ in training}
-    leaked = {pair.source: pair for pair in test if sentence_key(pair.source) in seen}
-    if leaked:
+    if leaked := {pair.source: pair for pair in test if sentence_key(pair.source) in seen}:
         first = next(iter(leaked.values()))
         many = f"{len(leaked)} test sentences are" if len(leaked) > 1 else "1 test sentence is"
         where = f"pair {first.id}, {first.source[:80]!r}"

@@ -271,8 +271,7 @@ class Chat(Service):
         variable = key_variable(self.url)
         hint = _remedy(message)
         if status in (401, 403):
-            rejected = f"the key in {variable} was rejected" if key else f"no key was sent: {variable} is not set"
-            hint = f" ({rejected})"
+            hint = f" (the key in {variable} was rejected)" if key else f" (no key was sent: {variable} is not set)"
         elif status == 404:
             hint = f" (is '{self.model}' the server's name for the model?)"
         return self.error(shown + hint)

@@ -73,8 +73,7 @@ class Outputs(Service):
 
     def __init__(self, reference: Reference):
         super().__init__(reference)
-        what = f"model '{self.name}'"
-        self.written_place, self.options = split_options(OutputsOptions, what, self.written)
+        self.written_place, self.options = split_options(OutputsOptions, f"model '{self.name}'", self.written)
         if not self.written_place:
             raise self.error("write outputs:FILE or outputs:FOLDER")
 
