@@ -389,14 +389,12 @@ _NO_ANSWER = NATURALNESS[2]
 _SCALE = (float(NATURALNESS[0]), float(NATURALNESS[-1]))
 
 
-def make_sense_form(
-    table: pd.DataFrame, path: str | Path, *, seed: int = 0, provenance: Mapping[str, Any] | None = None
-) -> tuple[Path, Path]:
+def make_sense_form(table: pd.DataFrame, path: str | Path, *, seed: int = 0, **how: Any) -> tuple[Path, Path]:
     """Write the form of the first task at *path* (.csv), with key and instructions beside it; return form and key.
 
     table: one row per sentence: sentence, homograph, correct and other (the translations or glosses of either sense),
     set ("adversarial" or "regular"), and any others, which go into the key. Which of the two senses is
-    shown first is drawn with *seed*. Raises what `nbkit.measure.forms.make_form` raises.
+    shown first is drawn with *seed*. how: as of `make_form`. Raises what `nbkit.measure.forms.make_form` raises.
     """
     import pandas as pd
 
@@ -409,22 +407,20 @@ def make_sense_form(
     texts = ("sentence", "homograph", "SENSE 1", "SENSE 2")
     return make_form(
         pd.DataFrame(rows, columns=[*table.columns, *texts[2:], "label"]), path, labels=SENSE_ANSWERS,
-        instructions=_instructions("sense"), texts=texts, seed=seed, provenance=provenance,
+        instructions=_instructions("sense"), texts=texts, seed=seed, **how,
     )  # fmt: skip
 
 
-def make_naturalness_form(
-    table: pd.DataFrame, path: str | Path, *, seed: int = 0, provenance: Mapping[str, Any] | None = None
-) -> tuple[Path, Path]:
+def make_naturalness_form(table: pd.DataFrame, path: str | Path, **how: Any) -> tuple[Path, Path]:
     """Write the form of the second task at *path* (.csv), with key and instructions beside it; return form and key.
 
     table: as for `make_sense_form`; sentence and homograph are shown. There is no right answer; the key's
-    column of answers has no meaning. Raises what `nbkit.measure.forms.make_form` raises.
+    column of answers has no meaning. how: as of `make_form`. Raises what `nbkit.measure.forms.make_form` raises.
     """
     _check_columns(table, ("sentence", "homograph", "set"))
     return make_form(
         table.assign(label=_NO_ANSWER), path, labels=NATURALNESS, instructions=_instructions("naturalness"),
-        texts=("sentence", "homograph"), seed=seed, provenance=provenance,
+        texts=("sentence", "homograph"), **how,
     )  # fmt: skip
 
 

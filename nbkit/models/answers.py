@@ -104,8 +104,7 @@ def check(*asked: Any, kind: str | None = None, untrained: bool = False, **how: 
     model = load(*asked, **how)
     check_languages(model.reference)
     model.check()
-    if kind is not None:
-        model.require_kind(kind)
+    model.require_kind(kind)
     if not untrained:
         model.require_trained()
     return None
@@ -282,8 +281,7 @@ class Weights(Model):
         reference = self.reference
         self._require()
         resolve_device(reference.device)
-        if self.task.name == "fill":
-            self.require_kind("masked")
+        self.require_kind()
         if self.trained is not None:
             self.trained.check()
         elif (folder := files.local_folder(reference)) is not None:
@@ -320,8 +318,7 @@ class Weights(Model):
             folder = self.trained.folder
         if self.task.noun != "model":  # translators are, when they are loaded, by bytes that were checked
             check_folder(self.reference, folder)
-        if self.task.name == "fill":
-            self.require_kind("masked")
+        self.require_kind()
         return folder
 
     def network(self) -> Network:

@@ -183,11 +183,6 @@ class Python(Model):
             return None
         return "masked" if hasattr(self._resolved(), "masked_log_probabilities") else "causal"
 
-    def check(self) -> None:
-        self.identity()
-        if self.task.name == "fill":
-            self.require_kind("masked")
-
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         if self.task.name == "fill":
             yield from zip(inputs, self._filled(inputs), strict=True)
