@@ -747,9 +747,6 @@ class SenseCounts:
         return [(word, -count) for count, word in ranked[:n]]
 
 
-#: DB(w, sc): counts, word, homograph, sense → bias; 0 for a word that is not an attractor of the sense.
-Measure: TypeAlias = Callable[[SenseCounts, str, str, str], float]
-
 
 def freq(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
     """FREQ(a, sc): the number of extracted pairs with the attractor and the homograph in this sense. (1)
@@ -818,12 +815,7 @@ def _ppmi(both: int, of_word: int, of_sense: int, total: int) -> float:
 
 
 #: Measures by name; "ppmi_homograph" uses another sample space, "ppmi_published" is the research code's.
-MEASURES: dict[str, Measure] = {
-    "freq": freq,
-    "ppmi": ppmi,
-    "ppmi_homograph": ppmi_of_homograph,
-    "ppmi_published": ppmi_published,
-}
+MEASURES = {"freq": freq, "ppmi": ppmi, "ppmi_homograph": ppmi_of_homograph, "ppmi_published": ppmi_published}
 
 
 #: How the biases of a sentence's tokens are aggregated: "mean", DB(S, sc) = 1/|S| Σ DB(w, sc) over the tokens w of S

@@ -69,8 +69,7 @@ def load(name: str, task: str, lang: str | None = None, tgt: str | None = None, 
         return Python(reference)
     if reference.service is None:
         return Weights(reference)
-    service: Model = resolve_name(SERVICES[reference.service])(reference)
-    return service
+    return resolve_name(SERVICES[reference.service])(reference)
 
 
 def label(name: str, task: str = "translate") -> str:
@@ -227,8 +226,7 @@ class Trained(Protocol):
 
     identity: Record
     folder: Path
-    #: What it is trained by, as in the record beside its weights; of a language model, "causal" or "masked".
-    fields: Record
+    #: Of a language model, "causal" or "masked".
     kind: str
     #: The command that trains it.
     command: str
@@ -337,11 +335,9 @@ class Weights(Model):
             way_out = REINSTALL if shipped_folder() in folder.parents else None
             files.check_bytes(folder, str(reference), way_out, weights=reference.suffix is None)
             check_folder(reference, folder)
-            network: Network = resolve_name(make)(reference, folder)
-            return network
+            return resolve_name(make)(reference, folder)
 
-        found: Network = keep(f"networks: {reference.task.noun}", key, loaded)
-        return found
+        return keep(f"networks: {reference.task.noun}", key, loaded)
 
     def answers(self, inputs: Sequence[Input]) -> Iterator[tuple[Input, Record]]:
         yield from self.network().answers(self.reference, inputs)

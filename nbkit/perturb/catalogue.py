@@ -22,12 +22,7 @@ Category: TypeAlias = Literal["tree", "pos", "random"]
 Needs: TypeAlias = Literal["tokens", "pos", "tree", "phrases"]
 
 #: The fields of a `Sentence` that each need stands for.
-ANNOTATION: dict[str, tuple[str, ...]] = {
-    "tokens": (),
-    "pos": ("upos",),
-    "tree": ("heads",),
-    "phrases": ("upos", "heads", "deprels"),
-}
+ANNOTATION = {"tokens": (), "pos": ("upos",), "tree": ("heads",), "phrases": ("upos", "heads", "deprels")}
 
 #: The name under which grids translate and score a sentence re-joined from its own tokens in their own
 #: order. It is no perturbation: `Text.joined` is its text.

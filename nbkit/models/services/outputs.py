@@ -173,8 +173,7 @@ class Outputs(Service):
             return [read_pairs(*pair, aligned=self.tgt != LABEL_FILE) for pair in files]
 
         key = (*stamps, _stamp(manifest) if has_rounds else None, self.tgt == LABEL_FILE)
-        found: list[Lines] = keep("outputs", key, read, most=32)  # systems whose translations stay in memory
-        return found
+        return keep("outputs", key, read, most=32)  # systems whose translations stay in memory
 
     def unanswered(self, inputs: Sequence[Input]) -> list[Input]:
         known = ChainMap(*(lines.translations for lines in self.lines()))
