@@ -16,11 +16,11 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from itertools import chain, repeat
 from math import log2
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from nbkit.corpora.homographs import Homograph, HomographLexicon, MucowItem, translation_key
 from nbkit.errors import NbkitError
@@ -747,7 +747,6 @@ class SenseCounts:
         return [(word, -count) for count, word in ranked[:n]]
 
 
-
 def freq(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
     """FREQ(a, sc): the number of extracted pairs with the attractor and the homograph in this sense. (1)
 
@@ -850,13 +849,12 @@ def bias_towards(
 
 
 def sentence_bias(
-    words: Sequence[str], counts: SenseCounts, homograph: str, right: str, senses: Iterable[str], *,
-    measure: str = "freq", aggregate: str = "mean",
-) -> SentenceBias:  # fmt: skip
+    words: Sequence[str], counts: SenseCounts, homograph: str, right: str, senses: Iterable[str], **how: Any
+) -> SentenceBias:
     """DB✓ and DB✗ of a sentence (§2.2), whose difference is DB_DIFF.
 
     right: the sense of the reference. senses: all senses of the homograph, at least two, in the order of the lexicon.
-    Other arguments as for `bias_towards`.
+    Other arguments, and *how*, as for `bias_towards`.
 
     >>> from collections import Counter
     >>> counts = SenseCounts(9, Counter({("bat", "animal"): 5, ("bat", "club"): 4}),
@@ -865,7 +863,7 @@ def sentence_bias(
     >>> bias.right, bias.wrong, bias.wrong_sense
     (0.25, 1.0, 'club')
     """
-    towards = partial(bias_towards, words, counts, homograph, measure=measure, aggregate=aggregate)
-    biases = {sense: towards(sense) for sense in senses if sense != right}
+    biases = {sense: bias_towards(words, counts, homograph, sense, **how) for sense in dict.fromkeys((right, *senses))}
+    right_bias = biases.pop(right)
     strongest = max(biases, key=biases.__getitem__)
-    return SentenceBias(towards(right), biases[strongest], strongest)
+    return SentenceBias(right_bias, biases[strongest], strongest)
