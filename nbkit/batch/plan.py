@@ -55,12 +55,12 @@ def read_source(path: Path) -> Source:
         trees = [(ast.parse(text), tags) for text, tags in code]
     except SyntaxError as error:
         raise DataError(f"a code cell is not valid Python: {error.msg}: {(error.text or '').strip()}", path) from None
-    declared = {name for tree, tags in trees if "parameters" in tags for name in _assigned(tree)}
+    declared = {name for tree, tags in trees if "parameters" in tags for name in _assigned_names(tree)}
     digest = hashlib.blake2b(json.dumps(cells).encode(), digest_size=16).hexdigest()
     return Source(path, tuple(text for text, _ in code), frozenset(declared), digest)
 
 
-def _assigned(tree: ast.Module) -> set[str]:
+def _assigned_names(tree: ast.Module) -> set[str]:
     targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
     targets += [node.target for node in tree.body if isinstance(node, ast.AnnAssign)]
     return {target.id for target in targets if isinstance(target, ast.Name)}

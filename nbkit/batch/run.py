@@ -134,7 +134,7 @@ def run(
             failures += _run_units(units, runner)
             incomplete = _incomplete(job.plan, {failure.label for failure in failures})
             hired.close()
-            job = _planned_again(job) if units else job  # without units, nothing was downloaded
+            job = _with_new_keys(job) if units else job  # without units, nothing was downloaded
             with _runner("processes", None, (), job.workers, runtime) as processes:  # fresh ones, which hold no models
                 failures += _write_outcomes(job, processes, incomplete)
                 failures += _run_notebooks(job, processes, runtime, pages)
@@ -201,7 +201,7 @@ def _prepare(run_file: str | Path | RunFile, output: str | Path | None, workers:
     return _Job(plan, folder, workers or min(provenance.cores(), MAX_WORKERS), waiting)
 
 
-def _planned_again(job: _Job) -> _Job:
+def _with_new_keys(job: _Job) -> _Job:
     """The job with new keys: a model or dictionary that the units downloaded has a digest only now.
 
     With the keys from before, the next run would find every notebook changed.
@@ -252,7 +252,7 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     where = places()
     for stage, (_, members) in enumerate(groupby(units, key=lambda unit: unit.stage), start=1):
         tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
-        with closing(_logged(runner, tasks, f"stage {stage}")) as ended:
+        with closing(_run_with_progress(runner, tasks, f"stage {stage}")) as ended:
             for done in ended:
                 # The others would end alike, after all their work.
                 if done.error is not None and done.error.name == StoreError.__name__:
@@ -287,7 +287,7 @@ def _run_notebooks(job: _Job, runner: Runner, runtime: str, pages: _Report) -> I
         Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
         for e in job.waiting
     ]
-    for done in _logged(runner, tasks, "notebooks"):
+    for done in _run_with_progress(runner, tasks, "notebooks"):
         execution: Execution = done.task.arguments[0]
         if done.error is not None and not isinstance(done.error, NotebookFailed):  # the worker could not record it
             job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
@@ -314,7 +314,7 @@ def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> I
             schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
             arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], places())
             tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
-    for done in _logged(runner, tasks, "outcomes"):
+    for done in _run_with_progress(runner, tasks, "outcomes"):
         yield from _failures(done)
 
 
@@ -322,7 +322,7 @@ def _failures(done: Done) -> list[Failure]:
     return [] if done.error is None else [Failure(done.task.label, str(done.error), done.error.details)]
 
 
-def _logged(runner: Runner, tasks: Sequence[Task], what: str) -> Generator[Done, None, None]:
+def _run_with_progress(runner: Runner, tasks: Sequence[Task], what: str) -> Generator[Done, None, None]:
     """Run *tasks* and yield each as it ends, with a printed line and a progress bar; errors are reported later."""
     total = len(tasks)
     if total:

@@ -359,8 +359,8 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
         error = None
         try:
             papermill.execute_notebook(
-                _braces_kept(execution.source),
-                _braces_kept(staging / "notebook.ipynb"),
+                _escape_braces(execution.source),
+                _escape_braces(staging / "notebook.ipynb"),
                 execution.injected,
                 kernel_name="python3",
                 language="python",
@@ -377,7 +377,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
         raise error
 
 
-def _braces_kept(path: Path) -> str:
+def _escape_braces(path: Path) -> str:
     """*path* for papermill, which fills in ``{parameters}`` in the names of files."""
     return str(path).replace("{", "{{").replace("}", "}}")
 
@@ -428,15 +428,15 @@ class _ForkedKernels(LocalProvisioner):
         )  # ends with this process, and has no threads of its own work
         context.set_forkserver_preload(_PRELOADED)
         os.environ.setdefault("MPLBACKEND", _INLINE)  # read when matplotlib is imported, which happens there
-        kernel = context.Process(target=_live, args=(cmd[cmd.index("-f") :], options["env"], folder))
+        kernel = context.Process(target=_run_kernel, args=(cmd[cmd.index("-f") :], options["env"], folder))
         kernel.start()
-        self.process = cast("Any", _LikePopen(kernel))
+        self.process = cast("Any", _PopenAdapter(kernel))
         self.pid, self.cwd = kernel.pid, folder
         self.pgid = None  # its group is its own only when it runs; signals go to the process
         return self.connection_info
 
 
-def _live(arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> None:
+def _run_kernel(arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> None:
     """What a forked process does: it is a kernel, as if ``python -m ipykernel_launcher`` had been called."""
     from ipykernel.kernelapp import IPKernelApp
 
@@ -450,7 +450,7 @@ def _live(arguments: Sequence[str], environment: Mapping[str, str], folder: str)
     IPKernelApp.launch_instance(list(arguments), parent_handle=os.getppid())
 
 
-class _LikePopen:
+class _PopenAdapter:
     """A process of multiprocessing with the methods of `subprocess.Popen` that a provisioner calls."""
 
     stdin = stdout = stderr = None

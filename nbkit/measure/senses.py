@@ -286,11 +286,11 @@ class SenseLookup:
         named += [(noun, AMBIGUOUS) for noun in sorted(homograph.ambiguous)]
         listed = {_spelling(noun): name for noun, name in named}
         if self.nouns is None:
-            keys = _agreed((self._matcher.key(translation_key(noun)), 0, name) for noun, name in named)
+            keys = _sense_of_each_form((self._matcher.key(translation_key(noun)), 0, name) for noun, name in named)
             return _Forms(listed, {}, keys)
         made = [(form, len(noun), name) for noun, name in listed.items() for form in self.nouns.inflections(noun)]
-        keys = _agreed((translation_key(form), length, name) for form, length, name in made)
-        return _Forms(listed, _agreed(made), keys)
+        keys = _sense_of_each_form((translation_key(form), length, name) for form, length, name in made)
+        return _Forms(listed, _sense_of_each_form(made), keys)
 
 
 class _Forms(NamedTuple):
@@ -308,7 +308,7 @@ def _spelling(word: str) -> str:
     return unicodedata.normalize("NFC", word).strip(" \t\u00a0,;").lower()
 
 
-def _agreed(forms: Iterable[tuple[str, int, str]]) -> dict[str, str]:
+def _sense_of_each_form(forms: Iterable[tuple[str, int, str]]) -> dict[str, str]:
     """The sense of each form, given (form, length of its noun, sense): that of the longest noun, `AMBIGUOUS` if there
     are several. *Armen* belongs to *Arme*, which is unambiguous, unlike *Arm*.
     """
@@ -501,13 +501,13 @@ class SenseFinder:
 
     def _sense(self, word: str, token: int, targets: Sequence[int], words: _TargetWords, reach: Reach) -> Sense:
         linked = [place for place in targets if words.noun[place]]
-        found = self._indicated(word, linked, words)
+        found = self._senses_of_places(word, linked, words)
         if reach != "links" and not found and (linked or not words.is_parsed or not words.has_verb(targets)):
             nouns = [place for place, is_noun in enumerate(words.noun) if is_noun]
             if reach == "window":
                 near = targets or (token,)
                 nouns = [place for place in nouns if near[0] - WINDOW <= place <= near[-1] + WINDOW]
-            found = self._indicated(word, nouns, words)
+            found = self._senses_of_places(word, nouns, words)
         clusters = set(found.values()) - {AMBIGUOUS}
         if len(clusters) == 1:
             (cluster,) = clusters
@@ -525,7 +525,7 @@ class SenseFinder:
             reason = NOT_ALIGNED
         return Sense(word, token, None, reason, tuple(targets))
 
-    def _indicated(self, word: str, places: Iterable[int], words: _TargetWords) -> dict[int, str]:
+    def _senses_of_places(self, word: str, places: Iterable[int], words: _TargetWords) -> dict[int, str]:
         """The sense that each of these words indicates, by position; excludes words that are not translations."""
         found: dict[int, str] = {}
         for place in places:

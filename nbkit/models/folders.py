@@ -57,7 +57,7 @@ def family_of(reference: Reference, folder: Path) -> Family:
 
 def check_translator(reference: Reference, folder: Path) -> None:
     family = family_of(reference, folder)
-    check_languages(reference, family, _spoken(reference, family, folder))
+    check_languages(reference, family, _stated_languages(reference, family, folder))
     check_backend(reference, family)
 
 
@@ -70,7 +70,7 @@ def check_backend(reference: Reference, family: Family) -> None:
         )
 
 
-def _spoken(reference: Reference, family: Family, folder: Path) -> dict[str, Sequence[str] | None]:
+def _stated_languages(reference: Reference, family: Family, folder: Path) -> dict[str, Sequence[str] | None]:
     """The languages that a folder states, by side; None: all for which the family has codes."""
     record, own = read_json(folder / RECORD, needed=False), _tokenizer_config(folder)
     if record:
@@ -79,14 +79,14 @@ def _spoken(reference: Reference, family: Family, folder: Path) -> dict[str, Seq
         return {}
     # A Marian checkpoint outside the catalogue: its tokenizer names the pair, in two or three letters. Names of
     # language groups ("ROMANCE") say nothing about a single language.
-    codes = {side: _short(own.get(f"{side}_lang") or "") for side in ("source", "target")}
+    codes = {side: _shortest_code(own.get(f"{side}_lang") or "") for side in ("source", "target")}
     return {side: [code] if len(code) == 2 else None for side, code in codes.items()}
 
 
-def _short(code: str) -> str:
+def _shortest_code(code: str) -> str:
     """The shortest code of a language; opus-mt's name of Japanese is none.
 
-    >>> [_short(code) for code in ("deu", "ger", "npi", "jap", "ROMANCE")]
+    >>> [_shortest_code(code) for code in ("deu", "ger", "npi", "jap", "ROMANCE")]
     ['de', 'de', 'ne', 'ja', 'ROMANCE']
     """
     import langcodes

@@ -143,7 +143,7 @@ class Probe(Seq2Seq):
                     f"{reference}: its tokenizer, {kind}, has no offsets that match its subwords of {text[:60]!r}; "
                     "probe another model or drop this text"
                 )
-            yield Subwords(ids, _attached(offsets, text))
+            yield Subwords(ids, _without_spaces(offsets, text))
 
     def _by_tokenizer(self, ids: Ids, prefix: str, text: str, side: str) -> list[Span | None] | None:
         more = {"return_offsets_mapping": True, "return_special_tokens_mask": True}
@@ -209,7 +209,7 @@ class Subwords:
         return Piece(places, (*self.ids[: self.before], *self.ids[slice(*places)], *self.ids[self.end :]), self.before)
 
 
-def _attached(offsets: Sequence[Span | None], text: str) -> tuple[Span, ...]:
+def _without_spaces(offsets: Sequence[Span | None], text: str) -> tuple[Span, ...]:
     """Offsets without white space at their edges; None is `NOWHERE`.
 
     A token of white space alone has those of the token after it, or, at the end of the text, before it.
@@ -240,7 +240,7 @@ def _contexts(given: Input, source: Subwords, reference: Reference) -> tuple[tup
         raise NbkitError(f"probes: {text[:60]!r}: the idiom has no subword: {error}; drop this pair") from None
     contexts: list[tuple[Piece, ...]] = [()]
     for places in (phrases, words):
-        own = [source.piece(place) for place in _apart(places)]
+        own = [source.piece(place) for place in _without_overlaps(places)]
         if reference.task.more:  # the special tokens after the source are part of the last piece
             ids, length = own[-1].ids, len(source.ids)
             own.append(Piece((source.end, length), ids, len(ids) - (length - source.end)))
@@ -257,10 +257,10 @@ def _word_spans(text: str, span: Span, source: Subwords, src: str) -> list[tuple
     return [source.places((span[0] + word.start(), span[0] + word.end())) for word in found]
 
 
-def _apart(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _without_overlaps(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Places from left to right, without what one before them has already; none of what is then left empty.
 
-    >>> _apart([(4, 6), (1, 3), (2, 3), (2, 4)])
+    >>> _without_overlaps([(4, 6), (1, 3), (2, 3), (2, 4)])
     [(1, 3), (3, 4), (4, 6)]
     """
     found: list[tuple[int, int]] = []

@@ -355,14 +355,14 @@ def to_text(document: Doc, lang: str) -> Text:
     """
     sentences: list[Sentence] = []
     for part in filter(None, (_sentence(span, lang) for span in document.sents)):
-        if sentences and not _begins_anew(sentences[-1], part):
+        if sentences and not _begins_sentence(sentences[-1], part):
             sentences[-1] = _attached(sentences[-1], part)
         else:
             sentences.append(part)
     return Text(tuple(sentences))
 
 
-def _begins_anew(before: Sentence, part: Sentence) -> bool:
+def _begins_sentence(before: Sentence, part: Sentence) -> bool:
     assert before.spaces is not None
     apart = part.tokens[0] not in _CLOSING if is_unspaced(before.lang) else before.spaces[-1]
     ended = before.joined.rstrip(_CLOSING + " ").endswith(_FINAL)

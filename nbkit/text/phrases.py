@@ -322,17 +322,17 @@ def _choices(items: list[str], line: str, depth: int = 0) -> list[list[str]]:
         elif item == ")" and not depth:
             raise NbkitError(f'phrase "{line}": a closing parenthesis without an opening one')
         elif item == ")" or item.strip() == "/":
-            done, current = done + _checked(current, line), [[]]
+            done, current = done + _require_words(current, line), [[]]
         else:
             current = [[*before, item] for before in current]
         if len(done) + len(current) > _MOST_WORDINGS:
             raise NbkitError(f'phrase "{line}" has more than {_MOST_WORDINGS} wordings: list it in parts')
     if depth and item != ")":
         raise NbkitError(f'phrase "{line}": an opening parenthesis without a closing one')
-    return done if item == ")" else done + _checked(current, line)
+    return done if item == ")" else done + _require_words(current, line)
 
 
-def _checked(sequences: list[list[str]], line: str) -> list[list[str]]:
+def _require_words(sequences: list[list[str]], line: str) -> list[list[str]]:
     if not any(sequences):
         raise NbkitError(f'phrase "{line}": an alternative without words')
     return sequences

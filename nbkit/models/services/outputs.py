@@ -144,7 +144,7 @@ class Outputs(Service):
         if not path.is_file():
             if "*" in self.written_place:
                 raise self.error("* stands for several systems in a run file alone; name one outputs:FILE per system")
-            raise self.error(f"there is no file or folder {path}; {self._writing}")
+            raise self.error(f"there is no file or folder {path}; {self._how_to_write}")
         named = self.options.source
         around = [folder / f"source.{self.src}" for folder in (path.parent, path.parent.parent)]
         wanted = around if named is None else [self._filled(named)]
@@ -155,7 +155,7 @@ class Outputs(Service):
         return [(found, path)]
 
     @property
-    def _writing(self) -> str:
+    def _how_to_write(self) -> str:
         return f"'nbkit sources RUN.yaml {shlex.quote(str(self.path))}' writes what a run needs translated"
 
     def _rounds(self) -> list[Round]:
@@ -197,7 +197,7 @@ class Outputs(Service):
             "outputs:FOLDER, for which 'nbkit sources RUN.yaml FOLDER' writes the texts of this study"
         )
         if not self.is_fixed:
-            way_out = next((each.to_do for each in self._rounds() if not each.target.is_file()), self._writing)
+            way_out = next((each.to_do for each in self._rounds() if not each.target.is_file()), self._how_to_write)
         least, most = ("at least ", "up to ") if partly else ("", "")
         what = "label" if self.tgt == LABEL_FILE else f"translation {self.src}→{self.tgt}"
         message = (
@@ -210,7 +210,7 @@ class Outputs(Service):
         """What to do about each file that was written for *run* and is not translated, where it is still there."""
         if self.is_fixed or not (self.path / MANIFEST).is_file():
             return []
-        ours = {name for name, of, *_ in _noted(self.path / MANIFEST) if of == run}
+        ours = {name for name, of, *_ in _manifest_files(self.path / MANIFEST) if of == run}
         return [
             f"model '{self.name}': {each.to_do}, or delete {each.source.name} if no longer asked for"
             for each in self._rounds()
@@ -370,7 +370,7 @@ def check_unchanged(manifest: Path) -> None:
 
     A file that was deleted before it was translated has been given up.
     """
-    for name, _, translation, digests in _noted(manifest):
+    for name, _, translation, digests in _manifest_files(manifest):
         path = manifest.with_name(name)
         if not path.is_file():
             if manifest.with_name(translation).exists():
@@ -384,7 +384,7 @@ def check_unchanged(manifest: Path) -> None:
                 raise DataError(f"{what}: changed since 'nbkit sources' wrote it; {way_out}", path, number)
 
 
-def _noted(manifest: Path) -> list[tuple[str, str, str, str]]:
+def _manifest_files(manifest: Path) -> list[tuple[str, str, str, str]]:
     """Of each file of a manifest its name, the run that it is for, its translation's name, and the texts' digests."""
     try:
         rounds = json.loads(manifest.read_text(encoding="utf-8"))["rounds"]
