@@ -375,8 +375,8 @@ class Bleu(Kappa):
         """
         check_pairs(self.name, hypotheses, references, lang)
         tokens = {text: cut(text, lang) for text in {*hypotheses, *references}}
-        sides = ([tokens[text] for text in texts] for texts in (hypotheses, references))
-        return np.minimum(bleu_percent(*sides, max_order=self.max_order) / 100, 1.0)
+        first, second = ([tokens[text] for text in texts] for texts in (hypotheses, references))
+        return np.minimum(bleu_percent(first, second, self.max_order) / 100, 1.0)
 
 
 @dataclass(frozen=True)
