@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,13 @@ from nbkit.batch.params import RunFile, listing, read, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, make_plan, merged_units
 from nbkit.batch.workers import (
     Done,
-    ForeignExecutor,
     NotebookFailed,
     Runner,
     Task,
     local_processes,
     places,
     run_notebook,
+    run_on_executor,
     run_outcomes,
     run_unit,
     worker_environment,
@@ -241,7 +242,7 @@ def _runner(
 ) -> AbstractContextManager[Runner]:
     """The runner of *units*; without units no process is started and no cluster asked."""
     if isinstance(executor, Executor):
-        return nullcontext(ForeignExecutor(executor))
+        return nullcontext(partial(run_on_executor, executor))
     environment = worker_environment(max(1, provenance.cores() // workers))
     if (executor == "processes" and address is None) or not units:
         return local_processes(workers, environment | {"TMPDIR": runtime}, units)

@@ -91,20 +91,15 @@ class Done:
 Runner: TypeAlias = Callable[[Sequence[Task]], Iterator[Done]]
 
 
-class ForeignExecutor:
-    """Runs tasks on an executor that the caller made and will shut down."""
-
-    def __init__(self, executor: Executor):
-        self.executor = executor
-
-    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        running = {self.executor.submit(call, task.function, task.arguments): task for task in tasks}
-        try:
-            for future in as_completed(running):
-                yield Done.of(running[future], future)
-        finally:
-            for future in running:
-                future.cancel()
+def run_on_executor(executor: Executor, tasks: Sequence[Task]) -> Iterator[Done]:
+    """Run *tasks* on an executor that the caller made and will shut down; with the first argument bound, a `Runner`."""
+    running = {executor.submit(call, task.function, task.arguments): task for task in tasks}
+    try:
+        for future in as_completed(running):
+            yield Done.of(running[future], future)
+    finally:
+        for future in running:
+            future.cancel()
 
 
 class LocalProcesses:

@@ -302,27 +302,16 @@ class Heading:
     is_main: bool
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The cells of a page as HTML, and the headings of the second and third level in them."""
-
-    html: Markup
-    headings: tuple[Heading, ...]
-
-    @property
-    def has_provenance(self) -> bool:
-        """Whether the notebook showed its provenance footer itself (a failed one does not get that far)."""
-        return f'class="{PROVENANCE_CLASS}"' in self.html
-
-
-def cells(notebook: Any, pages: Mapping[str, str] | None = None, filters: Mapping[str, str] | None = None) -> Cells:
-    """The cells of *notebook* in their order, every output cleaned.
+def cells(
+    notebook: Any, pages: Mapping[str, str] = MappingProxyType({}), filters: Mapping[str, str] | None = None
+) -> tuple[Markup, list[Heading]]:
+    """The cells of *notebook* as HTML, every output cleaned, and their headings of the second and third level.
 
     pages: addresses of other pages by title; prose that names one in italics, or how it begins, leads to it.
     filters: what all of the page's sentences have in common; tables and figures then lead to theirs.
     """
-    html, made = _exporter().from_notebook_node(notebook, {"pages": dict(pages or {}), "filters": filters})
-    return Cells(Markup(html), tuple(made["headings"]))
+    html, resources = _exporter().from_notebook_node(notebook, {"pages": dict(pages), "filters": filters})
+    return Markup(html), resources["headings"]
 
 
 @lru_cache(maxsize=1)
