@@ -288,16 +288,16 @@ def squeeze(text: str) -> str:
     return _WHITESPACE.sub(" ", text).strip()
 
 
+@dataclass(frozen=True)
 class Parser:
     """A loaded spaCy pipeline for one language.
 
     identity: everything that a parse depends on (see `parser_identity`); part of cache keys.
     """
 
-    def __init__(self, nlp: Language, lang: str, identity: Mapping[str, Any]):
-        self.lang = lang
-        self.identity = dict(identity)
-        self._nlp = nlp
+    nlp: Language
+    lang: str
+    identity: dict[str, Any]
 
     def parse(self, texts: Iterable[str]) -> Iterator[Text]:
         """One `Text` for each of *texts*, in order; a text of several sentences (by the dependency parse) has several.
@@ -305,16 +305,15 @@ class Parser:
         A surface token is a token of the pipeline; white space is squeezed first. Raises `NbkitError` for an
         empty text.
         """
-        documents = self._nlp.pipe(self._checked(texts), batch_size=BATCH_SIZE)
+        documents = self.nlp.pipe(_squeezed(texts), batch_size=BATCH_SIZE)
         return (to_text(document, self.lang) for document in documents)
 
-    @staticmethod
-    def _checked(texts: Iterable[str]) -> Iterator[str]:
-        for number, text in enumerate(texts, start=1):
-            squeezed = squeeze(text)
-            if not squeezed:
-                raise NbkitError(f"text {number} is empty: there is nothing to parse")
-            yield squeezed
+
+def _squeezed(texts: Iterable[str]) -> Iterator[str]:
+    for number, text in enumerate(map(squeeze, texts), start=1):
+        if not text:
+            raise NbkitError(f"text {number} is empty: there is nothing to parse")
+        yield text
 
 
 def load_parser(spec: str, lang: str) -> Parser:
