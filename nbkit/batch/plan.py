@@ -177,10 +177,8 @@ def _execution(
     # papermill only warns about a parameter that the notebook does not have, and then ignores it.
     for name, default in type(cell.params)().model_dump(mode="json").items():
         if not takes_all and name not in source.declared and values[name] != default:
-            raise DataError(
-                f"parameter '{name}' is set but missing in the notebook's parameters cell; "
-                f"add it there, or '{REST} = {{}}', which takes all others", source.path,
-            )  # fmt: skip
+            problem = f"parameter '{name}' is set but missing in the notebook's parameters cell"
+            raise DataError(f"{problem}; add it there, or '{REST} = {{}}', which takes all others", source.path)
     parameters = {name: value for name, value in values.items() if takes_all or name in source.declared}
     return Execution(
         label=".".join(filter(None, (entry.name, cell.label, Path(notebook.path).name))),

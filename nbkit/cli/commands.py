@@ -115,10 +115,8 @@ def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Te
         return Text((Sentence(tuple(tokens), lang),)), obstacle
     parsed = next(iter(load_parser(spec, lang).parse([text])))
     if tokenized and list(parsed.tokens) != text.split():
-        raise NbkitError(
-            f"parser '{spec}' tokenises the text differently, as {' | '.join(parsed.tokens)}: drop --tokenized, "
-            "or name perturbations that need no parse (`nbkit list perturbations`)"
-        )
+        way_out = "drop --tokenized, or name perturbations that need no parse (`nbkit list perturbations`)"
+        raise NbkitError(f"parser '{spec}' tokenises the text differently, as {' | '.join(parsed.tokens)}: {way_out}")
     return parsed, None
 
 

@@ -126,10 +126,8 @@ def _show_summary(summary: RunSummary) -> None:
     for error, labels in failed.items():
         click.echo(f"failed: {', '.join(labels)}: {error}", err=True)
     executed, failures = len(summary.executed), len(summary.failures)
-    click.echo(
-        f"{summary.name}: {executed} notebook{'s' * (executed != 1)} executed, {len(summary.skipped)} unchanged, "
-        f"{failures} failure{'s' * (failures != 1)}, {duration(summary.seconds)}"
-    )
+    done = f"{executed} notebook{'s' * (executed != 1)} executed, {len(summary.skipped)} unchanged"
+    click.echo(f"{summary.name}: {done}, {failures} failure{'s' * (failures != 1)}, {duration(summary.seconds)}")
     if summary.report:
         click.echo(f"Report: {summary.report}")
 

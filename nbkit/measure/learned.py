@@ -127,10 +127,8 @@ class BertScore(_Learned):
         >>> BertScore(model="roberta-large", layer=17, measure="recall").signature("en")
         'BERTScore|model:roberta-large|layer:17|measure:recall|idf:no|rescale:no|bert-score:0.3.13'
         """
-        return (
-            f"BERTScore|model:{networks.signature_label(self.model)}|layer:{self._layer}|measure:{self.measure}"
-            f"|idf:no|rescale:no|bert-score:{_package_version()}"
-        )
+        network = f"model:{networks.signature_label(self.model)}|layer:{self._layer}|measure:{self.measure}"
+        return f"BERTScore|{network}|idf:no|rescale:no|bert-score:{_package_version()}"
 
     @as_problem
     def problem(self, lang: str | None = None) -> str | None:

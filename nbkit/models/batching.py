@@ -54,10 +54,8 @@ class Budget:
             results = self._tried(run, batch)
             if results is None:
                 if len(batch) == 1:
-                    raise ModelError(
-                        f"out of memory with a single text of {length(batch[0])} tokens: use a machine with more "
-                        "memory, a smaller model, fewer beams or a shorter text"
-                    )
+                    way_out = "use a machine with more memory, a smaller model, fewer beams or a shorter text"
+                    raise ModelError(f"out of memory with a single text of {length(batch[0])} tokens: {way_out}")
                 self.tokens = min(self.tokens, len(batch) // 2 * size)
                 continue
             yield from zip((key for key, _ in waiting[: len(batch)]), results, strict=True)

@@ -76,10 +76,8 @@ def _convert(reference: Reference, folder: Path, target: Path) -> None:
     settings = model.generation_config
     values = {name: getattr(settings, name, None) for name in _UNKNOWN}
     if odd := [f"{name}: {value!r}" for name, value in values.items() if value not in (None, _UNKNOWN[name])]:
-        raise ModelError(
-            f"model '{reference.full_name}': its generation settings have {', '.join(odd)}, which ctranslate2 does not "
-            f"support; use '{reference.name}'"
-        )
+        problem = f"its generation settings have {', '.join(odd)}, which ctranslate2 does not support"
+        raise ModelError(f"model '{reference.full_name}': {problem}; use '{reference.name}'")
     forbidden = [*(settings.bad_words_ids or []), *([token] for token in settings.suppress_tokens or [])]
     search = {
         "suppress_sequences": list(map(_as_tokens, forbidden)),

@@ -180,12 +180,7 @@ def _largest_token_id(path: Path, modified: int) -> int:
 
 def read_json(path: Path, *, needed: bool = True) -> dict[str, Any]:
     """A JSON object of a model's folder; empty if it is not *needed* and not there."""
-    if not needed and not path.is_file():
-        return {}
-    try:
-        return json_object(path)
-    except NbkitError as error:
-        raise ModelError(str(error)) from None
+    return json_object(path) if needed or path.is_file() else {}
 
 
 def hub_cache() -> Path:
@@ -222,12 +217,9 @@ def _has_any(folder: Path, names: Iterable[str]) -> bool:
 
 
 def _missing(reference: Reference) -> str:
-    pickled = any(_has_any(snapshot, _PICKLED) for snapshot in _snapshots(reference))
-    state = (
-        "the cache holds only pickled weights, which can run arbitrary code and are not loaded"
-        if pickled
-        else "its safetensors weights are not in the cache"
-    )
+    state = "its safetensors weights are not in the cache"
+    if any(_has_any(snapshot, _PICKLED) for snapshot in _snapshots(reference)):
+        state = "the cache holds only pickled weights, which can run arbitrary code and are not loaded"
     offline = "; HF_HUB_OFFLINE is set" if is_offline() else ""
     download = "unset HF_HUB_OFFLINE and drop --offline" if is_offline() else "make the hub reachable"
     return (
@@ -261,11 +253,8 @@ def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights:
     own, record = models_folder() in folder.parents, folder / DIGESTS
     if record.is_file():
         known, since = read_note(record), "what nbkit wrote"
-        way_out = way_out or (
-            f"delete the folder {folder} to train the model again"
-            if own
-            else f"restore the folder or train it again; if the file was changed on purpose, delete {record}"
-        )
+        restore = f"restore the folder or train it again; if the file was changed on purpose, delete {record}"
+        way_out = way_out or (f"delete the folder {folder} to train the model again" if own else restore)
         if not known or not all(isinstance(each, str) for each in known.values()):
             raise ModelError(f"{what}: {record} is damaged; {way_out}")
     elif own:

@@ -29,10 +29,8 @@ def check_folder(reference: Reference, folder: Path) -> None:
         raise ModelError(f"{reference}: {folder} holds no tokenizer (tokenizer.json)")
     size, largest = read_json(folder / "config.json").get("vocab_size"), largest_id(folder)
     if isinstance(size, int) and size <= largest:
-        raise ModelError(
-            f"{reference}: the tokenizer in {folder} has {largest + 1:,} tokens, but the model's embedding {size:,} "
-            "(vocab_size in config.json): take both from one checkpoint"
-        )
+        sizes = f"{largest + 1:,} tokens, but the model's embedding {size:,} (vocab_size in config.json)"
+        raise ModelError(f"{reference}: the tokenizer in {folder} has {sizes}: take both from one checkpoint")
 
 
 def family_of(reference: Reference, folder: Path) -> Family:
@@ -49,10 +47,8 @@ def family_of(reference: Reference, folder: Path) -> Family:
         if family.tokenizer == tokenizer or (not tokenizer and len(alike) == 1):
             return family
     known = ", ".join(f"{family.model_type} with {family.tokenizer}" for family in families().values())
-    raise ModelError(
-        f"{reference}: {folder} holds a '{model_type}' model with the tokenizer '{tokenizer or 'not named'}', which "
-        f"nbkit does not support; it supports {known}"
-    )
+    found = f"a '{model_type}' model with the tokenizer '{tokenizer or 'not named'}'"
+    raise ModelError(f"{reference}: {folder} holds {found}, which nbkit does not support; it supports {known}")
 
 
 def check_translator(reference: Reference, folder: Path) -> None:
@@ -64,10 +60,8 @@ def check_translator(reference: Reference, folder: Path) -> None:
 def check_backend(reference: Reference, family: Family) -> None:
     """Raises `ModelError` if the backend in the model's name does not support its architecture."""
     if reference.suffix is not None and not family.converts:
-        raise ModelError(
-            f"model '{reference.full_name}': {BACKENDS[reference.suffix].package} does not support its architecture "
-            f"({family.name}); drop the backend suffix: '{reference.name}'"
-        )
+        problem = f"{BACKENDS[reference.suffix].package} does not support its architecture ({family.name})"
+        raise ModelError(f"model '{reference.full_name}': {problem}; drop the backend suffix: '{reference.name}'")
 
 
 def _stated_languages(reference: Reference, family: Family, folder: Path) -> dict[str, Sequence[str] | None]:
@@ -106,10 +100,8 @@ def check_classifier(reference: Reference, folder: Path) -> None:
     kinds = config.get("architectures") or []
     if not any("Classif" in kind for kind in kinds):
         found = ", ".join(kinds) or f"a '{config.get('model_type')}' model of unspecified kind"
-        raise ModelError(
-            f"{reference}: {folder} holds {found}, which is not a classifier; fine-tune it first: "
-            f"nbkit train classifier OUTPUT --start {folder}"
-        )
+        way_out = f"fine-tune it first: nbkit train classifier OUTPUT --start {folder}"
+        raise ModelError(f"{reference}: {folder} holds {found}, which is not a classifier; {way_out}")
     _check_trained_for(reference, folder)
     output_order(reference, folder)
 
@@ -133,10 +125,9 @@ def output_order(reference: Reference, folder: Path) -> list[int]:
         with suppress(ModelError):  # not the names of labels
             known.append(order_of(names, reference.name))
     if len(known) == 2 and known[0] != known[1]:
-        raise ModelError(
-            f"{reference}: id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) in its config.json "
-            f"contradict each other; state the right order: {reference.name}?labels={','.join(forward)}"
-        )
+        both = f"id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) in its config.json"
+        way_out = f"state the right order: {reference.name}?labels={','.join(forward)}"
+        raise ModelError(f"{reference}: {both} contradict each other; {way_out}")
     return known[0] if known else order_of(forward or backward, reference.name)
 
 
@@ -158,10 +149,8 @@ def kind_of(reference: Reference, folder: Path) -> Kind:
         if any(str(name).endswith(endings) for name in names):
             return kind
     found = ", ".join(map(str, names)) or f"a '{config.get('model_type')}' model of unspecified kind"
-    raise ModelError(
-        f"{reference}: {folder} holds {found}, which is neither a causal language model (…LMHeadModel, …ForCausalLM) "
-        "nor a masked one (…ForMaskedLM)"
-    )
+    neither = "neither a causal language model (…LMHeadModel, …ForCausalLM) nor a masked one (…ForMaskedLM)"
+    raise ModelError(f"{reference}: {folder} holds {found}, which is {neither}")
 
 
 def _check_trained_for(reference: Reference, folder: Path) -> None:

@@ -138,11 +138,8 @@ class Probe(Seq2Seq):
         for text, ids in zip(texts, self.encoded(reference, texts, side), strict=True):
             offsets = finder(ids, prefix, text, side)
             if offsets is None:
-                kind = type(self.tokenizer).__name__
-                raise ModelError(
-                    f"{reference}: its tokenizer, {kind}, has no offsets that match its subwords of {text[:60]!r}; "
-                    "probe another model or drop this text"
-                )
+                problem = f"{type(self.tokenizer).__name__}, has no offsets that match its subwords of {text[:60]!r}"
+                raise ModelError(f"{reference}: its tokenizer, {problem}; probe another model or drop this text")
             yield Subwords(ids, _without_spaces(offsets, text))
 
     def _by_tokenizer(self, ids: Ids, prefix: str, text: str, side: str) -> list[Span | None] | None:

@@ -64,10 +64,9 @@ class Code:
         if not re.fullmatch(r"[^@#?:{}\s](?:[^@#?:{}]*[^@#?:{}\s])?", self.name):
             raise ModelError(f"{self}: a registered name must not contain @ # ? : {{ }}, nor begin or end with a space")
         if not callable(self.thing) and not hasattr(self.thing, self.method):
-            raise ModelError(
-                f"{self}: {self.thing!r:.60} cannot be registered; register a function of a list, an object with "
-                f"{self.method}(), a class or function that makes one, or 'package.module:name'"
-            )
+            objects = f"an object with {self.method}(), a class or function that makes one, or 'package.module:name'"
+            way_out = f"register a function of a list, {objects}"
+            raise ModelError(f"{self}: {self.thing!r:.60} cannot be registered; {way_out}")
 
     def __str__(self) -> str:
         return f"{self.kind} '{self.name}'"
@@ -170,11 +169,9 @@ class Python(Model):
             raise ModelError(f"{code}: {called} failed to make the model: {_reason(error)}") from error
         if callable(made) or hasattr(made, code.method):
             return made
-        raise ModelError(
-            f"{code}: {called} returned {made!r:.40}, which is neither callable nor has {code.method}(); if {called} "
-            f"is the model itself, name its first parameter {_KINDS[code.kind][1]}s, not one of "
-            f"{', '.join(sorted(OFFERED))}"
-        )
+        problem = f"{called} returned {made!r:.40}, which is neither callable nor has {code.method}()"
+        way_out = f"name its first parameter {_KINDS[code.kind][1]}s, not one of {', '.join(sorted(OFFERED))}"
+        raise ModelError(f"{code}: {problem}; if {called} is the model itself, {way_out}")
 
     @property
     def kind(self) -> str | None:  # type: ignore[override]

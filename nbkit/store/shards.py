@@ -159,10 +159,8 @@ def _explained(verb: str, place: object) -> Iterator[None]:
 
 
 def _refusal(verb: str, place: object, error: OSError) -> StoreError:
-    return StoreError(
-        f"the store cannot {verb} {place}: {error.strerror or error}; {writing_advice(error)}"
-        "set NBKIT_CACHE to another folder"
-    )
+    advice = f"{writing_advice(error)}set NBKIT_CACHE to another folder"
+    return StoreError(f"the store cannot {verb} {place}: {error.strerror or error}; {advice}")
 
 
 # ----------------------------------------------------------------------------

@@ -157,10 +157,8 @@ def find_pipeline(spec: str) -> Pipeline:
 
 
 def _ways_out(name: str) -> str:
-    return (
-        f"install it with 'conda install -c conda-forge spacy-model-{name}' or 'python -m spacy download {name}', "
-        f"or name the folder of a pipeline (parsers: {{<language>: <folder>}})"
-    )
+    commands = f"'conda install -c conda-forge spacy-model-{name}' or 'python -m spacy download {name}'"
+    return f"install it with {commands}, or name the folder of a pipeline (parsers: {{<language>: <folder>}})"
 
 
 def _meta(spec: str, folder: Path) -> dict[str, Any]:

@@ -169,10 +169,8 @@ class Chat(Service):
         key, _ = key_of(self.url, self.name), self.prompt
         # Most private servers need no key; one that does rejects the request.
         if key is None and host_of(self.url) == host_of(VENDOR):
-            raise self.error(
-                f"{key_variable(self.url)} is not set, and {self.url} requires a key; "
-                f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
-            )
+            way_out = f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
+            raise self.error(f"{key_variable(self.url)} is not set, and {self.url} requires a key; {way_out}")
 
     def _ask_in_threads(self, texts: Sequence[str]) -> Iterator[tuple[Input, Record]]:
         _ = self._client  # one for all threads, and nothing that a turn would wait for

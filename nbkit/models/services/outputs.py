@@ -200,10 +200,8 @@ class Outputs(Service):
             way_out = next((each.to_do for each in self._rounds() if not each.target.is_file()), self._how_to_write)
         least, most = ("at least ", "up to ") if partly else ("", "")
         what = "label" if self.tgt == LABEL_FILE else f"translation {self.src}→{self.tgt}"
-        message = (
-            f"model '{self.name}' has no {what} of {least}{len(texts):,} of {most}{wanted:,} texts, such as "
-            f"{shorten(texts[0], 60, placeholder='…')!r}; {way_out}"
-        )
+        some = f"{least}{len(texts):,} of {most}{wanted:,} texts, such as {shorten(texts[0], 60, placeholder='…')!r}"
+        message = f"model '{self.name}' has no {what} of {some}; {way_out}"
         return MissingOutputsError(message, self.name, texts, self.src, self.tgt, self.is_fixed)
 
     def waiting(self, run: str) -> list[str]:
@@ -296,10 +294,8 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
         load_point(point)(source, translated)
     if more := len(lines) - len(texts):
         what = f"{abs(more):,} line{'s' * (abs(more) != 1)} {'too many' if more > 0 else 'missing'}"
-        raise DataError(
-            f"{len(lines):,} line{'s' * (len(lines) != 1)} for the {len(texts):,} of {source}: {what}", translated,
-            min(len(lines), len(texts)) + 1,
-        )  # fmt: skip
+        counts = f"{len(lines):,} line{'s' * (len(lines) != 1)} for the {len(texts):,} of {source}"
+        raise DataError(f"{counts}: {what}", translated, min(len(lines), len(texts)) + 1)
     found: dict[str, str] = {}
     ambiguous = empty = 0
     for key, line in zip(keys, lines, strict=True):
