@@ -142,10 +142,9 @@ def run(
             status = "failed" if failures else "done"
         finally:
             seconds = round(time.monotonic() - clock, 1)
-            end = {"status": status, "seconds": seconds, "failures": list(map(asdict, failures))}
-            job.folder.write_run(
-                {**record, **end, "runs": _entries(job.plan, status == "done"), "incomplete": sorted(incomplete)}
-            )
+            record |= {"status": status, "seconds": seconds, "failures": list(map(asdict, failures))}
+            record |= {"runs": _entries(job.plan, status == "done"), "incomplete": sorted(incomplete)}
+            job.folder.write_run(record)
         index = pages.build(is_last=True)
     return job.summary(units=len(units), failures=tuple(failures), seconds=seconds, report=index)
 
@@ -156,9 +155,8 @@ def dry_run(
     """What `run` would do with the same arguments. Writes no results and loads no model."""
     job = _prepare(run_file, output, workers, force)
     units = _units(job, count=True)
-    return job.summary(
-        units=len(units), texts=sum(unit.texts for unit in units), stored=sum(unit.stored for unit in units)
-    )
+    counts = {name: sum(getattr(unit, name) for unit in units) for name in ("texts", "stored")}
+    return job.summary(units=len(units), **counts)
 
 
 @dataclass(frozen=True)

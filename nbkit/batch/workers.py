@@ -418,9 +418,8 @@ class _ForkedKernels(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
         folder = str(options.get("cwd") or Path.cwd())
-        context = multiprocessing.get_context(
-            "forkserver"
-        )  # ends with this process, and has no threads of its own work
+        # Its server ends with this process, and has no threads of its own work.
+        context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
         os.environ.setdefault("MPLBACKEND", _INLINE)  # read when matplotlib is imported, which happens there
         kernel = context.Process(target=_run_kernel, args=(cmd[cmd.index("-f") :], options["env"], folder))

@@ -239,9 +239,8 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
     for path in found.waiting:
         click.echo(f"{path}: still missing, the translation of an earlier round")
     for each in found.written:
-        click.echo(
-            f"{each.source}: {len(each.texts):,} texts; write their translations to {each.target}, one line per text"
-        )
+        to_do = f"write their translations to {each.target}, one line per text"
+        click.echo(f"{each.source}: {len(each.texts):,} texts; {to_do}")
     for name in dict.fromkeys(error.name for error in found.others):
         click.echo(f"{name}: still lacks translations, too: nbkit sources {shlex.quote(str(run_file))} FOLDER")
     if found == Sources((), (), ()):

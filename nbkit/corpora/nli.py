@@ -423,9 +423,8 @@ def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
     if unknown := next((name for name in given if name not in catalogue()["columns"]), None):
         raise UnknownNameError(f"column of NLI corpus '{spec}'", unknown, [*catalogue()["columns"], "classes"])
     if classes and sorted(classes) != sorted(LABELS):
-        raise NbkitError(
-            f"NLI corpus '{spec}': classes must be {', '.join(LABELS)}, in the order of the file's integers"
-        )
+        order = "in the order of the file's integers"
+        raise NbkitError(f"NLI corpus '{spec}': classes must be {', '.join(LABELS)}, {order}")
     return NliFiles(path, place=LocalPlace(path, path), format=format_name, columns=given, classes=classes)
 
 

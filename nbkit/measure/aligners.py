@@ -453,10 +453,8 @@ def _usable(pairs: Iterable[TokenPair]) -> list[TokenPair]:
 
 def _lines(pairs: list[TokenPair]) -> tuple[list[str], list[str]]:
     """The texts of each side in lower case, in eflomal's format: one word per token, whatever it contains."""
-    source, target = (
-        [" ".join("_".join(token.lower().split()) or "_" for token in pair[side]) for pair in pairs] for side in (0, 1)
-    )
-    return source, target
+    lines = [[" ".join("_".join(token.lower().split()) or "_" for token in side) for side in pair] for pair in pairs]
+    return [source for source, _ in lines], [target for _, target in lines]
 
 
 def _sample(pairs: list[TokenPair], settings: dict[str, Any], priors: list[str] | None) -> dict[str, list[str]]:

@@ -168,9 +168,8 @@ def _seams(lang: str) -> tuple[dict[str, tuple[int, ...]], regex.Pattern[str]]:
             offsets[entry] = tuple(accumulate(map(len, pieces)))
             (words if pieces[0] else endings).append(entry)
     letter = r"[\p{L}\p{M}]"
-    return offsets, regex.compile(
-        rf"(?i)(?<!{letter})(?:{_any_of(words)})(?!{letter})|(?<={letter})(?:{_any_of(endings)})(?!{letter})"
-    )
+    word, ending = rf"(?<!{letter})(?:{_any_of(words)})", rf"(?<={letter})(?:{_any_of(endings)})"
+    return offsets, regex.compile(rf"(?i)(?:{word}|{ending})(?!{letter})")
 
 
 def _any_of(entries: list[str]) -> str:
@@ -408,9 +407,8 @@ class BleuAsCoded(Kappa):
         >>> BleuAsCoded().signature("zh")
         'BLEU|nrefs:1|case:mixed|eff:no|tok:nbkit-cut.v1-char|smooth:none|order:4|sides:exchanged|as:nltk'
         """
-        tokens = (
-            tokenizer_signature(lang) if is_unspaced(lang) else f"spacy-{metadata.version('spacy')}-{rules_for(lang)}"
-        )
+        spacy = f"spacy-{metadata.version('spacy')}-{rules_for(lang)}"
+        tokens = tokenizer_signature(lang) if is_unspaced(lang) else spacy
         return f"BLEU|nrefs:1|case:mixed|eff:no|tok:{tokens}|smooth:none|order:4|sides:exchanged|as:nltk"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:

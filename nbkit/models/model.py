@@ -215,9 +215,7 @@ class Backend:
 
 
 #: By the suffix that chooses them: ``opus-mt@ct2``. None: transformers.
-BACKENDS: Mapping[str | None, Backend] = {
-    suffix or None: Backend(**fields) for suffix, fields in _TABLES["backends"].items()
-}
+BACKENDS: dict[str | None, Backend] = {name or None: Backend(**each) for name, each in _TABLES["backends"].items()}
 
 
 def arithmetic(reference: Reference) -> Record:

@@ -197,10 +197,9 @@ class Python(Model):
         _, each, way_out = _KINDS[code.kind]
         texts = [given[0] if len(given) == 1 else given for given in asked]
         function = getattr(made, code.method, made)
-        more = {"decoding": self.reference.decoding} if self.task.name == "translate" else {}
-        options = _accepted_arguments(
-            function, {**self._available_arguments, "progress": False, **more}, all_=function is not made
-        )
+        offered = {**self._available_arguments, "progress": False}
+        offered |= {"decoding": self.reference.decoding} if self.task.name == "translate" else {}
+        options = _accepted_arguments(function, offered, all_=function is not made)
 
         def ask(some: Sequence[Any]) -> Any:
             """What the function returns for *some* inputs, as a list if it is one of answers."""
@@ -228,12 +227,11 @@ class Python(Model):
 
         self.check()
         groups = [(place, [each[2] for each in some]) for place, some in groupby(asked, key=lambda each: each[:2])]
-        spans = [tuple(map(int, span.split(":"))) for (_, span), _ in groups]
-        rows = self._loaded_model().masked_log_probabilities(
-            [text for (text, _), _ in groups], spans, [several for _, several in groups], progress=False
-        )
+        texts, spans = [text for (text, _), _ in groups], [tuple(map(int, span.split(":"))) for (_, span), _ in groups]
+        candidates = [several for _, several in groups]
+        rows = self._loaded_model().masked_log_probabilities(texts, spans, candidates, progress=False)
         found = [np.asarray(row, dtype=np.float64) for row in rows]
-        if [row.shape for row in found] != [(len(several),) for _, several in groups]:
+        if [row.shape for row in found] != [(len(several),) for several in candidates]:
             raise ModelError(f"{self.code}: masked_log_probabilities() must return one number per candidate")
         for row in found:
             yield from ({"log_probability": value} for value in row.tolist())

@@ -433,9 +433,8 @@ def derange_pair(
     """
     sentences = in_units(premise, unit), in_units(hypothesis, unit)
     how: Any = {"share": share, "seed": seed, "punctuation": punctuation}
-    premises, hypotheses = (
-        derangements(each, n, side=side, **how) for each, side in zip(sentences, get_args(Side), strict=True)
-    )
+    sides = zip(sentences, get_args(Side), strict=True)
+    premises, hypotheses = (derangements(each, n, side=side, **how) for each, side in sides)
     return DerangedPair(*sentences, premises, hypotheses) if premises and hypotheses else None
 
 

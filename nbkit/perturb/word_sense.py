@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -295,9 +295,7 @@ def one_word(candidate: Candidate) -> bool:
 
 #: The rules of §3.1 by name, and that a sample is one edit of one word. That the attractor was seen with its noun is
 #: checked by `candidates`.
-CONSTRAINTS: dict[str, Callable[[Candidate], bool]] = {
-    rule.__name__: rule for rule in (letters, positive, no_compound, alone, another_word, one_word)
-}
+CONSTRAINTS = {rule.__name__: rule for rule in (letters, positive, no_compound, alone, another_word, one_word)}
 
 
 def broken(candidate: Candidate) -> list[str]:

@@ -27,9 +27,7 @@ from nbkit.errors import DataError
 from nbkit.report.frame import TEMPLATES
 from nbkit.yaml_text import read_own
 
-_ALLOWED = {
-    kind: frozenset(names.split()) for kind, names in read_own(Path(__file__).with_name("allowed.yaml")).items()
-}
+_ALLOWED = {name: frozenset(each.split()) for name, each in read_own(Path(__file__).with_name("allowed.yaml")).items()}
 _STYLE = re.compile(r"<style\b[^>]*>(.*?)</style\s*>", re.IGNORECASE | re.DOTALL)
 _PANDAS_STYLE = re.compile(r"<style scoped>\s*\.dataframe\b.*?</style>", re.DOTALL)  # the page styles tables itself
 _SVG = re.compile(r"<svg\b.*?</svg\s*>", re.IGNORECASE | re.DOTALL)

@@ -489,9 +489,8 @@ def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
     for entry in entries:
         for facet, value in entry.facets.items():
             found.setdefault(facet, {})[value] = None
-    names = sorted(
-        found, key=lambda facet: (facet == "status", FACETS.index(facet) if facet in FACETS else len(FACETS))
-    )
+    places = {facet: place for place, facet in enumerate(FACETS)}
+    names = sorted(found, key=lambda facet: (facet == "status", places.get(facet, len(FACETS))))
     return {name: in_order(found[name]) if name == "language" else list(found[name]) for name in names}
 
 

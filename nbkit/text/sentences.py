@@ -120,10 +120,8 @@ class Sentence:
         """The values of some fields, one per token. Raises `NbkitError`, with the *purpose*, for missing ones."""
         found = [getattr(self, name) for name in names]
         if None in found:
-            lacks = ", ".join(
-                f"no {_FIELDS[name]}" for name, values in zip(names, found, strict=True) if values is None
-            )
-            raise NbkitError(f"{purpose}: {self.joined!r} has {lacks}: parse it first, or read it from a treebank")
+            lacks = ", no ".join(_FIELDS[name] for name in names if getattr(self, name) is None)
+            raise NbkitError(f"{purpose}: {self.joined!r} has no {lacks}: parse it first, or read it from a treebank")
         return found
 
     @cached_property

@@ -159,9 +159,8 @@ def find_conflicts(word: str, clusters: Iterable[SenseCluster], ambiguous: Itera
     for cluster in (*clusters, SenseCluster("ambiguous", frozenset(ambiguous))):
         for translation in sorted(cluster.translations):
             seen.setdefault(translation_key(translation), {}).setdefault(cluster.name, translation)
-    return [
-        Conflict(word, next(iter(found.values())), tuple(found)) for _, found in sorted(seen.items()) if len(found) > 1
-    ]
+    several = (found for _, found in sorted(seen.items()) if len(found) > 1)
+    return [Conflict(word, next(iter(found.values())), tuple(found)) for found in several]
 
 
 @dataclass(frozen=True)

@@ -92,9 +92,8 @@ def annotate(pair: Pair, matcher: PhraseMatcher) -> tuple[IdiomPair, ...]:
     for match in matcher.find(pair.source):
         if base_language(pair.source.lang) != "en" or not is_literal(match.phrase, pair.source.text, match.span):
             spans.setdefault(match.phrase, []).append(match.span)
-    return tuple(
-        IdiomPair(pair.id, pair.source.text, pair.target.text, idiom, tuple(places)) for idiom, places in spans.items()
-    )
+    texts = pair.source.text, pair.target.text
+    return tuple(IdiomPair(pair.id, *texts, idiom, tuple(places)) for idiom, places in spans.items())
 
 
 def is_literal(idiom: str, text: str, span: tuple[int, int]) -> bool:
@@ -400,10 +399,9 @@ def sandbox_idiom_pairs(tgt: str, split: str = "idiom-test") -> tuple[IdiomPair,
     >>> pair.words
     ('white elephant',)
     """
-    drawn = (
-        (pair, sandbox.gold_idiom(pair)) for pair in sandbox.pairs("en", tgt, n=None, split=split, mixture="idioms")
-    )
-    return tuple(IdiomPair(pair.id, pair.source.text, pair.target.text, g.idiom, g.spans) for pair, g in drawn)
+    pairs = sandbox.pairs("en", tgt, n=None, split=split, mixture="idioms")
+    gold = ((pair, sandbox.gold_idiom(pair)) for pair in pairs)
+    return tuple(IdiomPair(pair.id, pair.source.text, pair.target.text, g.idiom, g.spans) for pair, g in gold)
 
 
 def sandbox_idiom_splits(tgt: str) -> IdiomSplits:
