@@ -303,11 +303,9 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
         lacks = {each: [name for name in each.needs.split() if name in absent] for each in notebooks}
         shown = tuple(each for each in notebooks if not lacks[each])
         if entry.notebooks is not None:
-            problems += [
-                Problem(lines.place((*here, "notebooks")), f"'{each.path}' shows nothing without '{name}': set it")
-                for each, names in lacks.items()
-                for name in names
-            ]
+            place = lines.place((*here, "notebooks"))
+            missing = ((each.path, name) for each, names in lacks.items() for name in names)
+            problems += [Problem(place, f"'{page}' shows nothing without '{name}': set it") for page, name in missing]
         written = {text: lines.place(location) for location, text in texts(entry.params, (*here, "params"))}
         checked.append(Entry(entry.label, study, params, shown, lines.place(here), written))
     return checked, problems

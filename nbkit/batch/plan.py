@@ -41,10 +41,8 @@ class Source:
 def read_source(path: Path) -> Source:
     """Read the notebook at *path*. Raises `DataError` if it is not a notebook or has no cell tagged ``parameters``."""
     try:
-        cells = [
-            (cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {}).get("tags", []))
-            for cell in json_object(path)["cells"]
-        ]
+        content = ((each, each.get("metadata", {}).get("tags", [])) for each in json_object(path)["cells"])
+        cells = [(each["cell_type"], "".join(each["source"]), tags) for each, tags in content]
     except (NbkitError, KeyError, TypeError) as error:
         raise DataError(f"not a Jupyter notebook (version 4): {error!r}", path) from None
     # Without IPython's magic lines (%matplotlib inline, !ls, %%time).

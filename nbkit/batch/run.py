@@ -282,10 +282,8 @@ class _Report:
 def _run_notebooks(job: _Job, runner: Runner, runtime: str, pages: _Report) -> Iterator[Failure]:
     """Execute the notebooks; the report is built when the first has ended, and with the last of each entry."""
     left = Counter(execution.run for execution in job.waiting)
-    tasks = [
-        Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
-        for e in job.waiting
-    ]
+    folder, made_with = str(job.folder.path), provenance.collect
+    tasks = [Task(e.label, run_notebook, (e, folder, runtime, made_with(e.parameters))) for e in job.waiting]
     for done in _run_with_progress(runner, tasks, "notebooks"):
         execution: Execution = done.task.arguments[0]
         if done.error is not None and not isinstance(done.error, NotebookFailed):  # the worker could not record it

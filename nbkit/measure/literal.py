@@ -433,11 +433,8 @@ class Litter:
         words = dict.fromkeys(word.lower() for word in idiom)
         candidates = {word: found for word in words if (found := self.dictionary.translations(word))}
         in_reference, in_hypothesis = ([self._parts(token) for token in side] for side in (reference, hypothesis))
-        blocklists = {
-            word: found
-            for word, found in candidates.items()
-            if not any(self._occurrences(each, in_reference) for each in found)
-        }
+        used = {word for word, found in candidates.items() for each in found if self._occurrences(each, in_reference)}
+        blocklists = {word: found for word, found in candidates.items() if word not in used}
         places = {each: self._occurrences(each, in_hypothesis) for found in blocklists.values() for each in found}
         return LiteralJudgement(candidates, blocklists, {each: there for each, there in places.items() if there})
 

@@ -206,10 +206,8 @@ class Masked(LanguageModel):
         A span within a word is extended to the whole subwords that it touches.
         """
         spans = [tuple(map(int, span.split(":"))) for _, span, _ in inputs]
-        texts = [
-            text[:start] + candidate + text[stop:]
-            for (text, _, candidate), (start, stop) in zip(inputs, spans, strict=True)
-        ]
+        places = zip(inputs, spans, strict=True)
+        texts = [text[:start] + candidate + text[stop:] for (text, _, candidate), (start, stop) in places]
         encoded = self.tokenized(texts, add_special_tokens=False, return_offsets_mapping=True)
         rows = zip(inputs, spans, encoded["input_ids"], encoded["offset_mapping"], strict=True)
         return [self._candidate(reference, given, span[0], *row) for given, span, *row in rows]

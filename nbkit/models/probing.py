@@ -58,10 +58,8 @@ class Probe(Seq2Seq):
                 raise NbkitError(f"probes: the reference of {source[:60]!r} is empty; drop this pair")
         sources = self._subwords(reference, [source for source, _, _ in inputs], "text")
         labels = self._subwords(reference, [translation for _, translation, _ in inputs], "text_target")
-        items = [
-            Item(given, source.ids, _contexts(given, source, reference), label.ids, label.offsets)
-            for given, source, label in zip(inputs, sources, labels, strict=True)
-        ]
+        rows = zip(inputs, sources, labels, strict=True)
+        items = [Item(given, a.ids, _contexts(given, a, reference), b.ids, b.offsets) for given, a, b in rows]
         # The labels that the model chooses: not the language token, the first or, in mBART-25, the last.
         chosen = slice(0, -1) if self.family.token_starts else slice(0 if target is None else 1, None)
         for item, outcome in self.budget.keyed_results(

@@ -247,10 +247,8 @@ class Text:
         """The text with each sentence in its order; a sentence whose order is None is unchanged."""
         if len(orders) != len(self.sentences):
             raise NbkitError(f"{len(orders)} orders for {len(self.sentences)} sentences of {self.joined!r}")
-        return self._join(
-            sentence.reorder(range(len(sentence)) if order is None else order, spacing)
-            for sentence, order in zip(self.sentences, orders, strict=True)
-        )
+        pairs = zip(self.sentences, orders, strict=True)
+        return self._join(each.reorder(range(len(each)) if order is None else order, spacing) for each, order in pairs)
 
     def _join(self, parts: Iterable[str]) -> str:
         return self.sentences[0].separator.join(parts)

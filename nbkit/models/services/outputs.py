@@ -209,11 +209,9 @@ class Outputs(Service):
         if self.is_fixed or not (self.path / MANIFEST).is_file():
             return []
         ours = {name for name, of, *_ in _manifest_files(self.path / MANIFEST) if of == run}
-        return [
-            f"model '{self.name}': {each.to_do}, or delete {each.source.name} if no longer asked for"
-            for each in self._rounds()
-            if each.source.name in ours and not each.target.is_file()
-        ]
+        left = (each for each in self._rounds() if each.source.name in ours and not each.target.is_file())
+        what = f"model '{self.name}'"
+        return [f"{what}: {each.to_do}, or delete {each.source.name} if no longer asked for" for each in left]
 
 
 def fixed_files(names: Iterable[str], src: str, tgt: str) -> list[tuple[Path, Path]]:
