@@ -302,18 +302,6 @@ class Pair:
     note: str = ""
 
 
-_NOT_WORDS = re.compile(r"[\W_]+")
-
-
-def sentence_key(sentence: str) -> str:
-    """The letters and digits of a sentence, case-folded: equal for all spellings of the same sentence.
-
-    >>> sentence_key("A piece of cake!") == sentence_key("a piece  of cake")
-    True
-    """
-    return _NOT_WORDS.sub(" ", sentence.casefold()).strip()
-
-
 # ----------------------------------------------------------------------------
 # Base noun phrases from a dependency tree, for every language alike (spaCy has no chunker for ru and zh).
 

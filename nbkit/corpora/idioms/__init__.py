@@ -21,7 +21,8 @@ from nbkit.files import aligned_lines, atomic_write, good
 from nbkit.languages import base_language
 from nbkit.seeding import address
 from nbkit.text.phrases import PhraseMatcher, read_phrases, stop_words
-from nbkit.text.sentences import Pair, sentence_key
+from nbkit.text.sentences import Pair
+from nbsandbox.sentences import sentence_key
 
 # ----------------------------------------------------------------------------
 # Sentence pairs with the places of an idiom in the source: found by the matcher, or read from files.
